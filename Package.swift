@@ -1,0 +1,48 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target is built the same strict way: a warning, an unmarked unsafe expression or a stray import is an error.
+let strict: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "kymograph",
+    products: [
+        .executable(name: "kymo", targets: ["kymo"]),
+        .library(name: "Kymograph", targets: ["Kymograph"]),
+        .library(name: "KymographCore", targets: ["KymographCore"]),
+        .library(name: "KymographTestKit", targets: ["KymographTestKit"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        .target(name: "KymographCore", swiftSettings: strict),
+        .target(name: "CKymographLinux"),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(
+            name: "Kymograph",
+            dependencies: [
+                "KymographCore", "CKymographLinux", "CZstd", "COpenSSL",
+                .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: strict),
+        .target(name: "KymographTestKit", dependencies: ["Kymograph", "KymographCore"], swiftSettings: strict),
+        .executableTarget(
+            name: "kymo",
+            dependencies: [
+                "Kymograph", "KymographTestKit",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KymographCoreTests", dependencies: ["KymographCore", "COpenSSL"], swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,3 @@
+#ifndef CKYMOGRAPH_LINUX_H
+#define CKYMOGRAPH_LINUX_H
+#endif

@@ -1,0 +1,117 @@
+/// An append-only output buffer: the FHIR writer and the archive codec write their bytes here.
+///
+/// Grows by doubling and keeps its memory across ``removeAll()``, so that a warmed-up writer allocates nothing.
+@safe
+public struct ByteWriter: ~Copyable, @unchecked Sendable {
+    private var base: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    /// Bytes written so far.
+    public private(set) var count = 0
+
+    /// Reserves room for `capacity` bytes.
+    public init(capacity: Int = 4096) {
+        self.capacity = max(capacity, 64)
+        unsafe base = .allocate(capacity: self.capacity)
+    }
+
+    deinit {
+        unsafe base.deallocate()
+    }
+
+    /// Makes room for `extra` more bytes.
+    @inline(__always)
+    public mutating func reserve(_ extra: Int) {
+        if count + extra > capacity { grow(extra) }
+    }
+
+    @inline(never)
+    private mutating func grow(_ extra: Int) {
+        let grown = max(capacity * 2, count + extra)
+        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: grown)
+        // Safe: both blocks hold at least `count` bytes.
+        unsafe moved.update(from: base, count: count)
+        unsafe base.deallocate()
+        unsafe base = moved
+        capacity = grown
+    }
+
+    /// Writes one byte.
+    @inline(__always)
+    public mutating func append(_ byte: UInt8) {
+        reserve(1)
+        // Safe: reserved.
+        unsafe base[count] = byte
+        count += 1
+    }
+
+    /// Writes the bytes of `view`.
+    @inline(__always)
+    public mutating func append(_ view: ByteView) {
+        reserve(view.count)
+        // Safe: reserved; a view never aliases this writer's memory, which nobody else can see while it is mutated.
+        unsafe (base + count).update(from: view.base, count: view.count)
+        count += view.count
+    }
+
+    /// Writes a literal.
+    @inline(__always)
+    public mutating func append(_ literal: StaticString) {
+        append(ByteView(literal))
+    }
+
+    /// Writes `bytes`.
+    @inline(__always)
+    public mutating func append(_ bytes: [UInt8]) {
+        reserve(bytes.count)
+        // Safe: reserved; the array's storage outlives the closure.
+        unsafe bytes.withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return }
+            unsafe (base + count).update(from: start, count: buffer.count)
+        }
+        count += bytes.count
+    }
+
+    /// Writes the bytes `range` of what was written before, once more.
+    public mutating func appendCopy(of range: Range<Int>) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count)
+        reserve(range.count)
+        // Safe: reserved; source and destination do not overlap because the range ends at or before count.
+        unsafe (base + count).update(from: base + range.lowerBound, count: range.count)
+        count += range.count
+    }
+
+    /// The byte written at `index`; traps when out of range.
+    public subscript(index: Int) -> UInt8 {
+        get {
+            precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
+            // Safe: checked above.
+            return unsafe base[index]
+        }
+        set {
+            precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
+            // Safe: checked above.
+            unsafe base[index] = newValue
+        }
+    }
+
+    /// Forgets the bytes and keeps the memory.
+    public mutating func removeAll() {
+        count = 0
+    }
+
+    /// Drops bytes from the end until `newCount` are left.
+    public mutating func truncate(to newCount: Int) {
+        precondition(newCount >= 0 && newCount <= count)
+        count = newCount
+    }
+
+    /// Views everything written; valid until the next mutation.
+    public var view: ByteView { view(0..<count) }
+
+    /// Views `range` of what was written; valid until the next mutation.
+    public func view(_ range: Range<Int>) -> ByteView {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count)
+        // Safe: checked above.
+        return unsafe ByteView(base: UnsafePointer(base + range.lowerBound), count: range.count)
+    }
+}

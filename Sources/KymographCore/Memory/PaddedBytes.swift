@@ -1,0 +1,73 @@
+/// Owned, growable memory whose end is always followed by ``ByteView/padding`` readable bytes.
+///
+/// Sources read into it, the scanner reads out of it. It grows by doubling and never shrinks, so that a warmed-up
+/// pipeline allocates nothing.
+@safe
+public struct PaddedBytes: ~Copyable, @unchecked Sendable {
+    private var base: UnsafeMutablePointer<UInt8>
+    /// Bytes that can be stored without growing; the padding is not counted.
+    public private(set) var capacity: Int
+
+    /// Allocates room for `capacity` bytes plus padding, zeroed.
+    public init(capacity: Int) {
+        precondition(capacity >= 0)
+        self.capacity = capacity
+        unsafe base = .allocate(capacity: capacity + ByteView.padding)
+        unsafe base.initialize(repeating: 0, count: capacity + ByteView.padding)
+    }
+
+    /// Copies `bytes`, for tests and load-time parsing.
+    public init(copying bytes: some Collection<UInt8>) {
+        self.init(capacity: bytes.count)
+        var index = 0
+        for byte in bytes {
+            // Safe: index < bytes.count == capacity.
+            unsafe base[index] = byte
+            index += 1
+        }
+    }
+
+    deinit {
+        unsafe base.deallocate()
+    }
+
+    /// Views `range` of the stored bytes; valid until the next mutation.
+    @inline(__always)
+    public func view(_ range: Range<Int>) -> ByteView {
+        precondition(range.lowerBound >= 0 && range.upperBound <= capacity)
+        // Safe: checked above; the padding follows the capacity.
+        return unsafe ByteView(base: UnsafePointer(base + range.lowerBound), count: range.count)
+    }
+
+    /// Views everything.
+    public var view: ByteView { view(0..<capacity) }
+
+    /// Grows to at least `needed` bytes, keeping the content.
+    public mutating func reserve(_ needed: Int) {
+        guard needed > capacity else { return }
+        let grown = max(needed, capacity * 2)
+        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: grown + ByteView.padding)
+        unsafe moved.initialize(repeating: 0, count: grown + ByteView.padding)
+        // Safe: both blocks hold at least the old capacity plus padding.
+        unsafe moved.update(from: base, count: capacity)
+        unsafe base.deallocate()
+        unsafe base = moved
+        capacity = grown
+    }
+
+    /// Moves `range` to the front, for a partial line that waits for its rest.
+    public mutating func moveToFront(_ range: Range<Int>) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= capacity)
+        // Safe: checked; `update` allows overlap.
+        unsafe base.update(from: base + range.lowerBound, count: range.count)
+    }
+
+    /// Gives a system call the memory from `offset` to the capacity.
+    @unsafe
+    public mutating func withUnsafeTail<Result>(
+        from offset: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        precondition(offset >= 0 && offset <= capacity)
+        return try unsafe body(UnsafeMutableRawBufferPointer(start: base + offset, count: capacity - offset))
+    }
+}

@@ -1,0 +1,37 @@
+/// How readings of one type are grouped into Observations.
+public enum Grouping: Hashable, Sendable {
+    /// One Observation per reading.
+    case instance
+    /// One Observation per UTC-aligned half-open window of this many nanoseconds.
+    case tumbling(nanoseconds: Int64)
+    /// One Observation per correlation id.
+    case correlation
+}
+
+/// A kind of measurement of the pipeline: the join of device templates and FHIR template by type name.
+///
+/// All templates that give one type name, in all mappings of a pipeline, share one value layout, so that two templates
+/// matching one payload merge their values (quirk 15 of the mapping dialect, fixed).
+public struct MeasurementType: Sendable {
+    /// Type name as the mapping spells it.
+    public var name: String
+    /// Value names in slot order.
+    public var valueNames: [String]
+    /// How readings are grouped.
+    public var grouping: Grouping
+    /// For each value slot: whether the FHIR template reads it as a number.
+    public var isNumeric: [Bool]
+    /// The slot whose number is the length of the reading in nanoseconds (from `startExpression`), or nil.
+    public var durationSlot: Int?
+
+    /// Makes a type.
+    public init(
+        name: String, valueNames: [String], grouping: Grouping, isNumeric: [Bool], durationSlot: Int? = nil
+    ) {
+        self.name = name
+        self.valueNames = valueNames
+        self.grouping = grouping
+        self.isNumeric = isNumeric
+        self.durationSlot = durationSlot
+    }
+}

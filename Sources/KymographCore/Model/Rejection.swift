@@ -1,0 +1,58 @@
+/// Every reason for which a reading does not arrive. Counted per source, dead-lettered with its bytes, never thrown.
+///
+/// Raw values are stored in journals and dead-letter files: never renumber, only append.
+public enum Rejection: UInt8, CaseIterable, Sendable {
+    /// The payload is not JSON (RFC 8259).
+    case invalidJSON = 0
+    /// The payload is not UTF-8.
+    case invalidUTF8 = 1
+    /// The payload nests deeper than the cap.
+    case tooDeep = 2
+    /// The payload has more values than the cap.
+    case tooManyValues = 3
+    /// A line is longer than the cap; the rest of it was skipped.
+    case lineTooLong = 4
+    /// A datagram is longer than the receive buffer; the kernel cut it.
+    case truncatedDatagram = 5
+    /// No template of the source's mappings matches.
+    case noTemplate = 6
+    /// The reading names no device, and its source states none.
+    case noDevice = 7
+    /// The reading names no time.
+    case noTimestamp = 8
+    /// The time is not in the declared format, or outside 1678…2262.
+    case invalidTimestamp = 9
+    /// A required value is missing.
+    case missingValue = 10
+    /// A required value is null.
+    case nullValue = 11
+    /// A value has the wrong type, or is not a number where the FHIR template needs one.
+    case invalidValue = 12
+    /// A number has more than 18 significant digits or an exponent outside -100…100, so it cannot be kept exactly.
+    case inexactNumber = 13
+    /// An expression that must give one value gave several.
+    case ambiguousExpression = 14
+    /// The reading names no patient and `identity: strict` demands one.
+    case noPatient = 15
+    /// The type needs a correlation id and the reading has none.
+    case noCorrelation = 16
+    /// The measurement type has no FHIR template.
+    case noFHIRTemplate = 17
+    /// The reading's time is further in the future than `maxFuture` after its receipt.
+    case clockAhead = 18
+    /// A device over the cap on devices.
+    case tooManyDevices = 19
+    /// A window over the cap on open windows.
+    case tooManyWindows = 20
+    /// A reading over the cap on readings in one window.
+    case tooManyReadings = 21
+    /// The window was emitted and has since been evicted from the archive: a partial must not replace it.
+    case archiveEvicted = 22
+    /// An identifier or text is longer than the cap.
+    case valueTooLong = 23
+    /// The process was told to stop before the reading could be delivered.
+    case shutdown = 24
+
+    /// The name used in summaries, dead letters and metrics.
+    public var name: String { String(describing: self) }
+}

@@ -1,0 +1,6 @@
+import ArgumentParser
+
+@main
+struct Kymo: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "kymo")
+}
