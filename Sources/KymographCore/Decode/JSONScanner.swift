@@ -1,0 +1,336 @@
+/// Why a document was refused, and at which byte.
+public struct ScanFailure: Error, Equatable, Sendable {
+    /// The reason.
+    public var reason: Rejection
+    /// Byte offset in the document.
+    public var offset: Int
+}
+
+/// Bounds that keep hostile input cheap.
+public struct ScanLimits: Sendable {
+    /// Deepest nesting of objects and arrays, 1…1,024.
+    public var depth: Int
+    /// Most values in one document.
+    public var values: Int
+
+    /// Makes limits; the defaults suit device messages.
+    public init(depth: Int = 64, values: Int = 1_000_000) {
+        self.depth = depth
+        self.values = values
+    }
+}
+
+/// Scans one JSON document (RFC 8259) to a tape of ``Token``s: validating, without recursion, without allocation.
+///
+/// While scanning, each key is looked up among the names that any template mentions; ``nameMask`` tells afterwards which
+/// occurred, so that most templates are ruled out by one bit test, and ``slot(of:)`` where the payload's own members are.
+///
+/// The tape starts with the envelope `{Body, Properties, SystemProperties}` that the mapping dialect demands, built
+/// around a payload that does not bring one (spec: mapping dialect, section 1.1).
+struct JSONScanner: ~Copyable {
+    private(set) var tape: RawArray<Token>
+    let names: NameTable
+    private var stack: RawArray<UInt32>
+    /// Per name: scan number in the high half, token index in the low half.
+    private var slots: RawArray<UInt64>
+    private var scanNumber: UInt64 = 0
+    private var keyText = ByteWriter(capacity: 256)
+    private let limits: ScanLimits
+    /// Bit `number & 63` of every name that occurred: a superset test.
+    private(set) var nameMask: UInt64 = 0
+    /// Containers inside the payload, the payload itself included.
+    private(set) var containers = 0
+    /// Index of the token that `$` stands for: the envelope.
+    private(set) var root = 0
+
+    /// Where the payload's token is.
+    static let payload = 1
+
+    init(names: consuming NameTable, limits: ScanLimits) {
+        slots = RawArray(repeating: 0, count: max(names.count, 1))
+        self.names = names
+        self.limits = limits
+        tape = RawArray(capacity: 256)
+        stack = RawArray(capacity: limits.depth + 1)
+    }
+
+    /// The payload's last member of this name, or nil.
+    @inline(__always)
+    func slot(of name: UInt16) -> Int? {
+        let slot = slots[Int(name)]
+        return slot >> 32 == scanNumber ? Int(slot & 0xFFFF_FFFF) : nil
+    }
+
+    /// Scans the value that starts at or after `start`, and returns the offset behind it.
+    ///
+    /// `bytes` must be padded (``ByteView/padding``) and shorter than 4 GiB.
+    mutating func scan(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
+        begin()
+        let end = try scanValues(bytes, from: start)
+        finishEnvelope(end: end)
+        if containers > 1 { markShadowed(bytes) }
+        return end
+    }
+
+    private mutating func begin() {
+        scanNumber += 1
+        tape.removeAll()
+        stack.removeAll()
+        nameMask = 0
+        containers = 0
+        tape.append(Token(kind: TokenKind.object, start: 0))
+    }
+
+    /// Closes the envelope, or steps aside when the payload is an envelope itself.
+    private mutating func finishEnvelope(end: Int) {
+        if slot(of: NameTable.body) != nil && payloadIsEnvelope {
+            root = JSONScanner.payload
+            return
+        }
+        root = 0
+        tape[JSONScanner.payload].name = NameTable.body
+        appendEmptyObject(NameTable.properties, at: end)
+        appendEmptyObject(NameTable.systemProperties, at: end)
+        tape[0].next = UInt32(tape.count)
+        tape[0].length = UInt32(end)
+        nameMask |= 0b111
+    }
+
+    private var payloadIsEnvelope: Bool {
+        var index = JSONScanner.payload + 1
+        let end = Int(tape[JSONScanner.payload].next)
+        while index < end {
+            if tape[index].name > NameTable.systemProperties { return false }
+            index = Int(tape[index].next)
+        }
+        return true
+    }
+
+    private mutating func appendEmptyObject(_ name: UInt16, at offset: Int) {
+        var token = Token(kind: TokenKind.object, name: name, start: UInt32(offset))
+        token.next = UInt32(tape.count + 1)
+        tape.append(token)
+    }
+
+    // MARK: The state machine
+
+    /// The loop over values. One function, because every split of it costs a spill of its four locals per value.
+    private mutating func scanValues(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
+        var index = start
+        var key = Token(kind: 0, start: 0)
+        while true {
+            index = JSONScanner.skipSpace(bytes, index)
+            guard index < bytes.count else { throw failure(.invalidJSON, index) }
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "\"") {
+                let string = JSONStringScan.scan(bytes, from: index + 1)
+                if string.failure != JSONStringScan.valid { throw failure(string) }
+                key.kind = TokenKind.string
+                key.flags = string.flags
+                appendScalar(&key, start: index + 1, end: string.end)
+                index = string.end + 1
+            } else if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+                try open(&key, byte, index)
+                index = JSONScanner.skipSpace(bytes, index + 1)
+                let close = byte + 2
+                guard index < bytes.count else { throw failure(.invalidJSON, index) }
+                if bytes[index] != close {
+                    if byte == UInt8(ascii: "{") { try readKey(bytes, &index, &key) } else { key = Token(kind: 0, start: 0) }
+                    continue
+                }
+                // The empty container falls through to the loop below, which closes it.
+            } else if byte == UInt8(ascii: "-") || byte &- UInt8(ascii: "0") < 10 {
+                let end = JSONScanner.numberEnd(bytes, index)
+                if end < 0 { throw failure(.invalidJSON, -end) }
+                key.kind = TokenKind.number
+                key.flags = 0
+                appendScalar(&key, start: index, end: end)
+                index = end
+            } else {
+                let end = try literal(bytes, index, &key)
+                appendScalar(&key, start: index, end: end)
+                index = end
+            }
+            guard try advance(bytes, &index, &key) else { return index }
+        }
+    }
+
+    /// After a value: closes containers, and reads the comma and the next key. False when the document is complete.
+    @inline(__always)
+    private mutating func advance(
+        _ bytes: ByteView, _ index: inout Int, _ key: inout Token
+    ) throws(ScanFailure) -> Bool {
+        while stack.count > 0 {
+            index = JSONScanner.skipSpace(bytes, index)
+            guard index < bytes.count else { throw failure(.invalidJSON, index) }
+            let container = Int(stack[stack.count - 1])
+            let isObject = tape[container].kind == TokenKind.object
+            let byte = bytes[index]
+            if byte == UInt8(ascii: ",") {
+                guard Int(tape[container].next) != tape.count else { throw failure(.invalidJSON, index) }
+                index = JSONScanner.skipSpace(bytes, index + 1)
+                if isObject { try readKey(bytes, &index, &key) } else { key = Token(kind: 0, start: 0) }
+                return true
+            }
+            guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { throw failure(.invalidJSON, index) }
+            index += 1
+            tape[container].next = UInt32(truncatingIfNeeded: tape.count)
+            tape[container].length = UInt32(truncatingIfNeeded: index) - tape[container].start
+            _ = stack.popLast()
+        }
+        return false
+    }
+
+    @inline(__always)
+    private mutating func appendScalar(_ key: inout Token, start: Int, end: Int) {
+        key.start = UInt32(truncatingIfNeeded: start)
+        key.length = UInt32(truncatingIfNeeded: end - start)
+        key.next = UInt32(truncatingIfNeeded: tape.count + 1)
+        noteName(key.name)
+        tape.append(key)
+    }
+
+    @inline(__always)
+    private mutating func noteName(_ name: UInt16) {
+        guard name != NameTable.unknown else { return }
+        nameMask |= 1 << UInt64(name & 63)
+        if stack.count == 1 { slots[Int(name)] = scanNumber << 32 | UInt64(tape.count) }
+    }
+
+    private mutating func open(_ key: inout Token, _ byte: UInt8, _ index: Int) throws(ScanFailure) {
+        guard stack.count < limits.depth else { throw failure(.tooDeep, index) }
+        guard tape.count < limits.values else { throw failure(.tooManyValues, index) }
+        key.kind = byte == UInt8(ascii: "{") ? TokenKind.object : TokenKind.array
+        key.flags = 0
+        key.start = UInt32(truncatingIfNeeded: index)
+        noteName(key.name)
+        // Until it is closed, `next` marks the container as having no value yet: "[," is not JSON.
+        key.next = UInt32(truncatingIfNeeded: tape.count + 1)
+        stack.append(UInt32(truncatingIfNeeded: tape.count))
+        tape.append(key)
+        containers += 1
+    }
+
+    /// Reads `"name" :` into `key` and moves `index` behind the colon.
+    @inline(__always)
+    private mutating func readKey(_ bytes: ByteView, _ index: inout Int, _ key: inout Token) throws(ScanFailure) {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw failure(.invalidJSON, index) }
+        guard tape.count < limits.values else { throw failure(.tooManyValues, index) }
+        let start = index + 1
+        let string = JSONStringScan.scan(bytes, from: start)
+        if string.failure != JSONStringScan.valid { throw failure(string) }
+        key.keyStart = UInt32(truncatingIfNeeded: start)
+        key.keyLength = UInt32(truncatingIfNeeded: string.end - start)
+        key.name =
+            string.flags == 0
+            ? names.find(bytes, start: start, length: string.end - start) : escapedName(bytes[start..<string.end])
+        index = JSONScanner.skipSpace(bytes, string.end + 1)
+        guard index < bytes.count, bytes[index] == UInt8(ascii: ":") else { throw failure(.invalidJSON, index) }
+        index += 1
+    }
+
+    private mutating func escapedName(_ key: ByteView) -> UInt16 {
+        keyText.removeAll()
+        JSONText.unescape(key, into: &keyText)
+        keyText.reserve(ByteView.padding)
+        return names.find(keyText.view, start: 0, length: keyText.count)
+    }
+
+    private func literal(_ bytes: ByteView, _ index: Int, _ key: inout Token) throws(ScanFailure) -> Int {
+        let word = bytes.word(at: index)
+        key.flags = 0
+        var length = 4
+        switch UInt32(truncatingIfNeeded: word) {
+        case 0x6575_7274: key.kind = TokenKind.yes
+        case 0x6C6C_756E: key.kind = TokenKind.null
+        case 0x736C_6166 where UInt8(truncatingIfNeeded: word >> 32) == UInt8(ascii: "e"):
+            key.kind = TokenKind.no
+            length = 5
+        default: throw failure(bytes[index] < 0x80 ? .invalidJSON : .invalidUTF8, index)
+        }
+        guard index + length <= bytes.count else { throw failure(.invalidJSON, bytes.count) }
+        return index + length
+    }
+
+    // MARK: Duplicates
+
+    /// Hides containers whose key occurs again later in their object: the last one wins (as Newtonsoft does).
+    ///
+    /// Scalars need no mark, because they are only ever looked up by name, which finds the last.
+    private mutating func markShadowed(_ bytes: ByteView) {
+        for index in JSONScanner.payload..<tape.count where tape[index].kind == TokenKind.object {
+            var child = index + 1
+            let end = Int(tape[index].next)
+            while child < end {
+                let next = Int(tape[child].next)
+                if tape[child].isContainer && occursAgain(child, from: next, to: end, bytes) {
+                    tape[child].flags |= Token.shadowed
+                }
+                child = next
+            }
+        }
+    }
+
+    private func occursAgain(_ token: Int, from: Int, to end: Int, _ bytes: ByteView) -> Bool {
+        guard tape[token].keyStart > 0 else { return false }
+        let key = bytes[tape[token].keyRange]
+        var sibling = from
+        while sibling < end {
+            if tape[sibling].keyLength == tape[token].keyLength, bytes[tape[sibling].keyRange].equals(key) { return true }
+            sibling = Int(tape[sibling].next)
+        }
+        return false
+    }
+
+    // MARK: Lexical parts
+
+    private func failure(_ reason: Rejection, _ index: Int) -> ScanFailure {
+        ScanFailure(reason: reason, offset: index)
+    }
+
+    private func failure(_ string: JSONStringScan.Result) -> ScanFailure {
+        ScanFailure(reason: Rejection(rawValue: string.failure) ?? .invalidJSON, offset: string.end)
+    }
+
+    /// The first byte at or after `index` that is not JSON white space.
+    @inline(__always)
+    static func skipSpace(_ bytes: ByteView, _ index: Int) -> Int {
+        var at = index
+        while at < bytes.count {
+            let byte = bytes[at]
+            if byte > 0x20 || !(byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09) { return at }
+            at += 1
+        }
+        return at
+    }
+
+    /// The end of the number at `start`, or minus the place of the error (RFC 8259 section 6).
+    @inline(__always)
+    static func numberEnd(_ bytes: ByteView, _ start: Int) -> Int {
+        var index = bytes[start] == UInt8(ascii: "-") ? start + 1 : start
+        let first = index
+        index = digits(bytes, index)
+        let count = index - first
+        if count == 0 || (count > 1 && bytes[first] == UInt8(ascii: "0")) { return -index }
+        if index < bytes.count && bytes[index] == UInt8(ascii: ".") {
+            let fraction = index + 1
+            index = digits(bytes, fraction)
+            if index == fraction { return -index }
+        }
+        if index < bytes.count && bytes[index] | 0x20 == UInt8(ascii: "e") {
+            index += 1
+            if index < bytes.count && (bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-")) { index += 1 }
+            let power = index
+            index = digits(bytes, power)
+            if index == power { return -index }
+        }
+        return index
+    }
+
+    @inline(__always)
+    private static func digits(_ bytes: ByteView, _ start: Int) -> Int {
+        var index = start
+        while index < bytes.count && bytes[index] &- UInt8(ascii: "0") < 10 { index += 1 }
+        return index
+    }
+}

@@ -1,0 +1,158 @@
+/// How a device template says its times are written (`"timestampFormat"`). The unit of an epoch is never guessed:
+/// seconds read as milliseconds would move a reading by decades.
+public enum TimestampFormat: UInt8, CaseIterable, Sendable {
+    /// ISO 8601 text, with or without fraction and offset; without offset it is UTC.
+    case iso8601
+    /// Seconds since 1970-01-01T00:00:00Z, with or without fraction.
+    case epochSeconds
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    case epochMilliseconds
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    case epochMicroseconds
+    /// Nanoseconds since 1970-01-01T00:00:00Z.
+    case epochNanoseconds
+
+    /// The spelling in mapping files.
+    public var name: String {
+        switch self {
+        case .iso8601: "iso8601"
+        case .epochSeconds: "epoch-s"
+        case .epochMilliseconds: "epoch-ms"
+        case .epochMicroseconds: "epoch-us"
+        case .epochNanoseconds: "epoch-ns"
+        }
+    }
+
+    /// Power of ten from the unit to nanoseconds.
+    var scale: Int {
+        switch self {
+        case .iso8601, .epochNanoseconds: 0
+        case .epochSeconds: 9
+        case .epochMilliseconds: 6
+        case .epochMicroseconds: 3
+        }
+    }
+}
+
+/// A time as a source wrote it.
+public struct Timestamp: Equatable, Sendable {
+    /// The point in time.
+    public var instant: Instant
+    /// Minutes from UTC as written; ``UTCOffset/none`` for `Z`, for no offset, and for epochs.
+    public var offsetMinutes: Int16
+}
+
+/// Reads times.
+public enum TimestampParser {
+    /// Years whose every instant fits in nanoseconds since the epoch.
+    static let years = 1678...2261
+
+    /// Reads `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|±hh[:]mm]`; nil when it is anything else.
+    ///
+    /// Digits of the fraction beyond nanoseconds are cut off. A leap second (`:60`) is the first instant of the next
+    /// minute, as POSIX time has it. A missing offset means UTC (quirk 32 of the mapping dialect).
+    public static func iso8601(_ text: ByteView) -> Timestamp? {
+        guard text.count >= 16, let minutes = minutesSinceEpoch(text) else { return nil }
+        var index = 16
+        guard let nanoseconds = secondsAndFraction(text, &index), let offset = offset(text, &index),
+            index == text.count
+        else { return nil }
+        let utcMinutes = Int64(minutes) - Int64(offset == UTCOffset.none ? 0 : offset)
+        return Timestamp(
+            instant: Instant(nanoseconds: utcMinutes * 60_000_000_000 + nanoseconds), offsetMinutes: offset)
+    }
+
+    /// Reads a number since the epoch in the unit of `format`; digits below nanoseconds are cut off.
+    public static func epoch(_ number: Decimal64, _ format: TimestampFormat) -> Timestamp? {
+        let power = Int(number.exponent) + format.scale
+        var nanoseconds = number.mantissa
+        if power < 0 {
+            nanoseconds = power < -18 ? 0 : nanoseconds / Decimal64.powers[-power]
+        } else {
+            guard power <= 18 || nanoseconds == 0 else { return nil }
+            let (product, overflow) = nanoseconds.multipliedReportingOverflow(by: Decimal64.powers[min(power, 18)])
+            if overflow { return nil }
+            nanoseconds = product
+        }
+        guard abs(nanoseconds / 1_000_000_000) < 9_200_000_000 else { return nil }
+        return Timestamp(instant: Instant(nanoseconds: nanoseconds), offsetMinutes: UTCOffset.none)
+    }
+
+    /// Two digits at `index`, or a number over 99 when they are none.
+    @inline(__always)
+    private static func two(_ text: ByteView, _ index: Int) -> Int {
+        let tens = text[index] &- UInt8(ascii: "0")
+        let units = text[index + 1] &- UInt8(ascii: "0")
+        return tens > 9 || units > 9 ? 1_000_000 : Int(tens) * 10 + Int(units)
+    }
+
+    /// Minutes since the epoch of `YYYY-MM-DDThh:mm`, as local time.
+    @inline(__always)
+    private static func minutesSinceEpoch(_ text: ByteView) -> Int? {
+        let year = two(text, 0) * 100 + two(text, 2)
+        let month = two(text, 5)
+        let day = two(text, 8)
+        let hour = two(text, 11)
+        let minute = two(text, 14)
+        let separator = text[10]
+        guard text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"), text[13] == UInt8(ascii: ":"),
+            separator == UInt8(ascii: "T") || separator == UInt8(ascii: "t") || separator == UInt8(ascii: " ")
+        else { return nil }
+        guard years.contains(year), (1...12).contains(month), hour < 24, minute < 60, day >= 1,
+            day <= Calendar.days(inMonth: month, year: year)
+        else { return nil }
+        return Calendar.days(year: year, month: month, day: day) * 1_440 + hour * 60 + minute
+    }
+
+    /// Nanoseconds of an optional `:ss[.fraction]`.
+    @inline(__always)
+    private static func secondsAndFraction(_ text: ByteView, _ index: inout Int) -> Int64? {
+        guard index < text.count, text[index] == UInt8(ascii: ":") else { return 0 }
+        guard index + 3 <= text.count else { return nil }
+        let seconds = two(text, index + 1)
+        guard seconds <= 60 else { return nil }
+        index += 3
+        guard index < text.count, text[index] == UInt8(ascii: ".") || text[index] == UInt8(ascii: ",") else {
+            return Int64(seconds) * 1_000_000_000
+        }
+        guard let fraction = fraction(text, &index) else { return nil }
+        return Int64(seconds) * 1_000_000_000 + fraction
+    }
+
+    @inline(__always)
+    private static func fraction(_ text: ByteView, _ index: inout Int) -> Int64? {
+        index += 1
+        let first = index
+        var unit: Int64 = 100_000_000
+        var sum: Int64 = 0
+        while index < text.count, text[index] &- UInt8(ascii: "0") < 10 {
+            sum += Int64(text[index] - UInt8(ascii: "0")) * unit
+            unit /= 10
+            index += 1
+        }
+        return index == first ? nil : sum
+    }
+
+    /// Minutes of an optional `Z` or `±hh[:mm]`, or nil when it is malformed.
+    @inline(__always)
+    private static func offset(_ text: ByteView, _ index: inout Int) -> Int16? {
+        guard index < text.count else { return UTCOffset.none }
+        let sign = text[index]
+        if sign == UInt8(ascii: "Z") || sign == UInt8(ascii: "z") {
+            index += 1
+            return UTCOffset.none
+        }
+        guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"), index + 3 <= text.count else { return nil }
+        let hours = two(text, index + 1)
+        index += 3
+        if index < text.count, text[index] == UInt8(ascii: ":") { index += 1 }
+        var minutes = 0
+        if index < text.count {
+            guard index + 2 <= text.count else { return nil }
+            minutes = two(text, index)
+            index += 2
+        }
+        guard hours <= 14, minutes < 60 else { return nil }
+        return Int16((sign == UInt8(ascii: "-") ? -1 : 1) * (hours * 60 + minutes))
+    }
+}

@@ -1,0 +1,47 @@
+/// What a token of the tape is.
+enum TokenKind {
+    static let object: UInt8 = 1
+    static let array: UInt8 = 2
+    static let string: UInt8 = 3
+    static let number: UInt8 = 4
+    static let yes: UInt8 = 5
+    static let no: UInt8 = 6
+    static let null: UInt8 = 7
+}
+
+/// One value of a scanned document. Values lie on the tape in document order (pre-order), keys are part of their value.
+struct Token: BitwiseCopyable {
+    /// A ``TokenKind``.
+    var kind: UInt8
+    /// ``Token/escaped`` and ``Token/shadowed``.
+    var flags: UInt8 = 0
+    /// The key's number in the ``NameTable``, or ``NameTable/unknown``.
+    var name: UInt16 = NameTable.unknown
+    /// First byte: of a string the one after its quote, else of the value.
+    var start: UInt32
+    /// Bytes: of a string those between its quotes, of a container those from bracket to bracket.
+    var length: UInt32 = 0
+    /// Index of the first token that is not inside this one.
+    var next: UInt32 = 0
+    /// First byte of the key, when the value is a member of an object.
+    var keyStart: UInt32 = 0
+    /// Bytes of the key.
+    var keyLength: UInt32 = 0
+
+    /// Flag: the string holds backslash escapes.
+    static let escaped: UInt8 = 1
+    /// Flag: a later member of the same object has the same name, and the last one wins.
+    static let shadowed: UInt8 = 2
+
+    /// Whether the token is an object or an array.
+    @inline(__always)
+    var isContainer: Bool { kind <= TokenKind.array }
+    /// Whether a later duplicate of its key hides this value.
+    @inline(__always)
+    var isShadowed: Bool { flags & Token.shadowed != 0 }
+    /// The bytes of the value in its document.
+    @inline(__always)
+    var range: Range<Int> { Int(start)..<(Int(start) + Int(length)) }
+    /// The bytes of the key.
+    var keyRange: Range<Int> { Int(keyStart)..<(Int(keyStart) + Int(keyLength)) }
+}
