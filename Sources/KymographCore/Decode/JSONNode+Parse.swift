@@ -47,7 +47,7 @@ extension JSONNode {
         case TokenKind.array:
             let elements = scanner.children(of: index).map { node(scanner, $0, bytes, lines) }
             return JSONNode(position: position, value: .array(elements))
-        case TokenKind.string: return JSONNode(position: position, value: .string(JSONText.string(bytes[token.range])))
+        case TokenKind.string: return JSONNode(position: position, value: .string(JSONUnescape.string(bytes[token.range])))
         case TokenKind.number: return JSONNode(position: position, value: .number(bytes[token.range].string))
         case TokenKind.null: return JSONNode(position: position, value: .null)
         default: return JSONNode(position: position, value: .bool(token.kind == TokenKind.yes))
@@ -60,7 +60,7 @@ extension JSONNode {
         scanner.children(of: index).map { child in
             let token = scanner.tape[child]
             return Member(
-                name: JSONText.string(bytes[token.keyRange]), position: lines.position(Int(token.keyStart) - 1),
+                name: JSONUnescape.string(bytes[token.keyRange]), position: lines.position(Int(token.keyStart) - 1),
                 node: node(scanner, child, bytes, lines))
         }
     }

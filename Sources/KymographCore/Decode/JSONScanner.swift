@@ -35,6 +35,7 @@ struct JSONScanner: ~Copyable {
     private var slots: RawArray<UInt64>
     private var scanNumber: UInt64 = 0
     private var keyText = ByteWriter(capacity: 256)
+    private var shadows = ShadowedMembers()
     private let limits: ScanLimits
     /// Bit `number & 63` of every name that occurred: a superset test.
     private(set) var nameMask: UInt64 = 0
@@ -68,9 +69,12 @@ struct JSONScanner: ~Copyable {
         begin()
         let end = try scanValues(bytes, from: start)
         finishEnvelope(end: end)
-        if containers > 1 { markShadowed(bytes) }
+        if containers > 1 { shadows.mark(&tape, bytes) }
         return end
     }
+
+    /// Sets a flag of a token.
+    mutating func setFlag(_ flag: UInt8, of token: Int) { tape[token].flags |= flag }
 
     private mutating func begin() {
         scanNumber += 1
@@ -167,7 +171,6 @@ struct JSONScanner: ~Copyable {
             let isObject = tape[container].kind == TokenKind.object
             let byte = bytes[index]
             if byte == UInt8(ascii: ",") {
-                guard Int(tape[container].next) != tape.count else { throw failure(.invalidJSON, index) }
                 index = JSONScanner.skipSpace(bytes, index + 1)
                 if isObject { try readKey(bytes, &index, &key) } else { key = Token(kind: 0, start: 0) }
                 return true
@@ -194,7 +197,10 @@ struct JSONScanner: ~Copyable {
     private mutating func noteName(_ name: UInt16) {
         guard name != NameTable.unknown else { return }
         nameMask |= 1 << UInt64(name & 63)
-        if stack.count == 1 { slots[Int(name)] = scanNumber << 32 | UInt64(tape.count) }
+        if stack.count == 1 {
+            if let earlier = slot(of: name) { tape[earlier].flags |= Token.shadowed }
+            slots[Int(name)] = scanNumber << 32 | UInt64(tape.count)
+        }
     }
 
     private mutating func open(_ key: inout Token, _ byte: UInt8, _ index: Int) throws(ScanFailure) {
@@ -204,8 +210,6 @@ struct JSONScanner: ~Copyable {
         key.flags = 0
         key.start = UInt32(truncatingIfNeeded: index)
         noteName(key.name)
-        // Until it is closed, `next` marks the container as having no value yet: "[," is not JSON.
-        key.next = UInt32(truncatingIfNeeded: tape.count + 1)
         stack.append(UInt32(truncatingIfNeeded: tape.count))
         tape.append(key)
         containers += 1
@@ -231,7 +235,7 @@ struct JSONScanner: ~Copyable {
 
     private mutating func escapedName(_ key: ByteView) -> UInt16 {
         keyText.removeAll()
-        JSONText.unescape(key, into: &keyText)
+        JSONUnescape.append(key, into: &keyText)
         keyText.reserve(ByteView.padding)
         return names.find(keyText.view, start: 0, length: keyText.count)
     }
@@ -250,36 +254,6 @@ struct JSONScanner: ~Copyable {
         }
         guard index + length <= bytes.count else { throw failure(.invalidJSON, bytes.count) }
         return index + length
-    }
-
-    // MARK: Duplicates
-
-    /// Hides containers whose key occurs again later in their object: the last one wins (as Newtonsoft does).
-    ///
-    /// Scalars need no mark, because they are only ever looked up by name, which finds the last.
-    private mutating func markShadowed(_ bytes: ByteView) {
-        for index in JSONScanner.payload..<tape.count where tape[index].kind == TokenKind.object {
-            var child = index + 1
-            let end = Int(tape[index].next)
-            while child < end {
-                let next = Int(tape[child].next)
-                if tape[child].isContainer && occursAgain(child, from: next, to: end, bytes) {
-                    tape[child].flags |= Token.shadowed
-                }
-                child = next
-            }
-        }
-    }
-
-    private func occursAgain(_ token: Int, from: Int, to end: Int, _ bytes: ByteView) -> Bool {
-        guard tape[token].keyStart > 0 else { return false }
-        let key = bytes[tape[token].keyRange]
-        var sibling = from
-        while sibling < end {
-            if tape[sibling].keyLength == tape[token].keyLength, bytes[tape[sibling].keyRange].equals(key) { return true }
-            sibling = Int(tape[sibling].next)
-        }
-        return false
     }
 
     // MARK: Lexical parts

@@ -81,7 +81,7 @@ enum JSONStringScan {
             return 2
         case UInt8(ascii: "u"):
             guard index + 6 <= bytes.count else { return 0 }
-            return (index + 2..<index + 6).allSatisfy { JSONText.hexValue(bytes[$0]) != nil } ? 6 : 0
+            return (index + 2..<index + 6).allSatisfy { JSONUnescape.hexValue(bytes[$0]) != nil } ? 6 : 0
         default:
             return 0
         }

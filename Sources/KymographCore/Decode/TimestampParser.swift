@@ -1,6 +1,6 @@
 /// How a device template says its times are written (`"timestampFormat"`). The unit of an epoch is never guessed:
 /// seconds read as milliseconds would move a reading by decades.
-public enum TimestampFormat: UInt8, CaseIterable, Sendable {
+public enum TimestampFormat: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// ISO 8601 text, with or without fraction and offset; without offset it is UTC.
     case iso8601
     /// Seconds since 1970-01-01T00:00:00Z, with or without fraction.

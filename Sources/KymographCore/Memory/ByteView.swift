@@ -57,6 +57,10 @@ public struct ByteView: BitwiseCopyable {
     public func equals(_ other: ByteView) -> Bool {
         guard count == other.count else { return false }
         var index = 0
+        while index + 8 <= count {
+            if word(at: index) != other.word(at: index) { return false }
+            index += 8
+        }
         while index < count {
             // Safe: index < count in both.
             if unsafe base[index] != other.base[index] { return false }

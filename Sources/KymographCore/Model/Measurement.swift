@@ -57,4 +57,6 @@ public enum RecordKind: UInt8, Sendable {
     case measurement = 1
     /// The introduction of a series, before its first reading.
     case definition = 2
+    /// Nothing: the rest of the ring up to its end, because records do not wrap.
+    case padding = 3
 }

@@ -23,6 +23,9 @@ public struct MeasurementType: Sendable {
     public var isNumeric: [Bool]
     /// The slot whose number is the length of the reading in nanoseconds (from `startExpression`), or nil.
     public var durationSlot: Int?
+    /// Whether readings are rejected when no FHIR template takes the type; false only where measurements are all that
+    /// is asked for.
+    public var needsFHIRTemplate = true
 
     /// Makes a type.
     public init(

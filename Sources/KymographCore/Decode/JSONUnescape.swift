@@ -1,9 +1,9 @@
 /// Reads the text of a JSON string whose escapes were validated by the scanner.
-enum JSONText {
+enum JSONUnescape {
     /// Appends `bytes` (a string's content between its quotes) to `writer` with escapes resolved.
     ///
     /// A surrogate without its partner, which RFC 8259 section 8.2 leaves open, becomes U+FFFD.
-    static func unescape(_ bytes: ByteView, into writer: inout ByteWriter) {
+    static func append(_ bytes: ByteView, into writer: inout ByteWriter) {
         var index = 0
         while index < bytes.count {
             let byte = bytes[index]
@@ -19,7 +19,7 @@ enum JSONText {
     /// The unescaped text, for load time.
     static func string(_ bytes: ByteView) -> String {
         var writer = ByteWriter(capacity: bytes.count)
-        unescape(bytes, into: &writer)
+        append(bytes, into: &writer)
         return writer.view.string
     }
 

@@ -1,0 +1,51 @@
+/// The kinds of device templates (mapping dialect, section 2.1).
+public enum DeviceTemplateKind: String, CaseIterable, Sendable {
+    /// Expressions other than the match are relative to the matched token.
+    case jsonPath = "JsonPathContent"
+    /// As `jsonPath`, with device and time taken from the Azure IoT Hub envelope.
+    case iotJsonPath = "IotJsonPathContent"
+    /// All expressions are relative to the envelope, with the match as `$.matchedToken`.
+    case calculated = "CalculatedContent"
+}
+
+/// One device template as read from `device.json`, its expressions compiled.
+public struct DeviceTemplate: Sendable {
+    /// One `values` entry.
+    public struct Value: Sendable {
+        /// `valueName`.
+        public var name: String
+        /// `required`.
+        public var isRequired: Bool
+        /// Where the entry is.
+        public var position: SourcePosition
+        var expression: TemplateExpression
+    }
+
+    /// Which kind of template.
+    public var kind: DeviceTemplateKind
+    /// `typeName`: the measurement type that it produces.
+    public var typeName: String
+    /// Where the type name is.
+    public var position: SourcePosition
+    /// `values`, in file order.
+    public var values: [Value]
+    /// `timestampFormat`.
+    public var timestampFormat: TimestampFormat
+    var match: TemplateExpression
+    var device: TemplateExpression?
+    var timestamp: TemplateExpression
+    /// The second choice of Iot templates.
+    var alternativeTimestamp: TemplateExpression?
+    var start: TemplateExpression?
+    var patient: TemplateExpression?
+    var encounter: TemplateExpression?
+    var correlation: TemplateExpression?
+}
+
+/// An expression of a template: its text, and where it is in the template set's program.
+struct TemplateExpression: Sendable {
+    var text: String
+    var path: PathReference
+    /// Whether it starts at the matched token rather than at the envelope.
+    var fromMatch: Bool
+}

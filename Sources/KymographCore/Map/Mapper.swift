@@ -1,0 +1,407 @@
+/// Turns payloads into measurements with the device templates of one source. One per lane and source mapping.
+///
+/// All templates and all their matches apply, in file order (mapping dialect, section 2.3); an error is isolated to its
+/// template and match (quirk 4, fixed). Nothing is allocated per reading after warm-up.
+public struct Mapper: ~Copyable {
+    private var evaluator: PathEvaluator
+    private let templates: RawArray<TemplateCode>
+    private let values: RawArray<ValueCode>
+    private var key = ByteWriter(capacity: 512)
+    private var payload = ByteWriter(capacity: 512)
+    private var text = ByteWriter(capacity: 256)
+
+    /// Most bytes of texts and extra numbers in one reading: what fits in the continuation slots of a ring record.
+    public static let longestPayload = 255 * 64
+
+    /// Prepares the templates numbered `templates` of `set`.
+    public init(_ set: MappingSet, templates indexes: [Int], limits: ScanLimits = ScanLimits()) {
+        let code = set.code(of: indexes)
+        evaluator = PathEvaluator(program: set.program, limits: limits)
+        templates = RawArray(code.templates)
+        values = RawArray(code.values)
+    }
+
+    // MARK: Payloads
+
+    /// Maps one line: exactly one JSON document. Blank lines are no readings. `bytes` must be padded.
+    public mutating func mapLine(
+        _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) {
+        let start = JSONScanner.skipSpace(bytes, 0)
+        if start == bytes.count { return }
+        do throws(ScanFailure) {
+            let end = JSONScanner.skipSpace(bytes, try evaluator.scanner.scan(bytes, from: start))
+            guard end == bytes.count else { throw ScanFailure(reason: .invalidJSON, offset: end) }
+        } catch {
+            output.reject(error.reason, bytes: bytes, detail: RejectionDetail(offset: error.offset))
+            return
+        }
+        mapDocument(bytes, context: context, received: received, output: &output)
+    }
+
+    /// Maps one datagram: a document, or several separated by white space (NDJSON). `bytes` must be padded.
+    ///
+    /// A document that is not JSON costs the rest of its line, not the lines behind it.
+    public mutating func mapDatagram(
+        _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) {
+        var index = JSONScanner.skipSpace(bytes, 0)
+        while index < bytes.count {
+            do throws(ScanFailure) {
+                let end = try evaluator.scanner.scan(bytes, from: index)
+                guard end == bytes.count || bytes[end] <= 0x20 else {
+                    throw ScanFailure(reason: .invalidJSON, offset: end)
+                }
+                mapDocument(bytes, context: context, received: received, output: &output)
+                index = end
+            } catch {
+                let end = Mapper.lineEnd(bytes, max(error.offset, index))
+                output.reject(error.reason, bytes: bytes[index..<end], detail: RejectionDetail(offset: error.offset))
+                index = end
+            }
+            index = JSONScanner.skipSpace(bytes, index)
+        }
+    }
+
+    private static func lineEnd(_ bytes: ByteView, _ start: Int) -> Int {
+        var index = start
+        while index < bytes.count && bytes[index] != 0x0A { index += 1 }
+        return index
+    }
+
+    /// Maps the scanned document.
+    private mutating func mapDocument(
+        _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) {
+        let isArray = evaluator.scanner.tape[JSONScanner.payload].kind == TokenKind.array
+        var matches = 0
+        var index = 0
+        while index < templates.count {
+            let template = templates[index]
+            index += 1
+            let required = template.match.path.requiredNames
+            guard required & evaluator.scanner.nameMask == required else { continue }
+            matches += mapTemplate(
+                template, bytes, isArray: isArray, context: context, received: received, output: &output)
+        }
+        if isArray {
+            rejectUnmatchedElements(bytes, output: &output)
+        } else if matches == 0 {
+            output.reject(.noTemplate, bytes: bytes[documentRange], detail: RejectionDetail())
+        }
+    }
+
+    private var documentRange: Range<Int> { evaluator.scanner.tape[JSONScanner.payload].outerRange }
+
+    /// An array is so many readings: each element must be part of a match, or it is rejected by itself.
+    private mutating func rejectUnmatchedElements(_ bytes: ByteView, output: inout some MeasurementOutput & ~Copyable) {
+        let payload = JSONScanner.payload
+        if evaluator.scanner.isMatched(0..<payload + 1) { return }
+        for element in evaluator.scanner.children(of: payload) {
+            let range = element..<Int(evaluator.scanner.tape[element].next)
+            if evaluator.scanner.isMatched(range) { continue }
+            let bytes = bytes[evaluator.scanner.tape[element].outerRange]
+            output.reject(.noTemplate, bytes: bytes, detail: RejectionDetail())
+        }
+    }
+
+    /// Maps all matches of one template and returns how many there were.
+    private mutating func mapTemplate(
+        _ template: TemplateCode, _ bytes: ByteView, isArray: Bool, context: borrowing SourceContext,
+        received: Instant, output: inout some MeasurementOutput & ~Copyable
+    ) -> Int {
+        let mark = evaluator.mark
+        let root = evaluator.scanner.root
+        let matches = evaluator.select(template.match.path, root: root, current: root, bytes: bytes)
+        var index = matches.lowerBound
+        while index < matches.upperBound {
+            let match = evaluator.node(index)
+            index += 1
+            if isArray { evaluator.scanner.markMatched(match) }
+            let failure = mapMatch(template, match, bytes, context: context, received: received, output: &output)
+            if let failure {
+                output.reject(
+                    failure.reason, bytes: bytes[readingRange(of: match, isArray: isArray)], detail: failure.detail)
+            }
+        }
+        evaluator.release(to: mark)
+        return matches.count
+    }
+
+    /// The original text to keep of a rejected reading: the array's element that it came from, else the document.
+    private func readingRange(of match: Int, isArray: Bool) -> Range<Int> {
+        guard isArray, match > JSONScanner.payload else { return documentRange }
+        let elements = evaluator.scanner.children(of: JSONScanner.payload)
+        let element = elements.last { $0 <= match } ?? JSONScanner.payload
+        return evaluator.scanner.tape[element].outerRange
+    }
+
+    // MARK: One match
+
+    /// Why a match gave no reading.
+    private struct Failure: Error {
+        var reason: Rejection
+        var detail: RejectionDetail
+    }
+
+    private func failure(
+        _ reason: Rejection, _ template: TemplateCode, _ field: RejectionDetail.Field, value: Int = 0
+    ) -> Failure {
+        Failure(reason: reason, detail: RejectionDetail(template: Int(template.index), field: field, value: value))
+    }
+
+    private mutating func mapMatch(
+        _ template: TemplateCode, _ match: Int, _ bytes: ByteView, context: borrowing SourceContext,
+        received: Instant, output: inout some MeasurementOutput & ~Copyable
+    ) -> Failure? {
+        do throws(Failure) {
+            guard template.hasFHIRTemplate else { throw failure(.noFHIRTemplate, template, .none) }
+            try readKey(template, match, bytes, context)
+            let time = try readTimestamp(template, match, bytes)
+            guard time.instant <= received.advanced(by: context.maxFuture) else {
+                throw failure(.clockAhead, template, .timestamp)
+            }
+            var measurement = Measurement(instant: time.instant, received: received)
+            measurement.offsetMinutes = time.offsetMinutes
+            payload.removeAll()
+            try readValues(template, match, bytes, &measurement)
+            try readStart(template, match, bytes, &measurement)
+            measurement.payloadBytes = UInt16(payload.count)
+            let refused = output.accept(measurement, payload: payload.view, key: key.view)
+            if let refused { throw failure(refused, template, .none) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @inline(__always)
+    private mutating func token(_ expression: ExpressionCode, _ match: Int, _ bytes: ByteView) -> Int {
+        if expression.isAbsent { return PathEvaluator.none }
+        return evaluator.single(
+            expression.path, root: expression.fromMatch ? match : evaluator.scanner.root, bytes: bytes)
+    }
+
+    // MARK: Identity
+
+    private mutating func readKey(
+        _ template: TemplateCode, _ match: Int, _ bytes: ByteView, _ context: borrowing SourceContext
+    ) throws(Failure) {
+        SeriesKey.begin(type: Int(template.type), into: &key)
+        let hasDevice = try readPart(
+            template.device, .device, template, match, bytes, fallback: context.defaultDevice)
+        if !hasDevice { throw failure(.noDevice, template, .device) }
+        let hasPatient = try readPart(
+            template.patient, .patient, template, match, bytes, fallback: context.defaultPatient)
+        if !hasPatient && context.requiresPatient { throw failure(.noPatient, template, .patient) }
+        _ = try readPart(template.encounter, .encounter, template, match, bytes, fallback: [])
+        let hasCorrelation = try readPart(template.correlation, .correlation, template, match, bytes, fallback: [])
+        if !hasCorrelation && template.needsCorrelation { throw failure(.noCorrelation, template, .correlation) }
+    }
+
+    /// Adds one identifier to the key; false when there is none.
+    @inline(__always)
+    private mutating func readPart(
+        _ expression: ExpressionCode, _ field: RejectionDetail.Field, _ template: TemplateCode, _ match: Int,
+        _ bytes: ByteView, fallback: [UInt8]
+    ) throws(Failure) -> Bool {
+        let start = SeriesKey.beginPart(in: &key)
+        let token = token(expression, match, bytes)
+        if token == PathEvaluator.several { throw failure(.ambiguousExpression, template, field) }
+        if token >= 0 {
+            let isContainer = appendText(of: token, bytes, to: &key)
+            if isContainer { throw failure(.invalidValue, template, field) }
+        }
+        if isBlank(from: start) {
+            key.truncate(to: start)
+            if fallback.isEmpty { return false }
+            key.append(fallback)
+        }
+        guard SeriesKey.endPart(at: start, in: &key) else { throw failure(.valueTooLong, template, field) }
+        return true
+    }
+
+    private func isBlank(from start: Int) -> Bool {
+        var index = start
+        while index < key.count {
+            if key[index] > 0x20 { return false }
+            index += 1
+        }
+        return true
+    }
+
+    /// Appends a scalar as text (mapping dialect, section 2.4); null appends nothing. True when it is a container.
+    @inline(__always)
+    private func appendText(of index: Int, _ bytes: ByteView, to writer: inout ByteWriter) -> Bool {
+        let token = evaluator.scanner.tape[index]
+        switch token.kind {
+        case TokenKind.string:
+            if token.flags & Token.escaped == 0 {
+                writer.append(bytes[token.range])
+            } else {
+                JSONUnescape.append(bytes[token.range], into: &writer)
+            }
+        case TokenKind.number: writer.append(bytes[token.range])
+        case TokenKind.yes: writer.append("True")
+        case TokenKind.no: writer.append("False")
+        case TokenKind.null: break
+        default: return true
+        }
+        return false
+    }
+
+    // MARK: Time
+
+    private mutating func readTimestamp(
+        _ template: TemplateCode, _ match: Int, _ bytes: ByteView
+    ) throws(Failure) -> Timestamp {
+        let first = timestamp(template.timestamp, template.format, match, bytes)
+        if case .time(let time) = first { return time }
+        if !template.alternativeTimestamp.isAbsent,
+            case .time(let time) = timestamp(template.alternativeTimestamp, template.format, match, bytes)
+        {
+            return time
+        }
+        guard case .failed(let reason) = first else { preconditionFailure("a timestamp is a time or a failure") }
+        throw failure(reason, template, .timestamp)
+    }
+
+    private enum TimeResult {
+        case time(Timestamp)
+        case failed(Rejection)
+    }
+
+    @inline(__always)
+    private mutating func timestamp(
+        _ expression: ExpressionCode, _ format: TimestampFormat, _ match: Int, _ bytes: ByteView
+    ) -> TimeResult {
+        let index = token(expression, match, bytes)
+        if index == PathEvaluator.none { return .failed(.noTimestamp) }
+        if index == PathEvaluator.several { return .failed(.ambiguousExpression) }
+        let token = evaluator.scanner.tape[index]
+        if token.kind == TokenKind.null { return .failed(.noTimestamp) }
+        if format == .iso8601 {
+            guard token.kind == TokenKind.string, let time = TimestampParser.iso8601(bytes[token.range]) else {
+                return .failed(.invalidTimestamp)
+            }
+            return .time(time)
+        }
+        guard token.kind == TokenKind.number || token.kind == TokenKind.string,
+            case .number(let number) = DecimalParser.parse(bytes[token.range]),
+            let time = TimestampParser.epoch(number, format)
+        else { return .failed(.invalidTimestamp) }
+        return .time(time)
+    }
+
+    /// The start of the interval that the reading covers becomes its length, in nanoseconds.
+    private mutating func readStart(
+        _ template: TemplateCode, _ match: Int, _ bytes: ByteView, _ measurement: inout Measurement
+    ) throws(Failure) {
+        guard template.durationSlot >= 0, !template.start.isAbsent else { return }
+        switch timestamp(template.start, template.format, match, bytes) {
+        case .time(let start):
+            let (length, overflow) = measurement.instant.nanoseconds.subtractingReportingOverflow(
+                start.instant.nanoseconds)
+            guard !overflow, length >= 0 else { throw failure(.invalidTimestamp, template, .start) }
+            if length > 0 { store(Decimal64(mantissa: length), in: Int(template.durationSlot), &measurement) }
+        case .failed(.noTimestamp): return
+        case .failed(let reason): throw failure(reason, template, .start)
+        }
+    }
+
+    // MARK: Values
+
+    private mutating func readValues(
+        _ template: TemplateCode, _ match: Int, _ bytes: ByteView, _ measurement: inout Measurement
+    ) throws(Failure) {
+        var stored = 0
+        var index = 0
+        while index < Int(template.valueCount) {
+            let value = values[Int(template.firstValue) + index]
+            let found = token(value.expression, match, bytes)
+            if let reason = readValue(value, found, bytes, &measurement, &stored) {
+                throw failure(reason, template, .value, value: index)
+            }
+            index += 1
+        }
+        if stored == 0 { throw failure(.missingValue, template, .value) }
+        if payload.count > Mapper.longestPayload - 16 { throw failure(.valueTooLong, template, .value) }
+    }
+
+    /// Stores one value, or says why the reading must be rejected. An optional value that cannot be used is left out.
+    @inline(__always)
+    private mutating func readValue(
+        _ value: ValueCode, _ found: Int, _ bytes: ByteView, _ measurement: inout Measurement, _ stored: inout Int
+    ) -> Rejection? {
+        if found == PathEvaluator.none { return value.isRequired ? .missingValue : nil }
+        if found == PathEvaluator.several { return value.isRequired ? .ambiguousExpression : nil }
+        let token = evaluator.scanner.tape[found]
+        if token.kind == TokenKind.null { return value.isRequired ? .nullValue : nil }
+        if token.isContainer { return value.isRequired ? .invalidValue : nil }
+        if value.isNumeric {
+            guard token.kind == TokenKind.number || token.kind == TokenKind.string else { return .invalidValue }
+            switch DecimalParser.parse(bytes[token.range]) {
+            case .number(let number): store(number, in: Int(value.slot), &measurement)
+            case .malformed: return .invalidValue
+            case .inexact: return .inexactNumber
+            }
+        } else if let reason = storeText(value, found, bytes) {
+            return reason
+        }
+        stored += 1
+        return nil
+    }
+
+    @inline(__always)
+    private mutating func store(_ number: Decimal64, in slot: Int, _ measurement: inout Measurement) {
+        if slot < Measurement.inlineValues {
+            measurement.setInline(slot, number)
+        } else {
+            ValueRecord.append(slot: slot, number: number, to: &payload)
+        }
+    }
+
+    private mutating func storeText(_ value: ValueCode, _ found: Int, _ bytes: ByteView) -> Rejection? {
+        text.removeAll()
+        _ = appendText(of: found, bytes, to: &text)
+        guard text.count <= Mapper.longestPayload else { return .valueTooLong }
+        if value.isRequired && text.view.isBlank { return .missingValue }
+        ValueRecord.append(slot: Int(value.slot), text: text.view, to: &payload)
+        return nil
+    }
+}
+
+extension ByteView {
+    /// Whether there is nothing but white space and control characters.
+    var isBlank: Bool {
+        var index = 0
+        while index < count {
+            if self[index] > 0x20 { return false }
+            index += 1
+        }
+        return true
+    }
+}
+
+extension Token {
+    /// The bytes of the value with the quotes of a string.
+    var outerRange: Range<Int> {
+        kind == TokenKind.string ? (range.lowerBound - 1)..<(range.upperBound + 1) : range
+    }
+
+    /// Flag: a template matched this token.
+    static let matched: UInt8 = 4
+}
+
+extension JSONScanner {
+    /// Notes that a template matched `token`.
+    mutating func markMatched(_ token: Int) { setFlag(Token.matched, of: token) }
+
+    /// Whether a template matched any token of `range`.
+    func isMatched(_ range: Range<Int>) -> Bool {
+        range.contains { tape[$0].flags & Token.matched != 0 }
+    }
+}

@@ -1,0 +1,212 @@
+/// Loads, checks and joins mappings. All findings of all files are reported, not the first.
+public struct MappingLoader {
+    /// What loading gave: a set when there was no error, and everything that was noticed.
+    public struct Result: Sendable {
+        /// The set, or nil when there was an error.
+        public var set: MappingSet?
+        /// Errors and warnings in file order.
+        public var diagnostics: [Diagnostic]
+    }
+
+    /// The name of the hidden value that keeps a reading's length; no mapping can use it, for it is no identifier.
+    static let durationName = "(length)"
+
+    /// A type while it is being joined.
+    private struct Draft {
+        var name: String
+        var valueNames: [String] = []
+        var hasStart = false
+        var fhir: FHIRTemplate?
+        var fhirMapping: Int?
+        var fhirText = ""
+    }
+
+    private let defaultPeriod: Int64
+    private let measurementsOnly: Bool
+    private var diagnostics: [Diagnostic] = []
+    private var program = PathProgram()
+    private var drafts: [Draft] = []
+    private var templates: [MappingSet.LinkedTemplate] = []
+
+    /// Loads `mappings`. Templates that name no period and summarise get windows of `defaultPeriod` nanoseconds.
+    ///
+    /// With `measurementsOnly`, FHIR templates are left aside and every value is kept as the text that was sent.
+    public static func load(
+        _ mappings: [NamedMapping], defaultPeriod: Int64 = 300_000_000_000, measurementsOnly: Bool = false
+    ) -> Result {
+        var loader = MappingLoader(defaultPeriod: defaultPeriod, measurementsOnly: measurementsOnly)
+        for (index, mapping) in mappings.enumerated() { loader.add(mapping, index) }
+        let set = loader.link(mappings.map(\.name))
+        let failed = loader.diagnostics.contains { $0.severity == .error }
+        return Result(set: failed ? nil : set, diagnostics: loader.diagnostics)
+    }
+
+    private init(defaultPeriod: Int64, measurementsOnly: Bool) {
+        self.defaultPeriod = defaultPeriod
+        self.measurementsOnly = measurementsOnly
+    }
+
+    private mutating func add(_ mapping: NamedMapping, _ index: Int) {
+        var log = DiagnosticLog(file: mapping.device.name)
+        if let root = JSONNode.parse(mapping.device.bytes, log: &log) {
+            for template in DeviceTemplateLoader.load(root, program: &program, log: &log) {
+                addTemplate(template, mapping: index)
+            }
+        }
+        diagnostics += log.all
+        guard !measurementsOnly, let fhir = mapping.fhir else { return }
+        addFHIR(fhir, mapping, index)
+    }
+
+    private mutating func addTemplate(_ template: DeviceTemplate, mapping: Int) {
+        let type = draft(named: template.typeName)
+        if template.start != nil { drafts[type].hasStart = true }
+        let slots = template.values.map { value in
+            slot(of: value.name, in: type)
+        }
+        templates.append(.init(template: template, mapping: mapping, type: type, slots: slots))
+    }
+
+    /// The draft of a type; types of one spelling are one, whatever mapping they come from.
+    private mutating func draft(named name: String) -> Int {
+        if let known = drafts.firstIndex(where: { $0.name == name }) { return known }
+        drafts.append(Draft(name: name))
+        return drafts.count - 1
+    }
+
+    private mutating func slot(of name: String, in type: Int) -> Int {
+        if let known = drafts[type].valueNames.firstIndex(of: name) { return known }
+        drafts[type].valueNames.append(name)
+        return drafts[type].valueNames.count - 1
+    }
+
+    // MARK: FHIR templates
+
+    private mutating func addFHIR(_ file: MappingFile, _ mapping: NamedMapping, _ index: Int) {
+        var log = DiagnosticLog(file: file.name)
+        if let root = JSONNode.parse(file.bytes, log: &log) {
+            for template in FHIRTemplateLoader.load(root, log: &log) {
+                join(template, text: templateText(root, template.typeName), index, &log)
+            }
+            warnAboutMissing(mapping, index)
+        }
+        diagnostics += log.all
+    }
+
+    /// Gives the template to the types of its mapping: names are compared without case, as the reference does.
+    private mutating func join(_ template: FHIRTemplate, text: String, _ index: Int, _ log: inout DiagnosticLog) {
+        let wanted = template.typeName.lowercased()
+        let used = Set(templates.filter { $0.mapping == index }.map(\.type))
+        for type in drafts.indices where used.contains(type) && drafts[type].name.lowercased() == wanted {
+            if let earlier = drafts[type].fhirMapping, earlier != index {
+                guard drafts[type].fhirText != text else { continue }
+                log.error(
+                    template.namePosition,
+                    "the type '\(drafts[type].name)' has a different FHIR template in another mapping of this run",
+                    advice: "rename the type in one of the two mappings, or run them in two processes")
+                continue
+            }
+            drafts[type].fhir = template
+            drafts[type].fhirMapping = index
+            drafts[type].fhirText = text
+            checkValues(template, type, &log)
+        }
+        if !used.contains(where: { drafts[$0].name.lowercased() == wanted }) {
+            log.warning(
+                template.namePosition, "no device template gives the type '\(template.typeName)'",
+                advice: NearestName.advice(for: template.typeName, among: used.map { drafts[$0].name }))
+        }
+    }
+
+    private func checkValues(_ template: FHIRTemplate, _ type: Int, _ log: inout DiagnosticLog) {
+        let names = drafts[type].valueNames
+        for use in template.valueUses where !names.contains(use.name) {
+            log.error(
+                use.position, "no device template of type '\(drafts[type].name)' gives the value '\(use.name)'",
+                advice: NearestName.advice(
+                    for: use.name, among: names, otherwise: "its values are \(names.joined(separator: ", "))"))
+        }
+    }
+
+    private mutating func warnAboutMissing(_ mapping: NamedMapping, _ index: Int) {
+        var log = DiagnosticLog(file: mapping.device.name)
+        var seen: Set<Int> = []
+        for linked in templates where linked.mapping == index && seen.insert(linked.type).inserted {
+            guard let fhir = drafts[linked.type].fhir else {
+                log.warning(
+                    linked.template.position, "the type '\(linked.template.typeName)' has no FHIR template",
+                    advice: "its readings will be rejected as noFHIRTemplate; add one to \(mapping.fhir?.name ?? "fhir.json")")
+                continue
+            }
+            let used = Set(fhir.valueUses.map(\.name))
+            for value in linked.template.values where !used.contains(value.name) {
+                log.warning(
+                    value.position, "the FHIR template of '\(linked.template.typeName)' does not use the value '\(value.name)'",
+                    advice: "it will not appear in Observations")
+            }
+        }
+        diagnostics += log.all
+    }
+
+    /// The template's JSON in one canonical spelling, to see whether two are the same.
+    private func templateText(_ root: JSONNode, _ typeName: String) -> String {
+        let elements = root.members?.last { $0.name.lowercased() == "template" }?.node.elements ?? []
+        let bodies = elements.compactMap { element in
+            element.members?.last { $0.name.lowercased() == "template" }?.node
+        }
+        let body = bodies.first { body in
+            body.members?.contains { $0.name.lowercased() == "typename" && $0.node.string == typeName } ?? false
+        }
+        return body?.canonicalText ?? ""
+    }
+
+    // MARK: Linking
+
+    private func link(_ names: [String]) -> MappingSet {
+        MappingSet(
+            mappings: names, types: drafts.map(type), fhirTemplates: drafts.map(\.fhir), templates: sortedBySlot(),
+            program: program)
+    }
+
+    private func type(_ draft: Draft) -> MeasurementType {
+        let numeric = Set(draft.fhir?.valueUses.filter(\.isNumeric).map(\.name) ?? [])
+        var type = MeasurementType(
+            name: draft.name, valueNames: draft.valueNames,
+            grouping: draft.fhir?.grouping(defaultPeriod: defaultPeriod) ?? .instance,
+            isNumeric: draft.valueNames.map { numeric.contains($0) })
+        type.needsFHIRTemplate = !measurementsOnly
+        if draft.hasStart {
+            type.durationSlot = type.valueNames.count
+            type.valueNames.append(Self.durationName)
+            type.isNumeric.append(true)
+        }
+        return type
+    }
+
+    /// Values in slot order, because payload records must be.
+    private func sortedBySlot() -> [MappingSet.LinkedTemplate] {
+        templates.map { linked in
+            var sorted = linked
+            let order = linked.slots.indices.sorted { linked.slots[$0] < linked.slots[$1] }
+            sorted.slots = order.map { linked.slots[$0] }
+            sorted.template.values = order.map { linked.template.values[$0] }
+            return sorted
+        }
+    }
+}
+
+extension JSONNode {
+    /// The value with sorted members and without layout, to compare two.
+    var canonicalText: String {
+        switch value {
+        case .object(let members):
+            let parts = members.sorted { $0.name < $1.name }.map { "\($0.name):\($0.node.canonicalText)" }
+            return "{\(parts.joined(separator: ","))}"
+        case .array(let elements): return "[\(elements.map(\.canonicalText).joined(separator: ","))]"
+        case .string(let text): return "\"\(text)\""
+        case .number(let text): return text
+        case .bool(let flag): return flag ? "true" : "false"
+        case .null: return "null"
+        }
+    }
+}

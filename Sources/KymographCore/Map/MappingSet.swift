@@ -1,0 +1,138 @@
+/// The two files of one device type, as bytes with the names that messages show.
+public struct MappingFile: Sendable {
+    /// Path, or catalogue place.
+    public var name: String
+    /// Content.
+    public var bytes: [UInt8]
+
+    /// Makes a file.
+    public init(name: String, bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+    }
+}
+
+/// A mapping before it is loaded.
+public struct NamedMapping: Sendable {
+    /// The name that `--mapping` gave.
+    public var name: String
+    /// `device.json`.
+    public var device: MappingFile
+    /// `fhir.json`; nil to look at measurements only.
+    public var fhir: MappingFile?
+
+    /// Makes a mapping.
+    public init(name: String, device: MappingFile, fhir: MappingFile?) {
+        self.name = name
+        self.device = device
+        self.fhir = fhir
+    }
+}
+
+/// All mappings of a pipeline, checked, joined by type name and compiled. Immutable, shared by all threads.
+public final class MappingSet: Sendable {
+    /// A device template and what it was linked to.
+    struct LinkedTemplate: Sendable {
+        var template: DeviceTemplate
+        /// Index of its mapping.
+        var mapping: Int
+        /// Index of its type.
+        var type: Int
+        /// Value slot of each of the template's values.
+        var slots: [Int]
+    }
+
+    /// The mappings' names, in the order given.
+    public let mappings: [String]
+    /// Types, joined over all mappings.
+    public let types: [MeasurementType]
+    /// FHIR template by type index; nil when the type has none.
+    public let fhirTemplates: [FHIRTemplate?]
+    let templates: [LinkedTemplate]
+    let program: PathProgram
+
+    init(
+        mappings: [String], types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate],
+        program: PathProgram
+    ) {
+        self.mappings = mappings
+        self.types = types
+        self.fhirTemplates = fhirTemplates
+        self.templates = templates
+        self.program = program
+    }
+
+    /// Numbers of the templates of the mappings named, in order.
+    public func templates(of names: [String]) -> [Int] {
+        names.flatMap { name in
+            templates.indices.filter { mappings[templates[$0].mapping] == name }
+        }
+    }
+
+    /// The mapping and type of template `index`, and its position in the mapping's device file, for messages.
+    public func describe(template index: Int) -> (mapping: String, typeName: String, line: Int) {
+        let linked = templates[index]
+        return (mappings[linked.mapping], linked.template.typeName, linked.template.position.line)
+    }
+
+    /// What a rejection's detail says, for people.
+    public func describe(_ detail: RejectionDetail) -> String {
+        if detail.offset >= 0 { return "at byte \(detail.offset)" }
+        guard detail.template >= 0, Int(detail.template) < templates.count else { return "" }
+        let linked = templates[Int(detail.template)]
+        let place = "mapping \(mappings[linked.mapping]), type \(linked.template.typeName)"
+        guard let field = fieldText(detail, linked.template) else { return place }
+        return "\(place), \(field)"
+    }
+
+    private func fieldText(_ detail: RejectionDetail, _ template: DeviceTemplate) -> String? {
+        switch detail.field {
+        case .none: return nil
+        case .device: return "deviceIdExpression \(template.device?.text ?? "")"
+        case .timestamp: return "timestampExpression \(template.timestamp.text) (\(template.timestampFormat.name))"
+        case .start: return "startExpression \(template.start?.text ?? "")"
+        case .patient: return "patientIdExpression \(template.patient?.text ?? "(none)")"
+        case .encounter: return "encounterIdExpression \(template.encounter?.text ?? "")"
+        case .correlation: return "correlationIdExpression \(template.correlation?.text ?? "(none)")"
+        case .value:
+            guard Int(detail.value) < template.values.count else { return "values" }
+            let value = template.values[Int(detail.value)]
+            return "value \(value.name) \(value.expression.text)"
+        }
+    }
+}
+
+extension MappingSet {
+    /// The flat code of the templates numbered `indexes`.
+    func code(of indexes: [Int]) -> (templates: [TemplateCode], values: [ValueCode]) {
+        var codes: [TemplateCode] = []
+        var values: [ValueCode] = []
+        for index in indexes {
+            let linked = templates[index]
+            let type = types[linked.type]
+            codes.append(code(linked, index: index, firstValue: values.count))
+            let entries = zip(linked.template.values, linked.slots).map { value, slot in
+                ValueCode(
+                    expression: ExpressionCode(value.expression), slot: Int32(slot), isRequired: value.isRequired,
+                    isNumeric: type.isNumeric[slot])
+            }
+            values += entries
+        }
+        return (codes, values)
+    }
+
+    private func code(_ linked: LinkedTemplate, index: Int, firstValue: Int) -> TemplateCode {
+        let template = linked.template
+        let type = types[linked.type]
+        return TemplateCode(
+            match: ExpressionCode(template.match), device: ExpressionCode(template.device),
+            timestamp: ExpressionCode(template.timestamp),
+            alternativeTimestamp: ExpressionCode(template.alternativeTimestamp),
+            start: ExpressionCode(template.start), patient: ExpressionCode(template.patient),
+            encounter: ExpressionCode(template.encounter), correlation: ExpressionCode(template.correlation),
+            format: template.timestampFormat, type: Int32(linked.type), index: Int32(index),
+            needsCorrelation: template.correlation != nil || type.grouping == .correlation,
+            durationSlot: Int32(type.durationSlot ?? -1), firstValue: Int32(firstValue),
+            valueCount: Int32(template.values.count), hasFHIRTemplate: !type.needsFHIRTemplate || fhirTemplates[linked.type] != nil)
+    }
+}

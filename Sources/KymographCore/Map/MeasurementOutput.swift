@@ -1,0 +1,74 @@
+/// Takes what a ``Mapper`` makes of a payload. A generic parameter of the mapper's calls, never an existential.
+public protocol MeasurementOutput: ~Copyable {
+    /// A normalised reading. `payload` holds its ``ValueRecord``s; `key` is its ``SeriesKey`` encoding, both valid only
+    /// during the call.
+    ///
+    /// - Returns: nil when it was taken, else why not; the mapper then reports the rejection with the reading's bytes.
+    mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection?
+
+    /// A payload, or a match in it, that gave no reading. `bytes` is the original text of what was rejected.
+    mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail)
+}
+
+/// Which part of a mapping rejected a reading; turned into text only when a dead letter is written.
+public struct RejectionDetail: BitwiseCopyable, Sendable {
+    /// The parts of a device template that can fail.
+    public enum Field: UInt8, Sendable, BitwiseCopyable {
+        /// No particular field.
+        case none
+        /// `deviceIdExpression`.
+        case device
+        /// `timestampExpression`.
+        case timestamp
+        /// `startExpression`.
+        case start
+        /// `patientIdExpression`.
+        case patient
+        /// `encounterIdExpression`.
+        case encounter
+        /// `correlationIdExpression`.
+        case correlation
+        /// An entry of `values`.
+        case value
+    }
+
+    /// Index of the device template in the mapping set, or -1.
+    public var template: Int32
+    /// The field.
+    public var field: Field
+    /// Index of the entry in the template's `values` when the field is a value.
+    public var value: Int32
+    /// Byte offset in the payload when the scanner refused it, else -1.
+    public var offset: Int32
+
+    /// Makes a detail.
+    public init(template: Int = -1, field: Field = .none, value: Int = 0, offset: Int = -1) {
+        self.template = Int32(template)
+        self.field = field
+        self.value = Int32(value)
+        self.offset = Int32(clamping: offset)
+    }
+}
+
+/// What a source contributes to its readings.
+public struct SourceContext: Sendable {
+    /// Device of readings that name none; empty for "reject them".
+    public var defaultDevice: [UInt8]
+    /// Patient of readings that name none; empty for none.
+    public var defaultPatient: [UInt8]
+    /// Whether a reading without patient is rejected (`identity: strict`).
+    public var requiresPatient: Bool
+    /// How far, in nanoseconds, a reading's time may lie after its receipt.
+    public var maxFuture: Int64
+
+    /// Makes a context; the default tolerates clocks that are 5 minutes fast.
+    public init(
+        defaultDevice: [UInt8] = [], defaultPatient: [UInt8] = [], requiresPatient: Bool = false,
+        maxFuture: Int64 = 300_000_000_000
+    ) {
+        self.defaultDevice = defaultDevice
+        self.defaultPatient = defaultPatient
+        self.requiresPatient = requiresPatient
+        self.maxFuture = maxFuture
+    }
+}

@@ -1,0 +1,85 @@
+/// One step of a compiled JSONPath.
+struct PathStep: BitwiseCopyable {
+    /// What a step selects from each current node.
+    enum Operation: UInt8 {
+        /// The object's member `name`.
+        case member
+        /// The array's element `argument`.
+        case element
+        /// All members or elements.
+        case children
+        /// All members `name` of the node and everything below it.
+        case descendantMembers
+        /// The node itself and everything below it.
+        case descendants
+        /// The children for which predicate `argument` holds.
+        case filterChildren
+        /// The node itself and everything below it for which predicate `argument` holds (quirk 8: self included).
+        case filterDescendants
+    }
+
+    var operation: Operation
+    var name: UInt16 = NameTable.unknown
+    var argument: Int32 = 0
+}
+
+/// Where a compiled path's steps are, and how it can be evaluated.
+struct PathReference: BitwiseCopyable {
+    /// First step, or -1 when there is no expression.
+    var start: Int32
+    var count: Int32
+    /// Whether all steps are members: the common case, which needs no node list.
+    var isMemberChain: Bool
+    /// Whether it starts at the root of the evaluation rather than at the current node.
+    var fromRoot: Bool
+    /// Names without which the path selects nothing, as bits of ``JSONScanner/nameMask``.
+    var requiredNames: UInt64
+
+    /// No expression.
+    static let absent = PathReference(start: -1, count: 0, isMemberChain: false, fromRoot: true, requiredNames: 0)
+    var isAbsent: Bool { start < 0 }
+}
+
+/// A comparison's side.
+struct PathOperand: BitwiseCopyable {
+    enum Kind: UInt8 {
+        case path, number, text, yes, no, null
+    }
+
+    var kind: Kind
+    var path: PathReference = .absent
+    var number = Decimal64(mantissa: 0)
+    /// Place of a text in the program's literals.
+    var textStart: Int32 = 0
+    var textLength: Int32 = 0
+}
+
+/// A node of a filter: a condition, or two joined.
+struct PathPredicate: BitwiseCopyable {
+    enum Operation: UInt8 {
+        case and, or, exists, equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+    }
+
+    var operation: Operation
+    /// Predicates of `and` and `or`; operands of the others.
+    var left: Int32
+    var right: Int32 = 0
+    /// Names without which the predicate cannot hold, as bits of ``JSONScanner/nameMask``.
+    var requiredNames: UInt64 = 0
+}
+
+/// All compiled expressions of a mapping set, flat: nothing is parsed, looked up or allocated per reading.
+struct PathProgram: Sendable {
+    var names: [String] = ["Body", "Properties", "SystemProperties"]
+    var steps: [PathStep] = []
+    var predicates: [PathPredicate] = []
+    var operands: [PathOperand] = []
+    var literals: [UInt8] = []
+
+    /// The number of `name`, given on first use.
+    mutating func number(of name: String) -> UInt16 {
+        if let known = names.firstIndex(of: name) { return UInt16(known) }
+        names.append(name)
+        return UInt16(names.count - 1)
+    }
+}

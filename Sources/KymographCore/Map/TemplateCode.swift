@@ -1,0 +1,49 @@
+/// An expression in flat form.
+struct ExpressionCode: BitwiseCopyable {
+    var path: PathReference
+    var fromMatch: Bool
+
+    static let absent = ExpressionCode(path: .absent, fromMatch: false)
+    var isAbsent: Bool { path.isAbsent }
+
+    init(path: PathReference, fromMatch: Bool) {
+        self.path = path
+        self.fromMatch = fromMatch
+    }
+
+    init(_ expression: TemplateExpression?) {
+        self = expression.map { ExpressionCode(path: $0.path, fromMatch: $0.fromMatch) } ?? .absent
+    }
+}
+
+/// A device template in flat form: everything the mapper needs per match, without reference counting.
+struct TemplateCode: BitwiseCopyable {
+    var match: ExpressionCode
+    var device: ExpressionCode
+    var timestamp: ExpressionCode
+    var alternativeTimestamp: ExpressionCode
+    var start: ExpressionCode
+    var patient: ExpressionCode
+    var encounter: ExpressionCode
+    var correlation: ExpressionCode
+    var format: TimestampFormat
+    /// Index of the measurement type, and of the template in the mapping set.
+    var type: Int32
+    var index: Int32
+    /// The type's grouping is by correlation id, or the template has an expression for it: then it must give one.
+    var needsCorrelation: Bool
+    /// Where a reading's length goes, or -1.
+    var durationSlot: Int32
+    var firstValue: Int32
+    var valueCount: Int32
+    /// Whether the type's readings become Observations at all.
+    var hasFHIRTemplate: Bool
+}
+
+/// An entry of a template's `values` in flat form.
+struct ValueCode: BitwiseCopyable {
+    var expression: ExpressionCode
+    var slot: Int32
+    var isRequired: Bool
+    var isNumeric: Bool
+}

@@ -1,0 +1,56 @@
+/// The 64-byte slots of a ring: fixed, cache-line aligned, shared by exactly one writing and one reading thread.
+///
+/// It does no synchronisation: the ring's atomic positions say who may touch which slot.
+@safe
+struct SlotMemory: ~Copyable, @unchecked Sendable {
+    private let base: UnsafeMutableRawPointer
+    /// Number of slots, a power of two.
+    let count: Int
+
+    /// Bytes in a slot.
+    static let slotBytes = 64
+
+    init(count: Int) {
+        precondition(count > 0 && count & (count - 1) == 0)
+        precondition(MemoryLayout<Measurement>.stride == SlotMemory.slotBytes)
+        self.count = count
+        unsafe base = .allocate(byteCount: count * SlotMemory.slotBytes, alignment: 128)
+    }
+
+    deinit {
+        unsafe base.deallocate()
+    }
+
+    /// Writes a measurement into slot `index`.
+    @inline(__always)
+    func store(_ measurement: Measurement, at index: Int) {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
+        // Safe: in bounds and aligned; the caller owns the slot by the ring's protocol.
+        unsafe (base + index * SlotMemory.slotBytes).storeBytes(of: measurement, as: Measurement.self)
+    }
+
+    /// Reads the measurement in slot `index`.
+    @inline(__always)
+    func load(_ index: Int) -> Measurement {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
+        // Safe: in bounds and aligned; the slot was stored before it was published.
+        return unsafe (base + index * SlotMemory.slotBytes).load(as: Measurement.self)
+    }
+
+    /// Copies `bytes` into the slots from `index` on, which must not wrap.
+    func store(_ bytes: ByteView, at index: Int) {
+        precondition(index >= 0 && index * SlotMemory.slotBytes + bytes.count <= count * SlotMemory.slotBytes)
+        // Safe: in bounds; the source is not ring memory.
+        unsafe (base + index * SlotMemory.slotBytes).copyMemory(
+            from: bytes.unsafeBuffer.baseAddress ?? UnsafeRawPointer(base), byteCount: bytes.count)
+    }
+
+    /// Views `length` bytes of the slots from `index` on; valid until they are released to the writer.
+    func view(_ index: Int, length: Int) -> ByteView {
+        precondition(index >= 0 && length >= 0)
+        precondition(index * SlotMemory.slotBytes + length <= count * SlotMemory.slotBytes)
+        let start = unsafe base + index * SlotMemory.slotBytes
+        // Safe: in bounds.
+        return unsafe ByteView(base: UnsafePointer(start.assumingMemoryBound(to: UInt8.self)), count: length)
+    }
+}

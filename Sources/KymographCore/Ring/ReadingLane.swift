@@ -1,0 +1,126 @@
+/// What a lane tells its owner. Called per batch and per rejected reading, never per good one.
+public protocol LaneEvents: AnyObject {
+    /// A reading of `source` was rejected.
+    func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail)
+    /// `count` readings of `source` were received since the last time; rejected ones are among them.
+    func received(_ count: Int, source: Int)
+    /// `count` readings were put into rings since the last time.
+    func routed(_ count: Int)
+    /// The ring to `shard` has something new.
+    func wake(shard: Int)
+    /// The ring to `shard` is full and everything in it is published: block until it may have room. False when the
+    /// pipeline is being ended by force and the reading must be given up.
+    func waitForRoom(shard: Int) -> Bool
+}
+
+/// One source as a lane sees it.
+public struct LaneInput: Sendable {
+    /// Templates that apply, as numbers of the mapping set.
+    public var templates: [Int]
+    /// What the source contributes.
+    public var context: SourceContext
+
+    /// Makes an input.
+    public init(templates: [Int], context: SourceContext) {
+        self.templates = templates
+        self.context = context
+    }
+}
+
+/// Everything a lane's thread does with bytes: map them, number their series, write them into the rings.
+///
+/// One lane per thread; the edges call it once per datagram or line and once per batch.
+public struct ReadingLane: ~Copyable {
+    private var mappers: OwnedList<Mapper>
+    private let contexts: [SourceContext]
+    private var output: LaneOutput
+
+    /// Makes a lane for `inputs`, whose places are the source numbers.
+    public init(
+        set: MappingSet, inputs: [LaneInput], limits: ScanLimits, router: consuming ReadingRouter,
+        events: any LaneEvents
+    ) {
+        mappers = OwnedList(count: inputs.count) { Mapper(set, templates: inputs[$0].templates, limits: limits) }
+        contexts = inputs.map(\.context)
+        output = LaneOutput(router: router, events: events, sources: inputs.count)
+    }
+
+    /// Maps one line of a stream. `bytes` must be padded.
+    public mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
+        output.begin(source: source, received: received)
+        mappers[source].mapLine(bytes, context: contexts[source], received: received, output: &output)
+    }
+
+    /// Maps one datagram. `bytes` must be padded.
+    public mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
+        output.begin(source: source, received: received)
+        mappers[source].mapDatagram(bytes, context: contexts[source], received: received, output: &output)
+    }
+
+    /// Counts and reports bytes that never became a payload.
+    public mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {
+        output.begin(source: source, received: received)
+        output.reject(reason, bytes: bytes, detail: RejectionDetail())
+    }
+
+    /// Publishes what was routed, wakes the shards and reports the counts.
+    public mutating func batchEnd() {
+        output.batchEnd()
+    }
+}
+
+/// Routes a lane's measurements and counts them.
+struct LaneOutput: ~Copyable, MeasurementOutput {
+    private var router: ReadingRouter
+    private let events: any LaneEvents
+    private var counts: RawArray<Int>
+    private var routed = 0
+    private var source = 0
+    private var received = Instant.distantPast
+
+    init(router: consuming ReadingRouter, events: any LaneEvents, sources: Int) {
+        self.router = router
+        self.events = events
+        counts = RawArray(repeating: 0, count: sources)
+    }
+
+    mutating func begin(source: Int, received: Instant) {
+        self.source = source
+        self.received = received
+    }
+
+    mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+        while true {
+            switch router.route(measurement, payload: payload, key: key) {
+            case .written:
+                counts[source] += 1
+                routed += 1
+                return nil
+            case .refused(let reason): return reason
+            case .full(let shard):
+                publish()
+                if !events.waitForRoom(shard: shard) { return .shutdown }
+            }
+        }
+    }
+
+    mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {
+        counts[source] += 1
+        events.rejected(reason, bytes: bytes, source: source, received: received, detail: detail)
+    }
+
+    private mutating func publish() {
+        router.publish { [events] shard in events.wake(shard: shard) }
+    }
+
+    mutating func batchEnd() {
+        // Counts first: a reader must never see more readings leave the rings than were put in.
+        if routed > 0 { events.routed(routed) }
+        routed = 0
+        for source in 0..<counts.count where counts[source] > 0 {
+            events.received(counts[source], source: source)
+            counts[source] = 0
+        }
+        publish()
+    }
+}

@@ -1,0 +1,71 @@
+/// The lane's way to the shards: numbers series and writes their readings into the ring of the shard that owns them.
+///
+/// A series is introduced to its ring once, by a definition record, and from then on named by its number there.
+public struct ReadingRouter: ~Copyable {
+    private struct Route: BitwiseCopyable {
+        var shard: UInt32
+        var number: UInt32
+    }
+
+    private var producers: OwnedList<RingProducer>
+    private var series = SeriesTable(capacity: 1_024)
+    private var devices = SeriesTable(capacity: 256)
+    private var routes = RawArray<Route>(capacity: 1_024)
+    private var nextNumber: RawArray<UInt32>
+    private let maxDevices: Int
+    private let maxSeries: Int
+
+    /// Routes over `rings`, one per shard. New devices beyond `maxDevices`, or series beyond `maxSeries`, are refused.
+    public init(rings: [Ring], maxDevices: Int, maxSeries: Int) {
+        producers = OwnedList(count: rings.count) { RingProducer(rings[$0]) }
+        nextNumber = RawArray(repeating: 0, count: rings.count)
+        self.maxDevices = maxDevices
+        self.maxSeries = maxSeries
+    }
+
+    /// What became of a reading.
+    public enum Outcome: Equatable, Sendable {
+        /// It is in the ring, or will be after the next publish.
+        case written
+        /// The ring of this shard is full: publish, wait, and route again.
+        case full(shard: Int)
+        /// It is over a cap.
+        case refused(Rejection)
+    }
+
+    /// Routes one reading whose series is `key` (a ``SeriesKey``).
+    @inline(__always)
+    public mutating func route(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Outcome {
+        guard let known = series.find(key) else { return introduce(measurement, payload: payload, key: key) }
+        let route = routes[known]
+        var record = measurement
+        record.series = route.number
+        let isWritten = producers[Int(route.shard)].write(record, payload: payload)
+        return isWritten ? .written : .full(shard: Int(route.shard))
+    }
+
+    private mutating func introduce(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Outcome {
+        let device = SeriesKey.device(of: key)
+        let isKnownDevice = devices.find(device) != nil
+        guard isKnownDevice || devices.count < maxDevices else { return .refused(.tooManyDevices) }
+        guard series.count < maxSeries else { return .refused(.tooManyDevices) }
+        // All series of a device live on one shard, so that its Observations leave in order.
+        let shard = Int(SeriesTable.hash(device) >> 32) % nextNumber.count
+        var definition = Measurement(instant: measurement.instant, received: measurement.received)
+        definition.kind = RecordKind.definition.rawValue
+        definition.series = nextNumber[shard]
+        definition.payloadBytes = UInt16(key.count)
+        guard producers[shard].write(definition, payload: key) else { return .full(shard: shard) }
+        if !isKnownDevice { _ = devices.insert(device) }
+        _ = series.insert(key)
+        routes.append(Route(shard: UInt32(shard), number: nextNumber[shard]))
+        nextNumber[shard] += 1
+        return route(measurement, payload: payload, key: key)
+    }
+
+    /// Makes everything routed visible to the shards, and tells `wake` of each shard that got something.
+    @inline(__always)
+    public mutating func publish(wake: (Int) -> Void) {
+        for shard in 0..<nextNumber.count where producers[shard].publish() { wake(shard) }
+    }
+}

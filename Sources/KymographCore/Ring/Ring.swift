@@ -1,0 +1,167 @@
+import Synchronization
+
+/// An atomic on cache lines of its own, so that the two threads of a ring do not invalidate each other's lines.
+struct PaddedAtomic: ~Copyable {
+    private let before: InlineArray<14, UInt64> = .init(repeating: 0)
+    let value: Atomic<UInt64>
+    private let after: InlineArray<17, UInt64> = .init(repeating: 0)
+
+    init(_ initial: UInt64) { value = Atomic(initial) }
+}
+
+/// A lock-free ring of 64-byte slots between one lane and one shard.
+///
+/// ### Fixed capacity
+/// It never grows: a full ring is backpressure on its lane. A record is a measurement or definition slot and its
+/// continuation slots; it never wraps, so that its payload can be viewed in place.
+///
+/// ### One writer, one reader
+/// Only the ``RingProducer`` stores positions to `head`, only the ``RingConsumer`` to `tail`; release stores and acquire
+/// loads order the slots' contents. That is all the synchronisation there is.
+public final class Ring: Sendable {
+    let slots: SlotMemory
+    /// Slots ever published.
+    let head = PaddedAtomic(0)
+    /// Slots ever released.
+    let tail = PaddedAtomic(0)
+
+    /// Makes a ring of `capacity` slots, a power of two of at least 512 (twice the longest record).
+    public init(capacity: Int = 8_192) {
+        precondition(capacity >= 512)
+        slots = SlotMemory(count: capacity)
+    }
+
+    /// Whether everything published has been released. Callable from any thread.
+    public var isEmpty: Bool {
+        tail.value.load(ordering: .acquiring) == head.value.load(ordering: .acquiring)
+    }
+
+    /// Slots in use. Callable from any thread; approximate while both sides work.
+    public var usedSlots: Int {
+        let used = head.value.load(ordering: .relaxed) &- tail.value.load(ordering: .relaxed)
+        return Int(clamping: used)
+    }
+
+    /// Number of slots.
+    public var capacity: Int { slots.count }
+}
+
+/// The lane's end of a ring.
+public struct RingProducer: ~Copyable {
+    private let ring: Ring
+    private let mask: UInt64
+    /// Position of the next slot to write; ahead of the published head.
+    private var position: UInt64
+    private var published: UInt64
+    /// The last tail seen; the real one can only be further.
+    private var knownTail: UInt64
+
+    /// Slots after which records are published without being asked, so that the shard works while a batch is mapped.
+    private static let publishInterval: UInt64 = 128
+
+    /// Takes the writing end of `ring`; there must be only one.
+    public init(_ ring: Ring) {
+        self.ring = ring
+        mask = UInt64(ring.capacity - 1)
+        position = ring.head.value.load(ordering: .relaxed)
+        published = position
+        knownTail = ring.tail.value.load(ordering: .acquiring)
+    }
+
+    /// Writes a record. False, and nothing is written, when the ring is full: publish, wake the shard, try again.
+    @inline(__always)
+    public mutating func write(_ record: Measurement, payload: ByteView) -> Bool {
+        let extra = (payload.count + SlotMemory.slotBytes - 1) / SlotMemory.slotBytes
+        precondition(extra <= 255 && payload.count == Int(record.payloadBytes))
+        guard makeRoom(slots: UInt64(extra + 1)) else { return false }
+        var record = record
+        record.continuationSlots = UInt8(extra)
+        let index = Int(position & mask)
+        ring.slots.store(record, at: index)
+        if extra > 0 { ring.slots.store(payload, at: index + 1) }
+        position += UInt64(extra + 1)
+        if position &- published >= RingProducer.publishInterval { publish() }
+        return true
+    }
+
+    /// Ensures `count` slots in one piece, padding the end of the ring if need be.
+    @inline(__always)
+    private mutating func makeRoom(slots count: UInt64) -> Bool {
+        let toEnd = (mask + 1) - (position & mask)
+        let padding = count > toEnd ? toEnd : 0
+        if position + padding + count - knownTail > mask + 1 {
+            knownTail = ring.tail.value.load(ordering: .acquiring)
+            if position + padding + count - knownTail > mask + 1 { return false }
+        }
+        if padding > 0 {
+            var filler = Measurement(instant: .distantPast, received: .distantPast)
+            filler.kind = RecordKind.padding.rawValue
+            ring.slots.store(filler, at: Int(position & mask))
+            position += padding
+        }
+        return true
+    }
+
+    /// Makes everything written visible to the shard. True when there was something new.
+    @inline(__always)
+    @discardableResult
+    public mutating func publish() -> Bool {
+        guard position != published else { return false }
+        published = position
+        ring.head.value.store(position, ordering: .releasing)
+        return true
+    }
+}
+
+/// The shard's end of a ring.
+public struct RingConsumer: ~Copyable {
+    private let ring: Ring
+    private let mask: UInt64
+    private var position: UInt64
+    private var released: UInt64
+    private var knownHead: UInt64
+
+    /// Takes the reading end of `ring`; there must be only one.
+    public init(_ ring: Ring) {
+        self.ring = ring
+        mask = UInt64(ring.capacity - 1)
+        position = ring.tail.value.load(ordering: .relaxed)
+        released = position
+        knownHead = position
+    }
+
+    /// The next record, or nil when the ring is empty. Its payload stays valid until ``release()``.
+    @inline(__always)
+    public mutating func next() -> Measurement? {
+        while true {
+            if position == knownHead {
+                knownHead = ring.head.value.load(ordering: .acquiring)
+                if position == knownHead { return nil }
+            }
+            let index = Int(position & mask)
+            let record = ring.slots.load(index)
+            if record.kind == RecordKind.padding.rawValue {
+                position += mask + 1 - UInt64(index)
+                continue
+            }
+            position += UInt64(record.continuationSlots) + 1
+            return record
+        }
+    }
+
+    /// The payload of the record that ``next()`` gave last.
+    @inline(__always)
+    public func payload(of record: Measurement) -> ByteView {
+        guard record.payloadBytes > 0 else { return ByteView("") }
+        let start = (position - UInt64(record.continuationSlots)) & mask
+        return ring.slots.view(Int(start), length: Int(record.payloadBytes))
+    }
+
+    /// Gives the slots of all records taken so far back to the lane.
+    @inline(__always)
+    public mutating func release() {
+        guard position != released else { return }
+        released = position
+        ring.tail.value.store(position, ordering: .releasing)
+    }
+}

@@ -1,0 +1,84 @@
+/// Numbers byte strings densely in order of first appearance: series keys, device identifiers.
+///
+/// Open addressing; keys lie one after the other in one buffer. Grows by doubling; never forgets.
+struct SeriesTable: ~Copyable {
+    private struct Entry: BitwiseCopyable {
+        var hash: UInt64
+        var start: Int
+        var length: UInt32
+        var number: UInt32
+    }
+
+    private static let empty = UInt32.max
+
+    private var entries: RawArray<Entry>
+    private var text: ByteWriter
+    /// Number of keys.
+    private(set) var count = 0
+
+    init(capacity: Int = 1_024) {
+        var size = 16
+        while size < capacity * 2 { size *= 2 }
+        entries = RawArray(repeating: Entry(hash: 0, start: 0, length: 0, number: SeriesTable.empty), count: size)
+        text = ByteWriter(capacity: capacity * 48)
+    }
+
+    /// The number of `key`, or nil when it is new.
+    @inline(__always)
+    func find(_ key: ByteView) -> Int? {
+        let hash = SeriesTable.hash(key)
+        var slot = Int(truncatingIfNeeded: hash) & (entries.count - 1)
+        while true {
+            let entry = entries[slot]
+            if entry.number == SeriesTable.empty { return nil }
+            if entry.hash == hash, text.view(entry.start..<(entry.start + Int(entry.length))).equals(key) {
+                return Int(entry.number)
+            }
+            slot = (slot + 1) & (entries.count - 1)
+        }
+    }
+
+    /// Numbers a key that ``find(_:)`` does not know.
+    mutating func insert(_ key: ByteView) -> Int {
+        if (count + 1) * 2 > entries.count { grow() }
+        let entry = Entry(
+            hash: SeriesTable.hash(key), start: text.count, length: UInt32(key.count), number: UInt32(count))
+        text.append(key)
+        place(entry)
+        count += 1
+        return count - 1
+    }
+
+    private mutating func place(_ entry: Entry) {
+        var slot = Int(truncatingIfNeeded: entry.hash) & (entries.count - 1)
+        while entries[slot].number != SeriesTable.empty { slot = (slot + 1) & (entries.count - 1) }
+        entries[slot] = entry
+    }
+
+    private mutating func grow() {
+        var old = RawArray<Entry>(
+            repeating: Entry(hash: 0, start: 0, length: 0, number: SeriesTable.empty), count: entries.count * 2)
+        swap(&old, &entries)
+        for index in 0..<old.count where old[index].number != SeriesTable.empty { place(old[index]) }
+    }
+
+    /// A multiply-mix hash over eight bytes at a time. Not secret: an attacker who floods one bucket is stopped by the
+    /// cap on devices, at most ``WindowLimits/maxDevices`` keys of bounded length.
+    @inline(__always)
+    static func hash(_ key: ByteView) -> UInt64 {
+        var mixed: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(key.count)
+        var index = 0
+        while index + 8 <= key.count {
+            mixed = (mixed ^ key.word(at: index)) &* 0xFF51_AFD7_ED55_8CCD
+            mixed ^= mixed >> 32
+            index += 8
+        }
+        while index < key.count {
+            mixed = (mixed ^ UInt64(key[index])) &* 0x0100_0000_01B3
+            index += 1
+        }
+        mixed ^= mixed >> 29
+        mixed = mixed &* 0xC4CE_B9FE_1A85_EC53
+        return mixed ^ (mixed >> 32)
+    }
+}
