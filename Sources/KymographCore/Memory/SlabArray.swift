@@ -1,0 +1,110 @@
+/// Blocks of trivial slots in one contiguous memory, named by the index of their first slot.
+///
+/// Blocks have power-of-two sizes; a released block waits in the free list of its size class, so that a warmed-up owner
+/// allocates nothing. One memory holds both the readings of all windows and their payloads, because the FHIR writer sees
+/// payloads as one view. Grows by doubling and never shrinks; growth moves the memory, so views end at any mutation.
+@safe
+public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
+    private var base: UnsafeMutablePointer<Slot>
+    private var capacity: Int
+    private var used = 0
+    private var freeHeads: InlineArray<32, UInt32> = .init(repeating: UInt32.max)
+
+    /// Reserves room for `capacity` slots.
+    public init(capacity: Int = 256) {
+        precondition(MemoryLayout<Slot>.stride >= MemoryLayout<UInt32>.size)
+        self.capacity = max(capacity, 1)
+        unsafe base = .allocate(capacity: self.capacity)
+    }
+
+    deinit {
+        unsafe base.deallocate()
+    }
+
+    /// The smallest size class whose blocks hold `slots` slots: blocks of class c have 2^c.
+    @inline(__always)
+    public static func sizeClass(for slots: Int) -> Int {
+        slots <= 1 ? 0 : Int.bitWidth - (slots - 1).leadingZeroBitCount
+    }
+
+    /// Takes a block of 2^`sizeClass` slots, whose content is undefined, and returns its first slot.
+    public mutating func allocate(sizeClass: Int) -> Int {
+        let head = freeHeads[sizeClass]
+        guard head == .max else {
+            // Safe: a free block's first slot is in use by nobody and holds the next free block.
+            freeHeads[sizeClass] = unsafe UnsafeRawPointer(base + Int(head)).loadUnaligned(as: UInt32.self)
+            return Int(head)
+        }
+        let start = used
+        reserve(used + 1 << sizeClass)
+        used = start + 1 << sizeClass
+        return start
+    }
+
+    /// Gives the block at `slot` back; it must have been allocated with the same `sizeClass`.
+    public mutating func release(_ slot: Int, sizeClass: Int) {
+        precondition(slot >= 0 && slot + 1 << sizeClass <= used)
+        let next = freeHeads[sizeClass]
+        // Safe: in range, and a slot has room for four bytes.
+        unsafe UnsafeMutableRawPointer(base + slot).storeBytes(of: next, as: UInt32.self)
+        freeHeads[sizeClass] = UInt32(slot)
+    }
+
+    @inline(never)
+    private mutating func reserve(_ needed: Int) {
+        guard needed > capacity else { return }
+        precondition(needed < Int(UInt32.max))
+        let grown = max(needed, capacity * 2)
+        let moved = UnsafeMutablePointer<Slot>.allocate(capacity: grown)
+        // Safe: both blocks hold at least `used` slots.
+        unsafe moved.update(from: base, count: used)
+        unsafe base.deallocate()
+        unsafe base = moved
+        capacity = grown
+    }
+
+    /// The slot at `index`; traps when out of range.
+    public subscript(index: Int) -> Slot {
+        @inline(__always) get {
+            precondition(UInt(bitPattern: index) < UInt(bitPattern: used))
+            // Safe: checked above.
+            return unsafe base[index]
+        }
+        @inline(__always) _modify {
+            precondition(UInt(bitPattern: index) < UInt(bitPattern: used))
+            // Safe: checked above; this type is noncopyable, so access is exclusive.
+            yield unsafe &base[index]
+        }
+    }
+
+    /// Copies `count` slots from `source` to `destination`; overlap is allowed.
+    public mutating func move(_ count: Int, from source: Int, to destination: Int) {
+        precondition(count >= 0 && source >= 0 && source + count <= used)
+        precondition(destination >= 0 && destination + count <= used)
+        // Safe: checked above; `update` allows overlap.
+        unsafe (base + destination).update(from: base + source, count: count)
+    }
+
+    /// Copies `bytes` to the memory that starts at `slot`; they must not come from this memory.
+    public mutating func write(_ bytes: ByteView, at slot: Int) {
+        let stride = MemoryLayout<Slot>.stride
+        precondition(slot >= 0 && slot * stride + bytes.count <= used * stride)
+        // Safe: checked above; trivial slots may be written as bytes.
+        unsafe UnsafeMutableRawPointer(base + slot).copyMemory(from: bytes.base, byteCount: bytes.count)
+    }
+
+    /// Borrows `count` slots from `start`; valid until the next mutation.
+    public func list(from start: Int, count: Int) -> ElementList<Slot> {
+        precondition(start >= 0 && count >= 0 && start + count <= used)
+        // Safe: checked above.
+        return unsafe ElementList(base: UnsafePointer(base + start), count: count)
+    }
+
+    /// Views the whole memory as bytes; valid until the next mutation.
+    public var bytes: ByteView {
+        let start = unsafe UnsafeRawPointer(base)
+        let size = used * MemoryLayout<Slot>.stride
+        // Safe: trivial slots may be read as bytes.
+        return unsafe ByteView(base: start.assumingMemoryBound(to: UInt8.self), count: size)
+    }
+}

@@ -1,0 +1,164 @@
+/// One archived window.
+struct ArchiveEntry: BitwiseCopyable {
+    var start: Instant
+    var series: UInt32
+    /// Which chunk holds its block.
+    var chunk: UInt32
+    var offset: UInt32
+    var length: UInt32
+    /// Neighbours among the entries of the chunk; `next` of a free entry is the next free one.
+    var next: UInt32
+    var previous: UInt32
+}
+
+/// An archive in memory, of limited size: the windows that were stored first are dropped first.
+///
+/// Blocks are appended to chunks. To make room, the oldest chunk is dropped with all windows in it; a chunk whose windows
+/// have all been replaced is dropped early. The limit holds for all chunks together.
+public struct MemoryArchive: ~Copyable, WindowArchive {
+    /// A run of blocks; touched once per window, not per reading.
+    private final class Chunk {
+        var bytes: ByteWriter
+        let number: Int
+        let capacity: Int
+        var firstEntry = MemoryArchive.none
+
+        init(number: Int, capacity: Int) {
+            self.number = number
+            self.capacity = capacity
+            bytes = ByteWriter(capacity: capacity)
+        }
+    }
+
+    private static let none = UInt32.max
+    private static let evictedNothing = Instant.distantPast
+
+    private let limit: Int
+    private let chunkBytes: Int
+    private var chunks: [Chunk?] = []
+    private var freeNumbers: [Int] = []
+    /// Chunk numbers, oldest first; the last one is being filled.
+    private var order: [Int] = []
+    private var capacity = 0
+    private var entries = RawArray<ArchiveEntry>(capacity: 64)
+    private var firstFree = MemoryArchive.none
+    private var index = ArchiveIndex()
+    private var evicted = RawArray<Instant>(capacity: 64)
+    private var hasEvicted = RawArray<Bool>(capacity: 64)
+    /// Bytes of the blocks that can be loaded.
+    public private(set) var storedBytes = 0
+    /// Windows dropped to stay within the limit.
+    public private(set) var evictedWindows = 0
+
+    /// Keeps at most `bytes` bytes of blocks.
+    public init(bytes: Int) {
+        precondition(bytes > 0)
+        limit = bytes
+        chunkBytes = min(256 << 10, max(bytes / 16, 64))
+    }
+
+    /// Makes room to remember what `series` loses.
+    public mutating func introduce(series: Int, identity: SeriesIdentity) {
+        evicted.grow(to: series + 1, with: MemoryArchive.evictedNothing)
+        hasEvicted.grow(to: series + 1, with: false)
+    }
+
+    /// Keeps `block`; a block that is larger than the whole archive counts as dropped at once.
+    public mutating func store(series: Int, windowStart: Instant, block: ByteView) {
+        if let old = index.find(UInt32(series), windowStart, in: entries) { remove(old) }
+        guard block.count <= limit else { return noteEviction(series: series, start: windowStart) }
+        let chunk = chunk(for: block.count)
+        let entry = ArchiveEntry(
+            start: windowStart, series: UInt32(series), chunk: UInt32(chunk.number),
+            offset: UInt32(chunk.bytes.count), length: UInt32(block.count), next: chunk.firstEntry,
+            previous: MemoryArchive.none)
+        chunk.bytes.append(block)
+        let number = record(entry)
+        if entry.next != MemoryArchive.none { entries[Int(entry.next)].previous = UInt32(number) }
+        chunk.firstEntry = UInt32(number)
+        index.insert(number, in: entries)
+        storedBytes += block.count
+    }
+
+    /// Appends the block of a window to `writer`; false when it is not kept.
+    public mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> Bool {
+        guard let number = index.find(UInt32(series), windowStart, in: entries) else { return false }
+        let entry = entries[number]
+        guard let chunk = chunks[Int(entry.chunk)] else { return false }
+        writer.append(chunk.bytes.view(Int(entry.offset)..<Int(entry.offset + entry.length)))
+        return true
+    }
+
+    /// The latest start of the windows of `series` that were dropped.
+    public func evictedThrough(series: Int) -> Instant? {
+        hasEvicted[series] ? evicted[series] : nil
+    }
+
+    /// The chunk to append `size` bytes to.
+    private mutating func chunk(for size: Int) -> Chunk {
+        if let last = order.last, let chunk = chunks[last], chunk.bytes.count + size <= chunk.capacity { return chunk }
+        let wanted = max(chunkBytes, size)
+        while !order.isEmpty && capacity + wanted > limit { dropOldest() }
+        let number = freeNumbers.popLast() ?? chunks.count
+        if number == chunks.count { chunks.append(nil) }
+        let chunk = Chunk(number: number, capacity: wanted)
+        chunks[number] = chunk
+        order.append(number)
+        capacity += wanted
+        return chunk
+    }
+
+    private mutating func dropOldest() {
+        guard let number = order.first, let chunk = chunks[number] else { return }
+        while chunk.firstEntry != MemoryArchive.none {
+            let entry = Int(chunk.firstEntry)
+            noteEviction(series: Int(entries[entry].series), start: entries[entry].start)
+            detach(entry, from: chunk)
+        }
+        drop(chunk)
+    }
+
+    private mutating func noteEviction(series: Int, start: Instant) {
+        evicted[series] = max(evicted[series], start)
+        hasEvicted[series] = true
+        evictedWindows += 1
+    }
+
+    private mutating func drop(_ chunk: Chunk) {
+        order.removeAll { $0 == chunk.number }
+        chunks[chunk.number] = nil
+        freeNumbers.append(chunk.number)
+        capacity -= chunk.capacity
+    }
+
+    private mutating func record(_ entry: ArchiveEntry) -> Int {
+        guard firstFree != MemoryArchive.none else {
+            entries.append(entry)
+            return entries.count - 1
+        }
+        let number = Int(firstFree)
+        firstFree = entries[number].next
+        entries[number] = entry
+        return number
+    }
+
+    private mutating func remove(_ number: Int) {
+        guard let chunk = chunks[Int(entries[number].chunk)] else { return }
+        detach(number, from: chunk)
+        if chunk.firstEntry == MemoryArchive.none && chunk.number != order.last { drop(chunk) }
+    }
+
+    private mutating func detach(_ number: Int, from chunk: Chunk) {
+        let entry = entries[number]
+        index.remove(number, in: entries)
+        if entry.next != MemoryArchive.none { entries[Int(entry.next)].previous = entry.previous }
+        if entry.previous == MemoryArchive.none {
+            chunk.firstEntry = entry.next
+        } else {
+            entries[Int(entry.previous)].next = entry.next
+        }
+        storedBytes -= Int(entry.length)
+        entries[number].next = firstFree
+        firstFree = UInt32(number)
+    }
+}

@@ -1,0 +1,132 @@
+/// Stands for "no window" where a 32-bit window index is stored.
+let noWindow = UInt32.max
+
+/// State of an open window.
+struct WindowFlags: OptionSet, BitwiseCopyable {
+    var rawValue: UInt16
+
+    /// Holds readings of instance grouping, each of which is emitted by itself.
+    static let carrier = WindowFlags(rawValue: 1)
+    /// Is in the queue of due windows.
+    static let queued = WindowFlags(rawValue: 2)
+    /// Is complete as far as lateness or quiet tell: leaves memory once emitted.
+    static let closing = WindowFlags(rawValue: 4)
+    /// Has content that no `final` or `amended` emission has shown.
+    static let dirty = WindowFlags(rawValue: 8)
+    /// Was emitted as `final` or `amended` before.
+    static let emitted = WindowFlags(rawValue: 16)
+    /// Reached the next multiple of readings for a preliminary emission.
+    static let preliminaryDue = WindowFlags(rawValue: 32)
+    /// Is being encoded by the owner; any change takes this away.
+    static let sending = WindowFlags(rawValue: 64)
+    /// The archive's copy has the same content.
+    static let stored = WindowFlags(rawValue: 128)
+    /// Some reading has a payload block.
+    static let payloads = WindowFlags(rawValue: 256)
+}
+
+/// State of one reading of a window, in ``Measurement/mark``.
+enum ReadingMark {
+    /// Instance grouping: not yet emitted as it is now.
+    static let unsent: UInt8 = 1
+    /// Instance grouping: was emitted before.
+    static let emitted: UInt8 = 2
+    /// Instance grouping: is being encoded by the owner; any change takes this away.
+    static let sending: UInt8 = 4
+    /// Its values were received at different times, which follow the payload.
+    static let mixedReceipt: UInt8 = 8
+}
+
+/// One window in memory.
+struct OpenWindow: BitwiseCopyable {
+    /// What it covers.
+    var span: WindowSpan
+    /// Instant of its latest reading.
+    var last = Instant.distantPast
+    /// Owner.
+    var series: UInt32
+    /// The next later window of the series.
+    var newer = noWindow
+    /// The next earlier window of the series; of a free record, the next free one.
+    var older = noWindow
+    /// First slot of its readings.
+    var readings: UInt32
+    /// Readings in use.
+    var count: UInt32 = 0
+    /// Readings at which the next preliminary emission is due.
+    var nextPreliminary: UInt32
+    /// Readings with ``ReadingMark/unsent``.
+    var unsent: UInt32 = 0
+    /// No reading before this place is unsent.
+    var firstUnsent: UInt32 = 0
+    /// Size class of the readings' block.
+    var sizeClass: UInt8
+    /// State.
+    var flags: WindowFlags
+}
+
+/// The event time that a window covers, ends included, and the name under which it is archived.
+struct WindowSpan: BitwiseCopyable {
+    /// First instant.
+    var start: Instant
+    /// Last instant.
+    var through: Instant
+    /// Start in the archive; differs from `start` for correlation windows only, which cover all time.
+    var key: Instant
+
+    /// First instant after the window.
+    var end: Instant { through.advanced(by: 1) }
+
+    /// Whether `instant` is in the window.
+    @inline(__always)
+    func contains(_ instant: Instant) -> Bool {
+        instant >= start && instant <= through
+    }
+
+    /// The whole of time.
+    static let always = WindowSpan(start: .distantPast, through: .distantFuture, key: Instant(nanoseconds: 0))
+
+    /// The UTC-aligned window of `period` nanoseconds around `instant`, held at the ends of the representable range.
+    static func aligned(around instant: Instant, period: Int64) -> WindowSpan {
+        let remainder = instant.nanoseconds % period
+        let into = remainder < 0 ? remainder + period : remainder
+        let start = instant.advanced(by: -into)
+        return WindowSpan(start: start, through: instant.advanced(by: period - 1 - into), key: start)
+    }
+}
+
+/// The windows of one series.
+struct SeriesState: BitwiseCopyable {
+    /// Latest event time of its readings: its own clock, which other series cannot move.
+    var newest = Instant.distantPast
+    /// Latest receive time of its readings.
+    var lastReceived = Instant.distantPast
+    /// Event time at which its next open window closes.
+    var nextClose = Instant.distantFuture
+    /// Length of its windows in nanoseconds, or 0 when one window covers all time.
+    var period: Int64
+    /// Whether its windows carry readings of instance grouping.
+    var isInstance: Bool
+    /// The window of the last reading: usually that of the next.
+    var current = noWindow
+    /// Its latest window; earlier ones are linked from it.
+    var head = noWindow
+
+    /// Length of the windows that carry the readings of instance grouping: 5 minutes, in nanoseconds.
+    static let carrierPeriod: Int64 = 300_000_000_000
+
+    init(grouping: Grouping) {
+        switch grouping {
+        case .instance: (period, isInstance) = (SeriesState.carrierPeriod, true)
+        case .tumbling(let nanoseconds):
+            precondition(nanoseconds > 0)
+            (period, isInstance) = (nanoseconds, false)
+        case .correlation: (period, isInstance) = (0, false)
+        }
+    }
+
+    /// The span of the window that `instant` belongs to.
+    func span(around instant: Instant) -> WindowSpan {
+        period == 0 ? .always : .aligned(around: instant, period: period)
+    }
+}

@@ -1,0 +1,167 @@
+/// Reads an archive block; see ``WindowBlockFormat``.
+///
+/// A block comes from storage that may have been damaged: nothing in it is trusted, and whatever it contains, decoding
+/// ends without a trap. ``isComplete`` tells at the end whether everything was as it must be.
+struct WindowBlockDecoder {
+    /// Readings that the block says it has.
+    let count: Int
+    /// Whether the whole block has been read and is sound.
+    private(set) var isComplete = false
+    /// Payload of the last reading, and the receive times that may follow it; part of the block.
+    private(set) var payload = ByteView("")
+
+    private let block: ByteView
+    private let unit: Int64
+    private var offset: Int
+    private var decoded = 0
+    private var isDamaged = false
+    private var context = WindowBlockContext()
+
+    /// Reads what comes before the readings; nil when it is damaged or of another version.
+    init?(_ bytes: ByteView) {
+        let size = bytes.count - WindowBlockFormat.checksumBytes
+        guard size >= 3, bytes[0] == WindowBlockFormat.version else { return nil }
+        let content = bytes[0..<size]
+        var checksum: UInt32 = 0
+        for byte in 0..<WindowBlockFormat.checksumBytes { checksum |= UInt32(bytes[size + byte]) << UInt32(byte * 8) }
+        guard checksum == WindowBlockFormat.checksum(content) else { return nil }
+        var offset = 1
+        guard let count = WindowBlockDecoder.varint(content, &offset), count <= UInt64(size) else { return nil }
+        guard offset < size, Int(content[offset]) < WindowBlockFormat.units.count else { return nil }
+        self.count = Int(count)
+        block = content
+        unit = WindowBlockFormat.units[Int(content[offset])]
+        self.offset = offset + 1
+    }
+
+    /// The next reading, or nil at the end and when the block is damaged.
+    mutating func next() -> Measurement? {
+        guard !isDamaged && decoded < count else {
+            isComplete = !isDamaged && offset == block.count
+            return nil
+        }
+        guard let reading = reading(), decoded == 0 || reading.instant > context.previous.instant else {
+            isDamaged = true
+            return nil
+        }
+        let mantissas = context.previous.mantissas
+        context.previous = reading
+        for slot in 0..<Measurement.inlineValues where reading.present & 1 << UInt8(slot) == 0 {
+            context.previous.mantissas[slot] = mantissas[slot]
+        }
+        decoded += 1
+        return reading
+    }
+
+    private mutating func reading() -> Measurement? {
+        guard let control = byte(), control & ~WindowBlockFormat.known == 0 else { return nil }
+        guard var reading = times(control: control) else { return nil }
+        guard shape(of: &reading, control: control) else { return nil }
+        if control & WindowBlockFormat.mark != 0 {
+            guard let mark = byte() else { return nil }
+            reading.mark = mark
+        }
+        if control & WindowBlockFormat.offset != 0 {
+            guard let minutes = signed(), let exact = Int16(exactly: minutes) else { return nil }
+            reading.offsetMinutes = exact
+        }
+        for slot in 0..<Measurement.inlineValues where reading.present & 1 << UInt8(slot) != 0 {
+            guard let difference = signed() else { return nil }
+            reading.mantissas[slot] = context.previous.mantissas[slot] &+ difference
+        }
+        return payload(of: &reading, control: control) ? reading : nil
+    }
+
+    private mutating func times(control: UInt8) -> Measurement? {
+        if control & WindowBlockFormat.sameStep == 0 {
+            guard let step = signed() else { return nil }
+            context.step = step
+        }
+        let previous = context.previous
+        let place = (previous.instant.nanoseconds / unit).addingReportingOverflow(context.step)
+        let instant = place.partialValue.multipliedReportingOverflow(by: unit)
+        guard !instant.overflow, unit == 1 || !place.overflow else { return nil }
+        var received = previous.received.nanoseconds
+        let coding = control & WindowBlockFormat.receivedMask
+        if coding != WindowBlockFormat.receivedSame {
+            guard coding != WindowBlockFormat.receivedMask, let difference = signed() else { return nil }
+            received &+= difference
+        }
+        if coding == WindowBlockFormat.receivedWithInstant {
+            received &+= instant.partialValue &- previous.instant.nanoseconds
+        }
+        var reading = Measurement(
+            instant: Instant(nanoseconds: instant.partialValue), received: Instant(nanoseconds: received))
+        (reading.mark, reading.offsetMinutes) = (previous.mark, previous.offsetMinutes)
+        return reading
+    }
+
+    private mutating func shape(of reading: inout Measurement, control: UInt8) -> Bool {
+        guard control & WindowBlockFormat.shape != 0 else {
+            reading.present = context.previous.present
+            reading.exponents = context.previous.exponents
+            return true
+        }
+        guard let present = byte() else { return false }
+        reading.present = present
+        for slot in 0..<Measurement.inlineValues where present & 1 << UInt8(slot) != 0 {
+            guard let exponent = byte() else { return false }
+            reading.exponents[slot] = Int8(bitPattern: exponent)
+        }
+        return true
+    }
+
+    private mutating func payload(of reading: inout Measurement, control: UInt8) -> Bool {
+        payload = ByteView("")
+        let isMixed = reading.mark & ReadingMark.mixedReceipt != 0
+        guard control & WindowBlockFormat.payload != 0 else { return !isMixed }
+        guard let length = WindowBlockDecoder.varint(block, &offset), length <= UInt64(UInt16.max) else { return false }
+        guard offset + Int(length) <= block.count else { return false }
+        let records = block[offset..<(offset + Int(length))]
+        guard WindowBlockDecoder.areRecords(records) else { return false }
+        reading.payloadBytes = UInt16(length)
+        let size = Int(length) + ReadingMerger.receiptBytes(of: reading, payload: records)
+        guard offset + size <= block.count else { return false }
+        payload = block[offset..<(offset + size)]
+        offset += size
+        return true
+    }
+
+    /// Whether `bytes` are whole value records, in rising slot order, which later readers rely on.
+    private static func areRecords(_ bytes: ByteView) -> Bool {
+        var offset = 0
+        var lastSlot = -1
+        while offset < bytes.count {
+            guard offset + ValueRecord.headerBytes <= bytes.count else { return false }
+            let length = Int(bytes[offset + 2]) | Int(bytes[offset + 3]) << 8
+            guard bytes[offset + 1] == 0 || (bytes[offset + 1] == 1 && length == 9) else { return false }
+            guard Int(bytes[offset]) > lastSlot else { return false }
+            lastSlot = Int(bytes[offset])
+            offset += ValueRecord.headerBytes + length
+        }
+        return offset == bytes.count
+    }
+
+    private mutating func byte() -> UInt8? {
+        guard offset < block.count else { return nil }
+        offset += 1
+        return block[offset - 1]
+    }
+
+    private mutating func signed() -> Int64? {
+        WindowBlockDecoder.varint(block, &offset).map(WindowBlockFormat.unzigzag)
+    }
+
+    private static func varint(_ bytes: ByteView, _ offset: inout Int) -> UInt64? {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while offset < bytes.count && shift < 64 {
+            let byte = bytes[offset]
+            offset += 1
+            value |= UInt64(byte & 127) << shift
+            if byte < 128 { return value }
+            shift += 7
+        }
+        return nil
+    }
+}

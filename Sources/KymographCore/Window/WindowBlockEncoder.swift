@@ -1,0 +1,112 @@
+/// Writes a window's readings as an archive block; see ``WindowBlockFormat``.
+struct WindowBlockEncoder {
+    private let count: Int
+    private let unit: Int
+    private var start = 0
+    private var context = WindowBlockContext()
+
+    /// Prepares to encode `readings`, which are in time order.
+    init(readings: ElementList<Measurement>) {
+        count = readings.count
+        unit = WindowBlockEncoder.unit(of: readings)
+    }
+
+    /// The largest unit in which all instants are whole.
+    private static func unit(of readings: ElementList<Measurement>) -> Int {
+        var unit = WindowBlockFormat.units.count - 1
+        for index in 0..<readings.count {
+            while readings[index].instant.nanoseconds % WindowBlockFormat.units[unit] != 0 { unit -= 1 }
+            if unit == 0 { break }
+        }
+        return unit
+    }
+
+    /// Appends what comes before the readings.
+    mutating func begin(_ writer: inout ByteWriter) {
+        start = writer.count
+        writer.append(WindowBlockFormat.version)
+        WindowBlockEncoder.appendVarint(UInt64(count), to: &writer)
+        writer.append(UInt8(unit))
+    }
+
+    /// Appends a reading with its payload, which receive times may follow.
+    mutating func append(_ reading: Measurement, _ payload: ByteView, to writer: inout ByteWriter) {
+        let previous = context.previous
+        let scale = WindowBlockFormat.units[unit]
+        let step = reading.instant.nanoseconds / scale &- previous.instant.nanoseconds / scale
+        let delay = reading.received.nanoseconds &- previous.received.nanoseconds
+        let drift = delay &- (reading.instant.nanoseconds &- previous.instant.nanoseconds)
+        var control = WindowBlockFormat.receivedSame
+        if delay != 0 {
+            let isSteady = WindowBlockFormat.zigzag(drift) < WindowBlockFormat.zigzag(delay)
+            control = isSteady ? WindowBlockFormat.receivedWithInstant : WindowBlockFormat.receivedStep
+        }
+        if step == context.step { control |= WindowBlockFormat.sameStep }
+        if !WindowBlockEncoder.haveSameShape(reading, previous) { control |= WindowBlockFormat.shape }
+        if reading.mark != previous.mark { control |= WindowBlockFormat.mark }
+        if reading.offsetMinutes != previous.offsetMinutes { control |= WindowBlockFormat.offset }
+        if payload.count > 0 { control |= WindowBlockFormat.payload }
+        writer.append(control)
+        if step != context.step { WindowBlockEncoder.appendSigned(step, to: &writer) }
+        if delay != 0 { WindowBlockEncoder.appendSigned(control & 2 != 0 ? drift : delay, to: &writer) }
+        appendContent(of: reading, payload, control: control, to: &writer)
+        context.step = step
+    }
+
+    /// Appends what comes after the readings.
+    func finish(_ writer: inout ByteWriter) {
+        let checksum = WindowBlockFormat.checksum(writer.view(start..<writer.count))
+        for byte in 0..<WindowBlockFormat.checksumBytes {
+            writer.append(UInt8(truncatingIfNeeded: checksum >> UInt32(byte * 8)))
+        }
+    }
+
+    private mutating func appendContent(
+        of reading: Measurement, _ payload: ByteView, control: UInt8, to writer: inout ByteWriter
+    ) {
+        if control & WindowBlockFormat.shape != 0 {
+            writer.append(reading.present)
+            for slot in 0..<Measurement.inlineValues where reading.present & 1 << UInt8(slot) != 0 {
+                writer.append(UInt8(bitPattern: reading.exponents[slot]))
+            }
+        }
+        if control & WindowBlockFormat.mark != 0 { writer.append(reading.mark) }
+        if control & WindowBlockFormat.offset != 0 {
+            WindowBlockEncoder.appendSigned(Int64(reading.offsetMinutes), to: &writer)
+        }
+        var mantissas = context.previous.mantissas
+        for slot in 0..<Measurement.inlineValues where reading.present & 1 << UInt8(slot) != 0 {
+            WindowBlockEncoder.appendSigned(reading.mantissas[slot] &- mantissas[slot], to: &writer)
+            mantissas[slot] = reading.mantissas[slot]
+        }
+        if payload.count > 0 {
+            WindowBlockEncoder.appendVarint(UInt64(reading.payloadBytes), to: &writer)
+            writer.append(payload)
+        }
+        context.previous = reading
+        context.previous.mantissas = mantissas
+    }
+
+    private static func haveSameShape(_ one: Measurement, _ other: Measurement) -> Bool {
+        guard one.present == other.present else { return false }
+        for slot in 0..<Measurement.inlineValues where one.present & 1 << UInt8(slot) != 0 {
+            if one.exponents[slot] != other.exponents[slot] { return false }
+        }
+        return true
+    }
+
+    @inline(__always)
+    private static func appendSigned(_ value: Int64, to writer: inout ByteWriter) {
+        appendVarint(WindowBlockFormat.zigzag(value), to: &writer)
+    }
+
+    @inline(__always)
+    private static func appendVarint(_ value: UInt64, to writer: inout ByteWriter) {
+        var rest = value
+        while rest >= 128 {
+            writer.append(UInt8(truncatingIfNeeded: rest) | 128)
+            rest >>= 7
+        }
+        writer.append(UInt8(truncatingIfNeeded: rest))
+    }
+}

@@ -1,0 +1,132 @@
+/// Accumulates readings into windows, says when a window is due to become an Observation, and says it again with the
+/// full content when late readings change it.
+///
+/// A pure state machine: readings and ticks in, emissions out; no clock and no I/O. One thread owns a machine and holds
+/// it in a local variable. After each batch of readings, take what is due:
+///
+///     while let emission = machine.nextEmission() {
+///         encode(machine.content(of: emission))
+///         machine.settle(emission)
+///     }
+///
+/// What a window contains never depends on when it was emitted, nor on the order in which its readings came.
+public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
+    // First, so that its place is known where this generic code is not specialised.
+    private var table: WindowTable
+    private let types: [MeasurementType]
+    private var registry = SeriesRegistry()
+    private var block = ByteWriter(capacity: 1024)
+    private var damagedWindows = 0
+    private var archive: Archive
+
+    /// Makes a machine without readings. A series' type is an index into `types`.
+    public init(types: [MeasurementType], settings: WindowSettings, archive: consuming Archive) {
+        table = WindowTable(settings: settings)
+        self.types = types
+        self.archive = archive
+    }
+
+    /// The number of a series, from 0 in order of introduction; the same identity always has the same number. Nil when
+    /// it, or its device, is over the limit: reject its readings as ``Rejection/tooManyDevices``.
+    public mutating func define(_ identity: SeriesIdentity) -> Int? {
+        if let known = registry.number(of: identity) { return known }
+        guard let number = registry.introduce(identity, limits: table.limits) else { return nil }
+        table.series.append(SeriesState(grouping: types[identity.type].grouping))
+        archive.introduce(series: number, identity: identity)
+        return number
+    }
+
+    /// What a series number stands for.
+    public func identity(of series: Int) -> SeriesIdentity {
+        registry.identities[series]
+    }
+
+    /// Takes a reading of a series that was defined. `payload` holds its ``Measurement/payloadBytes`` bytes of value
+    /// records; its ring fields are ignored.
+    public mutating func add(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
+        precondition(payload.count == Int(reading.payloadBytes))
+        if let outcome = table.addToOpen(series: series, reading, payload) { return outcome }
+        let span = table.series[series].span(around: reading.instant)
+        guard table.openCount < table.limits.maxOpenWindows else { return .rejected(.tooManyWindows) }
+        guard let window = open(series: series, span: span) else { return .rejected(.archiveEvicted) }
+        table.expectQuiet(after: reading.received)
+        return table.add(reading, payload, to: window)
+    }
+
+    /// Opens a window with its archived content, or empty; nil when it may have had content that is lost.
+    private mutating func open(series: Int, span: WindowSpan) -> Int? {
+        block.removeAll()
+        if archive.load(series: series, windowStart: span.key, into: &block) {
+            if let window = table.restore(series: series, span: span, block: block.view) { return window }
+            damagedWindows += 1
+            return nil
+        }
+        if let evicted = archive.evictedThrough(series: series), evicted >= span.key { return nil }
+        return table.open(series: series, span: span, room: 0, flags: [])
+    }
+
+    /// Closes the windows of series that have received nothing for the idle time. `now` is on the clock of
+    /// ``Measurement/received``.
+    public mutating func tick(now: Instant) {
+        table.closeQuiet(at: now)
+    }
+
+    /// Closes all windows: everything becomes due.
+    public mutating func drain() {
+        table.closeAll()
+    }
+
+    /// What is due first, or nil. The same again until it is settled. The order depends only on what was added.
+    public mutating func nextEmission() -> Emission? {
+        while true {
+            switch table.due() {
+            case .nothing: return nil
+            case .emission(let emission): return emission
+            case .retirement(let window): retire(window)
+            }
+        }
+    }
+
+    /// What `emission` shows, borrowed: valid until the machine is next changed.
+    public func content(of emission: Emission) -> WindowContent {
+        WindowContent(
+            series: registry.identities[emission.series], start: emission.start, end: emission.end,
+            status: emission.status, readings: table.readings(of: emission), payloads: table.slots.bytes)
+    }
+
+    /// Notes that the content of `emission`, the last that ``nextEmission()`` gave, has been encoded. A closed window
+    /// goes to the archive and leaves memory. If readings were added in between, what they changed is due again.
+    public mutating func settle(_ emission: Emission) {
+        table.settle(emission)
+        if case .retirement(let window) = table.due() { retire(window) }
+    }
+
+    /// Archives the first window of the queue, unless the archive still has the same content, and forgets it.
+    private mutating func retire(_ index: Int) {
+        let window = table.windows[index]
+        let series = Int(window.series)
+        let isEvicted = archive.evictedThrough(series: series).map { $0 >= window.span.key } ?? false
+        if isEvicted || !window.flags.contains(.stored) {
+            block.removeAll()
+            table.pack(index, into: &block)
+            archive.store(series: series, windowStart: window.span.key, block: block.view)
+        }
+        table.dequeue()
+        table.discard(index)
+    }
+
+    /// What the machine holds now.
+    public var counters: WindowCounters {
+        WindowCounters(
+            series: table.series.count, devices: registry.deviceCount, openWindows: table.openCount,
+            readingsHeld: table.readingsHeld, archivedBytes: archive.storedBytes,
+            evictedWindows: archive.evictedWindows, damagedWindows: damagedWindows)
+    }
+}
+
+extension WindowMachine where Archive == MemoryArchive {
+    /// Makes a machine whose archive is in memory and as large as the limits say.
+    public init(types: [MeasurementType], settings: WindowSettings) {
+        self.init(types: types, settings: settings, archive: MemoryArchive(bytes: settings.limits.archiveBytes))
+    }
+}

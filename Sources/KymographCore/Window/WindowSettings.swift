@@ -1,0 +1,50 @@
+/// What one window machine may hold. What is over a limit is rejected and counted; what it already holds is unaffected.
+public struct WindowLimits: Sendable {
+    /// Devices that may be introduced.
+    public var maxDevices: Int
+    /// Series (device, type, patient, encounter, correlation id) that may be introduced.
+    public var maxSeries: Int
+    /// Windows open at once, over all series.
+    public var maxOpenWindows: Int
+    /// Readings of one window.
+    public var maxReadingsPerWindow: Int
+    /// An open window is emitted as `preliminary` at each multiple of this many readings; 0 means never.
+    public var preliminaryEvery: Int
+    /// Bytes of closed windows that the in-memory archive keeps.
+    public var archiveBytes: Int
+
+    /// Makes limits; every count except `preliminaryEvery` must be positive.
+    public init(
+        maxDevices: Int = 100_000, maxSeries: Int = 1_000_000, maxOpenWindows: Int = 1_000_000,
+        maxReadingsPerWindow: Int = 100_000, preliminaryEvery: Int = 10_000, archiveBytes: Int = 256 << 20
+    ) {
+        precondition(maxDevices > 0 && maxSeries > 0 && maxOpenWindows > 0)
+        precondition(maxReadingsPerWindow > 0 && preliminaryEvery >= 0 && archiveBytes > 0)
+        self.maxDevices = maxDevices
+        self.maxSeries = maxSeries
+        self.maxOpenWindows = maxOpenWindows
+        self.maxReadingsPerWindow = maxReadingsPerWindow
+        self.preliminaryEvery = preliminaryEvery
+        self.archiveBytes = archiveBytes
+    }
+}
+
+/// When windows close, and the machine's limits.
+public struct WindowSettings: Sendable {
+    /// How far the series' own event time must pass a window's end before it closes, in nanoseconds.
+    public var lateness: Int64
+    /// A series that received nothing for this many nanoseconds of receive time has its windows closed; 0 means never.
+    public var idle: Int64
+    /// Limits.
+    public var limits: WindowLimits
+
+    /// Makes settings; times are in nanoseconds and not negative.
+    public init(
+        lateness: Int64 = 30_000_000_000, idle: Int64 = 10_000_000_000, limits: WindowLimits = WindowLimits()
+    ) {
+        precondition(lateness >= 0 && idle >= 0)
+        self.lateness = lateness
+        self.idle = idle
+        self.limits = limits
+    }
+}

@@ -1,0 +1,31 @@
+extension WindowTable {
+    /// Appends the content of a window to `writer` as an archive block.
+    func pack(_ index: Int, into writer: inout ByteWriter) {
+        let window = windows[index]
+        let readings = slots.list(from: Int(window.readings), count: Int(window.count))
+        var encoder = WindowBlockEncoder(readings: readings)
+        encoder.begin(&writer)
+        for place in 0..<readings.count {
+            let reading = readings[place]
+            encoder.append(reading, payloadAndReceipts(of: reading), to: &writer)
+        }
+        encoder.finish(&writer)
+    }
+
+    /// Opens a window with the content of an archive block; nil when the block is damaged.
+    mutating func restore(series number: Int, span: WindowSpan, block: ByteView) -> Int? {
+        guard var decoder = WindowBlockDecoder(block) else { return nil }
+        let index = open(series: number, span: span, room: decoder.count, flags: [.stored, .emitted])
+        while let reading = decoder.next() {
+            guard span.contains(reading.instant) else { break }
+            let slot = Int(windows[index].readings) + Int(windows[index].count)
+            put(reading, decoder.payload, at: slot, in: index)
+            windows[index].last = reading.instant
+            windows[index].count += 1
+            readingsHeld += 1
+        }
+        if decoder.isComplete && Int(windows[index].count) == decoder.count { return index }
+        discard(index)
+        return nil
+    }
+}

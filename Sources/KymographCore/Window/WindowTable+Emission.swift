@@ -1,0 +1,90 @@
+extension WindowTable {
+    /// What the first window in the queue needs.
+    enum Due {
+        /// Nothing is in the queue.
+        case nothing
+        /// It is to be emitted.
+        case emission(Emission)
+        /// It has nothing more to show: its content goes to the archive and it leaves memory.
+        case retirement(window: Int)
+    }
+
+    /// Finds what is due first, dropping windows from the queue that have nothing to show and stay open.
+    mutating func due() -> Due {
+        while let index = queue.first {
+            let flags = windows[index].flags
+            if flags.contains(.carrier) && windows[index].unsent > 0 { return .emission(readingEmission(index)) }
+            if flags.contains(.closing) {
+                guard flags.contains(.dirty) else { return .retirement(window: index) }
+                return .emission(emission(index, flags.contains(.emitted) ? .amended : .final))
+            }
+            if flags.contains(.preliminaryDue) { return .emission(emission(index, .preliminary)) }
+            dequeue()
+        }
+        return .nothing
+    }
+
+    /// Takes the first window out of the queue.
+    mutating func dequeue() {
+        guard let index = queue.first else { return }
+        windows[index].flags.remove(.queued)
+        queue.removeFirst()
+    }
+
+    private mutating func emission(_ index: Int, _ status: ObservationStatus) -> Emission {
+        windows[index].flags.insert(.sending)
+        let window = windows[index]
+        let isOpenEnded = series[Int(window.series)].period == 0
+        let start = isOpenEnded ? slots[Int(window.readings)].instant : window.span.start
+        return Emission(
+            series: Int(window.series), status: status, start: start, end: isOpenEnded ? window.last : window.span.end,
+            window: UInt32(index))
+    }
+
+    private mutating func readingEmission(_ index: Int) -> Emission {
+        let window = windows[index]
+        var place = Int(window.firstUnsent)
+        while slots[Int(window.readings) + place].mark & ReadingMark.unsent == 0 { place += 1 }
+        windows[index].firstUnsent = UInt32(place)
+        let slot = Int(window.readings) + place
+        slots[slot].mark |= ReadingMark.sending
+        let status: ObservationStatus = slots[slot].mark & ReadingMark.emitted == 0 ? .final : .amended
+        let instant = slots[slot].instant
+        return Emission(
+            series: Int(window.series), status: status, start: instant, end: instant, window: UInt32(index))
+    }
+
+    /// The readings that `emission` shows.
+    func readings(of emission: Emission) -> ElementList<Measurement> {
+        let window = windows[Int(emission.window)]
+        precondition(Int(window.series) == emission.series, "the emission was settled before")
+        guard window.flags.contains(.carrier) else {
+            return slots.list(from: Int(window.readings), count: Int(window.count))
+        }
+        return slots.list(from: Int(window.readings) + lowerBound(window, emission.start), count: 1)
+    }
+
+    /// Notes that the owner has encoded `emission`, which must be the first of the queue.
+    mutating func settle(_ emission: Emission) {
+        let index = Int(emission.window)
+        precondition(queue.first == index, "emissions are settled in the order in which they are given")
+        if windows[index].flags.contains(.carrier) {
+            settleReading(emission, in: index)
+        } else if emission.status == .preliminary {
+            windows[index].flags.remove(.preliminaryDue)
+        } else {
+            windows[index].flags.insert(.emitted)
+            if windows[index].flags.contains(.sending) { windows[index].flags.remove(.dirty) }
+        }
+    }
+
+    private mutating func settleReading(_ emission: Emission, in index: Int) {
+        let slot = Int(windows[index].readings) + lowerBound(windows[index], emission.start)
+        precondition(slots[slot].instant == emission.start)
+        let isAsEncoded = slots[slot].mark & ReadingMark.sending != 0
+        slots[slot].mark = (slots[slot].mark | ReadingMark.emitted) & ~ReadingMark.sending
+        guard isAsEncoded else { return }
+        slots[slot].mark &= ~ReadingMark.unsent
+        windows[index].unsent -= 1
+    }
+}

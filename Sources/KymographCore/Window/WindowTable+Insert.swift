@@ -1,0 +1,115 @@
+extension WindowTable {
+    /// Adds a reading to the open window that it belongs to; nil when that window is not open.
+    @inline(__always)
+    mutating func addToOpen(series number: Int, _ reading: Measurement, _ payload: ByteView) -> ReadingOutcome? {
+        guard let window = find(series: number, at: reading.instant) else { return nil }
+        return add(reading, payload, to: window)
+    }
+
+    /// Adds a reading to `window`, and closes what the series' event time has passed.
+    mutating func add(_ reading: Measurement, _ payload: ByteView, to window: Int) -> ReadingOutcome {
+        let outcome = insert(reading, payload, into: window)
+        if case .rejected = outcome { return outcome }
+        let number = Int(windows[window].series)
+        if reading.received > series[number].lastReceived { series[number].lastReceived = reading.received }
+        if reading.instant > series[number].newest { series[number].newest = reading.instant }
+        if series[number].newest >= series[number].nextClose { closePassed(series: number) }
+        return outcome
+    }
+
+    @inline(__always)
+    private mutating func insert(_ reading: Measurement, _ payload: ByteView, into index: Int) -> ReadingOutcome {
+        let count = Int(windows[index].count)
+        if count == 0 || reading.instant > windows[index].last {
+            return place(reading, payload, at: count, in: index)
+        }
+        return insertOutOfOrder(reading, payload, into: index)
+    }
+
+    private mutating func insertOutOfOrder(
+        _ reading: Measurement, _ payload: ByteView, into index: Int
+    ) -> ReadingOutcome {
+        let place = lowerBound(windows[index], reading.instant)
+        let slot = Int(windows[index].readings) + place
+        guard slots[slot].instant == reading.instant else { return self.place(reading, payload, at: place, in: index) }
+        if ReadingMerger.isRepeat(reading, payload, of: slots[slot]) {
+            if reading.received > slots[slot].received { slots[slot].received = reading.received }
+            return .duplicate
+        }
+        return merge(reading, payload, at: place, in: index)
+    }
+
+    /// Makes room at `place` for a reading at a new instant.
+    private mutating func place(
+        _ reading: Measurement, _ payload: ByteView, at place: Int, in index: Int
+    ) -> ReadingOutcome {
+        let count = Int(windows[index].count)
+        guard count < limits.maxReadingsPerWindow else { return .rejected(.tooManyReadings) }
+        if count == 1 << Int(windows[index].sizeClass) { enlarge(index) }
+        let slot = Int(windows[index].readings) + place
+        if place < count {
+            slots.move(count - place, from: slot, to: slot + 1)
+        } else {
+            windows[index].last = reading.instant
+        }
+        put(reading, payload, at: slot, in: index)
+        slots[slot].mark = 0
+        windows[index].count = UInt32(count + 1)
+        readingsHeld += 1
+        changed(place, in: index)
+        if count + 1 == Int(windows[index].nextPreliminary) { preliminaryDue(index) }
+        return .accepted
+    }
+
+    private mutating func enlarge(_ index: Int) {
+        let window = windows[index]
+        let block = slots.allocate(sizeClass: Int(window.sizeClass) + 1)
+        slots.move(Int(window.count), from: Int(window.readings), to: block)
+        slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
+        windows[index].readings = UInt32(block)
+        windows[index].sizeClass += 1
+    }
+
+    /// Notes that the reading at `place` is new or has other content than before.
+    @inline(__always)
+    private mutating func changed(_ place: Int, in index: Int) {
+        windows[index].flags.subtract([.sending, .stored])
+        if windows[index].flags.contains(.carrier) {
+            unsent(place, in: index)
+        } else {
+            windows[index].flags.insert(.dirty)
+        }
+    }
+
+    private mutating func unsent(_ place: Int, in index: Int) {
+        let slot = Int(windows[index].readings) + place
+        if slots[slot].mark & ReadingMark.unsent == 0 {
+            windows[index].firstUnsent =
+                windows[index].unsent == 0 ? UInt32(place) : min(windows[index].firstUnsent, UInt32(place))
+            windows[index].unsent += 1
+        }
+        slots[slot].mark = (slots[slot].mark | ReadingMark.unsent) & ~ReadingMark.sending
+        enqueue(index)
+    }
+
+    private mutating func preliminaryDue(_ index: Int) {
+        windows[index].nextPreliminary = UInt32(
+            clamping: Int(windows[index].nextPreliminary) + limits.preliminaryEvery)
+        windows[index].flags.insert(.preliminaryDue)
+        enqueue(index)
+    }
+
+    /// Merges a reading with the stored one at its instant.
+    private mutating func merge(
+        _ reading: Measurement, _ payload: ByteView, at place: Int, in index: Int
+    ) -> ReadingOutcome {
+        let slot = Int(windows[index].readings) + place
+        let stored = slots[slot]
+        merger.merge(stored, payloadAndReceipts(of: stored), with: reading, payload)
+        if merger.isTooLong { return .rejected(.valueTooLong) }
+        releasePayload(at: slot)
+        put(merger.reading, merger.payload, at: slot, in: index)
+        if merger.isChanged { changed(place, in: index) }
+        return merger.outcome
+    }
+}

@@ -1,0 +1,140 @@
+/// The windows in memory and what is due, without the archive.
+///
+/// Kept apart from the generic ``WindowMachine`` so that the path of a reading is compiled once and not through generic
+/// code. Everything is addressed by index and lives in memory that is reused: after warm-up nothing is allocated.
+struct WindowTable: ~Copyable {
+    let lateness: Int64
+    let idle: Int64
+    let limits: WindowLimits
+    var series = RawArray<SeriesState>(capacity: 64)
+    var windows = RawArray<OpenWindow>(capacity: 64)
+    var slots = SlabArray<Measurement>()
+    var queue = DueQueue()
+    var merger = ReadingMerger()
+    var openCount = 0
+    var readingsHeld = 0
+    /// Earliest receive-clock time at which some series can be quiet for long enough.
+    var nextIdleCheck = Instant.distantFuture
+    private var firstFree = noWindow
+
+    /// Size class of a new window's readings: four of them.
+    static let initialSizeClass = 2
+
+    init(settings: WindowSettings) {
+        lateness = settings.lateness
+        idle = settings.idle
+        limits = settings.limits
+    }
+
+    /// The open window of `series` at `instant`, or nil.
+    @inline(__always)
+    mutating func find(series number: Int, at instant: Instant) -> Int? {
+        let current = series[number].current
+        if current != noWindow && windows[Int(current)].span.contains(instant) { return Int(current) }
+        return findElsewhere(series: number, at: instant)
+    }
+
+    private mutating func findElsewhere(series number: Int, at instant: Instant) -> Int? {
+        var index = series[number].head
+        while index != noWindow {
+            let window = windows[Int(index)]
+            if window.span.contains(instant) {
+                series[number].current = index
+                return Int(index)
+            }
+            if window.span.through < instant { return nil }
+            index = window.older
+        }
+        return nil
+    }
+
+    /// Makes an empty window with room for `room` readings; there must not be one for this span.
+    mutating func open(series number: Int, span: WindowSpan, room: Int, flags: WindowFlags) -> Int {
+        let sizeClass = max(WindowTable.initialSizeClass, SlabArray<Measurement>.sizeClass(for: room))
+        var window = OpenWindow(
+            span: span, series: UInt32(number), readings: UInt32(slots.allocate(sizeClass: sizeClass)),
+            nextPreliminary: .max, sizeClass: UInt8(sizeClass), flags: flags)
+        if series[number].isInstance { window.flags.insert(.carrier) }
+        if limits.preliminaryEvery > 0 && window.flags.isDisjoint(with: [.carrier, .emitted]) {
+            window.nextPreliminary = UInt32(clamping: limits.preliminaryEvery)
+        }
+        let index = record(window)
+        link(index, into: number)
+        series[number].current = UInt32(index)
+        if series[number].period > 0 {
+            series[number].nextClose = min(series[number].nextClose, span.end.advanced(by: lateness))
+        }
+        openCount += 1
+        return index
+    }
+
+    private mutating func record(_ window: OpenWindow) -> Int {
+        guard firstFree != noWindow else {
+            windows.append(window)
+            return windows.count - 1
+        }
+        let index = Int(firstFree)
+        firstFree = windows[index].older
+        windows[index] = window
+        return index
+    }
+
+    /// Puts a window in its place among the series' windows, latest first.
+    private mutating func link(_ index: Int, into number: Int) {
+        var newer = noWindow
+        var older = series[number].head
+        while older != noWindow && windows[Int(older)].span.start > windows[index].span.start {
+            newer = older
+            older = windows[Int(older)].older
+        }
+        windows[index].newer = newer
+        windows[index].older = older
+        if older != noWindow { windows[Int(older)].newer = UInt32(index) }
+        if newer == noWindow { series[number].head = UInt32(index) } else { windows[Int(newer)].older = UInt32(index) }
+    }
+
+    /// Forgets a window and frees its memory; it must not be in the queue.
+    mutating func discard(_ index: Int) {
+        let window = windows[index]
+        if window.flags.contains(.payloads) { releasePayloads(of: window) }
+        slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
+        unlink(window, at: index)
+        readingsHeld -= Int(window.count)
+        openCount -= 1
+        windows[index].older = firstFree
+        firstFree = UInt32(index)
+    }
+
+    private mutating func unlink(_ window: OpenWindow, at index: Int) {
+        let number = Int(window.series)
+        if window.older != noWindow { windows[Int(window.older)].newer = window.newer }
+        if window.newer == noWindow {
+            series[number].head = window.older
+        } else {
+            windows[Int(window.newer)].older = window.older
+        }
+        if series[number].current == UInt32(index) { series[number].current = series[number].head }
+    }
+
+    private mutating func releasePayloads(of window: OpenWindow) {
+        for place in 0..<Int(window.count) { releasePayload(at: Int(window.readings) + place) }
+    }
+
+    /// Puts a window into the queue unless it is there.
+    mutating func enqueue(_ index: Int) {
+        guard !windows[index].flags.contains(.queued) else { return }
+        windows[index].flags.insert(.queued)
+        queue.append(index)
+    }
+
+    /// The first place in a window whose reading is not before `instant`.
+    func lowerBound(_ window: OpenWindow, _ instant: Instant) -> Int {
+        var low = 0
+        var high = Int(window.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if slots[Int(window.readings) + middle].instant < instant { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
