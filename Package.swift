@@ -44,5 +44,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "KymographCoreTests", dependencies: ["KymographCore", "COpenSSL"], swiftSettings: strict),
+        .testTarget(
+            name: "KymographTests", dependencies: ["Kymograph", "KymographTestKit", "CKymographLinux"],
+            swiftSettings: strict),
     ]
 )

@@ -1,1 +1,209 @@
+#define _GNU_SOURCE
 #include "CKymographLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sock_diag.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(struct kymo_mmsghdr) == sizeof(struct mmsghdr), "the mirror of mmsghdr has another size");
+_Static_assert(offsetof(struct kymo_mmsghdr, msg_hdr) == offsetof(struct mmsghdr, msg_hdr), "msg_hdr moved");
+_Static_assert(offsetof(struct kymo_mmsghdr, msg_len) == offsetof(struct mmsghdr, msg_len), "msg_len moved");
+
+static int result(int value) {
+    return value < 0 ? -errno : value;
+}
+
+/// Closes `fd` and returns the errno that made it useless.
+static int failed(int fd) {
+    int error = errno;
+    close(fd);
+    return -error;
+}
+
+int kymo_recvmmsg(int fd, struct kymo_mmsghdr *messages, unsigned int count, size_t control_length) {
+    for (unsigned int i = 0; i < count; i++) messages[i].msg_hdr.msg_controllen = control_length;
+    return result(recvmmsg(fd, (struct mmsghdr *)messages, count, MSG_DONTWAIT, NULL));
+}
+
+size_t kymo_control_length(void) {
+    return CMSG_SPACE(sizeof(uint32_t));
+}
+
+int64_t kymo_overflow_count(const struct kymo_mmsghdr *message) {
+    // CMSG_NXTHDR takes a pointer to non-const and does not write through it.
+    struct msghdr *header = (struct msghdr *)&message->msg_hdr;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_RXQ_OVFL) continue;
+        uint32_t value;
+        memcpy(&value, CMSG_DATA(c), sizeof value);
+        return value;
+    }
+    return -1;
+}
+
+struct kymo_memory_info kymo_memory_info(int fd) {
+    uint32_t info[SK_MEMINFO_VARS] = {0};
+    socklen_t size = sizeof info;
+    struct kymo_memory_info answer = {0, 0, 0};
+    if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &size) < 0) {
+        answer.error = -errno;
+    } else if (size <= SK_MEMINFO_DROPS * sizeof info[0]) {
+        answer.error = -ENOPROTOOPT;
+    } else {
+        answer.queued_bytes = info[SK_MEMINFO_RMEM_ALLOC];
+        answer.dropped = info[SK_MEMINFO_DROPS];
+    }
+    return answer;
+}
+
+static int bind_udp(const struct addrinfo *address, int share_port) {
+    int one = 1;
+    int fd = socket(address->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -errno;
+    // An IPv6 address listens to IPv6 only, so that 0.0.0.0 and [::] can be given together.
+    if (address->ai_family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one) < 0)
+        return failed(fd);
+    if (share_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one) < 0) return failed(fd);
+    if (setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &one, sizeof one) < 0) return failed(fd);
+    if (bind(fd, address->ai_addr, address->ai_addrlen) < 0) return failed(fd);
+    return fd;
+}
+
+int kymo_udp_open(const char *host, uint16_t port, int share_port) {
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM};
+    struct addrinfo *found = NULL;
+    char service[8];
+    snprintf(service, sizeof service, "%u", (unsigned)port);
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
+    if (getaddrinfo(host, service, &hints, &found) != 0 || !found) return -EINVAL;
+    int fd = bind_udp(found, share_port);
+    freeaddrinfo(found);
+    return fd;
+}
+
+int kymo_udp_bound(int fd, char *host, size_t host_size, uint16_t *port) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    char service[8];
+    if (getsockname(fd, (struct sockaddr *)&address, &size) < 0) return -errno;
+    int flags = NI_NUMERICHOST | NI_NUMERICSERV;
+    if (getnameinfo((struct sockaddr *)&address, size, host, host_size, service, sizeof service, flags) != 0)
+        return -EINVAL;
+    *port = (uint16_t)strtoul(service, NULL, 10);
+    return 0;
+}
+
+int kymo_receive_buffer(int fd, int bytes) {
+    socklen_t size = sizeof bytes;
+    // The first needs CAP_NET_ADMIN; the second is held to net.core.rmem_max.
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0
+        && setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) < 0)
+        return -errno;
+    if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) < 0) return -errno;
+    // The kernel doubles what it is asked for, to have room for its own bookkeeping (socket(7)).
+    return bytes / 2;
+}
+
+int kymo_unix_open(int type) {
+    return result(socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+static int unix_address(struct sockaddr_un *address, const char *path) {
+    size_t length = strlen(path);
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    if (length == 0) return -EINVAL;
+    if (length >= sizeof address->sun_path) return -ENAMETOOLONG;
+    memcpy(address->sun_path, path, length + 1);
+    return 0;
+}
+
+int kymo_unix_bind(int fd, const char *path) {
+    struct sockaddr_un address;
+    int error = unix_address(&address, path);
+    return error ? error : result(bind(fd, (struct sockaddr *)&address, sizeof address));
+}
+
+int kymo_unix_connect(int fd, const char *path) {
+    struct sockaddr_un address;
+    int error = unix_address(&address, path);
+    return error ? error : result(connect(fd, (struct sockaddr *)&address, sizeof address));
+}
+
+int kymo_accept(int fd) {
+    return result(accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
+int kymo_epoll_create(void) {
+    return result(epoll_create1(EPOLL_CLOEXEC));
+}
+
+int kymo_epoll_add(int epoll, int fd, uint64_t token) {
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = token};
+    return result(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
+}
+
+int kymo_epoll_remove(int epoll, int fd) {
+    struct epoll_event unused = {0};
+    return result(epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &unused));
+}
+
+int kymo_epoll_wait(int epoll, uint64_t *tokens, int capacity, int timeout_ms) {
+    struct epoll_event events[64];
+    int ready = epoll_wait(epoll, events, capacity < 64 ? capacity : 64, timeout_ms);
+    if (ready < 0) return errno == EINTR ? 0 : -errno;
+    for (int i = 0; i < ready; i++) tokens[i] = events[i].data.u64;
+    return ready;
+}
+
+int kymo_event_create(void) {
+    return result(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+int kymo_event_raise(int fd) {
+    uint64_t one = 1;
+    return write(fd, &one, sizeof one) == sizeof one ? 0 : -errno;
+}
+
+int kymo_rename_exclusive(const char *from, const char *to) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -errno;
+    // A file system without RENAME_NOREPLACE: a hard link does not overwrite either.
+    if (link(from, to) < 0) return -errno;
+    return result(unlink(from));
+}
+
+int kymo_signals_open(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    int error = pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (error) return -error;
+    kymo_ignore_broken_pipe();
+    return result(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+int kymo_signals_next(int fd) {
+    struct signalfd_siginfo info;
+    ssize_t size = read(fd, &info, sizeof info);
+    if (size == sizeof info) return (int)info.ssi_signo;
+    return size < 0 && errno != EAGAIN && errno != EINTR ? -errno : 0;
+}
+
+void kymo_ignore_broken_pipe(void) {
+    signal(SIGPIPE, SIG_IGN);
+}

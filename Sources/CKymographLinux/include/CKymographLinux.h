@@ -1,3 +1,78 @@
 #ifndef CKYMOGRAPH_LINUX_H
 #define CKYMOGRAPH_LINUX_H
+
+// What Swift cannot say about Linux: GNU-only calls, cmsg macros, sockaddr casts, the packed epoll_event.
+// Every function returns a negative errno instead of setting errno, which a Swift caller might read too late.
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/// Same layout as `struct mmsghdr`, which the system header shows only under _GNU_SOURCE. Defining that here would
+/// change what other Clang modules see of the same headers. shim.c pins the layout.
+struct kymo_mmsghdr {
+    struct msghdr msg_hdr;
+    unsigned int msg_len;
+};
+
+/// Fills up to `count` messages without waiting, after giving each its control buffer length back (the kernel
+/// overwrites it). Returns how many arrived.
+int kymo_recvmmsg(int fd, struct kymo_mmsghdr *messages, unsigned int count, size_t control_length);
+
+/// Bytes that one SO_RXQ_OVFL control message needs.
+size_t kymo_control_length(void);
+
+/// The SO_RXQ_OVFL counter that came with a message, or -1 when none did. (cmsg access is macros.)
+int64_t kymo_overflow_count(const struct kymo_mmsghdr *message);
+
+/// What SO_MEMINFO says of a socket. `error` is 0 or a negative errno.
+struct kymo_memory_info {
+    int error;
+    uint32_t queued_bytes;
+    uint32_t dropped;
+};
+struct kymo_memory_info kymo_memory_info(int fd);
+
+/// Opens and binds a non-blocking UDP socket to a numeric host. Returns the descriptor; -EINVAL when the host is not
+/// numeric.
+int kymo_udp_open(const char *host, uint16_t port, int share_port);
+
+/// The numeric address a socket is bound to. (sockaddr casts.)
+int kymo_udp_bound(int fd, char *host, size_t host_size, uint16_t *port);
+
+/// Asks for a receive buffer, beyond the system's limit where the process may. Returns what the kernel granted.
+int kymo_receive_buffer(int fd, int bytes);
+
+/// Opens a non-blocking Unix socket of `type`. Returns the descriptor.
+int kymo_unix_open(int type);
+/// Binds to a path; -ENAMETOOLONG when it does not fit into sun_path.
+int kymo_unix_bind(int fd, const char *path);
+/// Connects to a path; -ENAMETOOLONG when it does not fit into sun_path.
+int kymo_unix_connect(int fd, const char *path);
+/// Accepts a connection, non-blocking. (accept4 is a GNU call.)
+int kymo_accept(int fd);
+
+/// An epoll instance. (struct epoll_event is packed on some machines.)
+int kymo_epoll_create(void);
+int kymo_epoll_add(int epoll, int fd, uint64_t token);
+int kymo_epoll_remove(int epoll, int fd);
+/// Writes the tokens of the ready descriptors; returns how many, 0 on timeout or interruption.
+int kymo_epoll_wait(int epoll, uint64_t *tokens, int capacity, int timeout_ms);
+
+/// An event counter for waking a thread.
+int kymo_event_create(void);
+/// Wakes whoever waits for `fd`; safe from any thread.
+int kymo_event_raise(int fd);
+
+/// Renames unless `to` exists (-EEXIST). (renameat2 is a GNU call.)
+int kymo_rename_exclusive(const char *from, const char *to);
+
+/// Blocks SIGINT, SIGTERM and SIGHUP in the calling thread, ignores SIGPIPE, and returns a descriptor that tells of
+/// them. (sigset_t is filled by macros.)
+int kymo_signals_open(void);
+/// The next signal, 0 when none waits.
+int kymo_signals_next(int fd);
+/// Ignores SIGPIPE. (SIG_IGN is a cast.)
+void kymo_ignore_broken_pipe(void);
+
 #endif

@@ -1,0 +1,81 @@
+import CKymographLinux
+import Glibc
+import KymographCore
+
+/// Receives datagrams many at a time.
+///
+/// recvmmsg wants message headers that point to each other and stay in place; they are built once and live here, apart
+/// from everything that reads datagrams, so that only this file handles their pointers.
+@safe
+struct DatagramBatch: ~Copyable {
+    /// Datagrams per system call.
+    static let size = 64
+    /// Longest datagram; a UDP payload has at most 65,507 bytes, a Unix datagram may have more.
+    static let maxBytes = 65_536
+    /// From one datagram's place to the next: the padding, plus enough that the places do not all start at the same
+    /// offset in their page, where they would compete for the same cache sets.
+    private static let stride = maxBytes + 5 * ByteView.padding
+
+    private let memory = ReceiveMemory(capacity: size * stride)
+    private let headers: UnsafeMutablePointer<kymo_mmsghdr>
+    private let vectors: UnsafeMutablePointer<iovec>
+    private let control: UnsafeMutableRawPointer
+    private let controlLength = kymo_control_length()
+
+    init() {
+        unsafe headers = .allocate(capacity: DatagramBatch.size)
+        unsafe headers.initialize(repeating: kymo_mmsghdr(), count: DatagramBatch.size)
+        unsafe vectors = .allocate(capacity: DatagramBatch.size)
+        unsafe vectors.initialize(repeating: iovec(), count: DatagramBatch.size)
+        unsafe control = .allocate(byteCount: DatagramBatch.size * controlLength, alignment: 16)
+        for index in 0..<DatagramBatch.size { connect(index) }
+    }
+
+    deinit {
+        unsafe headers.deallocate()
+        unsafe vectors.deallocate()
+        unsafe control.deallocate()
+    }
+
+    /// Points header `index` to its place in memory and its control buffer.
+    private func connect(_ index: Int) {
+        // Safe: index < size, and all four blocks have `size` places.
+        unsafe vectors[index].iov_base = UnsafeMutableRawPointer(memory.address(of: index * DatagramBatch.stride))
+        unsafe vectors[index].iov_len = DatagramBatch.maxBytes
+        unsafe headers[index].msg_hdr.msg_iov = vectors + index
+        unsafe headers[index].msg_hdr.msg_iovlen = 1
+        unsafe headers[index].msg_hdr.msg_control = control + index * controlLength
+    }
+
+    /// Takes what waits in the socket, at most ``size`` datagrams. Returns how many, or a negative errno.
+    mutating func receive(_ descriptor: Int32) -> Int {
+        // Safe: the headers describe memory of this struct only.
+        unsafe Int(kymo_recvmmsg(descriptor, headers, UInt32(DatagramBatch.size), controlLength))
+    }
+
+    /// Received datagram `index`; valid until the next ``receive(_:)``.
+    @inline(__always)
+    func datagram(_ index: Int) -> ByteView {
+        precondition(index >= 0 && index < DatagramBatch.size)
+        let start = index * DatagramBatch.stride
+        // Safe: checked above. The length never exceeds the place, because MSG_TRUNC is not asked for.
+        let length = unsafe Int(headers[index].msg_len)
+        return memory.view(start..<(start + length))
+    }
+
+    /// Whether the kernel cut datagram `index`.
+    @inline(__always)
+    func isTruncated(_ index: Int) -> Bool {
+        precondition(index >= 0 && index < DatagramBatch.size)
+        // Safe: checked above.
+        return unsafe headers[index].msg_hdr.msg_flags & Int32(MSG_TRUNC) != 0
+    }
+
+    /// The drop count that came with datagram `index`, or nil.
+    func dropCount(_ index: Int) -> UInt32? {
+        precondition(index >= 0 && index < DatagramBatch.size)
+        // Safe: checked above; the control buffer lives as long as the header.
+        let count = unsafe kymo_overflow_count(headers + index)
+        return count < 0 ? nil : UInt32(truncatingIfNeeded: count)
+    }
+}

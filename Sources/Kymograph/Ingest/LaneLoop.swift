@@ -1,0 +1,270 @@
+import CKymographLinux
+import Glibc
+import KymographCore
+
+/// The state of a running lane: what its thread alone may touch.
+struct LaneLoop: ~Copyable {
+    /// What an epoll token names, in its upper half; the lower half is an index.
+    private enum Token: UInt64 {
+        case stop = 0
+        case source = 1
+        case connection = 2
+    }
+
+    /// Batches of datagrams from one socket before the others get their turn.
+    private static let maxBatches = 16
+    /// How long a quiet lane waits before it asks the kernel for drops again.
+    private static let idleMilliseconds: Int32 = 250
+    /// Rounds of accepting clients when stopping: the kernel's queue holds 4,096 (SOMAXCONN).
+    private static let maxDrainRounds = 4096
+
+    private let sources: [LaneSource]
+    private var readiness: Readiness
+    private var datagrams = DatagramBatch()
+    private var drops: [DropCounter]
+    private var streams: StreamTable
+    /// Streams that never make one wait, such as regular files.
+    private var alwaysReady: [Int] = []
+    private var pausedListeners: [Int] = []
+    /// Sources that can still give something.
+    private var liveSources: Int
+    private var isStopping = false
+
+    /// Waits for `sources` and for `stopEvent`.
+    init(sources: [LaneSource], stopEvent: Descriptor) throws(SourceError) {
+        self.sources = sources
+        drops = Array(repeating: DropCounter(), count: sources.count)
+        liveSources = sources.count
+        readiness = try Readiness()
+        streams = StreamTable(longestLine: sources.map(\.configuration.lineCap).max() ?? 0)
+        _ = try readiness.add(stopEvent.raw, token: Token.stop.rawValue << 32)
+        for index in sources.indices { try start(index) }
+    }
+
+    private mutating func start(_ index: Int) throws(SourceError) {
+        let source = sources[index]
+        guard source.configuration.kind.canEnd else {
+            _ = try readiness.add(source.descriptor.raw, token: Token.source.rawValue << 32 | UInt64(index))
+            return
+        }
+        let slot = streams.open(source.descriptor, source: index, configuration: source.configuration)
+        try watch(slot, source.descriptor)
+    }
+
+    private mutating func watch(_ slot: Int, _ descriptor: Descriptor) throws(SourceError) {
+        let waits = try readiness.add(descriptor.raw, token: Token.connection.rawValue << 32 | UInt64(slot))
+        if !waits { alwaysReady.append(slot) }
+    }
+
+    /// Reads until told to stop or until every source has ended.
+    mutating func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> Lane.End {
+        while liveSources > 0 {
+            let ready = try readiness.wait(milliseconds: alwaysReady.isEmpty ? LaneLoop.idleMilliseconds : 0)
+            if ready == 0, alwaysReady.isEmpty { try idle() }
+            for index in 0..<ready { try handle(readiness.token(index), &consumer) }
+            if isStopping {
+                try drain(&consumer)
+                return .stopped
+            }
+            for slot in alwaysReady { try readStream(slot, &consumer) }
+        }
+        return .sourcesEnded
+    }
+
+    private mutating func handle(
+        _ token: UInt64, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        let index = Int(token & 0xFFFF_FFFF)
+        switch Token(rawValue: token >> 32) {
+        case .source:
+            if case .unixStream = sources[index].configuration.kind {
+                try accept(index)
+            } else {
+                try receive(index, maxBatches: LaneLoop.maxBatches, &consumer)
+            }
+        case .connection: try readStream(index, &consumer)
+        case .stop, nil: isStopping = true
+        }
+    }
+}
+
+// MARK: Datagrams
+
+extension LaneLoop {
+    /// Takes batches from socket `index` until it is empty, at most `maxBatches`.
+    private mutating func receive(
+        _ index: Int, maxBatches: Int, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        let descriptor = sources[index].descriptor.raw
+        for _ in 0..<maxBatches {
+            let count = datagrams.receive(descriptor)
+            if count == -Int(EAGAIN) || count == -Int(EINTR) || count == -Int(ENOMEM) { return }
+            guard count >= 0 else {
+                throw .system(Int32(-count), "receive from", sources[index].boundKind.name)
+            }
+            deliver(count, from: index, &consumer)
+            if count < DatagramBatch.size { return }
+        }
+    }
+
+    private mutating func deliver(
+        _ count: Int, from index: Int, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        guard count > 0 else { return }
+        let received = WallClock.now()
+        let number = sources[index].configuration.number
+        var counts = SourceCounts()
+        for place in 0..<count {
+            let bytes = datagrams.datagram(place)
+            counts.bytes += UInt64(bytes.count)
+            if datagrams.isTruncated(place) {
+                counts.rejected += 1
+                consumer.rejected(.truncatedDatagram, bytes: bytes, source: number, received: received)
+            } else {
+                consumer.datagram(bytes, source: number, received: received)
+            }
+        }
+        counts.datagrams = UInt64(count)
+        // The last datagram of a batch has the latest count.
+        if let dropped = datagrams.dropCount(count - 1) { counts.kernelDrops = drops[index].observe(dropped) }
+        sources[index].counters.add(counts)
+        consumer.batchEnd()
+    }
+
+    /// Asks the kernel how many datagrams it has dropped up to now; unlike SO_RXQ_OVFL this also tells of drops after
+    /// the last datagram. Returns the bytes that wait in the socket.
+    @discardableResult
+    private mutating func refreshDrops(_ index: Int) -> Int {
+        let info = kymo_memory_info(sources[index].descriptor.raw)
+        guard info.error == 0 else { return sources[index].grantedBufferBytes * 2 }
+        var counts = SourceCounts()
+        counts.kernelDrops = drops[index].observe(info.dropped)
+        sources[index].counters.add(counts)
+        return Int(info.queued_bytes)
+    }
+
+    private func isDatagram(_ index: Int) -> Bool {
+        switch sources[index].configuration.kind {
+        case .udp, .unixDatagram: true
+        case .unixStream, .standardInput: false
+        }
+    }
+}
+
+// MARK: Streams
+
+extension LaneLoop {
+    /// Accepts the clients that wait at listener `index`.
+    private mutating func accept(_ index: Int) throws(SourceError) {
+        let source = sources[index]
+        while streams.connections(of: index) < source.configuration.maxConnections {
+            let raw = kymo_accept(source.descriptor.raw)
+            if raw == -EAGAIN || raw == -ECONNABORTED || raw == -EINTR { return }
+            guard raw >= 0 else { return pause(index) }
+            let descriptor = Descriptor(raw)
+            let slot = streams.open(descriptor, source: index, configuration: source.configuration)
+            try watch(slot, descriptor)
+            var counts = SourceCounts()
+            counts.connections = 1
+            source.counters.add(counts)
+        }
+        pause(index)
+    }
+
+    /// Leaves further clients in the kernel's queue until a connection ends or the lane is quiet: at the cap, or out of
+    /// descriptors, the listener would stay ready and the loop would spin.
+    private mutating func pause(_ index: Int) {
+        readiness.remove(sources[index].descriptor.raw)
+        pausedListeners.append(index)
+    }
+
+    private mutating func resumeListeners() throws(SourceError) {
+        let paused = pausedListeners
+        pausedListeners.removeAll()
+        for index in paused {
+            _ = try readiness.add(sources[index].descriptor.raw, token: Token.source.rawValue << 32 | UInt64(index))
+        }
+    }
+
+    /// Reads one chunk of stream `slot`.
+    private mutating func readStream(
+        _ slot: Int, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        guard let stream = streams.stream(slot) else { return }
+        var counts = SourceCounts()
+        let outcome = streams.readChunk(stream, counts: &counts, to: &consumer)
+        sources[stream.source].counters.add(counts)
+        consumer.batchEnd()
+        switch outcome {
+        case .more, .nothing: return
+        case .ended: break
+        case .failed(let code):
+            guard !sources[stream.source].configuration.kind.canEnd else {
+                throw .system(code, "read", sources[stream.source].boundKind.name)
+            }
+        }
+        try end(slot, stream)
+    }
+
+    private mutating func end(_ slot: Int, _ stream: Stream) throws(SourceError) {
+        alwaysReady.removeAll { $0 == slot }
+        if sources[stream.source].configuration.kind.canEnd { liveSources -= 1 }
+        readiness.remove(stream.descriptor.raw)
+        streams.close(slot)
+        try resumeListeners()
+    }
+}
+
+// MARK: Quiet and stop
+
+extension LaneLoop {
+    private mutating func idle() throws(SourceError) {
+        for index in sources.indices where isDatagram(index) { refreshDrops(index) }
+        try resumeListeners()
+    }
+
+    /// Takes what the kernel has already queued, and no more: senders may never pause.
+    private mutating func drain(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        for index in sources.indices where isDatagram(index) {
+            // The kernel charges UDP at least 512 bytes for a datagram, and a Unix socket's queue is short.
+            let queued = max(refreshDrops(index) / 512, 4096)
+            try receive(index, maxBatches: queued / DatagramBatch.size + 1, &consumer)
+            refreshDrops(index)
+        }
+        for index in sources.indices {
+            if case .unixStream = sources[index].configuration.kind { try drainListener(index, &consumer) }
+        }
+        for slot in streams.slots { try drainStream(slot, &consumer) }
+    }
+
+    /// Takes the clients that wait at listener `index`, as many at a time as the cap allows.
+    private mutating func drainListener(
+        _ index: Int, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        for _ in 0..<LaneLoop.maxDrainRounds {
+            pausedListeners.removeAll()
+            try accept(index)
+            for slot in streams.slots { try drainStream(slot, &consumer) }
+            if pausedListeners.isEmpty { return }
+        }
+    }
+
+    /// Reads what waits in a client's connection, at most as much as its send buffer can plausibly hold, and gives up
+    /// the line that is not complete.
+    private mutating func drainStream(
+        _ slot: Int, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        guard let stream = streams.stream(slot) else { return }
+        var counts = SourceCounts()
+        var chunks = sources[stream.source].configuration.kind.canEnd ? 0 : StreamTable.maxDrainChunks
+        var outcome = StreamTable.Outcome.more
+        while chunks > 0, case .more = outcome {
+            outcome = streams.readChunk(stream, counts: &counts, to: &consumer)
+            chunks -= 1
+        }
+        streams.abandon(stream, counts: &counts, to: &consumer)
+        sources[stream.source].counters.add(counts)
+        consumer.batchEnd()
+        streams.close(slot)
+    }
+}

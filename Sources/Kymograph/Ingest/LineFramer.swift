@@ -1,0 +1,116 @@
+import KymographCore
+
+/// Where and when bytes arrived.
+struct Arrival {
+    /// The source's number.
+    var source: Int
+    /// When the batch was received.
+    var received: Instant
+}
+
+/// Cuts one byte stream into lines, whatever the chunks it comes in.
+///
+/// Chunks are read into memory that the lane's streams share; only the unfinished line at a chunk's end is copied here,
+/// so that an idle connection costs next to nothing.
+struct LineFramer: ~Copyable {
+    private var unfinished = ByteWriter(capacity: 64)
+    private var isSkipping = false
+    /// Longest line in bytes, without its end.
+    let cap: Int
+
+    init(cap: Int) {
+        self.cap = cap
+    }
+
+    /// Bytes that the shared memory needs before a chunk: the longest unfinished line, with a carriage return.
+    static func reserve(cap: Int) -> Int { cap + 1 }
+
+    /// Puts the unfinished line to the front of `memory`; the next chunk belongs right behind it, at the result.
+    func restore(to memory: inout ReceiveMemory) -> Int {
+        memory.store(unfinished.view)
+        return unfinished.count
+    }
+
+    /// Hands on the lines in the front of `memory`: what ``restore(to:)`` put there, then the new bytes `chunk`.
+    mutating func split(
+        _ memory: borrowing ReceiveMemory, chunk: Range<Int>, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        precondition(chunk.lowerBound == unfinished.count)
+        unfinished.removeAll()
+        var start = 0
+        var unsearched = chunk.lowerBound
+        while let newline = memory.newline(in: unsearched..<chunk.upperBound) {
+            if isSkipping {
+                isSkipping = false
+            } else {
+                deliver(memory.view(start..<newline), arrival, counts: &counts, to: &consumer)
+            }
+            start = newline + 1
+            unsearched = start
+        }
+        guard !isSkipping else { return }
+        keep(memory.view(start..<chunk.upperBound), arrival, counts: &counts, to: &consumer)
+    }
+
+    /// Hands on the last line, which had no newline. `memory` is scratch.
+    mutating func finish(
+        _ memory: inout ReceiveMemory, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        let count = restore(to: &memory)
+        unfinished.removeAll()
+        deliver(memory.view(0..<count), arrival, counts: &counts, to: &consumer)
+    }
+
+    /// Gives up the unfinished line of a stream that is still open, because nobody will read its rest.
+    mutating func abandon(
+        _ memory: inout ReceiveMemory, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        let count = restore(to: &memory)
+        unfinished.removeAll()
+        guard count > 0 else { return }
+        counts.lines += 1
+        counts.rejected += 1
+        consumer.rejected(.shutdown, bytes: memory.view(0..<count), source: arrival.source, received: arrival.received)
+    }
+
+    /// Hands on one line without its newline.
+    @inline(__always)
+    private func deliver(
+        _ line: ByteView, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        let length = lengthWithoutReturn(line)
+        guard length > 0 else { return }
+        guard length <= cap else { return reject(line, arrival, counts: &counts, to: &consumer) }
+        counts.lines += 1
+        consumer.line(line[0..<length], source: arrival.source, received: arrival.received)
+    }
+
+    /// Keeps `rest` until its newline comes, unless it is too long already.
+    private mutating func keep(
+        _ rest: ByteView, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        guard lengthWithoutReturn(rest) > cap else { return unfinished.append(rest) }
+        isSkipping = true
+        reject(rest, arrival, counts: &counts, to: &consumer)
+    }
+
+    private func reject(
+        _ line: ByteView, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        counts.lines += 1
+        counts.rejected += 1
+        consumer.rejected(
+            .lineTooLong, bytes: line[0..<cap], source: arrival.source, received: arrival.received)
+    }
+
+    @inline(__always)
+    private func lengthWithoutReturn(_ line: ByteView) -> Int {
+        line.count > 0 && line[line.count - 1] == 0x0D ? line.count - 1 : line.count
+    }
+}

@@ -1,0 +1,23 @@
+/// One source of a lane and its limits.
+public struct SourceConfiguration: Hashable, Sendable {
+    /// Where readings come from.
+    public var kind: SourceKind
+    /// The number that the consumer gets with every payload.
+    public var number: Int
+    /// Receive buffer to ask the kernel for, in bytes. Sockets only.
+    public var receiveBufferBytes = 4 << 20
+    /// Longest line in bytes, without its end. Streams only.
+    public var lineCap = 65_536
+    /// Permissions of a Unix socket's file.
+    public var socketMode: UInt32 = 0o660
+    /// Whether other lanes may listen to the same UDP port (SO_REUSEPORT).
+    public var sharesPort = false
+    /// Most clients of a Unix stream socket at a time; further ones wait in the kernel's queue.
+    public var maxConnections = 1024
+
+    /// Makes a configuration with default limits.
+    public init(_ kind: SourceKind, number: Int = 0) {
+        self.kind = kind
+        self.number = number
+    }
+}

@@ -1,0 +1,43 @@
+/// Where readings come from.
+public enum SourceKind: Hashable, Sendable {
+    /// UDP on a numeric IPv4 or IPv6 host (without brackets); port 0 lets the kernel choose. An IPv6 host does not
+    /// receive IPv4, so that `0.0.0.0` and `::` can be given together.
+    case udp(host: String, port: UInt16)
+    /// A Unix stream socket at a path; clients write NDJSON.
+    case unixStream(path: String)
+    /// A Unix datagram socket at a path.
+    case unixDatagram(path: String)
+    /// An open file descriptor that gives NDJSON: 0 is standard input. It is not closed by the lane.
+    case standardInput(descriptor: Int32)
+
+    /// Reads `127.0.0.1:5757` or `[::1]:5757`.
+    ///
+    /// - Throws: ``SourceError`` of kind ``SourceError/Kind/invalidAddress``.
+    public static func udp(parsing text: String) throws(SourceError) -> SourceKind {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            throw .invalidAddress(text, "it has no port from 0 to 65535; write 127.0.0.1:5757 or [::1]:5757")
+        }
+        var host = text[..<colon]
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        if isBracketed { host = host.dropFirst().dropLast() }
+        guard host.contains(":") == isBracketed, !host.isEmpty else {
+            throw .invalidAddress(text, "write an IPv4 address as 127.0.0.1:5757 and an IPv6 address as [::1]:5757")
+        }
+        return .udp(host: String(host), port: port)
+    }
+
+    /// The name used in messages, summaries and dead letters, such as `udp 127.0.0.1:5757`.
+    public var name: String {
+        switch self {
+        case .udp(let host, let port): "udp \(host.contains(":") ? "[\(host)]" : host):\(port)"
+        case .unixStream(let path): "unix \(path)"
+        case .unixDatagram(let path): "unixgram \(path)"
+        case .standardInput(let descriptor): descriptor == 0 ? "stdin" : "descriptor \(descriptor)"
+        }
+    }
+
+    /// Whether the source can come to an end of its own.
+    var canEnd: Bool {
+        if case .standardInput = self { true } else { false }
+    }
+}

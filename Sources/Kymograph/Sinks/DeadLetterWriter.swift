@@ -1,0 +1,109 @@
+import Glibc
+public import KymographCore
+import Synchronization
+
+/// Appends what could not become a reading to a file, as NDJSON
+/// `{"reason", "source", "receivedAt", "bytes" (base64), "detail"}`.
+///
+/// ``append(reason:source:receivedAt:bytes:detail:)`` may be called from every thread and never fails: a dead letter
+/// that the file does not take waits in a bounded buffer, and is counted as lost when that is full.
+public final class DeadLetterWriter: Sendable {
+    /// How many dead letters there were.
+    public struct Counts: Hashable, Sendable {
+        /// Taken: written, or waiting to be.
+        public var taken: UInt64 = 0
+        /// Not taken, because the buffer was full of what the file did not take.
+        public var lost: UInt64 = 0
+    }
+
+    private struct State: ~Copyable, Sendable {
+        var pending = PendingBytes()
+        var counts = Counts()
+        var unreported: SinkError?
+        var isFailing = false
+    }
+
+    /// Bytes that wait at most while the file takes none: 1 MiB.
+    public static let maxPendingBytes = 1 << 20
+
+    private static let reasonNames = Rejection.allCases.map(\.name)
+
+    private let state = Mutex(State())
+    private let descriptor: Descriptor
+    private let name: String
+
+    /// Opens `path` for appending, or creates it with mode 0640. A last line that a crash cut off is ended first.
+    ///
+    /// - Throws: ``SinkError`` when it cannot be opened.
+    public init(path: String) throws(SinkError) {
+        name = "the dead-letter file \(path)"
+        let readable = FileSystem.open(path, O_RDWR | O_APPEND | O_CREAT, mode: 0o640)
+        // A pipe or a device may be writable only.
+        let raw = readable == -EACCES ? FileSystem.open(path, O_WRONLY | O_APPEND | O_CREAT, mode: 0o640) : readable
+        guard raw >= 0 else { throw .system(-raw, "open", name) }
+        descriptor = Descriptor(raw)
+        if DeadLetterWriter.endsInsideLine(raw) { state.withLock { $0.pending.writer.append("\n") } }
+    }
+
+    /// How many dead letters there were.
+    public var counts: Counts { state.withLock { $0.counts } }
+
+    /// The error of the present trouble with the file, once: nil until there is another.
+    public func takeError() -> SinkError? {
+        state.withLock { state in
+            defer { state.unreported = nil }
+            return state.unreported
+        }
+    }
+
+    /// Takes one dead letter; writes when 64 KiB have come together.
+    public func append(reason: Rejection, source: String, receivedAt: Instant, bytes: ByteView, detail: String) {
+        state.withLock { state in
+            if state.pending.count >= PendingBytes.limit { write(&state) }
+            guard state.pending.count < DeadLetterWriter.maxPendingBytes else {
+                state.counts.lost += 1
+                return
+            }
+            state.pending.writer.append(
+                deadLetter: DeadLetterWriter.reasonNames[Int(reason.rawValue)], source: source,
+                receivedAt: receivedAt, bytes: bytes, detail: detail)
+            state.counts.taken += 1
+        }
+    }
+
+    /// Writes what waits. An error is kept for ``takeError()``.
+    public func flush() {
+        state.withLock { write(&$0) }
+    }
+
+    /// Writes what waits and makes it durable.
+    ///
+    /// - Throws: ``SinkError`` when something could not be written; may be called again.
+    public func close() throws(SinkError) {
+        try state.withLock { (state) throws(SinkError) in
+            try state.pending.drain(to: descriptor.raw, name: name)
+        }
+        // A pipe or a device cannot be synchronised, and need not be.
+        guard fdatasync(descriptor.raw) == 0 || errno == EINVAL || errno == ENOTSUP else {
+            throw SinkError(kind: .syncFailed, message: "cannot make \(name) durable: \(ErrorText.of(errno))")
+        }
+    }
+
+    private func write(_ state: inout State) {
+        do throws(SinkError) {
+            try state.pending.drain(to: descriptor.raw, name: name)
+            state.isFailing = false
+        } catch {
+            if !state.isFailing { state.unreported = error }
+            state.isFailing = true
+        }
+    }
+
+    private static func endsInsideLine(_ raw: Int32) -> Bool {
+        guard let status = FileSystem.status(raw), status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+            return false
+        }
+        guard let last = FileSystem.byte(raw, at: Int(status.st_size) - 1) else { return false }
+        return last != 0x0A
+    }
+}

@@ -1,0 +1,128 @@
+import Glibc
+import KymographCore
+
+/// The file a ``RotatingFileSink`` writes, and how one follows another.
+///
+/// Finishing has steps that each can fail and be tried again: end the frame, write, synchronise, rename. Until all are
+/// done the file stays the present one, and takes no more bundles.
+struct FileRotation: ~Copyable, Sendable {
+    private struct OpenFile {
+        var name: OutputName
+        var descriptor: Descriptor
+        var started: Instant
+        /// Bytes that the system took.
+        var written = 0
+        /// Whether the file takes no more bundles.
+        var isEnded = false
+    }
+
+    /// Files that are whole, durable and visible.
+    private(set) var finished = 0
+    private let directory: OutputDirectory
+    private let options: RotationOptions
+    private let maxAge: Int64
+    private var pending = PendingBytes()
+    private var compressor: ZstdStream?
+    private var file: OpenFile?
+    private var sequence = 1
+    private var isClosed = false
+    /// A failure after which nothing can be trusted any more.
+    private var fatal: SinkError?
+
+    init(directory: OutputDirectory, options: RotationOptions) {
+        self.directory = directory
+        self.options = options
+        let (seconds, attoseconds) = options.maxAge.components
+        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        maxAge = overflow ? .max : nanoseconds + attoseconds / 1_000_000_000
+        if case .zstd(let level) = options.compression { compressor = ZstdStream(level: level) }
+    }
+
+    /// Takes a bundle, in another file when it is time for one.
+    mutating func write(_ bytes: ByteView, _ now: Instant) throws(SinkError) {
+        try check()
+        if isDue(now, adding: bytes.count) { try finish() }
+        try openIfNeeded(now)
+        if pending.count >= PendingBytes.limit { try drain() }
+        append(bytes)
+    }
+
+    /// Gives everything to the system.
+    mutating func flush() throws(SinkError) {
+        try check()
+        guard let file else { return }
+        if !file.isEnded { compressor?.compress(ByteView(""), .flush, to: &pending.writer) }
+        try drain()
+    }
+
+    /// Finishes the file when it is old.
+    mutating func tick(_ now: Instant) throws(SinkError) {
+        try check()
+        if isDue(now, adding: 0) { try finish() }
+    }
+
+    /// Finishes the file.
+    mutating func close() throws(SinkError) {
+        guard !isClosed else { return }
+        try check()
+        try finish()
+        isClosed = true
+        directory.close()
+    }
+
+    private func check() throws(SinkError) {
+        if let fatal { throw fatal }
+        if isClosed { throw .closed("the sink to \(directory.path)") }
+    }
+
+    private func isDue(_ now: Instant, adding bytes: Int) -> Bool {
+        guard let file else { return false }
+        if file.isEnded || now >= file.started.advanced(by: maxAge) { return true }
+        // How small a bundle gets is known only after compressing it: such a file may exceed the size by one bundle.
+        let size = file.written + pending.count
+        return compressor == nil ? bytes > 0 && size + bytes > options.maxBytes : size >= options.maxBytes
+    }
+
+    private mutating func openIfNeeded(_ now: Instant) throws(SinkError) {
+        guard file == nil else { return }
+        let suffix = ".\(options.fileExtension)\(compressor == nil ? "" : ".zst")"
+        let wanted = OutputName(start: now, sequence: sequence, suffix: suffix)
+        let (name, descriptor) = try directory.create(wanted)
+        sequence = name.sequence + 1
+        file = OpenFile(name: name, descriptor: descriptor, started: now)
+    }
+
+    private mutating func append(_ bytes: ByteView) {
+        guard compressor != nil else { return pending.appendLine(bytes) }
+        compressor?.compress(bytes, .go, to: &pending.writer)
+        if bytes.count == 0 || bytes[bytes.count - 1] != 0x0A {
+            compressor?.compress(ByteView("\n"), .go, to: &pending.writer)
+        }
+    }
+
+    private mutating func drain() throws(SinkError) {
+        guard let file else { return }
+        let before = pending.count
+        defer { self.file?.written += before - pending.count }
+        try pending.drain(to: file.descriptor.raw, name: directory.file(file.name.final))
+    }
+
+    private mutating func finish() throws(SinkError) {
+        guard let file else { return }
+        if !file.isEnded {
+            compressor?.compress(ByteView(""), .end, to: &pending.writer)
+            self.file?.isEnded = true
+        }
+        try drain()
+        do throws(SinkError) {
+            try directory.synchronise(file.descriptor.raw, directory.file(file.name.final))
+            _ = try directory.publish(file.name.temporary, as: file.name)
+        } catch {
+            if error.kind == .syncFailed { fatal = error }
+            throw error
+        }
+        finished += 1
+        file.descriptor.close()
+        self.file = nil
+    }
+}

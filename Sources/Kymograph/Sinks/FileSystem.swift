@@ -1,0 +1,90 @@
+import CKymographLinux
+import Glibc
+import KymographCore
+
+/// The system calls on files and paths, with results instead of `errno`: 0 or more, or a negative errno.
+///
+/// All of them are unsafe only because C strings and buffers are pointers; Swift lends those for the call.
+enum FileSystem {
+    /// Opens `path`; never passes the descriptor on to other programs.
+    static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
+        let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, mode)
+        return descriptor < 0 ? -errno : descriptor
+    }
+
+    /// Creates a directory, but not its parents.
+    static func createDirectory(_ path: String, mode: mode_t) -> Int32 {
+        result(unsafe mkdir(path, mode))
+    }
+
+    /// Removes a file.
+    @discardableResult
+    static func remove(_ path: String) -> Int32 {
+        result(unsafe unlink(path))
+    }
+
+    /// Sets a file's permissions.
+    static func setMode(_ path: String, _ mode: mode_t) -> Int32 {
+        result(unsafe chmod(path, mode))
+    }
+
+    /// Renames unless `target` exists (-EEXIST).
+    static func renameExclusively(_ path: String, to target: String) -> Int32 {
+        unsafe kymo_rename_exclusive(path, target)
+    }
+
+    /// What `path` itself is, not what it links to; nil when it does not exist.
+    static func status(_ path: String) -> stat? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status : nil
+    }
+
+    /// What an open file is.
+    static func status(_ descriptor: Int32) -> stat? {
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 ? status : nil
+    }
+
+    /// The names in a directory, sorted; empty when it cannot be read.
+    static func names(in directory: String) -> [String] {
+        guard let stream = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            // Safe: d_name is zero-terminated within the entry, which lives until the next readdir.
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+                unsafe String(cString: UnsafeRawPointer(tuple).assumingMemoryBound(to: CChar.self))
+            }
+            names.append(name)
+        }
+        return names.sorted()
+    }
+
+    /// Writes some of `bytes`, at least one; waits when the descriptor is non-blocking and full.
+    static func write(_ descriptor: Int32, _ bytes: ByteView) -> Int {
+        while true {
+            let size = unsafe Glibc.write(descriptor, bytes.unsafeBuffer.baseAddress, bytes.count)
+            if size >= 0 { return size }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: waitUntilWritable(descriptor)
+            default: return -Int(errno)
+            }
+        }
+    }
+
+    /// The byte at `offset`, or nil.
+    static func byte(_ descriptor: Int32, at offset: Int) -> UInt8? {
+        var byte: UInt8 = 0
+        return unsafe pread(descriptor, &byte, 1, offset) == 1 ? byte : nil
+    }
+
+    private static func waitUntilWritable(_ descriptor: Int32) {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        unsafe poll(&entry, 1, -1)
+    }
+
+    private static func result(_ value: Int32) -> Int32 {
+        value < 0 ? -errno : value
+    }
+}

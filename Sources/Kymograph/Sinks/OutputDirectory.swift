@@ -1,0 +1,122 @@
+import CKymographLinux
+import Glibc
+import KymographCore
+
+/// What became of a file that a crash left unfinished.
+public struct RecoveredFile: Hashable, Sendable {
+    /// The name it has now, within the directory.
+    public var name: String
+    /// Bytes of an unfinished last line that were cut off.
+    public var bytesCut: Int
+    /// Whether the file is only the beginning of one: it ends with `.partial` and was left as it was. What a
+    /// compressed one holds up to there is what `zstd -dc` prints of it.
+    public var isPartial: Bool
+}
+
+/// A directory that one sink owns: locked, with files that appear only when they are whole.
+struct OutputDirectory: Sendable {
+    let path: String
+    private let descriptor: Descriptor
+
+    /// Opens `path`, creating it with mode 0750 if need be, and locks it.
+    init(_ path: String) throws(SinkError) {
+        self.path = path
+        let created = FileSystem.createDirectory(path, mode: 0o750)
+        guard created >= 0 || created == -EEXIST else { throw .system(-created, "create the directory", path) }
+        let raw = FileSystem.open(path, O_RDONLY | O_DIRECTORY)
+        guard raw >= 0 else { throw .system(-raw, "open the directory", path) }
+        descriptor = Descriptor(raw)
+        // Recovery must not touch the files of a living process. File systems without locks go without.
+        guard flock(raw, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+            throw SinkError(
+                kind: .inUse, message: "another sink writes to the directory \(path): give each its own directory")
+        }
+    }
+
+    /// Unlocks the directory.
+    func close() {
+        descriptor.close()
+    }
+
+    /// The path of `name`.
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Creates the hidden file of `name`, or of the first later sequence that is free.
+    func create(_ name: OutputName) throws(SinkError) -> (OutputName, Descriptor) {
+        var name = name
+        while true {
+            let isTaken = FileSystem.status(file(name.final)) != nil
+            let flags = O_WRONLY | O_CREAT | O_EXCL
+            let raw = isTaken ? -EEXIST : FileSystem.open(file(name.temporary), flags, mode: 0o640)
+            if raw >= 0 { return (name, Descriptor(raw)) }
+            guard raw == -EEXIST else { throw .system(-raw, "create", file(name.final)) }
+            name = name.next
+        }
+    }
+
+    /// Gives the hidden file `temporary` its visible name, or that of the first later sequence that is free, with
+    /// `ending` after it; then makes the directory durable. Never replaces a file. Returns the visible name.
+    func publish(_ temporary: String, as name: OutputName, ending: String = "") throws(SinkError) -> String {
+        var name = name
+        while true {
+            let visible = name.final + ending
+            let code = FileSystem.renameExclusively(file(temporary), to: file(visible))
+            if code >= 0 {
+                try synchronise(descriptor.raw, path)
+                return visible
+            }
+            guard code == -EEXIST else { throw .system(-code, "rename to", file(visible)) }
+            name = name.next
+        }
+    }
+
+    /// Makes a file's content, or the directory's names, durable.
+    func synchronise(_ raw: Int32, _ name: String) throws(SinkError) {
+        guard fsync(raw) == 0 || errno == EINVAL else {
+            throw SinkError(
+                kind: .syncFailed,
+                message: "cannot make \(name) durable: \(ErrorText.of(errno)); end the process and check the disk")
+        }
+    }
+}
+
+// MARK: Recovery
+
+extension OutputDirectory {
+    /// Finishes the files that a crash left: complete lines become a visible file, beginnings of compressed files and
+    /// of first lines become `.partial`.
+    func recover() throws(SinkError) -> [RecoveredFile] {
+        var recovered: [RecoveredFile] = []
+        for temporary in FileSystem.names(in: path) {
+            guard let name = OutputName(temporary: temporary) else { continue }
+            if let file = try recover(temporary, name) { recovered.append(file) }
+        }
+        return recovered
+    }
+
+    private func recover(_ temporary: String, _ name: OutputName) throws(SinkError) -> RecoveredFile? {
+        let raw = FileSystem.open(file(temporary), O_RDWR)
+        guard raw >= 0 else { throw .system(-raw, "recover", file(temporary)) }
+        let open = Descriptor(raw)
+        let size = FileSystem.status(open.raw).map { Int($0.st_size) } ?? 0
+        guard size > 0 else {
+            FileSystem.remove(file(temporary))
+            return nil
+        }
+        let kept = name.suffix.hasSuffix(".zst") ? 0 : OutputDirectory.completeLines(open.raw, size)
+        let isPartial = kept == 0
+        if !isPartial, kept < size, ftruncate(open.raw, kept) != 0 {
+            throw .system(errno, "cut the unfinished line of", file(temporary))
+        }
+        try synchronise(open.raw, file(temporary))
+        let visible = try publish(temporary, as: name, ending: isPartial ? ".partial" : "")
+        return RecoveredFile(name: visible, bytesCut: isPartial ? 0 : size - kept, isPartial: isPartial)
+    }
+
+    /// Bytes up to and with the last newline.
+    private static func completeLines(_ raw: Int32, _ size: Int) -> Int {
+        var end = size
+        while end > 0, FileSystem.byte(raw, at: end - 1) != 0x0A { end -= 1 }
+        return end
+    }
+}

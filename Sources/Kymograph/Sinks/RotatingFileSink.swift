@@ -1,0 +1,74 @@
+public import KymographCore
+import Synchronization
+
+/// Whether output files are compressed.
+public enum OutputCompression: Hashable, Sendable {
+    /// Plain text.
+    case none
+    /// One zstd frame per file (`.zst`) of this level, 1…19.
+    case zstd(level: Int32 = 3)
+}
+
+/// How a ``RotatingFileSink`` writes.
+public struct RotationOptions: Hashable, Sendable {
+    /// Bytes after which the next bundle begins another file; a larger bundle has a file of its own.
+    public var maxBytes = 64 << 20
+    /// Age after which a file is finished.
+    public var maxAge = Duration.seconds(3600)
+    /// Whether files are compressed.
+    public var compression = OutputCompression.none
+    /// The extension before `.zst`.
+    public var fileExtension = "ndjson"
+
+    /// 64 MiB, one hour, plain.
+    public init() {}
+}
+
+/// Writes bundles to files in a directory, which appear under their names only when they are whole and durable.
+///
+/// A file is called `kymo-<UTC start>-<sequence>.ndjson[.zst]`. It grows under a hidden name in the same directory, and
+/// nothing that exists is replaced or removed. One sink owns a directory at a time.
+public final class RotatingFileSink: BundleSink {
+    private let state: Mutex<FileRotation>
+    private let clock: @Sendable () -> Instant
+    /// What was done at the start with files that a crash had left unfinished.
+    public let recovered: [RecoveredFile]
+
+    /// Creates `directory` (mode 0750, not its parents) if need be, locks it, and finishes what a crash left in it.
+    ///
+    /// - Parameter clock: gives the start and age of files.
+    /// - Throws: ``SinkError`` when the directory cannot be used, or another sink uses it.
+    public init(
+        directory: String, options: RotationOptions = RotationOptions(),
+        clock: @escaping @Sendable () -> Instant = WallClock.now
+    ) throws(SinkError) {
+        let opened = try OutputDirectory(directory)
+        recovered = try opened.recover()
+        state = Mutex(FileRotation(directory: opened, options: options))
+        self.clock = clock
+    }
+
+    /// How many files this sink has finished.
+    public var finishedFiles: Int { state.withLock { $0.finished } }
+
+    /// Takes a bundle; finishes the present file before it when that is full or old.
+    public func write(_ bytes: ByteView) throws(SinkError) {
+        let now = clock()
+        try state.withLock { (state) throws(SinkError) in try state.write(bytes, now) }
+    }
+
+    /// Gives what was taken to the system, under the hidden name. Costs compression when called often.
+    public func flush() throws(SinkError) {
+        try state.withLock { (state) throws(SinkError) in try state.flush() }
+    }
+
+    /// Finishes the present file when it is old at `now`.
+    public func tick(_ now: Instant) throws(SinkError) {
+        try state.withLock { (state) throws(SinkError) in try state.tick(now) }
+    }
+
+    /// Finishes the present file and unlocks the directory.
+    public func close() throws(SinkError) {
+        try state.withLock { (state) throws(SinkError) in try state.close() }
+    }
+}

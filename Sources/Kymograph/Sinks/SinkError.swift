@@ -1,0 +1,59 @@
+import Glibc
+
+/// Why a sink did not take or keep bytes.
+public struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What went wrong.
+    public enum Kind: Hashable, Sendable {
+        /// The reader of standard output has gone.
+        case brokenPipe
+        /// The disk, or the quota, is full.
+        case diskFull
+        /// The process may not write there.
+        case permission
+        /// Another process writes there.
+        case inUse
+        /// The bytes may not be on the disk. Trying again could seem to succeed and prove nothing: the process must
+        /// end and start again.
+        case syncFailed
+        /// The sink was closed before.
+        case closed
+        /// Another failure of the system, with its errno.
+        case system(Int32)
+    }
+
+    /// What went wrong.
+    public var kind: Kind
+    /// What could not be done, why, and what to do.
+    public var message: String
+
+    /// Whether the same call may succeed later. What was taken before is still there, and is not written twice.
+    public var isRetriable: Bool {
+        switch kind {
+        case .diskFull, .inUse: true
+        case .brokenPipe, .permission, .syncFailed, .closed: false
+        case .system(let code): [ENOMEM, ENOBUFS, EMFILE, ENFILE, EIO].contains(code)
+        }
+    }
+
+    /// The message.
+    public var description: String { message }
+
+    /// The error for errno `code` (positive) of `action` on `name`.
+    static func system(_ code: Int32, _ action: String, _ name: String) -> SinkError {
+        let (kind, advice): (Kind, String) =
+            switch code {
+            case EPIPE: (.brokenPipe, "the reader has gone")
+            case ENOSPC, EDQUOT: (.diskFull, "make room; nothing that was taken is lost while the process runs")
+            case EACCES, EPERM, EROFS: (.permission, "choose another place or change its permissions")
+            case ENOENT, ENOTDIR: (.system(code), "create the directory above it first")
+            default: (.system(code), "")
+            }
+        let reason = ErrorText.of(code)
+        return SinkError(
+            kind: kind, message: "cannot \(action) \(name): \(reason)\(advice.isEmpty ? "" : "; \(advice)")")
+    }
+
+    static func closed(_ name: String) -> SinkError {
+        SinkError(kind: .closed, message: "\(name) is closed")
+    }
+}
