@@ -33,7 +33,12 @@ let package = Package(
                 "KymographCore", "CKymographLinux", "CZstd", "COpenSSL",
                 .product(name: "Yams", package: "Yams"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict,
+            plugins: ["EmbedMappingsPlugin"]),
+        .executableTarget(name: "EmbedMappings", swiftSettings: strict),
+        .plugin(
+            name: "EmbedMappingsPlugin", capability: .buildTool(), dependencies: ["EmbedMappings"],
+            path: "Sources/EmbedMappingsPlugin"),
         .target(name: "KymographTestKit", dependencies: ["Kymograph", "KymographCore"], swiftSettings: strict),
         .executableTarget(
             name: "kymo",
