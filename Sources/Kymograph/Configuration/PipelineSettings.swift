@@ -1,0 +1,76 @@
+public import KymographCore
+
+/// Everything that `kymo run` can be told. Durations are in nanoseconds, sizes in bytes.
+public struct PipelineSettings: Sendable {
+    /// One source and what it contributes to its readings.
+    public struct Source: Sendable {
+        /// Where readings come from, and the limits of the socket.
+        public var configuration: SourceConfiguration
+        /// Mappings by catalogue name or folder; empty for ``PipelineSettings/mappings``.
+        public var mappings: [String] = []
+        /// Device of readings that name none.
+        public var defaultDevice: String?
+        /// Patient of readings that name none.
+        public var defaultPatient: String?
+
+        /// Makes a source with the defaults.
+        public init(_ kind: SourceKind) {
+            configuration = SourceConfiguration(kind)
+        }
+    }
+
+    /// Where output goes.
+    public enum Destination: Hashable, Sendable {
+        /// Standard output.
+        case standardOutput
+        /// Rotating files in this directory.
+        case directory(String)
+    }
+
+    /// Sources; empty for the default ones.
+    public var sources: [Source] = []
+    /// Mappings of sources that name none.
+    public var mappings: [String] = ["reading"]
+    /// Period of templates that name none and summarise.
+    public var window: Int64 = 300_000_000_000
+    /// How windows close, and the limits of what they hold.
+    public var windows = WindowSettings()
+    /// How far a reading's time may lie after its receipt.
+    public var maxFuture: Int64 = 300_000_000_000
+    /// Whether readings without patient are rejected (`identity: strict`).
+    public var requiresPatient = false
+    /// Limits of one document.
+    public var scan = ScanLimits()
+    /// Longest line of a stream.
+    public var lineBytes = 65_536
+    /// Threads that receive and map.
+    public var lanes = 1
+    /// Threads that keep windows and write bundles.
+    public var shards = 1
+    /// Slots of each ring, a power of two of at least 512.
+    public var ringSlots = 8_192
+    /// Where output goes.
+    public var destination: Destination = .standardOutput
+    /// How Observations and bundles are written.
+    public var output = ObservationOptions()
+    /// Most entries of a bundle.
+    public var bundleEntries = 100
+    /// Most bytes of a bundle that has more than one Observation.
+    public var bundleBytes = 1 << 20
+    /// Longest time that an Observation waits for its bundle to fill.
+    public var bundleAge: Int64 = 200_000_000
+    /// When files in a directory are completed, and how they are compressed.
+    public var rotation = RotationOptions()
+    /// File for dead letters, or nil.
+    public var deadLetter: String?
+    /// Longest time for delivering what is there after the first signal to stop.
+    public var drainLimit: Int64 = 30_000_000_000
+
+    /// The defaults.
+    public init() {}
+
+    /// What is listened to when no source is given.
+    public static var defaultSources: [Source] {
+        [Source(.udp(host: "127.0.0.1", port: 5757)), Source(.unixStream(path: "./kymo.sock"))]
+    }
+}

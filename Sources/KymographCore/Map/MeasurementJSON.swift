@@ -1,0 +1,56 @@
+/// Writes a measurement as the reference system's normalised message: the form of `kymo map`, and of dead letters for
+/// readings that were rejected after mapping (mapping dialect, section 1.2).
+public enum MeasurementJSON {
+    /// Appends one JSON object, without line feed.
+    public static func append(
+        _ measurement: Measurement, payload: ByteView, type: MeasurementType, identity: SeriesIdentity,
+        to writer: inout ByteWriter
+    ) {
+        writer.append("{\"Type\":\"")
+        writer.appendJSON(type.name)
+        writer.append("\",\"OccurrenceTimeUtc\":\"")
+        writer.append(measurement.instant)
+        writer.append("\",\"IngestionTimeUtc\":\"")
+        writer.append(measurement.received)
+        writer.append("\"")
+        append("DeviceId", identity.device, to: &writer)
+        append("PatientId", identity.patient, to: &writer)
+        append("EncounterId", identity.encounter, to: &writer)
+        append("CorrelationId", identity.correlation, to: &writer)
+        writer.append(",\"Properties\":[")
+        var isFirst = true
+        for (slot, name) in type.valueNames.enumerated() where slot != type.durationSlot {
+            appendProperty(slot, name, measurement, payload, &isFirst, to: &writer)
+        }
+        writer.append("]}")
+    }
+
+    private static func append(_ name: StaticString, _ value: [UInt8]?, to writer: inout ByteWriter) {
+        writer.append(",\"")
+        writer.append(name)
+        guard let value else { return writer.append("\":null") }
+        writer.append("\":\"")
+        writer.appendJSON(value)
+        writer.append("\"")
+    }
+
+    private static func appendProperty(
+        _ slot: Int, _ name: String, _ measurement: Measurement, _ payload: ByteView, _ isFirst: inout Bool,
+        to writer: inout ByteWriter
+    ) {
+        let inline = slot < Measurement.inlineValues ? measurement.inline(slot) : nil
+        let record = inline == nil ? ValueRecord.find(slot, in: payload) : nil
+        guard inline != nil || record != nil else { return }
+        if !isFirst { writer.append(",") }
+        isFirst = false
+        writer.append("{\"Name\":\"")
+        writer.appendJSON(name)
+        writer.append("\",\"Value\":\"")
+        if let inline {
+            writer.append(inline)
+        } else if let record {
+            if record.isNumber { writer.append(record.number(in: payload)) } else { writer.appendJSON(payload[record.bytes]) }
+        }
+        writer.append("\"}")
+    }
+}

@@ -1,0 +1,28 @@
+/// A shard whose closed windows stay in memory.
+///
+/// A concrete type: the generic shard is specialised inside this module, which a call from outside would not be.
+public struct InMemoryShard: ~Copyable {
+    private var shard: WindowShard<MemoryArchive>
+
+    /// Makes a shard that reads `rings`, one per lane.
+    public init(
+        rings: [Ring], types: [MeasurementType], settings: WindowSettings, bundles: consuming BundleWriter,
+        events: any ShardEvents
+    ) {
+        let machine = WindowMachine<MemoryArchive>(types: types, settings: settings)
+        shard = WindowShard(rings: rings, types: types, machine: machine, bundles: bundles, events: events)
+    }
+
+    /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
+    /// rings were empty.
+    public mutating func step(now: Instant) -> Int { shard.step(now: now) }
+
+    /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
+    public mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
+
+    /// Closes and sends everything: the last step before the end.
+    public mutating func drain(now: Instant) { shard.drain(now: now) }
+
+    /// What the windows hold.
+    public var counters: WindowCounters { shard.counters }
+}

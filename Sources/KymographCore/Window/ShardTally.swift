@@ -1,0 +1,42 @@
+/// What became of the readings of one shard, counted since the last report.
+public struct ShardTally: Sendable {
+    /// Readings that are in a window.
+    public var accepted = 0
+    /// Readings that were there already.
+    public var duplicate = 0
+    /// Readings whose values differed from what was there.
+    public var conflict = 0
+    /// Rejected readings by reason, indexed by raw value.
+    public var rejected: [Int] = Array(repeating: 0, count: Rejection.allCases.count)
+    /// Windows emitted for the first time, and again.
+    public var windows = 0
+    /// Windows emitted again because they changed.
+    public var amended = 0
+    /// Observations written.
+    public var observations = 0
+    /// Readings that are condensed into a grid slot with others, by the policy of a SampledData template.
+    public var condensed = 0
+
+    /// Nothing counted.
+    public init() {}
+
+    /// Readings counted.
+    public var readings: Int { accepted + duplicate + conflict + rejected.reduce(0, +) }
+
+    /// Counts a rejection.
+    mutating func reject(_ reason: Rejection, count: Int = 1) {
+        rejected[Int(reason.rawValue)] += count
+    }
+
+    /// Adds what another tally counted.
+    public mutating func add(_ other: ShardTally) {
+        accepted += other.accepted
+        duplicate += other.duplicate
+        conflict += other.conflict
+        for index in rejected.indices { rejected[index] += other.rejected[index] }
+        windows += other.windows
+        amended += other.amended
+        observations += other.observations
+        condensed += other.condensed
+    }
+}

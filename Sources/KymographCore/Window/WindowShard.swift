@@ -1,0 +1,171 @@
+/// What a shard tells its owner. Called per bundle, per batch and per rejected reading, never per good one.
+public protocol ShardEvents: AnyObject {
+    /// A bundle, or lines of NDJSON, is complete. `bytes` is valid during the call, which may block.
+    func bundle(_ bytes: ByteView)
+    /// A reading was rejected after it had been mapped.
+    func rejected(_ reason: Rejection, _ measurement: Measurement, payload: ByteView, identity: SeriesIdentity)
+    /// Readings were counted since the last time.
+    func counted(_ tally: ShardTally)
+}
+
+/// Everything a shard's thread does: take readings from its rings, keep their windows, write what is due into bundles.
+///
+/// It has no clock and does not wait; its owner gives it the time and decides when to sleep.
+struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
+    /// A ring and the machine's number for each series number of the ring.
+    private struct Input: ~Copyable {
+        var ring: RingConsumer
+        var series = RawArray<Int32>(capacity: 1_024)
+    }
+
+    private var inputs: OwnedList<Input>
+    private var machine: WindowMachine<Archive>
+    private var bundles: BundleWriter
+    private var tally = ShardTally()
+    private let types: [MeasurementType]
+    private let events: any ShardEvents
+    /// Identities of series that were refused, for the dead letters of their readings.
+    private var refused: [SeriesIdentity] = []
+    /// Receive time of the oldest Observation in the unfinished bundle.
+    private var bundleSince: Instant?
+
+    /// Readings taken from one ring before the others have their turn.
+    private static var burst: Int { 4_096 }
+
+    /// Makes a shard that reads `rings`, one per lane.
+    public init(
+        rings: [Ring], types: [MeasurementType], machine: consuming WindowMachine<Archive>,
+        bundles: consuming BundleWriter, events: any ShardEvents
+    ) {
+        inputs = OwnedList(count: rings.count) { Input(ring: RingConsumer(rings[$0])) }
+        self.machine = machine
+        self.bundles = bundles
+        self.types = types
+        self.events = events
+    }
+
+    /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
+    /// rings were empty.
+    public mutating func step(now: Instant) -> Int {
+        var taken = 0
+        for index in 0..<inputs.count { taken += take(from: index) }
+        if taken > 0 { emit(now: now) }
+        return taken
+    }
+
+    private mutating func take(from index: Int) -> Int {
+        var taken = 0
+        while taken < WindowShard.burst, let record = inputs[index].ring.next() {
+            taken += 1
+            if record.kind == RecordKind.definition.rawValue {
+                define(inputs[index].ring.payload(of: record), input: index)
+                continue
+            }
+            add(record, input: index)
+        }
+        inputs[index].ring.release()
+        return taken
+    }
+
+    private mutating func define(_ key: ByteView, input: Int) {
+        let identity = SeriesKey.identity(key)
+        if let number = machine.define(identity) {
+            inputs[input].series.append(Int32(number))
+        } else {
+            refused.append(identity)
+            inputs[input].series.append(Int32(-refused.count))
+        }
+    }
+
+    @inline(__always)
+    private mutating func add(_ record: Measurement, input: Int) {
+        let series = Int(inputs[input].series[Int(record.series)])
+        let payload = inputs[input].ring.payload(of: record)
+        guard series >= 0 else {
+            return reject(.tooManyDevices, record, payload, refused[-series - 1])
+        }
+        switch machine.add(series: series, record, payload: payload) {
+        case .accepted: tally.accepted += 1
+        case .duplicate: tally.duplicate += 1
+        case .conflict: tally.conflict += 1
+        case .rejected(let reason): reject(reason, record, payload, machine.identity(of: series))
+        }
+    }
+
+    private mutating func reject(
+        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity
+    ) {
+        tally.reject(reason)
+        events.rejected(reason, record, payload: payload, identity: identity)
+    }
+
+    /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
+    public mutating func tick(now: Instant, bundleAge: Int64) {
+        machine.tick(now: now)
+        emit(now: now)
+        if let since = bundleSince, since.advanced(by: bundleAge) <= now { flush() }
+        report()
+    }
+
+    /// Closes and sends everything: the last step before the end.
+    public mutating func drain(now: Instant) {
+        while step(now: now) > 0 {}
+        machine.drain()
+        emit(now: now)
+        flush()
+        report()
+    }
+
+    /// What the windows hold.
+    public var counters: WindowCounters { machine.counters }
+
+    private mutating func report() {
+        events.counted(tally)
+        tally = ShardTally()
+    }
+
+    // MARK: Emission
+
+    private mutating func emit(now: Instant) {
+        while let emission = machine.nextEmission() {
+            write(emission, now: now)
+            machine.settle(emission)
+        }
+    }
+
+    private mutating func write(_ emission: Emission, now: Instant) {
+        while true {
+            switch bundles.add(machine.content(of: emission)) {
+            case .full, .repeated:
+                flush()
+            case .skipped(let reason):
+                return skip(emission, reason)
+            case .added(let condensed):
+                tally.observations += 1
+                tally.condensed += condensed
+                if emission.status == .amended { tally.amended += 1 } else { tally.windows += 1 }
+                if bundleSince == nil { bundleSince = now }
+                return
+            }
+        }
+    }
+
+    /// The window gives no Observation: its readings count as rejected, not as accepted.
+    private mutating func skip(_ emission: Emission, _ reason: Rejection) {
+        guard emission.status != .amended else { return }
+        let content = machine.content(of: emission)
+        for index in 0..<content.readings.count {
+            let reading = content.readings[index]
+            tally.accepted -= 1
+            tally.reject(reason)
+            events.rejected(reason, reading, payload: content.payload(of: reading), identity: content.series)
+        }
+    }
+
+    private mutating func flush() {
+        bundleSince = nil
+        let bytes = bundles.finish()
+        if bytes.count > 0 { events.bundle(bytes) }
+        bundles.reset()
+    }
+}
