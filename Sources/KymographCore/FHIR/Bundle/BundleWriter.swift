@@ -1,0 +1,167 @@
+/// Collects Observations into one bundle, or into lines of NDJSON, with the Patient and Device entries they need.
+///
+/// Call ``add(_:)`` until it answers ``AddOutcome/full`` or ``AddOutcome/repeated``; then send what ``finish()`` gives,
+/// ``reset()``, and add the same content again. The writer keeps its memory.
+public struct BundleWriter: ~Copyable, Sendable {
+    /// What became of an addition.
+    public enum AddOutcome: Hashable, Sendable {
+        /// The Observation is in the bundle; some of its readings may be condensed (``EncodeOutcome/written``).
+        case added(condensedValues: Int)
+        /// There is nothing to write, and why.
+        case skipped(Rejection)
+        /// The bundle is as large as it may be: flush, then add the content again.
+        case full
+        /// The bundle has an Observation of this identity already, and a server must refuse two in one transaction:
+        /// flush, then add the content again.
+        case repeated
+    }
+
+    private var encoder: ObservationEncoder
+    private let maxEntries: Int
+    private let maxBytes: Int
+    private var output: ByteWriter
+    private var scratch = ByteWriter(capacity: 256)
+    private var resources = KeyTable()
+    private var identities = KeyTable()
+    private var isFull = false
+    private var isFinished = false
+    /// Entries (or lines) so far.
+    public private(set) var entryCount = 0
+    /// Observations so far.
+    public private(set) var observationCount = 0
+
+    /// Writes with `encoder`; a bundle ends before it has more than `maxEntries` entries (Patients and Devices count) or
+    /// more than `maxBytes` bytes, but always takes one Observation, however large.
+    public init(_ encoder: consuming ObservationEncoder, maxEntries: Int = 100, maxBytes: Int = 1 << 20) {
+        self.encoder = encoder
+        self.maxEntries = maxEntries
+        self.maxBytes = maxBytes
+        output = ByteWriter(capacity: 1 << 16)
+    }
+
+    /// Adds the Observation of `content`, which has at least one reading.
+    public mutating func add(_ content: borrowing WindowContent) -> AddOutcome {
+        if isFull || isFinished { return .full }
+        if let rejection = encoder.prepare(content) { return .skipped(rejection) }
+        let mark = output.count
+        let entries = entryCount
+        let outcome = encoder.options.format == .ndjson ? addLine(content) : addEntries(content)
+        // The closing bytes count too.
+        if entryCount > maxEntries || output.count + 3 > maxBytes, observationCount > 1 {
+            output.truncate(to: mark)
+            entryCount = entries
+            observationCount -= 1
+            isFull = true
+            return .full
+        }
+        return outcome
+    }
+
+    /// Completes the bundle: one line with its line feed (NDJSON: all lines); empty when nothing was added. Valid until
+    /// the next call.
+    public mutating func finish() -> ByteView {
+        if !isFinished && entryCount > 0 && encoder.options.format == .bundle { output.append("]}\n") }
+        isFinished = true
+        return output.view
+    }
+
+    /// Starts the next bundle.
+    public mutating func reset() {
+        output.removeAll()
+        resources.removeAll()
+        identities.removeAll()
+        isFull = false
+        isFinished = false
+        entryCount = 0
+        observationCount = 0
+    }
+
+    // MARK: Entries
+
+    private mutating func addLine(_ content: borrowing WindowContent) -> AddOutcome {
+        let condensed = encoder.write(content, references: .logical, into: &output)
+        output.append("\n")
+        entryCount += 1
+        observationCount += 1
+        return .added(condensedValues: condensed)
+    }
+
+    private mutating func addEntries(_ content: borrowing WindowContent) -> AddOutcome {
+        let digest = encoder.identityDigest
+        scratch.removeAll()
+        for index in 0..<32 { scratch.append(digest[index]) }
+        guard identities.add(scratch.view, digest: digest) else { return .repeated }
+        var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
+        references.subject = require("Patient", encoder.systems.subject(of: content.series))
+        references.device = require("Device", encoder.systems.device(of: content.series))
+        openEntry()
+        output.append("{\"resource\":")
+        let condensed = encoder.write(content, references: references, into: &output)
+        writeRequest()
+        observationCount += 1
+        return .added(condensedValues: condensed)
+    }
+
+    /// Separates entries, and opens the bundle before the first.
+    private mutating func openEntry() {
+        entryCount += 1
+        guard output.count == 0 else { return output.append(",") }
+        switch encoder.options.bundleType {
+        case .transaction: output.append("{\"resourceType\":\"Bundle\",\"type\":\"transaction\",\"entry\":[")
+        case .batch: output.append("{\"resourceType\":\"Bundle\",\"type\":\"batch\",\"entry\":[")
+        }
+    }
+
+    /// Writes how the server is to store the prepared Observation, and closes its entry.
+    private mutating func writeRequest() {
+        switch encoder.options.write {
+        case .putByID:
+            output.append(",\"request\":{\"method\":\"PUT\",\"url\":\"Observation/")
+            output.appendHex(encoder.identityDigest)
+        case .conditionalCreate:
+            output.append(",\"request\":{\"method\":\"POST\",\"url\":\"Observation\",\"ifNoneExist\":\"")
+            encoder.systems.observation.plain.withByteView {
+                output.appendIdentifierSearch(system: $0, value: encoder.identityValue)
+            }
+        }
+        output.append("\"}}")
+    }
+
+    /// Writes the entry of a Patient or Device unless the bundle has it; gives the digest that its UUID is made of
+    /// (zero in batches, where nothing may refer to it).
+    private mutating func require(_ type: StaticString, _ identifier: ResourceIdentifier) -> Digest256.Bytes {
+        scratch.removeAll()
+        scratch.append(type)
+        scratch.append("|")
+        scratch.append(identifier.system.plain)
+        scratch.append("|")
+        scratch.append(identifier.value)
+        if let digest = resources.find(scratch.view) { return digest }
+        let isReferred = encoder.options.refersToEntries
+        let digest = isReferred ? encoder.digest.of(scratch.view) : Digest256.Bytes(repeating: 0)
+        _ = resources.add(scratch.view, digest: digest)
+        openEntry()
+        output.append("{")
+        if isReferred {
+            output.append("\"fullUrl\":\"urn:uuid:")
+            output.appendUUID(digest)
+            output.append("\",")
+        }
+        writeResource(type, identifier)
+        return digest
+    }
+
+    private mutating func writeResource(_ type: StaticString, _ identifier: ResourceIdentifier) {
+        output.append("\"resource\":{\"resourceType\":\"")
+        output.append(type)
+        output.append("\",\"identifier\":[")
+        output.append(identifier)
+        output.append("]},\"request\":{\"method\":\"POST\",\"url\":\"")
+        output.append(type)
+        output.append("\",\"ifNoneExist\":\"")
+        identifier.system.plain.withByteView { system in
+            identifier.value.withByteView { output.appendIdentifierSearch(system: system, value: $0) }
+        }
+        output.append("\"}}")
+    }
+}

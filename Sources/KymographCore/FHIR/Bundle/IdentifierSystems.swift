@@ -1,0 +1,65 @@
+/// An identifier system as bytes: plain for digests and searches, escaped for JSON.
+struct IdentifierSystem {
+    let plain: [UInt8]
+    let escaped: [UInt8]
+
+    init(_ text: String) {
+        plain = Array(text.utf8)
+        escaped = Array(JSONText.quoted(text).utf8.dropFirst().dropLast())
+    }
+}
+
+/// The identifier systems of a run.
+struct IdentifierSystems {
+    let patient: IdentifierSystem
+    let deviceSubject: IdentifierSystem
+    let device: IdentifierSystem
+    let encounter: IdentifierSystem
+    let observation: IdentifierSystem
+
+    init(_ options: ObservationOptions) {
+        patient = IdentifierSystem(options.patientSystem)
+        deviceSubject = IdentifierSystem(options.deviceSubjectSystem)
+        device = IdentifierSystem(options.deviceSystem)
+        encounter = IdentifierSystem(options.encounterSystem)
+        observation = IdentifierSystem(options.observationSystem)
+    }
+
+    /// Who the readings of `series` are about: its patient, or the Patient that stands for the device's wearer.
+    func subject(of series: borrowing SeriesIdentity) -> ResourceIdentifier {
+        if let patient = series.patient, !patient.isEmpty {
+            return ResourceIdentifier(system: self.patient, value: patient)
+        }
+        return ResourceIdentifier(system: deviceSubject, value: series.device)
+    }
+
+    /// What took the readings of `series`.
+    func device(of series: borrowing SeriesIdentity) -> ResourceIdentifier {
+        ResourceIdentifier(system: device, value: series.device)
+    }
+}
+
+/// An identifier of a Patient, Device or Encounter.
+struct ResourceIdentifier {
+    let system: IdentifierSystem
+    let value: [UInt8]
+}
+
+extension ByteWriter {
+    /// Writes `{"system":…,"value":…}`.
+    mutating func append(_ identifier: ResourceIdentifier) {
+        append("{\"system\":\"")
+        append(identifier.system.escaped)
+        append("\",\"value\":\"")
+        appendJSON(identifier.value)
+        append("\"}")
+    }
+
+    /// Writes the members of a reference by identifier, without braces.
+    mutating func appendLogical(_ type: StaticString, _ identifier: ResourceIdentifier) {
+        append("\"type\":\"")
+        append(type)
+        append("\",\"identifier\":")
+        append(identifier)
+    }
+}

@@ -1,0 +1,52 @@
+/// How Observations and bundles are written and what identifier systems they use.
+public struct ObservationOptions: Sendable {
+    /// The type of bundles.
+    public enum BundleType: String, Sendable, CaseIterable {
+        /// All or nothing; Observations refer to the Patient and Device entries of their bundle.
+        case transaction
+        /// Entry by entry; Observations refer to Patient and Device by identifier (entries of a batch may not refer to
+        /// each other).
+        case batch
+    }
+
+    /// How a server is asked to store an Observation.
+    public enum Write: String, Sendable, CaseIterable {
+        /// `PUT Observation/<id>` with an id made of the identity: sending again replaces, so late data arrive.
+        case putByID
+        /// `POST` with `ifNoneExist` on the identifier: the first write wins, later ones are ignored.
+        case conditionalCreate
+    }
+
+    /// What the output is made of.
+    public enum Format: String, Sendable, CaseIterable {
+        /// One bundle per line.
+        case bundle
+        /// One Observation per line (application/fhir+ndjson), with references by identifier.
+        case ndjson
+    }
+
+    /// Identifier system of patients.
+    public var patientSystem = "urn:kymograph:patient"
+    /// Identifier system of devices.
+    public var deviceSystem = "urn:kymograph:device"
+    /// Identifier system of the Patient that stands for the wearer of a device whose readings name no patient.
+    public var deviceSubjectSystem = "urn:kymograph:device-subject"
+    /// Identifier system of encounters.
+    public var encounterSystem = "urn:kymograph:encounter"
+    /// Identifier system of Observations.
+    public var observationSystem = "urn:kymograph:observation"
+    /// The type of bundles.
+    public var bundleType: BundleType = .transaction
+    /// How a server is asked to store Observations.
+    public var write: Write = .putByID
+    /// What the output is made of.
+    public var format: Format = .bundle
+
+    /// The defaults.
+    public init() {}
+
+    /// Whether Observations carry an id of ours.
+    var writesID: Bool { format == .ndjson || write == .putByID }
+    /// Whether Observations refer to entries of their own bundle.
+    var refersToEntries: Bool { format == .bundle && bundleType == .transaction }
+}

@@ -1,0 +1,45 @@
+/// The time an Observation covers, from the first covered nanosecond to the last instant, both included.
+struct EffectiveSpan: BitwiseCopyable {
+    var start: Instant
+    var end: Instant
+
+    /// An empty span.
+    static let none = EffectiveSpan(start: Instant(nanoseconds: 0), end: Instant(nanoseconds: 0))
+
+    /// The span of `content`, which has at least one reading.
+    init(_ content: borrowing WindowContent, _ program: TypeProgram) {
+        let readings = content.readings
+        if program.coversWindow {
+            // FHIR periods include both ends, and windows are half-open: abutting ones must not share an instant.
+            let last = content.end.advanced(by: -1_000_000)
+            start = content.start
+            end = max(last, readings[readings.count - 1].instant)
+            return
+        }
+        start = readings[0].instant
+        end = readings[readings.count - 1].instant
+        guard program.durationSlot >= 0 else { return }
+        for index in 0..<readings.count {
+            guard let length = content.number(index, slot: program.durationSlot) else { continue }
+            start = min(start, readings[index].instant.advanced(by: -EffectiveSpan.nanoseconds(length)))
+        }
+    }
+
+    /// The whole nanoseconds of a reading's length; one that is negative or beyond 292 years counts as none.
+    private static func nanoseconds(_ length: Decimal64) -> Int64 {
+        if length.exponent >= 0 { return max(length.mantissa(at: 0) ?? 0, 0) }
+        guard length.exponent >= -18 else { return 0 }
+        return max(length.mantissa / Decimal64.powers[-Int(length.exponent)], 0)
+    }
+
+    private init(start: Instant, end: Instant) {
+        self.start = start
+        self.end = end
+    }
+
+    /// Nanoseconds from start to end.
+    var length: Int64 {
+        let (length, overflow) = end.nanoseconds.subtractingReportingOverflow(start.nanoseconds)
+        return overflow ? .max : length
+    }
+}

@@ -1,0 +1,173 @@
+/// Writes Observations from window contents, straight to bytes.
+///
+/// Templates are compiled once, at `init`; a warmed-up encoder allocates nothing per Observation. Output is FHIR R4
+/// (and R4B) JSON, minified, without narrative. The shape of Observations is decided by ``ProgramCompiler`` alone: other
+/// shapes are other compilations of the same steps, not branches in the writing.
+public struct ObservationEncoder: ~Copyable, Sendable {
+    let options: ObservationOptions
+    let digest: Digest256
+    let systems: IdentifierSystems
+    let constants: ByteWriter
+    let steps: RawArray<ProgramStep>
+    private let fields: RawArray<ProgramField>
+    private let types: RawArray<TypeProgram>
+    private var facts = RawArray<FieldFacts>()
+    /// `system_value`, whose digest is the id.
+    private var identity = ByteWriter(capacity: 256)
+    private var span = EffectiveSpan.none
+    /// Digest of the prepared content's identity.
+    private(set) var identityDigest = Digest256.Bytes(repeating: 0)
+
+    /// Compiles `templates`, one per type of `types` (nil for a type without); both have the same count.
+    public init(
+        types: [MeasurementType], templates: [FHIRTemplate?], options: ObservationOptions = ObservationOptions(),
+        digest: Digest256
+    ) {
+        precondition(types.count == templates.count)
+        var compiler = ProgramCompiler(options: options)
+        for (type, template) in zip(types, templates) { compiler.add(type, template) }
+        constants = compiler.constants
+        steps = compiler.steps
+        fields = compiler.fields
+        self.types = compiler.types
+        self.options = options
+        self.digest = digest
+        systems = IdentifierSystems(options)
+    }
+
+    /// Appends the Observation of `content`, which has at least one reading, to `writer`, with references by identifier;
+    /// nothing when skipped.
+    public mutating func encode(_ content: borrowing WindowContent, into writer: inout ByteWriter) -> EncodeOutcome {
+        if let rejection = prepare(content) { return .skipped(rejection) }
+        return .written(condensedValues: write(content, references: .logical, into: &writer))
+    }
+
+    /// Surveys `content` and digests its identity; gives the reason when there is nothing to write.
+    mutating func prepare(_ content: borrowing WindowContent) -> Rejection? {
+        let program = types[content.series.type]
+        guard program.hasTemplate else { return .noFHIRTemplate }
+        guard content.readings.count > 0 else { return .missingValue }
+        span = EffectiveSpan(content, program)
+        facts.removeAll()
+        var hasValue = false
+        for index in program.fieldStart..<program.fieldEnd {
+            let field = fields[index]
+            guard let found = FieldFacts.survey(field, content) else { return .inexactNumber }
+            facts.append(found)
+            hasValue = hasValue || found.count > 0
+            guard field.hasSeries, field.period > 0, found.count > 0 else { continue }
+            guard SeriesPlan.fits(period: field.period, span: span.length) else { return .valueTooLong }
+        }
+        guard hasValue else { return .missingValue }
+        digestIdentity(content, program)
+        return nil
+    }
+
+    private mutating func digestIdentity(_ content: borrowing WindowContent, _ program: TypeProgram) {
+        identity.removeAll()
+        identity.append(systems.observation.plain)
+        identity.append(UInt8(ascii: "_"))
+        let name = constants.view(program.nameStart..<program.nameEnd)
+        identity.appendIdentity(content, program, name: name)
+        identityDigest = digest.of(identity.view)
+    }
+
+    /// The identifier's value of the prepared content.
+    var identityValue: ByteView {
+        identity.view((systems.observation.plain.count + 1)..<identity.count)
+    }
+
+    /// Writes the prepared `content`; gives the number of condensed readings.
+    func write(
+        _ content: borrowing WindowContent, references: ObservationReferences, into writer: inout ByteWriter
+    ) -> Int {
+        let program = types[content.series.type]
+        var condensed = 0
+        var hasComponents = false
+        for index in program.stepStart..<program.stepEnd {
+            let step = steps[index]
+            guard step.condition == .always || facts[Int(step.field)].satisfies(step.condition) else { continue }
+            switch step.code {
+            case .literal: writer.append(constants.view(Int(step.start)..<Int(step.end)))
+            case .component:
+                hasComponents ? writer.append(",") : writer.append(",\"component\":[")
+                hasComponents = true
+                writer.append(constants.view(Int(step.start)..<Int(step.end)))
+            case .endComponents: if hasComponents { writer.append("]") }
+            case .id: writer.appendHex(identityDigest)
+            case .identifier: writer.appendJSON(identityValue)
+            case .status: writer.append(content.status.code)
+            case .subject, .device, .encounter: writeReference(step.code, content, references, &writer)
+            case .effective: writeEffective(content, program, &writer)
+            case .result, .minimum, .maximum, .count, .text: writeValue(step, content, program, &writer)
+            case .series: condensed += writeSeries(step, content, program, &writer)
+            }
+        }
+        return condensed
+    }
+
+    // MARK: Holes
+
+    private func writeReference(
+        _ code: ProgramStep.Code, _ content: borrowing WindowContent, _ references: ObservationReferences,
+        _ writer: inout ByteWriter
+    ) {
+        switch code {
+        case .subject where references.toEntries: writer.appendReference(references.subject)
+        case .subject: writer.appendLogical("Patient", systems.subject(of: content.series))
+        case .device where references.toEntries: writer.appendReference(references.device)
+        case .device: writer.appendLogical("Device", systems.device(of: content.series))
+        default:
+            guard let encounter = content.series.encounter, !encounter.isEmpty else { return }
+            writer.append(",\"encounter\":{")
+            writer.appendLogical("Encounter", ResourceIdentifier(system: systems.encounter, value: encounter))
+            writer.append("}")
+        }
+    }
+
+    private func writeEffective(
+        _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
+    ) {
+        // A window has readings with several offsets, so only a single reading can keep its own.
+        let offset = program.segment == .instance ? content.readings[0].offsetMinutes : UTCOffset.none
+        if span.start == span.end && !program.needsPeriod {
+            writer.append("\"effectiveDateTime\":\"")
+            writer.append(span.end, offsetMinutes: offset)
+            return writer.append("\"")
+        }
+        writer.append("\"effectivePeriod\":{\"start\":\"")
+        writer.append(span.start, offsetMinutes: offset)
+        writer.append("\",\"end\":\"")
+        writer.append(span.end, offsetMinutes: offset)
+        writer.append("\"}")
+    }
+
+    private func writeValue(
+        _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
+    ) {
+        let facts = self.facts[Int(step.field)]
+        let slot = Int(fields[program.fieldStart + Int(step.field)].slot)
+        switch step.code {
+        case .count: writer.append(digits: UInt64(facts.count))
+        case .minimum: if let number = content.number(facts.least, slot: slot) { writer.append(number) }
+        case .maximum: if let number = content.number(facts.greatest, slot: slot) { writer.append(number) }
+        case .text:
+            guard let text = content.text(facts.last, slot: slot) else { return writer.append(facts.result) }
+            writer.appendJSON(text)
+        default: writer.append(facts.result)
+        }
+    }
+
+    private func writeSeries(
+        _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
+    ) -> Int {
+        let field = fields[program.fieldStart + Int(step.field)]
+        let slot = Int(field.slot)
+        let plan =
+            field.period > 0
+            ? SeriesPlan(period: field.period, span: span.length)
+            : SeriesPlan(
+                content, slot: slot, start: span.start, span: span.length, endsOnReading: !program.coversWindow)
+        return writer.appendSeries(content, slot: slot, start: span.start, plan: plan, policy: field.collision)
+    }
+}

@@ -1,0 +1,54 @@
+/// The identity of an Observation: `patient.device.type.segment`, as iomt-fhir writes it (mapping dialect 5.2 and 6.1).
+///
+/// Two series never share an identity: dots and percent signs inside parts are escaped (`%2E`, `%25`), and encounter
+/// and correlation follow as further parts where they tell series apart. An absent id and an empty one are the same.
+extension ByteWriter {
+    /// Writes `part` so that it holds no dot.
+    mutating func appendIdentityPart(_ part: [UInt8]) {
+        part.withByteView { part in
+            var clean = 0
+            for index in 0..<part.count where part[index] == UInt8(ascii: ".") || part[index] == UInt8(ascii: "%") {
+                append(part[clean..<index])
+                part[index] == UInt8(ascii: ".") ? append("%2E") : append("%25")
+                clean = index + 1
+            }
+            append(part[clean..<part.count])
+        }
+    }
+
+    /// Writes the identity of `content`; `name` is the type's name, already escaped.
+    mutating func appendIdentity(_ content: borrowing WindowContent, _ program: TypeProgram, name: ByteView) {
+        let series = content.series
+        if let patient = series.patient { appendIdentityPart(patient) }
+        append(UInt8(ascii: "."))
+        appendIdentityPart(series.device)
+        append(UInt8(ascii: "."))
+        append(name)
+        append(UInt8(ascii: "."))
+        appendSegment(content, program)
+        // The correlation id of a correlation group is its segment already.
+        let correlation = program.segment == .correlation ? nil : series.correlation
+        guard series.encounter != nil || correlation != nil else { return }
+        append(UInt8(ascii: "."))
+        if let encounter = series.encounter { appendIdentityPart(encounter) }
+        guard let correlation else { return }
+        append(UInt8(ascii: "."))
+        appendIdentityPart(correlation)
+    }
+
+    private mutating func appendSegment(_ content: borrowing WindowContent, _ program: TypeProgram) {
+        switch program.segment {
+        case .correlation:
+            if let correlation = content.series.correlation { appendIdentityPart(correlation) }
+        case .instance:
+            append(compact: content.start, fraction: true)
+            append(UInt8(ascii: "."))
+            append(compact: content.start, fraction: true)
+        case .window:
+            append(compact: content.start, fraction: true)
+            append(UInt8(ascii: "."))
+            // The last tick of 100 ns inside the window.
+            append(compact: content.end.advanced(by: -100), fraction: false)
+        }
+    }
+}

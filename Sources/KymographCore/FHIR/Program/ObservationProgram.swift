@@ -1,0 +1,77 @@
+/// One step of writing an Observation: constant bytes, or a hole to fill.
+struct ProgramStep: BitwiseCopyable {
+    enum Code: UInt8 {
+        /// Constant bytes.
+        case literal
+        /// What separates or opens components, then constant bytes.
+        case component
+        /// Closes the components when any was written.
+        case endComponents
+        case id, identifier, status, subject, encounter, device, effective
+        /// Numbers and texts of a field.
+        case result, minimum, maximum, count, text
+        /// Period, dimensions and data of a field's series.
+        case series
+    }
+
+    /// When a step is taken, by the facts of its field.
+    enum Condition: UInt8 {
+        case always, present, absent, several
+    }
+
+    var code: Code
+    var condition: Condition = .always
+    /// Index among the type's fields.
+    var field: UInt16 = 0
+    /// Constant bytes.
+    var start: Int32 = 0
+    var end: Int32 = 0
+}
+
+/// One value that a template reads, as numbers.
+struct ProgramField: BitwiseCopyable {
+    enum Kind: UInt8 {
+        /// The latest reading's number.
+        case number
+        /// The latest reading's text.
+        case text
+        /// Whether any reading has it.
+        case presence
+        /// Mean or sum of all, least and greatest.
+        case statistics
+        /// All, on a grid of times.
+        case series
+    }
+
+    var kind: Kind
+    /// Value slot of the measurement type; -1 when no device template gives the value.
+    var slot: Int32
+    var aggregate: StatisticsRule.Aggregate = .mean
+    var collision: SlotCollision = .latest
+    /// Whether a series is written.
+    var hasSeries = false
+    /// Nanoseconds between samples; 0 takes them from the data.
+    var period: Int64 = 0
+}
+
+/// The place of one type's program, and what its Observations cover.
+struct TypeProgram: BitwiseCopyable {
+    enum Segment: UInt8 {
+        case instance, window, correlation
+    }
+
+    var hasTemplate = false
+    var stepStart = 0
+    var stepEnd = 0
+    var fieldStart = 0
+    var fieldEnd = 0
+    /// The type's name, escaped for identities.
+    var nameStart = 0
+    var nameEnd = 0
+    var durationSlot = -1
+    var segment: Segment = .instance
+    /// `effective[x]` covers the window and not just the readings.
+    var coversWindow = false
+    /// SampledData counts from the start of effectivePeriod, so there must be one even for a single instant.
+    var needsPeriod = false
+}

@@ -1,0 +1,211 @@
+/// Compiles templates into flat programs: all that is known beforehand becomes constant, escaped, minified bytes.
+struct ProgramCompiler: ~Copyable {
+    var constants = ByteWriter()
+    var steps = RawArray<ProgramStep>()
+    var fields = RawArray<ProgramField>()
+    var types = RawArray<TypeProgram>()
+    private let options: ObservationOptions
+    /// First field of the type being compiled.
+    private var firstField = 0
+    /// First step of the type being compiled.
+    private var firstStep = 0
+
+    init(options: ObservationOptions) {
+        self.options = options
+    }
+
+    /// Adds the program of `type`; without a template it writes nothing.
+    mutating func add(_ type: MeasurementType, _ template: FHIRTemplate?) {
+        firstField = fields.count
+        firstStep = steps.count
+        var program = TypeProgram()
+        program.nameStart = constants.count
+        constants.appendIdentityPart(Array(type.name.utf8))
+        program.nameEnd = constants.count
+        program.durationSlot = type.durationSlot ?? -1
+        program.segment = segment(type.grouping)
+        if let template { compile(template, type, into: &program) }
+        program.stepStart = firstStep
+        program.stepEnd = steps.count
+        program.fieldStart = firstField
+        program.fieldEnd = fields.count
+        types.append(program)
+    }
+
+    private func segment(_ grouping: Grouping) -> TypeProgram.Segment {
+        switch grouping {
+        case .instance: .instance
+        case .tumbling: .window
+        case .correlation: .correlation
+        }
+    }
+
+    private mutating func compile(_ template: FHIRTemplate, _ type: MeasurementType, into program: inout TypeProgram) {
+        program.hasTemplate = true
+        // A correlation has no window besides its readings, and an instant none at all.
+        program.coversWindow = template.effective == .window && program.segment == .window
+        addHead(template)
+        let value = template.value.map { (rule: $0, field: addField($0, type)) }
+        if let value { addValue(value.rule.kind, value.field, then: ",") }
+        literal("\"device\":{")
+        step(.device)
+        literal("}")
+        if let value, case .statistics(let rule) = value.rule.kind { addStatistics(rule, value.field) }
+        for component in template.components {
+            addComponent(component, addField(component.value, type), template)
+        }
+        step(.endComponents)
+        literal("}")
+        for index in firstField..<fields.count where fields[index].kind == .series { program.needsPeriod = true }
+    }
+
+    // MARK: Parts
+
+    private mutating func addHead(_ template: FHIRTemplate) {
+        literal("{\"resourceType\":\"Observation\"")
+        if options.writesID {
+            literal(",\"id\":\"")
+            step(.id)
+            literal("\"")
+        }
+        if !template.profiles.isEmpty { literal(",\"meta\":{\"profile\":\(JSONText.array(template.profiles))}") }
+        literal(",\"identifier\":[{\"system\":\(JSONText.quoted(options.observationSystem)),\"value\":\"")
+        step(.identifier)
+        literal("\"}],\"status\":\"")
+        step(.status)
+        literal("\"")
+        let categories = template.categories.map(JSONText.object)
+        if !categories.isEmpty { literal(",\"category\":[\(categories.joined(separator: ","))]") }
+        literal(",\"code\":\(JSONText.object(template.code)),\"subject\":{")
+        step(.subject)
+        literal("}")
+        step(.encounter)
+        literal(",")
+        step(.effective)
+        literal(",")
+    }
+
+    private mutating func addField(_ rule: ValueRule, _ type: MeasurementType) -> UInt16 {
+        let slot = Int32(type.valueNames.firstIndex(of: rule.name) ?? -1)
+        var field: ProgramField
+        switch rule.kind {
+        case .quantity: field = ProgramField(kind: .number, slot: slot)
+        case .string: field = ProgramField(kind: .text, slot: slot)
+        case .codeableConcept: field = ProgramField(kind: .presence, slot: slot)
+        case .sampledData(_, let series):
+            field = ProgramField(kind: .series, slot: slot)
+            field.setSeries(series)
+        case .statistics(let statistics):
+            field = ProgramField(kind: .statistics, slot: slot, aggregate: statistics.aggregate)
+            if let series = statistics.series { field.setSeries(series.rule) }
+        }
+        fields.append(field)
+        return UInt16(fields.count - 1 - firstField)
+    }
+
+    /// The members `"value…":…` of a value, written when it is present, followed by `tail`.
+    private mutating func addValue(_ kind: ValueRule.Kind, _ field: UInt16, then tail: String) {
+        let unit: UnitRule
+        switch kind {
+        case .quantity(let own): unit = own
+        case .statistics(let rule): unit = rule.unit
+        case .sampledData(let own, _):
+            literal("\"valueSampledData\":{\"origin\":{\"value\":0\(JSONText.unit(own))},", .present, field)
+            step(.series, .present, field)
+            return literal("}\(tail)", .present, field)
+        case .string:
+            literal("\"valueString\":\"", .present, field)
+            step(.text, .present, field)
+            return literal("\"\(tail)", .present, field)
+        case .codeableConcept(let concept):
+            return literal("\"valueCodeableConcept\":\(JSONText.object(concept))\(tail)", .present, field)
+        }
+        literal("\"valueQuantity\":{\"value\":", .present, field)
+        step(.result, .present, field)
+        literal("\(JSONText.unit(unit))}\(tail)", .present, field)
+    }
+
+    private mutating func addComponent(_ rule: ComponentRule, _ field: UInt16, _ template: FHIRTemplate) {
+        let code = "{\"code\":\(JSONText.object(rule.code)),"
+        component(code, .present, field)
+        addValue(rule.value.kind, field, then: "}")
+        guard isDemanded(rule, of: template) else { return }
+        let unknown = CodeableConcept(
+            text: nil,
+            codings: [Coding(system: "http://terminology.hl7.org/CodeSystem/data-absent-reason", code: "unknown")])
+        component("\(code)\"dataAbsentReason\":\(JSONText.object(unknown))}", .absent, field)
+    }
+
+    /// Whether the blood pressure profile demands the component (spec/fhir.md section 1).
+    private func isDemanded(_ rule: ComponentRule, of template: FHIRTemplate) -> Bool {
+        template.code.has(LOINC.system, ConformanceCheck.bloodPressure)
+            && ConformanceCheck.bloodPressureParts.contains { rule.code.has(LOINC.system, $0) }
+    }
+
+    private mutating func addStatistics(_ rule: StatisticsRule, _ field: UInt16) {
+        for part in rule.parts {
+            let coding = Coding(
+                system: "http://terminology.hl7.org/CodeSystem/observation-statistics", code: part.rawValue)
+            let code = JSONText.object(CodeableConcept(text: nil, codings: [coding]))
+            guard part != .count else {
+                component("{\"code\":\(code),\"valueInteger\":", .several, field)
+                step(.count, .several, field)
+                literal("}", .several, field)
+                continue
+            }
+            component("{\"code\":\(code),\"valueQuantity\":{\"value\":", .several, field)
+            step(part == .minimum ? .minimum : .maximum, .several, field)
+            literal("\(JSONText.unit(rule.unit))}}", .several, field)
+        }
+        guard let series = rule.series else { return }
+        let origin = "\"valueSampledData\":{\"origin\":{\"value\":0\(JSONText.unit(rule.unit))},"
+        component("{\"code\":\(JSONText.object(series.code)),\(origin)", .several, field)
+        step(.series, .several, field)
+        literal("}}", .several, field)
+    }
+
+    // MARK: Steps
+
+    private mutating func step(
+        _ code: ProgramStep.Code, _ condition: ProgramStep.Condition = .always, _ field: UInt16 = 0
+    ) {
+        steps.append(ProgramStep(code: code, condition: condition, field: field))
+    }
+
+    private mutating func component(_ text: String, _ condition: ProgramStep.Condition, _ field: UInt16) {
+        step(.component, condition, field)
+        addBytes(text)
+    }
+
+    /// Adds constant bytes, joined to the step before when that is taken under the same condition.
+    private mutating func literal(
+        _ text: String, _ condition: ProgramStep.Condition = .always, _ field: UInt16 = 0
+    ) {
+        let last = steps.count - 1
+        let joins = last >= firstStep && steps[last].isConstant && steps[last].end == constants.count
+        if !(joins && steps[last].condition == condition && steps[last].field == field) {
+            step(.literal, condition, field)
+            steps[last + 1].start = Int32(constants.count)
+        }
+        addBytes(text)
+    }
+
+    private mutating func addBytes(_ text: String) {
+        let last = steps.count - 1
+        if steps[last].end == 0 { steps[last].start = Int32(constants.count) }
+        constants.append(Array(text.utf8))
+        steps[last].end = Int32(constants.count)
+    }
+}
+
+extension ProgramStep {
+    fileprivate var isConstant: Bool { code == .literal || code == .component }
+}
+
+extension ProgramField {
+    fileprivate mutating func setSeries(_ rule: SeriesRule) {
+        hasSeries = true
+        period = rule.period ?? 0
+        collision = rule.collision
+    }
+}

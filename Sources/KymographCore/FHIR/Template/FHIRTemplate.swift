@@ -1,0 +1,146 @@
+/// How measurements of one type become an Observation: a checked `CodeValueFhir` template (mapping dialect, section 4).
+public struct FHIRTemplate: Sendable {
+    /// A value that the template reads from measurements.
+    public struct ValueUse: Sendable {
+        /// The value's name, case-sensitive.
+        public let name: String
+        /// Whether it must be a number.
+        public let isNumeric: Bool
+        /// Where the template names it.
+        public let position: SourcePosition
+    }
+
+    /// The measurement type, as spelled; types are looked up without regard to case.
+    public let typeName: String
+    /// Where the type name is written.
+    public let namePosition: SourcePosition
+    /// The grouping that the file declares, or nil when it declares none.
+    public let declaredGrouping: Grouping?
+    let categories: [CodeableConcept]
+    let code: CodeableConcept
+    let profiles: [String]
+    let effective: EffectiveRule
+    let value: ValueRule?
+    let components: [ComponentRule]
+
+    /// The declared grouping; when none is declared, windows of `nanoseconds` for types that summarise or keep a series
+    /// (Statistics, SampledData), and one Observation per reading for all others.
+    public func grouping(defaultPeriod nanoseconds: Int64) -> Grouping {
+        if let declaredGrouping { return declaredGrouping }
+        return allValues.contains { $0.kind.needsWindow } ? .tumbling(nanoseconds: nanoseconds) : .instance
+    }
+
+    /// Every value that the template reads, in file order of the value and then the components.
+    public var valueUses: [ValueUse] {
+        allValues.map { ValueUse(name: $0.name, isNumeric: $0.kind.isNumeric, position: $0.namePosition) }
+    }
+
+    private var allValues: [ValueRule] { (value.map { [$0] } ?? []) + components.map(\.value) }
+}
+
+/// What `effective[x]` covers.
+enum EffectiveRule: Sendable {
+    /// From the first reading to the last.
+    case covered
+    /// From the window's start to one millisecond before its end.
+    case window
+}
+
+/// A FHIR Coding; absent parts are nil, never empty.
+struct Coding: Sendable {
+    var system: String?
+    var code: String?
+    var display: String?
+    var position = SourcePosition.start
+}
+
+/// A FHIR CodeableConcept.
+struct CodeableConcept: Sendable {
+    var text: String?
+    var codings: [Coding]
+
+    /// Whether there is nothing to write.
+    var isEmpty: Bool { text == nil && codings.isEmpty }
+
+    /// Whether it has `code` of `system`.
+    func has(_ system: String, _ code: String) -> Bool {
+        codings.contains { $0.system == system && $0.code == code }
+    }
+}
+
+/// The unit of a Quantity or of a series' origin.
+struct UnitRule: Sendable {
+    var unit: String?
+    var system: String?
+    var code: String?
+
+    static let ucum = "http://unitsofmeasure.org"
+}
+
+/// A component of an Observation.
+struct ComponentRule: Sendable {
+    var code: CodeableConcept
+    var value: ValueRule
+}
+
+/// One value of a template and how it is written.
+struct ValueRule: Sendable {
+    enum Kind: Sendable {
+        case quantity(UnitRule)
+        case sampledData(UnitRule, SeriesRule)
+        case string
+        case codeableConcept(CodeableConcept)
+        case statistics(StatisticsRule)
+
+        /// Whether it reads numbers.
+        var isNumeric: Bool {
+            switch self {
+            case .quantity, .sampledData, .statistics: true
+            case .string, .codeableConcept: false
+            }
+        }
+
+        /// Whether it makes sense for several readings only.
+        var needsWindow: Bool {
+            switch self {
+            case .sampledData, .statistics: true
+            case .quantity, .string, .codeableConcept: false
+            }
+        }
+    }
+
+    var name: String
+    var namePosition: SourcePosition
+    var position: SourcePosition
+    var kind: Kind
+}
+
+/// A summary of a window's numbers.
+struct StatisticsRule: Sendable {
+    enum Aggregate: UInt8, Sendable, CaseIterable { case mean, sum }
+
+    enum Part: String, Sendable, CaseIterable { case minimum, maximum, count }
+
+    var unit: UnitRule
+    var aggregate: Aggregate
+    var parts: [Part]
+    var series: SeriesComponentRule?
+}
+
+/// The series component of a summary.
+struct SeriesComponentRule: Sendable {
+    var code: CodeableConcept
+    var rule: SeriesRule
+}
+
+/// How a series is put on a grid of times.
+struct SeriesRule: Sendable {
+    /// Nanoseconds between samples, or nil to take them from the data.
+    var period: Int64?
+    var collision: SlotCollision
+}
+
+/// Which value a grid slot gets when several readings fall into it.
+enum SlotCollision: UInt8, Sendable, CaseIterable {
+    case latest, mean, min, max, sum
+}

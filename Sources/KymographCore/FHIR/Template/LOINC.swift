@@ -1,0 +1,35 @@
+/// LOINC numbers: one to seven digits, a hyphen and a check digit (mod 10, double-add-double).
+enum LOINC {
+    static let system = "http://loinc.org"
+
+    /// Warns when `coding` is of LOINC and its code cannot be one.
+    static func check(_ coding: Coding, log: inout DiagnosticLog) {
+        guard coding.system == system, let code = coding.code else { return }
+        guard let (number, digit) = split(code) else {
+            let advice = "LOINC numbers look like 8867-4"
+            return log.warning(coding.position, "'\(code)' is not a LOINC number", advice: advice)
+        }
+        let expected = checkDigit(number)
+        guard digit != expected else { return }
+        log.warning(
+            coding.position, "LOINC number '\(code)' has the wrong check digit",
+            advice: "\(code.dropLast(2)) ends in -\(expected): look the number up again at loinc.org")
+    }
+
+    private static func split(_ code: String) -> (number: [Int], digit: Int)? {
+        let parts = code.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...7).contains(parts[0].utf8.count), parts[1].utf8.count == 1 else { return nil }
+        let digits = (parts[0] + parts[1]).utf8.map { Int($0) - 48 }
+        guard digits.allSatisfy({ (0...9).contains($0) }) else { return nil }
+        return (Array(digits.dropLast()), digits[digits.count - 1])
+    }
+
+    private static func checkDigit(_ number: [Int]) -> Int {
+        let sum = number.reversed().enumerated().reduce(0) { sum, next in
+            guard next.offset.isMultiple(of: 2) else { return sum + next.element }
+            let doubled = next.element * 2
+            return sum + doubled / 10 + doubled % 10
+        }
+        return (10 - sum % 10) % 10
+    }
+}

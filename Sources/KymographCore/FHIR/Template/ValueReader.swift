@@ -1,0 +1,149 @@
+/// Reads the value of a template or of a component.
+struct ValueReader {
+    let inComponent: Bool
+
+    private static let types = ["Quantity", "SampledData", "String", "CodeableConcept", "Statistics"]
+
+    /// The value, or nil after an error that leaves nothing usable.
+    func read(_ node: JSONNode, log: inout DiagnosticLog) -> ValueRule? {
+        guard let object = TemplateObject(node, what: "a value", log: &log) else { return nil }
+        let name = valueName(object, log: &log)
+        guard let type = object.required("valueType", log: &log),
+            let text = TemplateObject.text(type, "'valueType'", log: &log)
+        else { return nil }
+        guard let known = ValueReader.types.first(where: { $0.lowercased() == text.lowercased() }) else {
+            let fallback = "use one of \(ValueReader.types.joined(separator: ", "))"
+            let advice = NearestName.advice(for: text, among: ValueReader.types, otherwise: fallback)
+            log.error(type.position, "unknown valueType '\(text)'", advice: advice)
+            return nil
+        }
+        let kind = readKind(known, node, log: &log)
+        guard let name, let kind else { return nil }
+        return ValueRule(name: name.text, namePosition: name.position, position: node.position, kind: kind)
+    }
+
+    private func valueName(
+        _ object: TemplateObject, log: inout DiagnosticLog
+    ) -> (text: String, position: SourcePosition)? {
+        guard let node = object.required("valueName", log: &log),
+            let text = TemplateObject.text(node, "'valueName'", log: &log)
+        else { return nil }
+        guard !text.isEmpty else {
+            log.error(node.position, "'valueName' is empty", advice: "name a value of the device template")
+            return nil
+        }
+        return (text, node.position)
+    }
+
+    private func readKind(_ type: String, _ node: JSONNode, log: inout DiagnosticLog) -> ValueRule.Kind? {
+        guard let object = TemplateObject(node, what: "a \(type) value", log: &log) else { return nil }
+        switch type {
+        case "Quantity":
+            check(object, ["unit", "system", "code"], log: &log)
+            return .quantity(unit(object, log: &log))
+        case "SampledData":
+            check(object, ["unit", "system", "code", "defaultPeriod", "collision"], log: &log)
+            return .sampledData(unit(object, log: &log), series(object, period: "defaultPeriod", log: &log))
+        case "CodeableConcept":
+            check(object, ["text", "codes"], log: &log)
+            return concept(object, log: &log)
+        case "Statistics":
+            return .statistics(statistics(object, log: &log))
+        default:
+            check(object, [], log: &log)
+            return .string
+        }
+    }
+
+    /// The reference system ignores members of values that it does not know, so files may have some: warn.
+    private func check(_ object: TemplateObject, _ names: [String], log: inout DiagnosticLog) {
+        object.checkNames(["valueType", "valueName"] + names, severity: .warning, log: &log)
+    }
+
+    private func concept(_ object: TemplateObject, log: inout DiagnosticLog) -> ValueRule.Kind? {
+        let concept = CodeableConcept(
+            text: object.text("text", log: &log), codings: CodeReader.codings(of: object, log: &log))
+        guard concept.isEmpty else { return .codeableConcept(concept) }
+        log.error(object.position, "a CodeableConcept value needs 'codes' or 'text'", advice: "add one of them")
+        return nil
+    }
+
+    private func unit(_ object: TemplateObject, log: inout DiagnosticLog) -> UnitRule {
+        let code = object.text("code", log: &log)
+        let system = object.text("system", log: &log)
+        let unit = UnitRule(
+            // The vital signs profiles demand the unit's text as well as its code (spec/fhir.md section 1).
+            unit: object.text("unit", log: &log) ?? code,
+            // A system without a code says nothing, and FHIR's qty-3 demands one with a code.
+            system: code == nil ? nil : system ?? UnitRule.ucum, code: code)
+        UCUMTraps.check(unit, at: object.node("code")?.position ?? object.position, log: &log)
+        return unit
+    }
+
+    private func series(_ object: TemplateObject, period: String, log: inout DiagnosticLog) -> SeriesRule {
+        let collisions: [(String, SlotCollision)] = SlotCollision.allCases.map { ("\($0)", $0) }
+        return SeriesRule(
+            period: object.node(period).flatMap { readPeriod($0, period, log: &log) },
+            collision: object.choice("collision", among: collisions, log: &log) ?? .latest)
+    }
+
+    /// Milliseconds between samples; nil stands for "auto".
+    private func readPeriod(_ node: JSONNode, _ name: String, log: inout DiagnosticLog) -> Int64? {
+        switch node.value {
+        case .string(let text) where text.lowercased() == "auto": return nil
+        case .number(let text), .string(let text):
+            if let nanoseconds = MillisecondText.parse(text), nanoseconds > 0 { return nanoseconds }
+        default: break
+        }
+        let advice = "write the milliseconds between two samples, such as 1000, or \"auto\""
+        log.error(node.position, "'\(name)' is not a number of milliseconds above zero", advice: advice)
+        return nil
+    }
+
+    private func statistics(_ object: TemplateObject, log: inout DiagnosticLog) -> StatisticsRule {
+        let names = ["valueType", "valueName", "unit", "system", "code", "aggregate", "components", "series"]
+        object.checkNames(names, log: &log)
+        let aggregates: [(String, StatisticsRule.Aggregate)] = [("mean", .mean), ("sum", .sum)]
+        let aggregate = object.choice("aggregate", among: aggregates, log: &log) ?? .mean
+        let parts = parts(object, log: &log)
+        let series = object.node("series").flatMap { seriesComponent($0, log: &log) }
+        if inComponent { refuseNested(object, log: &log) }
+        // Least and greatest of partial sums (steps of 5 s and of 60 s) say nothing; their number does.
+        let usual: [StatisticsRule.Part] = aggregate == .mean ? StatisticsRule.Part.allCases : [.count]
+        return StatisticsRule(
+            unit: unit(object, log: &log), aggregate: aggregate, parts: inComponent ? [] : parts ?? usual,
+            series: inComponent ? nil : series)
+    }
+
+    /// A FHIR component has no components of its own.
+    private func refuseNested(_ object: TemplateObject, log: inout DiagnosticLog) {
+        for name in ["components", "series"] {
+            guard let node = object.node(name) else { continue }
+            log.error(
+                node.position, "Statistics inside a component cannot have '\(name)'",
+                advice: "FHIR components do not nest: remove it, or make this the template's own value")
+        }
+    }
+
+    private func parts(_ object: TemplateObject, log: inout DiagnosticLog) -> [StatisticsRule.Part]? {
+        guard let elements = object.array("components", log: &log) else { return nil }
+        let names = StatisticsRule.Part.allCases.map(\.rawValue)
+        return elements.compactMap { element in
+            guard let text = TemplateObject.text(element, "a statistics component", log: &log) else { return nil }
+            if let part = StatisticsRule.Part(rawValue: text.lowercased()) { return part }
+            let fallback = "use \(names.joined(separator: ", "))"
+            let advice = NearestName.advice(for: text, among: names, otherwise: fallback)
+            log.error(element.position, "unknown statistics component '\(text)'", advice: advice)
+            return nil
+        }
+    }
+
+    private func seriesComponent(_ node: JSONNode, log: inout DiagnosticLog) -> SeriesComponentRule? {
+        guard let object = TemplateObject(node, what: "a series", log: &log) else { return nil }
+        object.checkNames(["codes", "period", "collision"], log: &log)
+        let codings = CodeReader.codings(of: object, log: &log)
+        // FHIR demands a code of every component.
+        let concept = CodeableConcept(text: codings.isEmpty ? "series" : nil, codings: codings)
+        return SeriesComponentRule(code: concept, rule: series(object, period: "period", log: &log))
+    }
+}

@@ -1,0 +1,37 @@
+/// The constant parts of Observations as JSON, made once per template.
+enum JSONText {
+    /// `text` escaped, with quotes.
+    static func quoted(_ text: String) -> String {
+        var writer = ByteWriter(capacity: text.utf8.count + 2)
+        writer.append(UInt8(ascii: "\""))
+        writer.appendJSON(text)
+        writer.append(UInt8(ascii: "\""))
+        return writer.view.string
+    }
+
+    /// An array of strings.
+    static func array(_ texts: [String]) -> String {
+        "[\(texts.map(quoted).joined(separator: ","))]"
+    }
+
+    /// A CodeableConcept, which must not be empty.
+    static func object(_ concept: CodeableConcept) -> String {
+        let codings = concept.codings.map {
+            object([("system", $0.system), ("code", $0.code), ("display", $0.display)])
+        }
+        let coding = codings.isEmpty ? nil : "\"coding\":[\(codings.joined(separator: ","))]"
+        let text = concept.text.map { "\"text\":\(quoted($0))" }
+        return "{\([coding, text].compactMap { $0 }.joined(separator: ","))}"
+    }
+
+    /// The unit members of a Quantity, each with a comma before it.
+    static func unit(_ unit: UnitRule) -> String {
+        let members: [(String, String?)] = [("unit", unit.unit), ("system", unit.system), ("code", unit.code)]
+        return members.compactMap { name, value in value.map { ",\"\(name)\":\(quoted($0))" } }.joined()
+    }
+
+    private static func object(_ members: [(String, String?)]) -> String {
+        let present = members.compactMap { name, value in value.map { "\"\(name)\":\(quoted($0))" } }
+        return "{\(present.joined(separator: ","))}"
+    }
+}
