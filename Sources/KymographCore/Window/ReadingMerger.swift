@@ -5,7 +5,7 @@
 /// received. Where the values of a merged reading were received at different times, those times (8 bytes each, in slot
 /// order) follow its payload in memory, where the FHIR writer does not look.
 struct ReadingMerger: ~Copyable {
-    private struct Value: BitwiseCopyable {
+    struct Value: BitwiseCopyable {
         var slot: Int
         var isNumber: Bool
         var number: Decimal64
