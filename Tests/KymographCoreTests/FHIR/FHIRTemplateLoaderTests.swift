@@ -9,7 +9,11 @@ import Testing
     }
 
     private func shell(_ body: String) -> String {
-        "{\"templateType\":\"CollectionFhir\",\"template\":[\n{\"templateType\":\"CodeValueFhir\",\"template\":\n\(body)}]}"
+        """
+        {"templateType":"CollectionFhir","template":[
+        {"templateType":"CodeValueFhir","template":
+        \(body)}]}
+        """
     }
 
     /// Bodies start at line 3, column 1.

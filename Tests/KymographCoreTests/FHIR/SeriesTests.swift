@@ -74,6 +74,20 @@ private let second = TestWindow.second
         #expect(pipeline.text(window).outcome == .skipped(.valueTooLong))
     }
 
+    @Test(
+        arguments: [
+            (Int64.min + 2, Int64.max, false), (.min / 2, .max / 2 + 1, false), (0, .max - 1, true), (0, 2, true),
+        ] as [(Int64, Int64, Bool)])
+    func readingsCenturiesApartDoNotTrap(first: Int64, last: Int64, isWritten: Bool) throws {
+        let pipeline = try TestPipeline(TestTemplates.heartRate.replacing("\"1m\"", with: "\"correlation\""))
+        var window = TestWindow(correlation: "c", start: 0, seconds: 0)
+        window.add(first, [0: "60"])
+        window.add(first + 1, [0: "61"])
+        window.add(last, [0: "62"])
+        let outcome = pipeline.text(window).outcome
+        #expect(outcome == (isWritten ? .written(condensedValues: 0) : .skipped(.valueTooLong)))
+    }
+
     @Test(arguments: 0..<60 as Range<UInt64>) func decodedSeriesIsTheReadings(seed: UInt64) throws {
         var random = SeriesRandom(seed: seed)
         let pipeline = try TestPipeline(
