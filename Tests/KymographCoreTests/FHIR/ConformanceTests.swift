@@ -21,6 +21,24 @@ private let second = TestWindow.second
         #expect(observation.text("effectivePeriod.end") == "2024-05-01T10:00:59Z")
     }
 
+    /// iomt-fhir's own mapping files (conformance cases `fhir.load.collection.*`).
+    @Test(
+        .enabled(if: SharedFiles.root != nil, "needs the shared folder: set KYMO_SHARED"),
+        arguments: [
+            ("CollectionFhirTemplateValid", 6, false), ("CollectionFhirTemplateEmptyWithType", 0, false),
+            ("CollectionFhirTemplateInvalid", 1, true), ("CollectionFhirTemplateMixedValidity", 1, true),
+            ("CollectionFhirTemplateMultipleMocks", 0, true),
+            ("InvalidCollectionFhirTemplateWithNoTemplateArray", 0, true), ("CollectionFhirTemplateEmpty", 0, true),
+        ])
+    func loadsMappingsOfTheReferenceSystem(name: String, templates: Int, hasErrors: Bool) throws {
+        let file = try #require(SharedFiles.root).appendingPathComponent("conformance/inputs/data_\(name).json")
+        let text = try String(contentsOf: file, encoding: .utf8).replacing("\u{FEFF}", with: "")
+        var log = DiagnosticLog(file: name)
+        let loaded = FHIRTemplateLoader.load(try TextJSON.parse(text), log: &log)
+        #expect(loaded.count == templates, "\(log.all.map(\.text))")
+        #expect(log.hasErrors == hasErrors, "\(log.all.map(\.text))")
+    }
+
     @Test(
         .enabled(if: SharedFiles.canValidate, "needs KYMO_SHARED, and KYMO_PYTHON with fhir.resources"),
         arguments: ObservationOptions.BundleType.allCases, ObservationOptions.Write.allCases)
