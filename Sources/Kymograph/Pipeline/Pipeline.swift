@@ -129,7 +129,7 @@ public final class Pipeline: Sendable {
 
     private func describe(_ lane: Lane, _ index: Int, _ source: PipelineSettings.Source) -> String {
         let granted = lane.receiveBufferBytes(index)
-        let mappings = (source.mappings.isEmpty ? settings.mappings : source.mappings).joined(separator: ", ")
+        let mappings = settings.mappings(of: source).joined(separator: ", ")
         let text = "\(lane.address(index).name), mapping \(mappings)"
         guard granted > 0 else { return text }
         let asked = source.configuration.receiveBufferBytes
@@ -193,14 +193,7 @@ public final class Pipeline: Sendable {
     }
 
     private func startLanes() {
-        let inputs = settings.sources.map { source in
-            LaneInput(
-                templates: set.templates(of: source.mappings.isEmpty ? settings.mappings : source.mappings),
-                context: SourceContext(
-                    defaultDevice: Array((source.defaultDevice ?? "").utf8),
-                    defaultPatient: Array((source.defaultPatient ?? "").utf8),
-                    requiresPatient: settings.requiresPatient, maxFuture: settings.maxFuture))
-        }
+        let inputs = settings.sources.map { settings.laneInput($0, set: set) }
         for index in lanes.indices {
             WorkerThread.start("kymo-lane-\(index)") { [self] in runLane(index, inputs) }
         }
