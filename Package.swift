@@ -50,7 +50,7 @@ let package = Package(
         .testTarget(
             name: "KymographCoreTests", dependencies: ["KymographCore", "COpenSSL"], swiftSettings: strict),
         .testTarget(
-            name: "KymographTests", dependencies: ["Kymograph", "KymographTestKit", "CKymographLinux"],
+            name: "KymographTests", dependencies: ["Kymograph", "KymographTestKit", "CKymographLinux", "CZstd"],
             swiftSettings: strict),
     ]
 )

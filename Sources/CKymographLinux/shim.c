@@ -2,6 +2,7 @@
 #include "CKymographLinux.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <fcntl.h>
 #include <linux/sock_diag.h>
 #include <netdb.h>
@@ -175,6 +176,19 @@ int kymo_event_create(void) {
 int kymo_event_raise(int fd) {
     uint64_t one = 1;
     return write(fd, &one, sizeof one) == sizeof one ? 0 : -errno;
+}
+
+int kymo_event_wait(int fd, int timeout_ms) {
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    if (poll(&wait, 1, timeout_ms) <= 0) return 0;
+    uint64_t count;
+    return read(fd, &count, sizeof count) == sizeof count;
+}
+
+int kymo_wait_either(int first, int second, int timeout_ms) {
+    struct pollfd waits[2] = {{.fd = first, .events = POLLIN}, {.fd = second, .events = POLLIN}};
+    if (poll(waits, 2, timeout_ms) <= 0) return 0;
+    return (waits[0].revents != 0) | (waits[1].revents != 0) << 1;
 }
 
 int kymo_rename_exclusive(const char *from, const char *to) {

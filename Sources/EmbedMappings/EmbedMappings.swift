@@ -10,13 +10,17 @@ enum EmbedMappings {
             fail("usage: EmbedMappings CATALOGUE OUTPUT LAST-RUN")
         }
         do {
-            let folders = try CatalogueReader(root: arguments[1]).folders()
+            let folders = try CatalogueReader(root: withoutSlash(arguments[1])).folders()
             try writeIfChanged(Data(GeneratedSource(folders: folders).text.utf8), to: arguments[2])
             // The file is this command's own input: touched now, it makes the next build run the command again.
             try Data().write(to: URL(filePath: arguments[3]))
         } catch {
             fail("\(error)")
         }
+    }
+
+    private static func withoutSlash(_ path: String) -> String {
+        path.hasSuffix("/") ? String(path.dropLast()) : path
     }
 
     /// Leaves an equal file alone, so that nothing is compiled again.

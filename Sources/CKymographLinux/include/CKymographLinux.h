@@ -64,6 +64,12 @@ int kymo_event_create(void);
 /// Wakes whoever waits for `fd`; safe from any thread.
 int kymo_event_raise(int fd);
 
+/// Waits until `fd` was raised, or `timeout_ms` passed (-1: without limit), and takes the event. 1 when it was raised.
+int kymo_event_wait(int fd, int timeout_ms);
+/// Waits until one of two descriptors is readable: bit 0 for `first`, bit 1 for `second`, 0 on timeout. An event
+/// counter that is readable stays so until ``kymo_event_wait`` takes it.
+int kymo_wait_either(int first, int second, int timeout_ms);
+
 /// Renames unless `to` exists (-EEXIST). (renameat2 is a GNU call.)
 int kymo_rename_exclusive(const char *from, const char *to);
 

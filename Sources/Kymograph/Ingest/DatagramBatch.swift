@@ -23,6 +23,7 @@ struct DatagramBatch: ~Copyable {
     private let controlLength = kymo_control_length()
 
     init() {
+        // Safe: this struct alone owns the blocks, and frees them in deinit.
         unsafe headers = .allocate(capacity: DatagramBatch.size)
         unsafe headers.initialize(repeating: kymo_mmsghdr(), count: DatagramBatch.size)
         unsafe vectors = .allocate(capacity: DatagramBatch.size)
@@ -32,6 +33,7 @@ struct DatagramBatch: ~Copyable {
     }
 
     deinit {
+        // Safe: allocated in init, and nothing outlives the struct.
         unsafe headers.deallocate()
         unsafe vectors.deallocate()
         unsafe control.deallocate()

@@ -69,7 +69,8 @@ public final class Lane: Sendable {
     public func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> End {
         precondition(!hasRun.exchange(true, ordering: .relaxed), "a lane runs once")
         defer { for source in sources { source.close() } }
-        var loop = try LaneLoop(sources: sources, stopEvent: stopEvent)
+        var loop = LaneLoop(sources: sources, readiness: try Readiness())
+        try loop.start(stopEvent: stopEvent)
         return try loop.run(&consumer)
     }
 }

@@ -30,13 +30,17 @@ struct LaneLoop: ~Copyable {
     private var liveSources: Int
     private var isStopping = false
 
-    /// Waits for `sources` and for `stopEvent`.
-    init(sources: [LaneSource], stopEvent: Descriptor) throws(SourceError) {
+    /// A loop that waits for nothing yet.
+    init(sources: [LaneSource], readiness: consuming Readiness) {
         self.sources = sources
+        self.readiness = readiness
         drops = Array(repeating: DropCounter(), count: sources.count)
         liveSources = sources.count
-        readiness = try Readiness()
         streams = StreamTable(longestLine: sources.map(\.configuration.lineCap).max() ?? 0)
+    }
+
+    /// Begins to wait for the sources and for `stopEvent`.
+    mutating func start(stopEvent: Descriptor) throws(SourceError) {
         _ = try readiness.add(stopEvent.raw, token: Token.stop.rawValue << 32)
         for index in sources.indices { try start(index) }
     }

@@ -24,8 +24,9 @@ struct LaneSource: Sendable {
         }
     }
 
-    /// Closes the socket and removes its file.
+    /// Closes the socket and removes its file. Once: a later file at the path may have got the same inode number.
     func close() {
+        guard descriptor.raw >= 0 else { return }
         file?.remove()
         descriptor.close()
     }

@@ -15,6 +15,7 @@ struct ReceiveMemory: ~Copyable {
     init(capacity: Int) {
         self.capacity = capacity
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        // Safe: a fresh mapping, owned by this struct alone.
         let mapped = unsafe mmap(nil, capacity + ByteView.padding, PROT_READ | PROT_WRITE, flags, -1, 0)
         guard let mapped = unsafe mapped, unsafe mapped != MAP_FAILED else {
             fatalError("cannot map \(capacity) bytes for receiving: \(ErrorText.of(errno))")
@@ -23,6 +24,7 @@ struct ReceiveMemory: ~Copyable {
     }
 
     deinit {
+        // Safe: mapped in init with this size.
         unsafe munmap(base, capacity + ByteView.padding)
     }
 
@@ -40,6 +42,7 @@ struct ReceiveMemory: ~Copyable {
         precondition(range.lowerBound >= 0 && range.upperBound <= capacity)
         // Safe: checked above; memchr stays within the range.
         guard let found = unsafe memchr(base + range.lowerBound, 0x0A, range.count) else { return nil }
+        // Safe: both point into this memory.
         return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 

@@ -31,7 +31,7 @@ public struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
         switch kind {
         case .diskFull, .inUse: true
         case .brokenPipe, .permission, .syncFailed, .closed: false
-        case .system(let code): [ENOMEM, ENOBUFS, EMFILE, ENFILE, EIO].contains(code)
+        case .system(let code): [ENOMEM, ENOBUFS, EMFILE, ENFILE].contains(code)
         }
     }
 

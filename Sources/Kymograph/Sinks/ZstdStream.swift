@@ -28,6 +28,7 @@ struct ZstdStream: ~Copyable, @unchecked Sendable {
 
     /// Makes a compressor of `level` (1…19). Ends the process when there is no memory for one.
     init(level: Int32) {
+        // Safe: the context and the scratch block are owned by this struct alone, and freed in deinit.
         guard let context = unsafe ZSTD_createCCtx() else { fatalError("no memory for a zstd compressor") }
         unsafe self.context = context
         unsafe scratch = .allocate(capacity: scratchBytes)
@@ -36,6 +37,7 @@ struct ZstdStream: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
+        // Safe: made in init, and nothing outlives the struct.
         unsafe ZSTD_freeCCtx(context)
         unsafe scratch.deallocate()
     }
@@ -46,6 +48,7 @@ struct ZstdStream: ~Copyable, @unchecked Sendable {
         var input = unsafe ZSTD_inBuffer(src: bytes.unsafeBuffer.baseAddress, size: bytes.count, pos: 0)
         while true {
             var output = unsafe ZSTD_outBuffer(dst: scratch, size: scratchBytes, pos: 0)
+            // Safe: both buffers describe memory that lives through the call.
             let left = unsafe ZSTD_compressStream2(context, &output, &input, directive.value)
             // With valid parameters the only failure is memory (zstd.h), and there is nothing to save then.
             precondition(ZSTD_isError(left) == 0, "zstd failed")

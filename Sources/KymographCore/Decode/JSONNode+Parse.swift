@@ -45,7 +45,8 @@ extension JSONNode {
         switch token.kind {
         case TokenKind.object: return JSONNode(position: position, value: .object(members(scanner, index, bytes, lines)))
         case TokenKind.array:
-            let elements = scanner.children(of: index).map { node(scanner, $0, bytes, lines) }
+            var elements: [JSONNode] = []
+            for child in scanner.children(of: index) { elements.append(node(scanner, child, bytes, lines)) }
             return JSONNode(position: position, value: .array(elements))
         case TokenKind.string: return JSONNode(position: position, value: .string(JSONUnescape.string(bytes[token.range])))
         case TokenKind.number: return JSONNode(position: position, value: .number(bytes[token.range].string))
@@ -57,12 +58,15 @@ extension JSONNode {
     private static func members(
         _ scanner: borrowing JSONScanner, _ index: Int, _ bytes: ByteView, _ lines: LineIndex
     ) -> [Member] {
-        scanner.children(of: index).map { child in
+        var members: [Member] = []
+        for child in scanner.children(of: index) {
             let token = scanner.tape[child]
-            return Member(
-                name: JSONUnescape.string(bytes[token.keyRange]), position: lines.position(Int(token.keyStart) - 1),
-                node: node(scanner, child, bytes, lines))
+            members.append(
+                Member(
+                    name: JSONUnescape.string(bytes[token.keyRange]), position: lines.position(Int(token.keyStart) - 1),
+                    node: node(scanner, child, bytes, lines)))
         }
+        return members
     }
 }
 

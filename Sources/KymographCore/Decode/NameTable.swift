@@ -10,7 +10,7 @@ struct NameTable: ~Copyable {
     static let properties: UInt16 = 1
     static let systemProperties: UInt16 = 2
 
-    private struct Entry: BitwiseCopyable {
+    struct Entry: BitwiseCopyable {
         var start: UInt32
         var length: UInt32
         var number: UInt16

@@ -142,7 +142,7 @@ public struct Mapper: ~Copyable {
     // MARK: One match
 
     /// Why a match gave no reading.
-    private struct Failure: Error {
+    struct Failure: Error {
         var reason: Rejection
         var detail: RejectionDetail
     }
@@ -212,7 +212,7 @@ public struct Mapper: ~Copyable {
         let token = token(expression, match, bytes)
         if token == PathEvaluator.several { throw failure(.ambiguousExpression, template, field) }
         if token >= 0 {
-            let isContainer = appendText(of: token, bytes, to: &key)
+            let isContainer = evaluator.appendText(of: token, bytes, to: &key)
             if isContainer { throw failure(.invalidValue, template, field) }
         }
         if isBlank(from: start) {
@@ -233,26 +233,6 @@ public struct Mapper: ~Copyable {
         return true
     }
 
-    /// Appends a scalar as text (mapping dialect, section 2.4); null appends nothing. True when it is a container.
-    @inline(__always)
-    private func appendText(of index: Int, _ bytes: ByteView, to writer: inout ByteWriter) -> Bool {
-        let token = evaluator.scanner.tape[index]
-        switch token.kind {
-        case TokenKind.string:
-            if token.flags & Token.escaped == 0 {
-                writer.append(bytes[token.range])
-            } else {
-                JSONUnescape.append(bytes[token.range], into: &writer)
-            }
-        case TokenKind.number: writer.append(bytes[token.range])
-        case TokenKind.yes: writer.append("True")
-        case TokenKind.no: writer.append("False")
-        case TokenKind.null: break
-        default: return true
-        }
-        return false
-    }
-
     // MARK: Time
 
     private mutating func readTimestamp(
@@ -269,7 +249,7 @@ public struct Mapper: ~Copyable {
         throw failure(reason, template, .timestamp)
     }
 
-    private enum TimeResult {
+    enum TimeResult {
         case time(Timestamp)
         case failed(Rejection)
     }
@@ -366,7 +346,7 @@ public struct Mapper: ~Copyable {
 
     private mutating func storeText(_ value: ValueCode, _ found: Int, _ bytes: ByteView) -> Rejection? {
         text.removeAll()
-        _ = appendText(of: found, bytes, to: &text)
+        _ = evaluator.appendText(of: found, bytes, to: &text)
         guard text.count <= Mapper.longestPayload else { return .valueTooLong }
         if value.isRequired && text.view.isBlank { return .missingValue }
         ValueRecord.append(slot: Int(value.slot), text: text.view, to: &payload)

@@ -12,7 +12,7 @@ public struct MappingLoader {
     static let durationName = "(length)"
 
     /// A type while it is being joined.
-    private struct Draft {
+    struct Draft {
         var name: String
         var valueNames: [String] = []
         var hasStart = false

@@ -218,7 +218,7 @@ struct PathEvaluator: ~Copyable {
     }
 
     /// A value of a comparison, from the document or from the program.
-    private struct Comparand {
+    struct Comparand {
         var kind: UInt8
         var number = Decimal64(mantissa: 0)
         /// Whether the number is exact; others never compare.
@@ -299,5 +299,27 @@ struct PathEvaluator: ~Copyable {
             index += 1
         }
         return left.count == right.count ? 0 : left.count < right.count ? -1 : 1
+    }
+}
+
+extension PathEvaluator {
+    /// Appends a scalar as text (mapping dialect, section 2.4); null appends nothing. True when it is a container.
+    @inline(__always)
+    func appendText(of index: Int, _ bytes: ByteView, to writer: inout ByteWriter) -> Bool {
+        let token = scanner.tape[index]
+        switch token.kind {
+        case TokenKind.string:
+            if token.flags & Token.escaped == 0 {
+                writer.append(bytes[token.range])
+            } else {
+                JSONUnescape.append(bytes[token.range], into: &writer)
+            }
+        case TokenKind.number: writer.append(bytes[token.range])
+        case TokenKind.yes: writer.append("True")
+        case TokenKind.no: writer.append("False")
+        case TokenKind.null: break
+        default: return true
+        }
+        return false
     }
 }

@@ -1,8 +1,9 @@
 /// Blocks of trivial slots in one contiguous memory, named by the index of their first slot.
 ///
-/// Blocks have power-of-two sizes; a released block waits in the free list of its size class, so that a warmed-up owner
-/// allocates nothing. One memory holds both the readings of all windows and their payloads, because the FHIR writer sees
-/// payloads as one view. Grows by doubling and never shrinks; growth moves the memory, so views end at any mutation.
+/// Blocks have power-of-two sizes; a released block waits in the free list of its size class, so that a warmed-up
+/// owner allocates nothing. One memory holds both the readings of all windows and their payloads, because the FHIR
+/// writer sees payloads as one view. Grows by doubling and never shrinks; growth moves the memory, so views end at
+/// any mutation.
 @safe
 public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutablePointer<Slot>

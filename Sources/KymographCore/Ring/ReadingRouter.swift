@@ -2,7 +2,7 @@
 ///
 /// A series is introduced to its ring once, by a definition record, and from then on named by its number there.
 public struct ReadingRouter: ~Copyable {
-    private struct Route: BitwiseCopyable {
+    struct Route: BitwiseCopyable {
         var shard: UInt32
         var number: UInt32
     }

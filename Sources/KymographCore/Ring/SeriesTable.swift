@@ -2,7 +2,7 @@
 ///
 /// Open addressing; keys lie one after the other in one buffer. Grows by doubling; never forgets.
 struct SeriesTable: ~Copyable {
-    private struct Entry: BitwiseCopyable {
+    struct Entry: BitwiseCopyable {
         var hash: UInt64
         var start: Int
         var length: UInt32

@@ -13,8 +13,8 @@ struct ArchiveEntry: BitwiseCopyable {
 
 /// An archive in memory, of limited size: the windows that were stored first are dropped first.
 ///
-/// Blocks are appended to chunks. To make room, the oldest chunk is dropped with all windows in it; a chunk whose windows
-/// have all been replaced is dropped early. The limit holds for all chunks together.
+/// Blocks are appended to chunks. To make room, the oldest chunk is dropped with all windows in it; a chunk whose
+/// windows have all been replaced is dropped early. The limit holds for all chunks together.
 public struct MemoryArchive: ~Copyable, WindowArchive {
     /// A run of blocks; touched once per window, not per reading.
     private final class Chunk {

@@ -5,7 +5,8 @@
 /// received. Where the values of a merged reading were received at different times, those times (8 bytes each, in slot
 /// order) follow its payload in memory, where the FHIR writer does not look.
 struct ReadingMerger: ~Copyable {
-    private struct Value: BitwiseCopyable {
+    /// A value of either reading. Not private: without optimisation the compiler then loses its metadata (Swift 6.3).
+    struct Value: BitwiseCopyable {
         var slot: Int
         var isNumber: Bool
         var number: Decimal64

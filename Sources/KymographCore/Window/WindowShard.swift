@@ -13,7 +13,7 @@ public protocol ShardEvents: AnyObject {
 /// It has no clock and does not wait; its owner gives it the time and decides when to sleep.
 struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// A ring and the machine's number for each series number of the ring.
-    private struct Input: ~Copyable {
+    struct Input: ~Copyable {
         var ring: RingConsumer
         var series = RawArray<Int32>(capacity: 1_024)
     }

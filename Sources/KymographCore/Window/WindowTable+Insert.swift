@@ -33,7 +33,10 @@ extension WindowTable {
         let slot = Int(windows[index].readings) + place
         guard slots[slot].instant == reading.instant else { return self.place(reading, payload, at: place, in: index) }
         if ReadingMerger.isRepeat(reading, payload, of: slots[slot]) {
-            if reading.received > slots[slot].received { slots[slot].received = reading.received }
+            if reading.received > slots[slot].received {
+                slots[slot].received = reading.received
+                windows[index].flags.remove(.stored)
+            }
             return .duplicate
         }
         return merge(reading, payload, at: place, in: index)
@@ -109,6 +112,8 @@ extension WindowTable {
         if merger.isTooLong { return .rejected(.valueTooLong) }
         releasePayload(at: slot)
         put(merger.reading, merger.payload, at: slot, in: index)
+        // Receive times are not content, but decide later conflicts: the archive must have them.
+        windows[index].flags.remove(.stored)
         if merger.isChanged { changed(place, in: index) }
         return merger.outcome
     }

@@ -33,8 +33,8 @@ extension WindowTable {
         slots[slot] = stored
     }
 
-    /// Frees the payload block of the reading at `slot`, if it has one. Within a window, ``Measurement/continuationSlots``
-    /// is the block's size class plus one, or 0.
+    /// Frees the payload block of the reading at `slot`, if it has one. Within a window,
+    /// ``Measurement/continuationSlots`` is the block's size class plus one, or 0.
     mutating func releasePayload(at slot: Int) {
         let reading = slots[slot]
         guard reading.continuationSlots > 0 else { return }

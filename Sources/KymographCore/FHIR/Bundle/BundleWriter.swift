@@ -30,8 +30,8 @@ public struct BundleWriter: ~Copyable, Sendable {
     /// Observations so far.
     public private(set) var observationCount = 0
 
-    /// Writes with `encoder`; a bundle ends before it has more than `maxEntries` entries (Patients and Devices count) or
-    /// more than `maxBytes` bytes, but always takes one Observation, however large.
+    /// Writes with `encoder`; a bundle ends before it has more than `maxEntries` entries (Patients and Devices count)
+    /// or more than `maxBytes` bytes, but always takes one Observation, however large.
     public init(_ encoder: consuming ObservationEncoder, maxEntries: Int = 100, maxBytes: Int = 1 << 20) {
         self.encoder = encoder
         self.maxEntries = maxEntries

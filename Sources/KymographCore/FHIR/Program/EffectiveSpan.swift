@@ -12,7 +12,7 @@ struct EffectiveSpan: BitwiseCopyable {
         if program.coversWindow {
             // FHIR periods include both ends, and windows are half-open: abutting ones must not share an instant.
             let last = content.end.advanced(by: -1_000_000)
-            start = content.start
+            start = min(content.start, readings[0].instant)
             end = max(last, readings[readings.count - 1].instant)
             return
         }

@@ -25,28 +25,24 @@ struct FieldFacts: BitwiseCopyable {
     static func survey(_ field: ProgramField, _ content: borrowing WindowContent) -> FieldFacts? {
         guard field.slot >= 0 else { return FieldFacts() }
         switch field.kind {
-        case .number: return latest(content, Int(field.slot), number: true, text: false)
-        case .text, .presence: return latest(content, Int(field.slot), number: true, text: true)
-        case .series: return latest(content, Int(field.slot), number: true, text: false)
+        case .text, .presence: return latest(content, Int(field.slot), orText: true)
+        case .number, .series: return latest(content, Int(field.slot), orText: false)
         case .statistics: return statistics(content, field)
         }
     }
 
-    private static func latest(
-        _ content: borrowing WindowContent, _ slot: Int, number: Bool, text: Bool
-    ) -> FieldFacts {
+    private static func latest(_ content: borrowing WindowContent, _ slot: Int, orText: Bool) -> FieldFacts {
         var facts = FieldFacts()
         var index = content.readings.count - 1
         while index >= 0 {
-            if let number = content.number(index, slot: slot) {
-                facts.result = number
-            } else if !text || content.text(index, slot: slot) == nil {
-                index -= 1
-                continue
+            let number = content.number(index, slot: slot)
+            if number != nil || orText && content.text(index, slot: slot) != nil {
+                facts.result = number ?? facts.result
+                facts.count = 1
+                facts.last = index
+                return facts
             }
-            facts.count = 1
-            facts.last = index
-            return facts
+            index -= 1
         }
         return facts
     }

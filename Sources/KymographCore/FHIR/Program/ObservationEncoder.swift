@@ -1,8 +1,8 @@
 /// Writes Observations from window contents, straight to bytes.
 ///
 /// Templates are compiled once, at `init`; a warmed-up encoder allocates nothing per Observation. Output is FHIR R4
-/// (and R4B) JSON, minified, without narrative. The shape of Observations is decided by ``ProgramCompiler`` alone: other
-/// shapes are other compilations of the same steps, not branches in the writing.
+/// (and R4B) JSON, minified, without narrative. The shape of Observations is decided by ``ProgramCompiler`` alone:
+/// other shapes are other compilations of the same steps, not branches in the writing.
 public struct ObservationEncoder: ~Copyable, Sendable {
     let options: ObservationOptions
     let digest: Digest256
@@ -35,8 +35,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         systems = IdentifierSystems(options)
     }
 
-    /// Appends the Observation of `content`, which has at least one reading, to `writer`, with references by identifier;
-    /// nothing when skipped.
+    /// Appends the Observation of `content`, which has at least one reading, to `writer`, with references by
+    /// identifier; nothing when skipped.
     public mutating func encode(_ content: borrowing WindowContent, into writer: inout ByteWriter) -> EncodeOutcome {
         if let rejection = prepare(content) { return .skipped(rejection) }
         return .written(condensedValues: write(content, references: .logical, into: &writer))
@@ -55,8 +55,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             guard let found = FieldFacts.survey(field, content) else { return .inexactNumber }
             facts.append(found)
             hasValue = hasValue || found.count > 0
-            guard field.hasSeries, field.period > 0, found.count > 0 else { continue }
-            guard SeriesPlan.fits(period: field.period, span: span.length) else { return .valueTooLong }
+            guard !field.hasSeries || found.count == 0 || SeriesPlan.fits(period: field.period, span: span.length)
+            else { return .valueTooLong }
         }
         guard hasValue else { return .missingValue }
         digestIdentity(content, program)

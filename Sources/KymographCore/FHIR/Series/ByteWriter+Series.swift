@@ -14,9 +14,34 @@ extension ByteWriter {
             appendOffsets(content, slot: slot, start: start)
             return 0
         }
-        let condensed = appendGrid(content, slot: slot, start: start, plan: plan, policy: policy)
+        var condensed = 0
+        if plan.isExact {
+            appendExactGrid(content, slot: slot, start: start, plan: plan)
+        } else {
+            condensed = appendGrid(content, slot: slot, start: start, plan: plan, policy: policy)
+        }
         append("\"")
         return condensed
+    }
+
+    private mutating func appendExactGrid(
+        _ content: borrowing WindowContent, slot: Int, start: Instant, plan: SeriesPlan
+    ) {
+        var written: Int64 = 0
+        var expected = start.nanoseconds
+        for index in 0..<content.readings.count {
+            guard let number = content.number(index, slot: slot) else { continue }
+            let instant = content.readings[index].instant.nanoseconds
+            // A division costs more than all else here, and most readings follow the one before.
+            if instant != expected {
+                appendHoles(upTo: (instant - start.nanoseconds) / plan.period, written: &written)
+            }
+            if written > 0 { append(UInt8(ascii: " ")) }
+            append(number)
+            written += 1
+            expected = instant + plan.period
+        }
+        appendHoles(upTo: plan.samples, written: &written)
     }
 
     private mutating func appendGrid(

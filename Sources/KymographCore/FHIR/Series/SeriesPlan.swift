@@ -9,9 +9,14 @@ struct SeriesPlan {
     var samples: Int64
     /// Whether the true times stand beside the values, because the grid would be longer.
     var isIrregular = false
+    /// Whether every reading is exactly on its sample, so that none share one.
+    var isExact = false
 
-    /// Whether a fixed `period` over `span` nanoseconds stays within ``maxSamples``.
-    static func fits(period: Int64, span: Int64) -> Bool { span / period < maxSamples }
+    /// Whether a series over `span` nanoseconds can be planned: a fixed `period` must stay within ``maxSamples``; with
+    /// 0 (from the data) the span must be less than 292 years.
+    static func fits(period: Int64, span: Int64) -> Bool {
+        period > 0 ? span / period < maxSamples : span < .max
+    }
 
     /// The grid of a template with a fixed period.
     init(period: Int64, span: Int64) {
@@ -24,20 +29,35 @@ struct SeriesPlan {
     init(_ content: borrowing WindowContent, slot: Int, start: Instant, span: Int64, endsOnReading: Bool) {
         var divisor: Int64 = endsOnReading ? span : 0
         var readings: Int64 = 0
-        var offsetBytes: Int64 = 0
+        var last = start.nanoseconds
         for index in 0..<content.readings.count where content.number(index, slot: slot) != nil {
-            let offset = content.readings[index].instant.nanoseconds - start.nanoseconds
-            divisor = SeriesPlan.commonDivisor(divisor, offset)
+            let instant = content.readings[index].instant.nanoseconds
+            // Divides all distances exactly when it divides all steps; most steps are the period itself.
+            if instant - last != divisor { divisor = SeriesPlan.commonDivisor(divisor, instant - last) }
+            last = instant
             readings += 1
-            offsetBytes += Int64(ByteWriter.millisecondsWidth(offset)) + 1
         }
         // A single reading at the start sets no rhythm: one second, or the rest of the window when that is longer.
         self.init(period: divisor > 0 ? divisor : max(span, 1_000_000_000), span: span)
-        let holeBytes = (samples - readings) * 2
-        guard holeBytes > offsetBytes + SeriesPlan.irregularBytes else { return }
+        isExact = true
+        // A hole takes two bytes.
+        let holes = samples - readings
+        guard holes > SeriesPlan.irregularBytes / 2 else { return }
+        let offsetBytes = SeriesPlan.offsetBytes(content, slot: slot, start: start)
+        guard holes > (SeriesPlan.irregularBytes + offsetBytes) / 2 else { return }
         isIrregular = true
         period = SeriesPlan.meanSpacing(span: span, samples: readings)
         samples = readings
+    }
+
+    /// Bytes of the times of all readings, in whole milliseconds.
+    private static func offsetBytes(_ content: borrowing WindowContent, slot: Int, start: Instant) -> Int64 {
+        var bytes = 0
+        for index in 0..<content.readings.count where content.number(index, slot: slot) != nil {
+            let offset = content.readings[index].instant.nanoseconds - start.nanoseconds
+            bytes += ByteWriter.millisecondsWidth(offset) + 1
+        }
+        return Int64(bytes)
     }
 
     /// Constant bytes of the irregular form beyond those of the grid.

@@ -3,7 +3,7 @@
 /// The R4 vital signs profiles are applied by validators because of the LOINC code alone, whether or not the template
 /// names the profile (spec/fhir.md section 1).
 enum ConformanceCheck {
-    private struct VitalSign {
+    struct VitalSign {
         var code: String
         var profile: String
         var units: [String]

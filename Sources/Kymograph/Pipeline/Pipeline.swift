@@ -1,0 +1,281 @@
+import CKymographLinux
+public import KymographCore
+
+/// Sources, lanes, rings, shards and a sink, wired together and run until they end or are told to.
+///
+/// Everything that can fail for a reason outside — addresses, files — is opened by ``init(_:set:notes:)``, so that a
+/// pipeline that starts, runs.
+public final class Pipeline: Sendable {
+    /// How a run ended.
+    public struct Outcome: Sendable {
+        /// Exit code (``ExitStatus``).
+        public var exitCode: Int32
+        /// What to tell the operator, empty when all is well.
+        public var message: String
+        /// The final balance.
+        public var summary: PipelineSummary
+    }
+
+    private let settings: PipelineSettings
+    private let set: MappingSet
+    private let lanes: [Lane]
+    /// For each lane, the numbers of the sources that it reads, in its order.
+    private let laneSources: [[Int]]
+    /// `rings[lane][shard]`.
+    private let rings: [[Ring]]
+    private let bells: [Doorbell]
+    private let ledger: PipelineLedger
+    private let deadLetters: DeadLetterWriter?
+    private let sink: any BundleSink
+    private let output: OutputStage
+    private let control: PipelineControl
+    private let runningLanes: LaneCount
+    private let runningShards: LaneCount
+
+    /// Opens everything. `notes` takes messages for the operator while the pipeline runs, from any thread.
+    public init(
+        _ settings: PipelineSettings, set: MappingSet, notes: @escaping @Sendable (String) -> Void
+    ) throws(PipelineError) {
+        self.settings = settings
+        self.set = set
+        ledger = PipelineLedger(sources: settings.sources.count)
+        do throws(SinkError) {
+            sink = try Pipeline.openSink(settings, notes)
+            if let path = settings.deadLetter { deadLetters = try DeadLetterWriter(path: path) } else { deadLetters = nil }
+        } catch {
+            throw PipelineError(error)
+        }
+        let assignment = Pipeline.assignment(settings)
+        do throws(SourceError) {
+            control = try PipelineControl(notes: notes)
+            bells = try Pipeline.bells(settings.shards)
+            lanes = try Pipeline.openLanes(settings, assignment)
+        } catch {
+            throw PipelineError(error)
+        }
+        laneSources = assignment
+        rings = lanes.map { _ in (0..<settings.shards).map { _ in Ring(capacity: settings.ringSlots) } }
+        output = OutputStage(sink: sink, ledger: ledger, control: control)
+        runningLanes = LaneCount(lanes.count)
+        runningShards = LaneCount(settings.shards)
+    }
+
+    // MARK: Opening
+
+    private static func openSink(
+        _ settings: PipelineSettings, _ notes: (String) -> Void
+    ) throws(SinkError) -> any BundleSink {
+        switch settings.destination {
+        case .standardOutput: return StandardOutputSink()
+        case .directory(let path):
+            let sink = try RotatingFileSink(directory: path, options: settings.rotation)
+            for file in sink.recovered { notes("recovered \(file) of an earlier run that did not end well") }
+            return sink
+        }
+    }
+
+    private static func bells(_ count: Int) throws(SourceError) -> [Doorbell] {
+        var bells: [Doorbell] = []
+        for _ in 0..<count { bells.append(try Doorbell()) }
+        return bells
+    }
+
+    /// Which lane reads which source: UDP ports are shared by all lanes, the others are dealt out in turn.
+    private static func assignment(_ settings: PipelineSettings) -> [[Int]] {
+        var lanes: [[Int]] = Array(repeating: [], count: settings.lanes)
+        var turn = 0
+        for (number, source) in settings.sources.enumerated() {
+            if case .udp(_, let port) = source.configuration.kind, port != 0 {
+                for lane in lanes.indices { lanes[lane].append(number) }
+            } else {
+                lanes[turn % lanes.count].append(number)
+                turn += 1
+            }
+        }
+        return lanes.filter { !$0.isEmpty }
+    }
+
+    private static func openLanes(
+        _ settings: PipelineSettings, _ assignment: [[Int]]
+    ) throws(SourceError) -> [Lane] {
+        var lanes: [Lane] = []
+        for numbers in assignment {
+            let configurations = numbers.map { number in
+                var configuration = settings.sources[number].configuration
+                configuration.number = number
+                configuration.lineCap = settings.lineBytes
+                configuration.sharesPort = assignment.count > 1
+                return configuration
+            }
+            lanes.append(try Lane(configurations))
+        }
+        return lanes
+    }
+
+    /// What is listened to, one line per source, with what the kernel granted.
+    public var sourceDescriptions: [String] {
+        var lines: [String] = []
+        for (lane, numbers) in zip(lanes, laneSources) {
+            for (index, number) in numbers.enumerated() where lane === firstLane(of: number) {
+                lines.append(describe(lane, index, settings.sources[number]))
+            }
+        }
+        return lines
+    }
+
+    private func firstLane(of number: Int) -> Lane? {
+        zip(lanes, laneSources).first { $0.1.contains(number) }?.0
+    }
+
+    private func describe(_ lane: Lane, _ index: Int, _ source: PipelineSettings.Source) -> String {
+        let granted = lane.receiveBufferBytes(index)
+        let mappings = (source.mappings.isEmpty ? settings.mappings : source.mappings).joined(separator: ", ")
+        let text = "\(lane.address(index).name), mapping \(mappings)"
+        guard granted > 0 else { return text }
+        let asked = source.configuration.receiveBufferBytes
+        let note = granted < asked ? " (asked for \(asked); raise net.core.rmem_max to get it)" : ""
+        return text + ", receive buffer \(granted) bytes" + note
+    }
+
+    /// The addresses in use, by source.
+    public var addresses: [SourceKind] {
+        settings.sources.indices.compactMap { number in
+            guard let place = laneSources.firstIndex(where: { $0.contains(number) }),
+                let index = laneSources[place].firstIndex(of: number)
+            else { return nil }
+            return lanes[place].address(index)
+        }
+    }
+
+    // MARK: Running
+
+    /// Runs until all sources have ended, or a signal of `signals` asks to stop. `progress` is called about every second.
+    ///
+    /// The first SIGINT or SIGTERM stops receiving and delivers what is there, for at most
+    /// ``PipelineSettings/drainLimit``; a second one ends at once.
+    public func run(signals: SignalWatcher?, progress: ((PipelineSummary) -> Void)? = nil) -> Outcome {
+        startShards()
+        startLanes()
+        var controller = RunController(drainLimit: settings.drainLimit)
+        while !(runningLanes.isZero && runningShards.isZero) && control.currentFailure == nil {
+            waitForChange(signals)
+            while let signal = signals?.next() {
+                switch controller.take(signal, now: WallClock.now()) {
+                case .nothing: control.note("SIGHUP: mappings are read at the start only; restart to load changed ones")
+                case .drain: stop()
+                case .endNow(let code): return outcome(exitCode: code, "ended by a second signal")
+                }
+            }
+            if controller.isOverdue(at: WallClock.now()) { control.force() }
+            progress?(summary)
+            if control.isForced { break }
+        }
+        return finish(controller)
+    }
+
+    /// Stops receiving; ``run(signals:progress:)`` returns when everything is delivered.
+    public func stop() {
+        for lane in lanes { lane.stop() }
+    }
+
+    /// The balance at this moment.
+    public var summary: PipelineSummary {
+        var counts: [(String, SourceCounts)] = []
+        for (lane, numbers) in zip(lanes, laneSources) {
+            for index in numbers.indices { counts.append((lane.address(index).name, lane.counts(index))) }
+        }
+        return ledger.summary(sources: counts)
+    }
+
+    private func waitForChange(_ signals: SignalWatcher?) {
+        control.changed.sleep(milliseconds: 0) { true }
+        _ = kymo_wait_either(signals?.fileDescriptor ?? -1, control.changed.fileDescriptor, 200)
+    }
+
+    private func startLanes() {
+        let inputs = settings.sources.map { source in
+            LaneInput(
+                templates: set.templates(of: source.mappings.isEmpty ? settings.mappings : source.mappings),
+                context: SourceContext(
+                    defaultDevice: Array((source.defaultDevice ?? "").utf8),
+                    defaultPatient: Array((source.defaultPatient ?? "").utf8),
+                    requiresPatient: settings.requiresPatient, maxFuture: settings.maxFuture))
+        }
+        for index in lanes.indices {
+            WorkerThread.start("kymo-lane-\(index)") { [self] in runLane(index, inputs) }
+        }
+    }
+
+    private func runLane(_ index: Int, _ inputs: [LaneInput]) {
+        let limits = settings.windows.limits
+        let reporter = LaneReporter(
+            set: set, names: settings.sources.map(\.configuration.kind.name), ledger: ledger, deadLetters: deadLetters,
+            bells: bells, rings: rings[index], control: control)
+        let router = ReadingRouter(
+            rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
+        let lane = ReadingLane(set: set, inputs: inputs, limits: settings.scan, router: router, events: reporter)
+        var consumer = LaneConsumer(lane)
+        do throws(SourceError) {
+            _ = try lanes[index].run(&consumer)
+        } catch {
+            control.fail(error.message, exitCode: ExitStatus.osError)
+        }
+        consumer.batchEnd()
+        runningLanes.leave()
+        for bell in bells { bell.ring() }
+        control.changed.ring()
+    }
+
+    private func startShards() {
+        for index in 0..<settings.shards {
+            let worker = ShardWorker(
+                rings: rings.map { $0[index] }, settings: settings, set: set,
+                reporter: ShardReporter(set: set, output: output, ledger: ledger, deadLetters: deadLetters),
+                output: output, bell: bells[index], control: control, inputsEnded: runningLanes)
+            WorkerThread.start("kymo-shard-\(index)") { [self] in
+                worker.run()
+                runningShards.leave()
+                control.changed.ring()
+            }
+        }
+    }
+
+    // MARK: Ending
+
+    private func finish(_ controller: RunController) -> Outcome {
+        stop()
+        // Threads that were told to end by force look up within a few milliseconds.
+        var patience = 500
+        while !(runningLanes.isZero && runningShards.isZero) && patience > 0 {
+            Wait.milliseconds(10)
+            patience -= 10
+        }
+        output.close()
+        let message = closeDeadLetters()
+        if let failure = control.currentFailure { return outcome(exitCode: failure.exitCode, failure.message) }
+        if control.isForced {
+            return outcome(exitCode: ExitStatus.drainCut, "draining took longer than its limit and was cut")
+        }
+        if let message { return outcome(exitCode: ExitStatus.ioError, message) }
+        let inFlight = summary.inFlight
+        guard inFlight == 0 else {
+            return outcome(exitCode: ExitStatus.software, "\(inFlight) readings are unaccounted for: this is a bug")
+        }
+        return outcome(exitCode: ExitStatus.success, "")
+    }
+
+    private func closeDeadLetters() -> String? {
+        guard let deadLetters else { return nil }
+        do throws(SinkError) {
+            try deadLetters.close()
+        } catch {
+            return error.message
+        }
+        let lost = deadLetters.counts.lost
+        return lost == 0 ? nil : "\(lost) dead letters could not be written"
+    }
+
+    private func outcome(exitCode: Int32, _ message: String) -> Outcome {
+        Outcome(exitCode: exitCode, message: message, summary: summary)
+    }
+}

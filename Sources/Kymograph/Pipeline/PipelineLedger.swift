@@ -1,0 +1,66 @@
+import KymographCore
+import Synchronization
+
+/// The readings of one source, counted by its lane.
+final class SourceLedger: Sendable {
+    private let received = Atomic<Int>(0)
+    private let rejected = Mutex<[Int]>(Array(repeating: 0, count: Rejection.allCases.count))
+
+    func add(received count: Int) { received.add(count, ordering: .relaxed) }
+
+    func reject(_ reason: Rejection) { rejected.withLock { $0[Int(reason.rawValue)] += 1 } }
+
+    var receivedCount: Int { received.load(ordering: .relaxed) }
+
+    var rejectedCounts: [Int] { rejected.withLock { $0 } }
+}
+
+/// Counts every reading twice, where it enters and where it ends, so that a lost one shows as a difference.
+final class PipelineLedger: Sendable {
+    let sources: [SourceLedger]
+    private let routed = Atomic<Int>(0)
+    private let shards = Mutex(ShardTally())
+    private let bytes = Atomic<Int>(0)
+    private let bundles = Atomic<Int>(0)
+    private let undelivered = Atomic<Int>(0)
+
+    init(sources: Int) {
+        self.sources = (0..<sources).map { _ in SourceLedger() }
+    }
+
+    func add(routed count: Int) { routed.add(count, ordering: .relaxed) }
+
+    func add(_ tally: ShardTally) { shards.withLock { $0.add(tally) } }
+
+    func addBundle(bytes count: Int) {
+        bytes.add(count, ordering: .relaxed)
+        bundles.add(1, ordering: .relaxed)
+    }
+
+    func addUndelivered() { undelivered.add(1, ordering: .relaxed) }
+
+    /// The present state. Exact once all threads have ended; while they run, readings in the rings are neither here nor
+    /// there and show as ``PipelineSummary/inFlight``.
+    func summary(sources names: [(String, SourceCounts)]) -> PipelineSummary {
+        let tally = shards.withLock { $0 }
+        var summary = PipelineSummary()
+        summary.accepted = tally.accepted
+        summary.duplicate = tally.duplicate
+        summary.conflict = tally.conflict
+        summary.rejected = tally.rejected
+        summary.windows = tally.windows
+        summary.amended = tally.amended
+        summary.observations = tally.observations
+        summary.condensed = tally.condensed
+        for source in sources {
+            summary.received += source.receivedCount
+            for (index, count) in source.rejectedCounts.enumerated() { summary.rejected[index] += count }
+        }
+        summary.kernelDropped = names.map { Int($0.1.kernelDrops) }.reduce(0, +)
+        summary.kernelDropsBySource = names.map { ($0.0, Int($0.1.kernelDrops)) }.filter { $0.1 > 0 }
+        summary.bytes = bytes.load(ordering: .relaxed)
+        summary.bundles = bundles.load(ordering: .relaxed)
+        summary.undeliveredBundles = undelivered.load(ordering: .relaxed)
+        return summary
+    }
+}

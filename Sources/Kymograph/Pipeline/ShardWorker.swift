@@ -1,0 +1,85 @@
+import KymographCore
+import Synchronization
+
+/// The shard's side of the pipeline's bookkeeping: output, ledger, dead letters.
+final class ShardReporter: ShardEvents, Sendable {
+    private let set: MappingSet
+    private let output: OutputStage
+    private let ledger: PipelineLedger
+    private let deadLetters: DeadLetterWriter?
+
+    init(set: MappingSet, output: OutputStage, ledger: PipelineLedger, deadLetters: DeadLetterWriter?) {
+        self.set = set
+        self.output = output
+        self.ledger = ledger
+        self.deadLetters = deadLetters
+    }
+
+    func bundle(_ bytes: ByteView) { output.write(bytes) }
+
+    func counted(_ tally: ShardTally) { ledger.add(tally) }
+
+    func rejected(_ reason: Rejection, _ measurement: Measurement, payload: ByteView, identity: SeriesIdentity) {
+        guard let deadLetters else { return }
+        var text = ByteWriter(capacity: 512)
+        MeasurementJSON.append(
+            measurement, payload: payload, type: set.types[identity.type], identity: identity, to: &text)
+        deadLetters.append(
+            reason: reason, source: "shard", receivedAt: measurement.received, bytes: text.view,
+            detail: "the bytes are the normalised measurement of type \(set.types[identity.type].name)")
+    }
+}
+
+/// The loop of a shard's thread.
+struct ShardWorker {
+    let rings: [Ring]
+    let settings: PipelineSettings
+    let set: MappingSet
+    let reporter: ShardReporter
+    let output: OutputStage
+    let bell: Doorbell
+    let control: PipelineControl
+    /// Becomes true when no lane will put anything into the rings any more.
+    let inputsEnded: LaneCount
+
+    /// Nanoseconds between two looks at the clock for idle windows and waiting bundles.
+    private static let tickInterval: Int64 = 50_000_000
+
+    /// Works until the lanes have ended and everything is delivered, or until it is forced to stop.
+    func run() {
+        let encoder = ObservationEncoder(
+            types: set.types, templates: set.fhirTemplates, options: settings.output, digest: .openSSL)
+        let bundles = BundleWriter(encoder, maxEntries: settings.bundleEntries, maxBytes: settings.bundleBytes)
+        var shard = InMemoryShard(
+            rings: rings, types: set.types, settings: settings.windows, bundles: bundles, events: reporter)
+        var lastTick = WallClock.now()
+        while !control.isForced {
+            // Read before the rings: what a lane wrote before it ended is then surely seen by the step.
+            let isLast = inputsEnded.isZero
+            let now = WallClock.now()
+            let taken = shard.step(now: now)
+            if now.nanoseconds - lastTick.nanoseconds >= ShardWorker.tickInterval || now < lastTick {
+                shard.tick(now: now, bundleAge: settings.bundleAge)
+                output.tick(now)
+                lastTick = now
+            }
+            if taken > 0 { continue }
+            if isLast { break }
+            bell.sleep(milliseconds: 50) { inputsEnded.isZero || rings.contains { !$0.isEmpty } }
+        }
+        if !control.isForced { shard.drain(now: WallClock.now()) }
+    }
+}
+
+/// How many lanes still run.
+final class LaneCount: Sendable {
+    private let count: Atomic<Int>
+
+    init(_ count: Int) { self.count = Atomic(count) }
+
+    /// Whether all have ended. What they wrote before is visible then.
+    var isZero: Bool { count.load(ordering: .acquiring) == 0 }
+
+    /// Notes that one has ended.
+    func leave() { count.subtract(1, ordering: .acquiringAndReleasing) }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import KymographCore
+
+/// The system calls of ``ReadingSender``: the only file of this module that handles pointers.
+enum SendingSocket {
+    /// A connected UDP socket.
+    static func udp(host: String, port: UInt16) throws(SendingError) -> Int32 {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        // Safe: all arguments live through the call; `found` is freed below.
+        let code = unsafe getaddrinfo(host, String(port), &hints, &found)
+        guard code == 0, let first = unsafe found else {
+            throw SendingError(description: "udp \(host):\(port): no such host")
+        }
+        defer { unsafe freeaddrinfo(first) }
+        let descriptor = unsafe socket(first.pointee.ai_family, first.pointee.ai_socktype, 0)
+        // Safe: getaddrinfo filled address and length.
+        let connected = unsafe connect(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen)
+        guard descriptor >= 0, connected == 0 else {
+            throw failure("udp \(host):\(port)", closing: descriptor)
+        }
+        return descriptor
+    }
+
+    /// A connected Unix socket.
+    static func unix(path: String, isStream: Bool) throws(SendingError) -> Int32 {
+        let name = "\(isStream ? "unix" : "unixgram") \(path)"
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard bytes.count < room else {
+            throw SendingError(description: "\(name): the path is longer than \(room - 1) bytes; use a shorter one")
+        }
+        // Safe: bytes.count < size of sun_path, which is zeroed behind.
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        let kind = isStream ? SOCK_STREAM : SOCK_DGRAM
+        let descriptor = socket(AF_UNIX, Int32(kind.rawValue), 0)
+        // Safe: the address outlives the call and its length is its own.
+        let connected = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { rebound in
+                unsafe connect(descriptor, rebound, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard descriptor >= 0, connected == 0 else { throw failure(name, closing: descriptor) }
+        return descriptor
+    }
+
+    /// Sends one datagram, waiting for room; false with `errno` set when it failed.
+    static func sendDatagram(_ line: ByteView, to descriptor: Int32) -> Bool {
+        // Safe: the view is readable for its length. A receiver of datagrams needs no line end.
+        let bytes = unsafe line.unsafeBuffer
+        let length = line.count > 0 && line[line.count - 1] == UInt8(ascii: "\n") ? line.count - 1 : line.count
+        while true {
+            let sent = unsafe Glibc.send(descriptor, bytes.baseAddress, length, Int32(MSG_NOSIGNAL))
+            if sent >= 0 { return true }
+            if errno != EINTR { return false }
+        }
+    }
+
+    /// Writes some of `bytes`; the number written, or -1 with `errno` set.
+    static func write(_ bytes: ByteView, to descriptor: Int32) -> Int {
+        let buffer = unsafe bytes.unsafeBuffer
+        if descriptor == STDOUT_FILENO {
+            // Safe: the view is readable for its length.
+            return unsafe Glibc.write(descriptor, buffer.baseAddress, buffer.count)
+        }
+        // Safe: as above; without the flag a receiver that goes away would end the process by SIGPIPE.
+        return unsafe Glibc.send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// The system's words for an error number.
+    static func reason(_ code: Int32) -> String {
+        // Safe: strerror returns a valid C string; this tool sends from one thread.
+        unsafe String(cString: strerror(code)).lowercased()
+    }
+
+    private static func failure(_ name: String, closing descriptor: Int32) -> SendingError {
+        let code = errno
+        if descriptor >= 0 { close(descriptor) }
+        let missing = code == ENOENT || code == ECONNREFUSED
+        let advice = missing ? "; nothing listens there, start 'kymo run' first" : ""
+        return SendingError(description: "\(name): \(reason(code))\(advice)")
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Glibc
+import KymographCore
+import KymographTestKit
+
+/// Where `simulate` and `replay` send to: exactly one of the options.
+struct SendingOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Send one reading a datagram to this UDP address.", valueName: "host:port"))
+    var udp: String?
+
+    @Option(help: ArgumentHelp("Send NDJSON to this Unix stream socket.", valueName: "path"))
+    var unix: String?
+
+    @Option(help: ArgumentHelp("Send one reading a datagram to this Unix datagram socket.", valueName: "path"))
+    var unixgram: String?
+
+    @Flag(help: "Write NDJSON to standard output.")
+    var stdout = false
+
+    func validate() throws {
+        let named = [udp != nil, unix != nil, unixgram != nil, stdout].filter { $0 }.count
+        guard named == 1 else {
+            throw ValidationError("name one destination: --udp, --unix, --unixgram or --stdout")
+        }
+        _ = try destination
+    }
+
+    /// The destination that was named.
+    var destination: ReadingDestination {
+        get throws {
+            if let udp { return try Self.udpDestination(udp) }
+            if let unix { return .unixStream(path: unix) }
+            if let unixgram { return .unixDatagram(path: unixgram) }
+            return .standardOutput
+        }
+    }
+
+    /// `host:port` or `[v6]:port`.
+    private static func udpDestination(_ text: String) throws -> ReadingDestination {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0
+        else {
+            throw ValidationError("--udp \(text): write HOST:PORT, such as 127.0.0.1:5757 or [::1]:5757")
+        }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        return .udp(host: host.isEmpty ? "127.0.0.1" : host, port: port)
+    }
+}
+
+extension ReadingSender {
+    /// Waits until the next reading is due; what is ready leaves first.
+    mutating func wait(_ duration: Duration) throws(SendingError) {
+        guard duration > .milliseconds(1) else { return }
+        try flush()
+        let until = ContinuousClock.now + duration
+        while case let left = until - ContinuousClock.now, left > .zero {
+            usleep(UInt32(min(left / .microseconds(1), 900_000)))
+        }
+    }
+
+    /// Says how much was sent and how fast.
+    ///
+    /// - Throws: the exit code when a part was refused.
+    borrowing func report(after elapsed: Duration) throws {
+        let seconds = elapsed / .seconds(1)
+        let rate = seconds > 0 ? Int(Double(sent) / seconds) : sent
+        StandardError.write("sent \(sent) lines in \(TimeText.of(seconds)) (\(rate) a second)\n")
+        if refused > 0 {
+            throw StandardError.exit("\(refused) readings were refused: nobody listened", code: EX_UNAVAILABLE)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import COpenSSL
+import KymographCore
+
+/// Builds the content of a window by hand.
+struct TestWindow: ~Copyable {
+    private var readings = RawArray<Measurement>()
+    private var payloads = ByteWriter()
+    var series: SeriesIdentity
+    var start: Int64
+    var end: Int64
+    var status = ObservationStatus.final
+
+    static let second: Int64 = 1_000_000_000
+    /// 2024-05-01T10:00:00Z, in nanoseconds.
+    static let tenOClock: Int64 = 1_714_557_600_000_000_000
+
+    init(
+        device: String = "hr-1", patient: String? = "7", encounter: String? = nil, correlation: String? = nil,
+        type: Int = 0, start: Int64 = tenOClock, seconds: Int64 = 60
+    ) {
+        series = SeriesIdentity(
+            type: type, device: Array(device.utf8), patient: patient.map { Array($0.utf8) },
+            encounter: encounter.map { Array($0.utf8) }, correlation: correlation.map { Array($0.utf8) })
+        self.start = start
+        end = start + seconds * TestWindow.second
+    }
+
+    /// Adds a reading `offset` nanoseconds after the start.
+    mutating func add(_ offset: Int64, _ numbers: [Int: String] = [:], texts: [Int: String] = [:], zone: Int16? = nil) {
+        let instant = Instant(nanoseconds: start + offset)
+        var reading = Measurement(instant: instant, received: instant)
+        reading.offsetMinutes = zone ?? UTCOffset.none
+        let place = payloads.count
+        for (slot, text) in numbers.sorted(by: { $0.key < $1.key }) {
+            let number = decimal(text)
+            if slot < Measurement.inlineValues {
+                reading.setInline(slot, number)
+            } else {
+                ValueRecord.append(slot: slot, number: number, to: &payloads)
+            }
+        }
+        for (slot, text) in texts.sorted(by: { $0.key < $1.key }) {
+            Array(text.utf8).withByteView { ValueRecord.append(slot: slot, text: $0, to: &payloads) }
+        }
+        reading.series = UInt32(place / 64)
+        reading.payloadBytes = UInt16(payloads.count - place)
+        while payloads.count % 64 != 0 { payloads.append(0) }
+        append(reading)
+    }
+
+    private mutating func append(_ reading: Measurement) { readings.append(reading) }
+
+    /// Lends the content.
+    func withContent<Result>(_ body: (borrowing WindowContent) throws -> Result) rethrows -> Result {
+        try body(
+            WindowContent(
+                series: series, start: Instant(nanoseconds: start), end: Instant(nanoseconds: end), status: status,
+                readings: readings.list(0..<readings.count), payloads: payloads.view))
+    }
+}
+
+/// The number that `text` writes, digits kept.
+func decimal(_ text: String) -> Decimal64 {
+    let parts = text.split(separator: ".")
+    let digits = parts.joined()
+    guard let mantissa = Int64(digits) else { preconditionFailure("not a test number: \(text)") }
+    return Decimal64(mantissa: mantissa, exponent: parts.count == 2 ? -Int8(parts[1].count) : 0)
+}
+
+/// SHA-256 of the system's crypto library.
+let testDigest = Digest256 { message, bytes in bytes = testSHA256(message) }
+
+private func testSHA256(_ message: ByteView) -> Digest256.Bytes {
+    var bytes = Digest256.Bytes(repeating: 0)
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { output in
+        // Safe: the view is readable for the call, and SHA256 writes exactly 32 bytes.
+        let input = unsafe message.unsafeBuffer.bindMemory(to: UInt8.self)
+        _ = unsafe SHA256(input.baseAddress, message.count, output.baseAddress)
+        for index in 0..<32 { unsafe bytes[index] = output[index] }
+    }
+    return bytes
+}
+
+extension TestWindow {
+    /// Adds a reading with one number in slot 0.
+    mutating func add(_ offset: Int64, number: Decimal64) {
+        let instant = Instant(nanoseconds: start + offset)
+        var reading = Measurement(instant: instant, received: instant)
+        reading.setInline(0, number)
+        append(reading)
+    }
+}
+
+/// The SHA-256 of `text` in hexadecimal.
+func hexDigest(_ text: String) -> String {
+    Array(text.utf8).withByteView { view in
+        let bytes = testSHA256(view)
+        return (0..<32).map { index in
+            let digits = String(bytes[index], radix: 16)
+            return digits.count == 1 ? "0\(digits)" : digits
+        }.joined()
+    }
+}

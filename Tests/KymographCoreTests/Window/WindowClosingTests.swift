@@ -1,0 +1,152 @@
+import KymographCore
+import Testing
+
+@Suite struct WindowClosingTests {
+    /// Readings with conflicts, partial values and disorder far beyond lateness, received in order.
+    static func disorder(_ random: inout WindowRandom, count: Int, series: Int) -> [TestReading] {
+        (0..<count).map { index in
+            let instant = Int64(random.int(-150...150)) * 2 * second
+            var reading = TestReading(
+                series: random.int(0...series - 1), instant: instant, received: Int64(index) * second)
+            for slot in [0, 1, 4, 6] where random.once(in: 2) {
+                reading.values[slot] = .number(Int64(random.int(1...3)), 0)
+            }
+            if random.once(in: 3) { reading.values[3] = .text("t\(random.int(1...2))") }
+            return reading
+        }
+    }
+
+    @Test(arguments: [Grouping.tumbling(nanoseconds: minute), .instance, .correlation])
+    func theLastEmissionIsTheOracleWheneverWindowsClose(_ grouping: Grouping) {
+        let period: Int64 =
+            switch grouping {
+            case .tumbling(let nanoseconds): nanoseconds
+            case .instance: 1
+            case .correlation: 0
+            }
+        for seed in UInt64(1)...300 {
+            var random = WindowRandom(seed: seed)
+            let limits = WindowLimits(preliminaryEvery: random.int(0...4))
+            let settings = WindowSettings(
+                lateness: Int64(random.int(0...90)) * second, idle: 3 * second, limits: limits)
+            var run = WindowRun(grouping, series: 2, settings: settings)
+            var oracle = WindowOracle(period: period)
+            for reading in WindowClosingTests.disorder(&random, count: 120, series: 2) {
+                let expected = oracle.add(reading)
+                #expect(run.add(reading) == expected, "seed \(seed)")
+                if random.once(in: 3) { run.take() }
+                let now = reading.received + Int64(random.int(0...5)) * second
+                if random.once(in: 4) { run.machine.tick(now: Instant(nanoseconds: now)) }
+                if random.once(in: 50) { run.finish() }
+            }
+            run.finish()
+            #expect(run.last == oracle.contents, "seed \(seed)")
+            #expect(WindowClosingTests.areStatusesInOrder(run.shown), "seed \(seed)")
+        }
+    }
+
+    /// Per window: preliminary ones first, then one final, then only amended; and never the same content twice.
+    static func areStatusesInOrder(_ shown: [WindowRun.Shown]) -> Bool {
+        Dictionary(grouping: shown, by: \.name).values.allSatisfy { emissions in
+            let settled = emissions.drop { $0.status == .preliminary }
+            let rest = settled.dropFirst()
+            return settled.first?.status == .final && rest.allSatisfy { $0.status == .amended }
+        }
+    }
+
+    @Test func quietSeriesAreClosedAtTheIdleTimeOnly() {
+        var run = WindowRun(series: 2, settings: WindowSettings(idle: 10 * second))
+        run.add(.at(5, received: 100))
+        run.add(.at(5, received: 103, series: 1))
+        run.machine.tick(now: Instant(seconds: 109))
+        run.take()
+        #expect(run.shown.isEmpty)
+        run.machine.tick(now: Instant(seconds: 110))
+        run.take()
+        #expect(run.shown.map(\.name.series) == [0])
+        run.machine.tick(now: Instant(seconds: 113))
+        run.take()
+        #expect(run.shown.map(\.name.series) == [0, 1])
+    }
+
+    @Test func withoutIdleTimeQuietSeriesStayOpen() {
+        var run = WindowRun(settings: WindowSettings(idle: 0))
+        run.add(.at(5))
+        run.machine.tick(now: .distantFuture)
+        run.take()
+        #expect(run.shown.isEmpty && run.machine.counters.openWindows == 1)
+    }
+
+    @Test func aLateReadingShowsTheWholeWindowAsAmended() {
+        var run = WindowRun()
+        run.play([.at(1), .at(2), .at(300), .at(3)])
+        #expect(run.statuses(0) == [.final, .amended])
+        #expect(run.last[WindowName(series: 0, start: 0)]?.split(separator: "\n").count == 3)
+    }
+
+    @Test func lateDuplicatesShowNothing() {
+        var run = WindowRun()
+        run.play([.at(1), .at(2), .at(300), .at(1), .at(2)])
+        #expect(run.outcomes.suffix(2) == [.duplicate, .duplicate])
+        #expect(run.statuses(0) == [.final])
+    }
+
+    @Test func preliminaryAtEachMultipleThenFinal() {
+        var run = WindowRun(settings: WindowSettings(limits: WindowLimits(preliminaryEvery: 3)))
+        run.play((0..<8).map { .at(Int64($0)) })
+        #expect(run.statuses(0) == [.preliminary, .preliminary, .final])
+        #expect(run.shown.map { $0.content.split(separator: "\n").count } == [3, 6, 8])
+    }
+
+    @Test func aFullyPreliminaryWindowStillBecomesFinal() {
+        var run = WindowRun(settings: WindowSettings(limits: WindowLimits(preliminaryEvery: 2)))
+        run.play([.at(1), .at(2)])
+        #expect(run.statuses(0) == [.preliminary, .final])
+    }
+
+    @Test func aChangeBetweenEncodingAndSettlingIsShownAgain() throws {
+        var run = WindowRun()
+        run.add(.at(1))
+        run.machine.drain()
+        let next = run.machine.nextEmission()
+        let emission = try #require(next)
+        run.add(.at(2))
+        run.machine.settle(emission)
+        run.take()
+        #expect(run.statuses(0) == [.amended])
+        #expect(run.last[WindowName(series: 0, start: 0)]?.split(separator: "\n").count == 2)
+    }
+
+    @Test func oneCorrelationWindowSpansAllReadings() throws {
+        var run = WindowRun(.correlation)
+        for reading in [TestReading.at(5_000), .at(-70), .at(90_000)] { run.add(reading) }
+        run.take()
+        #expect(run.shown.isEmpty)
+        run.machine.drain()
+        let next = run.machine.nextEmission()
+        let emission = try #require(next)
+        #expect(emission.start == Instant(seconds: -70) && emission.end == Instant(seconds: 90_000))
+        run.take()
+        #expect(run.add(.at(100_000)) == .accepted)
+        run.finish()
+        #expect(run.statuses(0) == [.final, .amended])
+        #expect(run.last[WindowName(series: 0, start: 0)]?.split(separator: "\n").count == 4)
+    }
+
+    @Test func readingsOfInstanceGroupingAreShownPromptlyOneByOne() {
+        var run = WindowRun(.instance)
+        for reading in [TestReading.at(1), .at(3), .at(2)] { run.add(reading) }
+        run.take()
+        #expect(run.shown.map(\.name.start) == [second, 2 * second, 3 * second])
+        run.add(.at(2, 99))
+        run.add(.at(3))
+        run.take()
+        #expect(run.shown.count == 4)
+        #expect(run.statuses(2 * second) == [.final, .amended])
+        run.finish()
+        run.add(.at(3, 98))
+        run.finish()
+        #expect(run.shown.count == 5)
+        #expect(run.statuses(3 * second) == [.final, .amended])
+    }
+}

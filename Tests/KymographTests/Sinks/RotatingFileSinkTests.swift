@@ -1,0 +1,150 @@
+import CZstd
+import Glibc
+import Kymograph
+import KymographCore
+import Synchronization
+import Testing
+
+@Suite struct RotatingFileSinkTests {
+    private let scratch = Scratch()
+    /// 2026-11-21T06:45:35Z
+    private let clock = TestClock(Instant(seconds: 1_795_243_535))
+
+    private func sink(_ change: (inout RotationOptions) -> Void = { _ in }) throws -> RotatingFileSink {
+        var options = RotationOptions()
+        change(&options)
+        return try RotatingFileSink(directory: scratch.path, options: options) { [clock] in clock.now }
+    }
+
+    private func write(_ text: String, to sink: RotatingFileSink) throws {
+        try Array(text.utf8).withByteView { bytes in try sink.write(bytes) }
+    }
+
+    private var visible: [String] { scratch.names.filter { !$0.hasPrefix(".") } }
+
+    @Test func showsAFileOnlyWhenItIsWhole() throws {
+        let sink = try sink()
+        #expect(scratch.names.isEmpty)
+        try write("{\"a\":1}", to: sink)
+        try sink.flush()
+        #expect(visible.isEmpty)
+        #expect(scratch.names.count == 1)
+        try sink.close()
+        #expect(scratch.names == ["kymo-20261121T064535-000001.ndjson"])
+        #expect(Files.text(scratch.file("kymo-20261121T064535-000001.ndjson")) == "{\"a\":1}\n")
+        #expect(Files.mode(scratch.file("kymo-20261121T064535-000001.ndjson")) & 0o027 == 0)
+        #expect(throws: SinkError.self) { try write("late", to: sink) }
+    }
+
+    @Test func rotatesBySize() throws {
+        let sink = try sink { $0.maxBytes = 100 }
+        for number in 0..<10 { try write("{\"bundle\":\(number),\"pad\":\"01234567890123456789\"}", to: sink) }
+        try sink.close()
+        let texts = visible.map { Files.text(scratch.file($0)) }
+        #expect(texts.allSatisfy { $0.utf8.count <= 100 })
+        #expect(texts.joined().split(separator: "\n").count == 10)
+        #expect(sink.finishedFiles == texts.count)
+        #expect(texts.count == 5)
+    }
+
+    @Test func rotatesByAge() throws {
+        let sink = try sink { $0.maxAge = .seconds(60) }
+        try write("first", to: sink)
+        clock.advance(seconds: 59)
+        try sink.tick(clock.now)
+        #expect(visible.isEmpty)
+        clock.advance(seconds: 1)
+        try sink.tick(clock.now)
+        #expect(visible == ["kymo-20261121T064535-000001.ndjson"])
+        try write("second", to: sink)
+        clock.advance(seconds: 60)
+        try write("third", to: sink)
+        try sink.close()
+        #expect(visible.map { Files.text(scratch.file($0)) } == ["first\n", "second\n", "third\n"])
+        #expect(visible.last == "kymo-20261121T064735-000003.ndjson")
+    }
+
+    @Test func compressesToFramesThatDecode() throws {
+        let sink = try sink {
+            $0.compression = .zstd()
+            $0.maxBytes = 20_000
+        }
+        var random = SystemRandomNumberGenerator()
+        let bundles = (0..<20_000).map { "{\"bundle\":\($0),\"noise\":\(random.next())}" }
+        for bundle in bundles { try write(bundle, to: sink) }
+        try sink.close()
+        #expect(visible.count > 1)
+        #expect(visible.allSatisfy { $0.hasSuffix(".ndjson.zst") })
+        let decoded = visible.map { String(decoding: decompress(Files.read(scratch.file($0))), as: UTF8.self) }
+        #expect(decoded.joined() == bundles.map { $0 + "\n" }.joined())
+    }
+
+    private func decompress(_ bytes: [UInt8]) -> [UInt8] {
+        var output = [UInt8](repeating: 0, count: 8 << 20)
+        let size = unsafe ZSTD_decompress(&output, output.count, bytes, bytes.count)
+        #expect(ZSTD_isError(size) == 0)
+        return Array(output[..<size])
+    }
+
+    @Test func replacesNothing() throws {
+        Files.write(scratch.file("kymo-20261121T064535-000001.ndjson"), Array("precious".utf8))
+        let sink = try sink()
+        try write("new", to: sink)
+        Files.write(scratch.file("kymo-20261121T064535-000002.ndjson"), Array("late comer".utf8))
+        try sink.close()
+        #expect(visible.map { Files.text(scratch.file($0)) } == ["precious", "late comer", "new\n"])
+    }
+
+    @Test func finishesWhatACrashLeft() throws {
+        let name = ".kymo-20261120T000000-000001.ndjson"
+        Files.write(scratch.file("\(name).tmp"), Array("one\ntwo\nthr".utf8))
+        Files.write(scratch.file(".kymo-20261120T000000-000002.ndjson.tmp"), Array("half".utf8))
+        Files.write(scratch.file(".kymo-20261120T000000-000003.ndjson.zst.tmp"), [0x28, 0xB5, 0x2F, 0xFD])
+        Files.write(scratch.file(".kymo-20261120T000000-000004.ndjson.tmp"), [])
+        Files.write(scratch.file(".unrelated.tmp"), Array("keep".utf8))
+        let sink = try sink()
+        #expect(scratch.names == [".unrelated.tmp"] + sink.recovered.map(\.name))
+        #expect(
+            sink.recovered.map(\.name) == [
+                "kymo-20261120T000000-000001.ndjson", "kymo-20261120T000000-000002.ndjson.partial",
+                "kymo-20261120T000000-000003.ndjson.zst.partial",
+            ])
+        #expect(sink.recovered.map(\.bytesCut) == [3, 0, 0])
+        #expect(sink.recovered.map(\.isPartial) == [false, true, true])
+        #expect(Files.text(scratch.file("kymo-20261120T000000-000001.ndjson")) == "one\ntwo\n")
+        #expect(Files.text(scratch.file("kymo-20261120T000000-000002.ndjson.partial")) == "half")
+    }
+
+    @Test func ownsItsDirectory() throws {
+        let first = try sink()
+        let error = #expect(throws: SinkError.self) { try sink() }
+        #expect(error?.kind == .inUse)
+        try first.close()
+        _ = try sink()
+    }
+
+    @Test func createsItsDirectory() throws {
+        let directory = scratch.file("out")
+        let sink = try RotatingFileSink(directory: directory)
+        #expect(Files.mode(directory) & 0o027 == 0)
+        try sink.close()
+        unsafe rmdir(directory)
+        let error = #expect(throws: SinkError.self) { try RotatingFileSink(directory: "\(directory)/deep") }
+        #expect(error?.message.contains("create the directory above it first") == true)
+    }
+}
+
+/// A clock that stands until it is moved.
+final class TestClock: Sendable {
+    private let time: Mutex<Instant>
+
+    init(_ start: Instant) {
+        time = Mutex(start)
+    }
+
+    var now: Instant { time.withLock { $0 } }
+
+    func advance(seconds: Int64) {
+        time.withLock { $0 = $0.advanced(by: seconds * 1_000_000_000) }
+    }
+}

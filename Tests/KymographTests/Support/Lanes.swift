@@ -1,0 +1,19 @@
+import Kymograph
+import KymographCore
+
+extension Lane {
+    /// Takes what the kernel holds by now, and ends.
+    func collect() throws -> RecordingConsumer {
+        stop()
+        var consumer = RecordingConsumer()
+        _ = try run(&consumer)
+        return consumer
+    }
+
+    /// Reads until the sources end.
+    func collectToEnd() throws -> RecordingConsumer {
+        var consumer = RecordingConsumer()
+        _ = try run(&consumer)
+        return consumer
+    }
+}
