@@ -54,6 +54,7 @@ let package = Package(
         .target(
             name: "Readings",
             dependencies: [.product(name: "KymographCore", package: "kymograph")],
+            resources: [.embedInCode("device.json"), .embedInCode("fhir.json")],
             swiftSettings: strict),
         .executableTarget(
             name: "StageProbe",
