@@ -8,6 +8,8 @@ import Readings
 struct StageProbe {
     /// Readings before counting starts: enough for windows to have been closed and their memory used again.
     private static let warmup = 20_000
+    /// An Observation stands for many readings.
+    private static let warmupObservations = 2_000
     private static let longest = 1_000_000
 
     static func main() {
@@ -21,13 +23,13 @@ struct StageProbe {
         case "map": measure(MapStage(.workload(count: 4_096), Workload.mappings()), count)
         case "ring": measure(RingStage(), count)
         case "window": measure(WindowStage(), count)
-        case "fhir": measure(FHIRStage(), count)
+        case "fhir": measure(FHIRStage(), count, warmup: warmupObservations)
         case "endtoend": measure(EndToEndStage(.workload(count: warmup + count)), count)
         default: print("there is no stage \(arguments[1])")
         }
     }
 
-    private static func measure(_ stage: consuming some Stage & ~Copyable, _ count: Int) {
+    private static func measure(_ stage: consuming some Stage & ~Copyable, _ count: Int, warmup: Int = warmup) {
         stage.run(warmup)
         let start = ContinuousClock.now
         let before = kymograph_allocations()
