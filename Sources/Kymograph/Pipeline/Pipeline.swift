@@ -1,4 +1,3 @@
-import CKymographLinux
 public import KymographCore
 
 /// Sources, lanes, rings, shards and a sink, wired together and run until they end or are told to.
@@ -158,7 +157,7 @@ public final class Pipeline: Sendable {
         startLanes()
         var controller = RunController(drainLimit: settings.drainLimit)
         while !(runningLanes.isZero && runningShards.isZero) && control.currentFailure == nil {
-            waitForChange(signals)
+            control.waitForChange(or: signals?.fileDescriptor ?? -1, milliseconds: 200)
             while let signal = signals?.next() {
                 switch controller.take(signal, now: WallClock.now()) {
                 case .nothing: control.note("SIGHUP: mappings are read at the start only; restart to load changed ones")
@@ -187,11 +186,6 @@ public final class Pipeline: Sendable {
         return ledger.summary(sources: counts)
     }
 
-    private func waitForChange(_ signals: SignalWatcher?) {
-        control.changed.sleep(milliseconds: 0) { true }
-        _ = kymo_wait_either(signals?.fileDescriptor ?? -1, control.changed.fileDescriptor, 200)
-    }
-
     private func startLanes() {
         let inputs = settings.sources.map { settings.laneInput($0, set: set) }
         for index in lanes.indices {
@@ -216,7 +210,7 @@ public final class Pipeline: Sendable {
         consumer.batchEnd()
         runningLanes.leave()
         for bell in bells { bell.ring() }
-        control.changed.ring()
+        control.noteChange()
     }
 
     private func startShards() {
@@ -228,7 +222,7 @@ public final class Pipeline: Sendable {
             WorkerThread.start("kymo-shard-\(index)") { [self] in
                 worker.run()
                 runningShards.leave()
-                control.changed.ring()
+                control.noteChange()
             }
         }
     }
