@@ -139,7 +139,11 @@ struct JSONScanner: ~Copyable {
                 let close = byte + 2
                 guard index < bytes.count else { throw failure(.invalidJSON, index) }
                 if bytes[index] != close {
-                    if byte == UInt8(ascii: "{") { try readKey(bytes, &index, &key) } else { key = Token(kind: 0, start: 0) }
+                    if byte == UInt8(ascii: "{") {
+                        try readKey(bytes, &index, &key)
+                    } else {
+                        key = Token(kind: 0, start: 0)
+                    }
                     continue
                 }
                 // The empty container falls through to the loop below, which closes it.
@@ -172,7 +176,12 @@ struct JSONScanner: ~Copyable {
             let byte = bytes[index]
             if byte == UInt8(ascii: ",") {
                 index = JSONScanner.skipSpace(bytes, index + 1)
-                if isObject { try readKey(bytes, &index, &key) } else { key = Token(kind: 0, start: 0) }
+                if isObject {
+                    try readKey(bytes, &index, &key)
+                } else {
+                    guard tape.count < limits.values else { throw failure(.tooManyValues, index) }
+                    key = Token(kind: 0, start: 0)
+                }
                 return true
             }
             guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { throw failure(.invalidJSON, index) }
@@ -252,7 +261,8 @@ struct JSONScanner: ~Copyable {
             length = 5
         default: throw failure(bytes[index] < 0x80 ? .invalidJSON : .invalidUTF8, index)
         }
-        guard index + length <= bytes.count else { throw failure(.invalidJSON, bytes.count) }
+        // What is behind the end may complete the word.
+        guard index + length <= bytes.count else { throw failure(.invalidJSON, index) }
         return index + length
     }
 
@@ -293,7 +303,9 @@ struct JSONScanner: ~Copyable {
         }
         if index < bytes.count && bytes[index] | 0x20 == UInt8(ascii: "e") {
             index += 1
-            if index < bytes.count && (bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-")) { index += 1 }
+            if index < bytes.count && (bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-")) {
+                index += 1
+            }
             let power = index
             index = digits(bytes, power)
             if index == power { return -index }
