@@ -49,7 +49,11 @@ public enum MeasurementJSON {
         if let inline {
             writer.append(inline)
         } else if let record {
-            if record.isNumber { writer.append(record.number(in: payload)) } else { writer.appendJSON(payload[record.bytes]) }
+            if record.isNumber {
+                writer.append(record.number(in: payload))
+            } else {
+                writer.appendJSON(payload[record.bytes])
+            }
         }
         writer.append("\"}")
     }

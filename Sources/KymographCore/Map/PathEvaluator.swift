@@ -263,7 +263,8 @@ struct PathEvaluator: ~Copyable {
         switch left.kind {
         case TokenKind.number:
             guard left.isExact, right.isExact else { return operation == .notEqual }
-            let order = left.number.isEqualInValue(to: right.number) ? 0 : left.number.isLess(than: right.number) ? -1 : 1
+            let order =
+                left.number.isEqualInValue(to: right.number) ? 0 : left.number.isLess(than: right.number) ? -1 : 1
             return PathEvaluator.satisfies(order, operation)
         case TokenKind.string: return PathEvaluator.satisfies(textOrder(left, right), operation)
         default: return operation == .equal || operation == .lessOrEqual || operation == .greaterOrEqual
