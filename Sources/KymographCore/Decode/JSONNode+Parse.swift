@@ -43,12 +43,14 @@ extension JSONNode {
         let quote = token.kind == TokenKind.string ? 1 : 0
         let position = lines.position(Int(token.start) - quote)
         switch token.kind {
-        case TokenKind.object: return JSONNode(position: position, value: .object(members(scanner, index, bytes, lines)))
+        case TokenKind.object:
+            return JSONNode(position: position, value: .object(members(scanner, index, bytes, lines)))
         case TokenKind.array:
             var elements: [JSONNode] = []
             for child in scanner.children(of: index) { elements.append(node(scanner, child, bytes, lines)) }
             return JSONNode(position: position, value: .array(elements))
-        case TokenKind.string: return JSONNode(position: position, value: .string(JSONUnescape.string(bytes[token.range])))
+        case TokenKind.string:
+            return JSONNode(position: position, value: .string(JSONUnescape.string(bytes[token.range])))
         case TokenKind.number: return JSONNode(position: position, value: .number(bytes[token.range].string))
         case TokenKind.null: return JSONNode(position: position, value: .null)
         default: return JSONNode(position: position, value: .bool(token.kind == TokenKind.yes))

@@ -44,6 +44,10 @@ struct JSONScanner: ~Copyable {
     /// Index of the token that `$` stands for: the envelope.
     private(set) var root = 0
 
+    /// Whether the payload is an object without containers in it.
+    @inline(__always)
+    var isFlatObject: Bool { containers == 1 && tape[JSONScanner.payload].kind == TokenKind.object }
+
     /// Where the payload's token is.
     static let payload = 1
 
@@ -139,7 +143,11 @@ struct JSONScanner: ~Copyable {
                 let close = byte + 2
                 guard index < bytes.count else { throw failure(.invalidJSON, index) }
                 if bytes[index] != close {
-                    if byte == UInt8(ascii: "{") { try readKey(bytes, &index, &key) } else { key = Token(kind: 0, start: 0) }
+                    if byte == UInt8(ascii: "{") {
+                        try readKey(bytes, &index, &key)
+                    } else {
+                        key = Token(kind: 0, start: 0)
+                    }
                     continue
                 }
                 // The empty container falls through to the loop below, which closes it.
@@ -293,7 +301,9 @@ struct JSONScanner: ~Copyable {
         }
         if index < bytes.count && bytes[index] | 0x20 == UInt8(ascii: "e") {
             index += 1
-            if index < bytes.count && (bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-")) { index += 1 }
+            if index < bytes.count && (bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-")) {
+                index += 1
+            }
             let power = index
             index = digits(bytes, power)
             if index == power { return -index }

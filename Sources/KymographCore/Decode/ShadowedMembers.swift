@@ -64,7 +64,9 @@ struct ShadowedMembers: ~Copyable {
         var child = object + 1
         while child < end {
             var slot = hash(tape[child], bytes) & (size - 1)
-            while table[slot] != 0, !sameKey(tape[Int(table[slot])], tape[child], bytes) { slot = (slot + 1) & (size - 1) }
+            while table[slot] != 0, !sameKey(tape[Int(table[slot])], tape[child], bytes) {
+                slot = (slot + 1) & (size - 1)
+            }
             if table[slot] != 0 { tape[Int(table[slot])].flags |= Token.shadowed }
             table[slot] = UInt32(child)
             child = Int(tape[child].next)

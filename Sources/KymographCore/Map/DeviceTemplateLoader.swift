@@ -107,7 +107,8 @@ struct DeviceTemplateLoader {
         guard let member = reader.member("defaultExpressionLanguage") else { return }
         if kind != .calculated {
             log.error(
-                member.position, "Could not find member 'defaultExpressionLanguage' on object of type '\(kind.rawValue)'",
+                member.position,
+                "Could not find member 'defaultExpressionLanguage' on object of type '\(kind.rawValue)'",
                 advice: "only CalculatedContent templates choose a language")
         } else if member.node.string?.lowercased() != "jsonpath" {
             log.error(member.node.position, "the expression language must be JsonPath", advice: Self.languageAdvice)
@@ -221,7 +222,9 @@ extension TemplateExpression {
         _ text: String, fromMatch: Bool, into program: inout PathProgram
     ) throws(ExpressionError) -> TemplateExpression {
         var path = try JSONPathParser.compile(text, into: &program)
-        guard !fromMatch, path.count > 0 else { return TemplateExpression(text: text, path: path, fromMatch: fromMatch) }
+        guard !fromMatch, path.count > 0 else {
+            return TemplateExpression(text: text, path: path, fromMatch: fromMatch)
+        }
         let first = program.steps[Int(path.start)]
         guard first.operation == .member, program.names[Int(first.name)] == "matchedToken" else {
             return TemplateExpression(text: text, path: path, fromMatch: false)

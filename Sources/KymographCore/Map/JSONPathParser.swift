@@ -17,7 +17,8 @@ struct JSONPathParser {
     private var program: PathProgram
 
     /// Compiles `expression`, adding to `program`.
-    static func compile(_ expression: String, into program: inout PathProgram) throws(ExpressionError) -> PathReference {
+    static func compile(_ expression: String, into program: inout PathProgram) throws(ExpressionError) -> PathReference
+    {
         var parser = JSONPathParser(text: Array(expression.utf8), program: program)
         let path = try parser.wholePath()
         program = parser.program
@@ -49,8 +50,9 @@ struct JSONPathParser {
 
     private mutating func wholePath() throws(ExpressionError) -> PathReference {
         var steps: [PathStep] = []
-        if byte == UInt8(ascii: "$"), index + 1 == text.count || text[index + 1] == UInt8(ascii: ".")
-            || text[index + 1] == UInt8(ascii: "[")
+        if byte == UInt8(ascii: "$"),
+            index + 1 == text.count || text[index + 1] == UInt8(ascii: ".")
+                || text[index + 1] == UInt8(ascii: "[")
         {
             index += 1
         } else if byte != UInt8(ascii: "["), byte != UInt8(ascii: ".") {

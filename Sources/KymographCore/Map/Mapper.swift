@@ -80,12 +80,12 @@ public struct Mapper: ~Copyable {
         var matches = 0
         var index = 0
         while index < templates.count {
-            let template = templates[index]
+            let required = templates[index].match.path.requiredNames
+            if required & evaluator.scanner.nameMask == required {
+                matches += mapTemplate(
+                    index, bytes, isArray: isArray, context: context, received: received, output: &output)
+            }
             index += 1
-            let required = template.match.path.requiredNames
-            guard required & evaluator.scanner.nameMask == required else { continue }
-            matches += mapTemplate(
-                template, bytes, isArray: isArray, context: context, received: received, output: &output)
         }
         if isArray {
             rejectUnmatchedElements(bytes, output: &output)
@@ -110,12 +110,18 @@ public struct Mapper: ~Copyable {
 
     /// Maps all matches of one template and returns how many there were.
     private mutating func mapTemplate(
-        _ template: TemplateCode, _ bytes: ByteView, isArray: Bool, context: borrowing SourceContext,
+        _ number: Int, _ bytes: ByteView, isArray: Bool, context: borrowing SourceContext,
         received: Instant, output: inout some MeasurementOutput & ~Copyable
     ) -> Int {
         let mark = evaluator.mark
         let root = evaluator.scanner.root
-        let matches = evaluator.select(template.match.path, root: root, current: root, bytes: bytes)
+        let matches = evaluator.select(templates[number].match.path, root: root, current: root, bytes: bytes)
+        if matches.isEmpty {
+            evaluator.release(to: mark)
+            return 0
+        }
+        // Only now: copying a template costs more than most matches.
+        let template = templates[number]
         var index = matches.lowerBound
         while index < matches.upperBound {
             let match = evaluator.node(index)

@@ -135,13 +135,16 @@ public struct MappingLoader {
             guard let fhir = drafts[linked.type].fhir else {
                 log.warning(
                     linked.template.position, "the type '\(linked.template.typeName)' has no FHIR template",
-                    advice: "its readings will be rejected as noFHIRTemplate; add one to \(mapping.fhir?.name ?? "fhir.json")")
+                    advice:
+                        "its readings will be rejected as noFHIRTemplate; add one to \(mapping.fhir?.name ?? "fhir.json")"
+                )
                 continue
             }
             let used = Set(fhir.valueUses.map(\.name))
             for value in linked.template.values where !used.contains(value.name) {
                 log.warning(
-                    value.position, "the FHIR template of '\(linked.template.typeName)' does not use the value '\(value.name)'",
+                    value.position,
+                    "the FHIR template of '\(linked.template.typeName)' does not use the value '\(value.name)'",
                     advice: "it will not appear in Observations")
             }
         }

@@ -133,6 +133,7 @@ extension MappingSet {
             format: template.timestampFormat, type: Int32(linked.type), index: Int32(index),
             needsCorrelation: template.correlation != nil || type.grouping == .correlation,
             durationSlot: Int32(type.durationSlot ?? -1), firstValue: Int32(firstValue),
-            valueCount: Int32(template.values.count), hasFHIRTemplate: !type.needsFHIRTemplate || fhirTemplates[linked.type] != nil)
+            valueCount: Int32(template.values.count),
+            hasFHIRTemplate: !type.needsFHIRTemplate || fhirTemplates[linked.type] != nil)
     }
 }
