@@ -15,7 +15,7 @@ import Testing
     private static func fhir(_ type: String) -> String {
         """
         {"templateType": "CollectionFhir", "template": [{"templateType": "CodeValueFhir", "template": {
-          "typeName": "\(type)", "codes": [{"code": "41950-7", "system": "http://loinc.org", "display": "Number of steps"}],
+          "typeName": "\(type)", "codes": [{"code": "41950-7", "system": "http://loinc.org", "display": "Steps"}],
           "value": {"valueType": "Quantity", "valueName": "v", "unit": "steps", "code": "{steps}",
             "system": "http://unitsofmeasure.org"}}}]}
         """
@@ -65,8 +65,8 @@ import Testing
         #expect(result.set == nil)
         #expect(
             result.diagnostics.map(\.text) == [
-                "kymo.yaml:1:21: error: mappings: no mapping is called 'readng': did you mean 'reading'? (a folder of your "
-                    + "own needs a / in its path)",
+                "kymo.yaml:1:21: error: mappings: no mapping is called 'readng': did you mean 'reading'? (a folder of "
+                    + "your own needs a / in its path)",
                 "kymo.yaml:6:7: error: sources[1].mappings: ./no/such: no such folder; a mapping is a folder with "
                     + "device.json and fhir.json",
             ])
@@ -76,8 +76,8 @@ import Testing
         let settings = load("", flags: [("mappings", "--mapping", "./no/such")]).settings
         #expect(
             ConfigurationLoader.checkMappings(settings).diagnostics.map(\.text) == [
-                "command line:1:1: error: --mapping: ./no/such: no such folder; a mapping is a folder with device.json and "
-                    + "fhir.json"
+                "command line:1:1: error: --mapping: ./no/such: no such folder; a mapping is a folder with "
+                    + "device.json and fhir.json"
             ])
     }
 
@@ -104,8 +104,8 @@ import Testing
         let both = "a payload that both match gives a duplicate or a conflict"
         #expect(
             result.diagnostics.map(\.text) == [
-                "\(names[1])/device.json:2:15: warning: the mapping '\(names[0])' \(gives) they match the same payloads, and "
-                    + "each gives a duplicate or a conflict; \(advice)",
+                "\(names[1])/device.json:2:15: warning: the mapping '\(names[0])' \(gives) they match the same "
+                    + "payloads, and each gives a duplicate or a conflict; \(advice)",
                 "\(names[2])/device.json:2:15: warning: the mapping '\(names[0])' \(gives) \(both); \(advice)",
                 "\(names[2])/device.json:2:15: warning: the mapping '\(names[1])' \(gives) \(both); \(advice)",
             ])
