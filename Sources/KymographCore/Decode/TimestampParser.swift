@@ -66,7 +66,12 @@ public enum TimestampParser {
     public static func epoch(_ number: Decimal64, _ format: TimestampFormat) -> Timestamp? {
         let power = Int(number.exponent) + format.scale
         var nanoseconds = number.mantissa
-        if power < 0 {
+        if power == 6 {
+            // The usual milliseconds, without the look-up in a lazily made table.
+            let (product, overflow) = nanoseconds.multipliedReportingOverflow(by: 1_000_000)
+            if overflow { return nil }
+            nanoseconds = product
+        } else if power < 0 {
             nanoseconds = power < -18 ? 0 : nanoseconds / Decimal64.powers[-power]
         } else {
             guard power <= 18 || nanoseconds == 0 else { return nil }
