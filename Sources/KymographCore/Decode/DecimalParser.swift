@@ -71,4 +71,10 @@ public enum DecimalParser {
         }
         return negative ? -value : value
     }
+
+    /// As ``exponent(_:from:)``; what is beyond four digits is 10,000, which is out of every range.
+    static func clampedExponent(_ bytes: ByteView, from index: Int) -> Int {
+        if let power = exponent(bytes, from: index) { return power }
+        return bytes[index + 1] == UInt8(ascii: "-") ? -10_000 : 10_000
+    }
 }

@@ -180,7 +180,12 @@ struct JSONScanner: ~Copyable {
             let byte = bytes[index]
             if byte == UInt8(ascii: ",") {
                 index = JSONScanner.skipSpace(bytes, index + 1)
-                if isObject { try readKey(bytes, &index, &key) } else { key = Token(kind: 0, start: 0) }
+                if isObject {
+                    try readKey(bytes, &index, &key)
+                } else {
+                    guard tape.count < limits.values else { throw failure(.tooManyValues, index) }
+                    key = Token(kind: 0, start: 0)
+                }
                 return true
             }
             guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { throw failure(.invalidJSON, index) }
@@ -260,7 +265,8 @@ struct JSONScanner: ~Copyable {
             length = 5
         default: throw failure(bytes[index] < 0x80 ? .invalidJSON : .invalidUTF8, index)
         }
-        guard index + length <= bytes.count else { throw failure(.invalidJSON, bytes.count) }
+        // What is behind the end may complete the word.
+        guard index + length <= bytes.count else { throw failure(.invalidJSON, index) }
         return index + length
     }
 

@@ -62,25 +62,46 @@ public enum TimestampParser {
             instant: Instant(nanoseconds: utcMinutes * 60_000_000_000 + nanoseconds), offsetMinutes: offset)
     }
 
-    /// Reads a number since the epoch in the unit of `format`; digits below nanoseconds are cut off.
-    public static func epoch(_ number: Decimal64, _ format: TimestampFormat) -> Timestamp? {
-        let power = Int(number.exponent) + format.scale
-        var nanoseconds = number.mantissa
-        if power == 6 {
-            // The usual milliseconds, without the look-up in a lazily made table.
-            let (product, overflow) = nanoseconds.multipliedReportingOverflow(by: 1_000_000)
-            if overflow { return nil }
-            nanoseconds = product
-        } else if power < 0 {
-            nanoseconds = power < -18 ? 0 : nanoseconds / Decimal64.powers[-power]
-        } else {
-            guard power <= 18 || nanoseconds == 0 else { return nil }
-            let (product, overflow) = nanoseconds.multipliedReportingOverflow(by: Decimal64.powers[min(power, 18)])
-            if overflow { return nil }
-            nanoseconds = product
-        }
-        guard abs(nanoseconds / 1_000_000_000) < 9_200_000_000 else { return nil }
+    /// Reads a JSON number since the epoch in the unit of `format`; digits below nanoseconds are cut off.
+    ///
+    /// Not through ``Decimal64``, because the present in nanoseconds has 19 digits.
+    public static func epoch(_ text: ByteView, _ format: TimestampFormat) -> Timestamp? {
+        guard text.count > 0, JSONScanner.numberEnd(text, 0) == text.count,
+            let nanoseconds = whole(text, scale: format.scale), abs(nanoseconds / 1_000_000_000) < 9_200_000_000
+        else { return nil }
         return Timestamp(instant: Instant(nanoseconds: nanoseconds), offsetMinutes: UTCOffset.none)
+    }
+
+    /// The whole part of the number in `text` times 10^`scale`, or nil when it overflows.
+    private static func whole(_ text: ByteView, scale: Int) -> Int64? {
+        let isNegative = text[0] == UInt8(ascii: "-")
+        let first = isNegative ? 1 : 0
+        let (point, end) = parts(text, from: first)
+        var digitsLeft = point - first + scale + DecimalParser.clampedExponent(text, from: end)
+        var index = first
+        var value: Int64 = 0
+        while digitsLeft > 0 {
+            if index == point { index += 1 }
+            let isZero = index >= end
+            if isZero && value == 0 { return 0 }
+            let (product, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+            let digit = isZero ? 0 : Int64(text[index] - UInt8(ascii: "0"))
+            let (sum, overflow) = product.addingReportingOverflow(digit)
+            if isTooLarge || overflow { return nil }
+            value = sum
+            index += 1
+            digitsLeft -= 1
+        }
+        return isNegative ? -value : value
+    }
+
+    /// Where the digits before the decimal point end, and where all digits end.
+    private static func parts(_ text: ByteView, from first: Int) -> (point: Int, end: Int) {
+        var point = first
+        while point < text.count, text[point] &- UInt8(ascii: "0") < 10 { point += 1 }
+        var end = point
+        while end < text.count, text[end] | 0x20 != UInt8(ascii: "e") { end += 1 }
+        return (point, end)
     }
 
     /// Two digits at `index`, or a number over 99 when they are none.
@@ -150,14 +171,14 @@ public enum TimestampParser {
         guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"), index + 3 <= text.count else { return nil }
         let hours = two(text, index + 1)
         index += 3
-        if index < text.count, text[index] == UInt8(ascii: ":") { index += 1 }
         var minutes = 0
         if index < text.count {
+            if text[index] == UInt8(ascii: ":") { index += 1 }
             guard index + 2 <= text.count else { return nil }
             minutes = two(text, index)
             index += 2
         }
-        guard hours <= 14, minutes < 60 else { return nil }
+        guard minutes < 60, hours * 60 + minutes <= 14 * 60 else { return nil }
         return Int16((sign == UInt8(ascii: "-") ? -1 : 1) * (hours * 60 + minutes))
     }
 }

@@ -277,8 +277,7 @@ public struct Mapper: ~Copyable {
             return .time(time)
         }
         guard token.kind == TokenKind.number || token.kind == TokenKind.string,
-            case .number(let number) = DecimalParser.parse(bytes[token.range]),
-            let time = TimestampParser.epoch(number, format)
+            let time = TimestampParser.epoch(bytes[token.range], format)
         else { return .failed(.invalidTimestamp) }
         return .time(time)
     }
