@@ -29,7 +29,9 @@ STAGES = {
     "endtoend": (READINGS, "reading"),
 }
 # The C library picks memcpy and its like by processor; without these features every x86-64 picks the same ones.
-FEATURES = "AVX,AVX2,AVX512F,AVX512VL,AVX512BW,BMI2,ERMS,FSRM,RTM,SSSE3,SSE4_1,SSE4_2,MOVBE,LZCNT,POPCNT"
+FEATURES = (
+    "AVX,AVX2,AVX_Fast_Unaligned_Load,AVX512F,AVX512VL,AVX512BW,BMI2,ERMS,FSRM,RTM,SSSE3,SSE4_1,SSE4_2,MOVBE,LZCNT,"
+    "POPCNT")
 TUNABLES = "glibc.cpu.hwcaps=" + ",".join("-" + feature for feature in FEATURES.split(","))
 
 
