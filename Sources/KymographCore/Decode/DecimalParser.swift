@@ -18,8 +18,9 @@ public enum DecimalParser {
         return parseGeneral(bytes)
     }
 
+    /// The value of at most 18 bytes that are nothing but digits, without leading zero; else nil.
     @inline(__always)
-    private static func plainInteger(_ bytes: ByteView) -> Int64? {
+    static func plainInteger(_ bytes: ByteView) -> Int64? {
         guard bytes.count > 0, bytes[0] != UInt8(ascii: "0") || bytes.count == 1 else { return nil }
         var value: Int64 = 0
         var index = 0
