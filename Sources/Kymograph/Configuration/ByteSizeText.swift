@@ -1,7 +1,7 @@
 /// Reads sizes as people write them: `1000` bytes, `64KiB`, `4MiB`, `1GiB`.
 ///
-/// Units are powers of 1,024 and case-sensitive; there are no fractions, signs or blanks. `kB` and `MB` are refused, for
-/// half of the people who write them mean 1,000 and the other half 1,024.
+/// Units are powers of 1,024 and case-sensitive; there are no fractions, signs or blanks. `kB` and `MB` are refused,
+/// for half of the people who write them mean 1,000 and the other half 1,024.
 public enum ByteSizeText {
     private static let units: [(name: String, bytes: Int)] = [
         ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("", 1),

@@ -22,7 +22,7 @@ extension ConfigurationLoader {
         var mappings: [NamedMapping] = []
         for (name, origin) in settings.namedMappings where seen.insert(name).inserted {
             do throws(MappingFilesError) {
-                mappings.append(NamedMapping(try MappingCatalogue.resolve(name), name: name))
+                mappings.append(MappingSelection.named(try MappingCatalogue.resolve(name)))
             } catch {
                 log.add(.error, origin, error.description)
             }
@@ -40,15 +40,5 @@ extension PipelineSettings {
                 (name, origins["mappings[\(index)]"] ?? .commandLine("mappings"))
             }
         }
-    }
-}
-
-extension NamedMapping {
-    /// The mapping that was asked for as `name`.
-    fileprivate init(_ files: MappingFiles, name: String) {
-        let folder = files.name.hasSuffix("/") ? String(files.name.dropLast()) : files.name
-        self.init(
-            name: name, device: MappingFile(name: "\(folder)/device.json", bytes: files.device),
-            fhir: MappingFile(name: "\(folder)/fhir.json", bytes: files.fhir))
     }
 }

@@ -1,6 +1,7 @@
 import KymographCore
 
-/// Finds types that two mappings of one source both give: a payload that both match is then kept twice, as a conflict.
+/// Finds types that two mappings of one source both give: one payload then gives two
+/// readings at one instant, which the window counts as duplicate or conflict.
 enum MappingOverlap {
     /// What matters of a device template.
     private struct Outline {
@@ -40,12 +41,12 @@ enum MappingOverlap {
             let same = second.filter { $0.typeName == template.typeName }.map(\.match)
             let isCertain = others.contains { same.contains($0.match) }
             let extent = isCertain ? "they match the same payloads" : "a payload that both match"
-            let effect = isCertain ? ", so each is kept twice" : " is kept twice"
+            let effect = isCertain ? ", and each gives" : " gives"
             log.add(
                 Diagnostic(
                     .warning, file: file, position: template.position,
                     message: "the mapping '\(firstName)' of \(source) gives the type '\(template.typeName)' too: "
-                        + extent + effect,
+                        + "\(extent)\(effect) a duplicate or a conflict",
                     advice: "name one of the two mappings for \(source), or give each a source of its own"))
         }
     }

@@ -22,7 +22,7 @@ import Testing
     /// The variable that the reference names for a key sets that key.
     @Test func everyDocumentedVariableWorks() {
         for row in ConfigurationReference.settingsTable.split(separator: "\n").dropFirst(2) {
-            let cells = row.split(separator: "|").map { $0.replacing("`", with: "").trimmed }
+            let cells = row.split(separator: "|").map { String($0).replacing("`", with: "").trimmed }
             let value = cells[2].isEmpty ? "value" : cells[2]
             let result = load("", environment: [cells[3]: value])
             #expect(result.settings.origins[cells[0]]?.subject == cells[3])

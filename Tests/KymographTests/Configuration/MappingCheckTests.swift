@@ -15,17 +15,17 @@ import Testing
     private static func fhir(_ type: String) -> String {
         """
         {"templateType": "CollectionFhir", "template": [{"templateType": "CodeValueFhir", "template": {
-          "typeName": "\(type)", "codes": [{"code": "8867-4", "system": "http://loinc.org", "display": "Heart rate"}],
-          "value": {"valueType": "Quantity", "valueName": "v", "unit": "/min", "code": "/min",
+          "typeName": "\(type)", "codes": [{"code": "41950-7", "system": "http://loinc.org", "display": "Steps"}],
+          "value": {"valueType": "Quantity", "valueName": "v", "unit": "steps", "code": "{steps}",
             "system": "http://unitsofmeasure.org"}}}]}
         """
     }
 
-    /// Writes `<name>-device.json` and so on into folders that the test's scratch directory keeps.
-    private static func mapping(_ scratch: MappingFolder, type: String, match: String) -> String {
-        Files.write("\(scratch.path)/device.json", Array(device(type, match: match).utf8))
-        Files.write("\(scratch.path)/fhir.json", Array(fhir(type).utf8))
-        return scratch.path
+    /// Writes a mapping with one template into `folder` and gives its path, which is the mapping's name.
+    private static func mapping(_ folder: MappingFolder, type: String, match: String) -> String {
+        Files.write("\(folder.path)/device.json", Array(device(type, match: match).utf8))
+        Files.write("\(folder.path)/fhir.json", Array(fhir(type).utf8))
+        return folder.path
     }
 
     @Test func theDefaultsLoad() throws {
@@ -65,8 +65,8 @@ import Testing
         #expect(result.set == nil)
         #expect(
             result.diagnostics.map(\.text) == [
-                "kymo.yaml:1:21: error: mappings: no mapping is called 'readng': did you mean 'reading'? (a folder of your "
-                    + "own needs a / in its path)",
+                "kymo.yaml:1:21: error: mappings: no mapping is called 'readng': did you mean 'reading'? (a folder of "
+                    + "your own needs a / in its path)",
                 "kymo.yaml:6:7: error: sources[1].mappings: ./no/such: no such folder; a mapping is a folder with "
                     + "device.json and fhir.json",
             ])
@@ -76,8 +76,8 @@ import Testing
         let settings = load("", flags: [("mappings", "--mapping", "./no/such")]).settings
         #expect(
             ConfigurationLoader.checkMappings(settings).diagnostics.map(\.text) == [
-                "command line:1:1: error: --mapping: ./no/such: no such folder; a mapping is a folder with device.json and "
-                    + "fhir.json"
+                "command line:1:1: error: --mapping: ./no/such: no such folder; a mapping is a folder with "
+                    + "device.json and fhir.json"
             ])
     }
 
@@ -101,11 +101,11 @@ import Testing
         #expect(result.set != nil)
         let advice = "name one of the two mappings for stdin, or give each a source of its own"
         let gives = "of stdin gives the type 'hr' too:"
-        let both = "a payload that both match is kept twice"
+        let both = "a payload that both match gives a duplicate or a conflict"
         #expect(
             result.diagnostics.map(\.text) == [
-                "\(names[1])/device.json:2:15: warning: the mapping '\(names[0])' \(gives) they match the same payloads, so "
-                    + "each is kept twice; \(advice)",
+                "\(names[1])/device.json:2:15: warning: the mapping '\(names[0])' \(gives) they match the same "
+                    + "payloads, and each gives a duplicate or a conflict; \(advice)",
                 "\(names[2])/device.json:2:15: warning: the mapping '\(names[0])' \(gives) \(both); \(advice)",
                 "\(names[2])/device.json:2:15: warning: the mapping '\(names[1])' \(gives) \(both); \(advice)",
             ])

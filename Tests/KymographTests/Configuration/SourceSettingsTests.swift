@@ -118,7 +118,8 @@ import Testing
         let path = String(repeating: "p", count: 108)
         #expect(
             messages("sources:\n- unix: \(path)") == [
-                "kymo.yaml:2:9: error: sources[0].unix: the path has 108 bytes, and a Unix socket's may have 107; choose a "
+                "kymo.yaml:2:9: error: sources[0].unix: the path has 108 bytes, and a Unix socket's may have 107; "
+                    + "choose a "
                     + "shorter one, for instance in /run"
             ])
     }
@@ -131,8 +132,8 @@ import Testing
     func twoOfOneAddress(first: String, second: String, key: String, name: String, column: Int) {
         #expect(
             messages("sources:\n- \(first)\n- \(second)\n") == [
-                "kymo.yaml:3:\(column): error: sources[1].\(key): two sources have \(name); remove one, or choose another "
-                    + "address"
+                "kymo.yaml:3:\(column): error: sources[1].\(key): two sources have \(name); remove one, or choose "
+                    + "another address"
             ])
     }
 
@@ -147,8 +148,8 @@ import Testing
         #expect(result.settings.sources.map(\.configuration.kind.name) == ["udp 127.0.0.1:9", "unix a"])
         #expect(
             result.diagnostics.map(\.text) == [
-                "command line:1:1: error: --udp: 'here' is not an address to listen to: it has no port from 0 to 65535; "
-                    + "write 127.0.0.1:5757 or [::1]:5757"
+                "command line:1:1: error: --udp: 'here' is not an address to listen to: it has no port from 0 to "
+                    + "65535; write 127.0.0.1:5757 or [::1]:5757"
             ])
     }
 }
