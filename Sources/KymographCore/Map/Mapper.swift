@@ -81,7 +81,9 @@ public struct Mapper: ~Copyable {
         var index = 0
         while index < templates.count {
             let required = templates[index].match.path.requiredNames
-            if required & evaluator.scanner.nameMask == required {
+            if required & evaluator.scanner.nameMask == required,
+                !evaluator.isRuledOut(templates[index].match.path, bytes: bytes)
+            {
                 matches += mapTemplate(
                     index, bytes, isArray: isArray, context: context, received: received, output: &output)
             }
@@ -204,7 +206,8 @@ public struct Mapper: ~Copyable {
             template.patient, .patient, template.index, match, bytes, fallback: context.defaultPatient)
         if !hasPatient && context.requiresPatient { throw failure(.noPatient, template.index, .patient) }
         _ = try readPart(template.encounter, .encounter, template.index, match, bytes, fallback: [])
-        let hasCorrelation = try readPart(template.correlation, .correlation, template.index, match, bytes, fallback: [])
+        let hasCorrelation = try readPart(
+            template.correlation, .correlation, template.index, match, bytes, fallback: [])
         if !hasCorrelation, template.needsCorrelation { throw failure(.noCorrelation, template.index, .correlation) }
     }
 
