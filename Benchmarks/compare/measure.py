@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """measure.py KYMO WORKLOAD READINGS RIVAL_DIR RATIO [ROUNDS]: this product and the script it replaces, in turns.
 
-Prints readings per CPU-second and peak memory of each, checks that both found the same windows, and fails when the
+Both write one Observation per line. Prints readings per CPU-second and peak memory of each, checks that both found the same windows, and fails when the
 ratio is below RATIO or the memory above the limit.
 """
 import os
@@ -36,8 +36,8 @@ def engines(kymo, rival, folder):
     ours = os.path.join(folder, "ours")
     theirs = os.path.join(folder, "rival.ndjson")
     return {
-        "kymo": ([kymo, "run", "--stdin", "--mapping", mapping, "--window", "5m", "--lateness", "30s", "--out", ours],
-                 ours, {}),
+        "kymo": ([kymo, "run", "--stdin", "--mapping", mapping, "--window", "5m", "--lateness", "30s", "--format", "ndjson",
+                  "--out", ours], ours, {}),
         "python+orjson": ([python, os.path.join(rival, "py_stdin.py"), theirs], theirs,
                           {"LIB": "orjson", "PYTHONDONTWRITEBYTECODE": "1"}),
     }
