@@ -10,7 +10,7 @@ private let readings = 8_192
 private func forEachLine(_ pool: LinePool, _ scan: (UnsafePointer<UInt8>, Int) -> Int32) {
     for line in unsafe pool.lines {
         let bytes = unsafe line.unsafeBuffer.assumingMemoryBound(to: UInt8.self)
-        guard let start = unsafe bytes.baseAddress else { continue }
+        guard let start = bytes.baseAddress else { continue }
         precondition(unsafe scan(start, bytes.count) == 0)
     }
 }
