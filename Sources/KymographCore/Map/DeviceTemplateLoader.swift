@@ -178,7 +178,8 @@ struct DeviceTemplateLoader {
             }
             return nil
         }
-        return compile(text, position, fromMatch: !isMatch && kind != .calculated)
+        if isMatch { return compile(text, position, scope: .envelope) }
+        return compile(text, position, scope: kind == .calculated ? .envelopeWithMatch : .match)
     }
 
     /// The text of a string, or of a Calculated template's `{"value": …, "language": …}`.
@@ -199,9 +200,11 @@ struct DeviceTemplateLoader {
         return (text, reader.position(of: "value"))
     }
 
-    private mutating func compile(_ text: String, _ position: SourcePosition, fromMatch: Bool) -> TemplateExpression? {
+    private mutating func compile(
+        _ text: String, _ position: SourcePosition, scope: TemplateExpression.Scope
+    ) -> TemplateExpression? {
         do throws(ExpressionError) {
-            return try TemplateExpression.compile(text, fromMatch: fromMatch, into: &program)
+            return try TemplateExpression.compile(text, scope: scope, into: &program)
         } catch {
             log.error(
                 position, "expression \(text), character \(error.offset + 1): \(error.message)",
@@ -212,18 +215,28 @@ struct DeviceTemplateLoader {
 
     /// An expression that the dialect fixes; it is known to compile.
     private mutating func fixed(_ text: String) -> TemplateExpression? {
-        compile(text, .start, fromMatch: true)
+        compile(text, .start, scope: .match)
     }
 }
 
 extension TemplateExpression {
-    /// Compiles `text`. A path that starts at `$.matchedToken` is made relative to the match.
+    /// What `$` is.
+    enum Scope {
+        /// The envelope.
+        case envelope
+        /// The envelope with the match as its member `matchedToken`.
+        case envelopeWithMatch
+        /// The matched token.
+        case match
+    }
+
+    /// Compiles `text`. Where the envelope has the match, a path that starts at it is made relative to the match.
     static func compile(
-        _ text: String, fromMatch: Bool, into program: inout PathProgram
+        _ text: String, scope: Scope, into program: inout PathProgram
     ) throws(ExpressionError) -> TemplateExpression {
         var path = try JSONPathParser.compile(text, into: &program)
-        guard !fromMatch, path.count > 0 else {
-            return TemplateExpression(text: text, path: path, fromMatch: fromMatch)
+        guard scope == .envelopeWithMatch, path.count > 0 else {
+            return TemplateExpression(text: text, path: path, fromMatch: scope == .match)
         }
         let first = program.steps[Int(path.start)]
         guard first.operation == .member, program.names[Int(first.name)] == "matchedToken" else {

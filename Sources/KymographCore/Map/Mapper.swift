@@ -14,9 +14,14 @@ public struct Mapper: ~Copyable {
     public static let longestPayload = 255 * 64
 
     /// Prepares the templates numbered `templates` of `set`.
-    public init(_ set: MappingSet, templates indexes: [Int], limits: ScanLimits = ScanLimits()) {
+    ///
+    /// With `payloadIsRoot`, `$` is the payload as it is: for events that somebody else has put into their envelope, or
+    /// left without.
+    public init(
+        _ set: MappingSet, templates indexes: [Int], limits: ScanLimits = ScanLimits(), payloadIsRoot: Bool = false
+    ) {
         let code = set.code(of: indexes)
-        evaluator = PathEvaluator(program: set.program, limits: limits)
+        evaluator = PathEvaluator(program: set.program, limits: limits, payloadIsRoot: payloadIsRoot)
         templates = RawArray(code.templates)
         values = RawArray(code.values)
     }
@@ -125,14 +130,15 @@ public struct Mapper: ~Copyable {
         // Only now: copying a template costs more than most matches.
         let template = templates[number]
         var index = matches.lowerBound
+        var element = JSONScanner.payload + 1
         while index < matches.upperBound {
             let match = evaluator.node(index)
             index += 1
             if isArray { evaluator.scanner.markMatched(match) }
             let failure = mapMatch(template, match, bytes, context: context, received: received, output: &output)
             if let failure {
-                output.reject(
-                    failure.reason, bytes: bytes[readingRange(of: match, isArray: isArray)], detail: failure.detail)
+                let range = readingRange(of: match, isArray: isArray, from: &element)
+                output.reject(failure.reason, bytes: bytes[range], detail: failure.detail)
             }
         }
         evaluator.release(to: mark)
@@ -140,10 +146,13 @@ public struct Mapper: ~Copyable {
     }
 
     /// The original text to keep of a rejected reading: the array's element that it came from, else the document.
-    private func readingRange(of match: Int, isArray: Bool) -> Range<Int> {
+    ///
+    /// `element` goes along the array with the matches, which come in document order, so that an array full of failures
+    /// is walked once.
+    private func readingRange(of match: Int, isArray: Bool, from element: inout Int) -> Range<Int> {
         guard isArray, match > JSONScanner.payload else { return documentRange }
-        let elements = evaluator.scanner.children(of: JSONScanner.payload)
-        let element = elements.last { $0 <= match } ?? JSONScanner.payload
+        if element > match { element = JSONScanner.payload + 1 }
+        while Int(evaluator.scanner.tape[element].next) <= match { element = Int(evaluator.scanner.tape[element].next) }
         return evaluator.scanner.tape[element].outerRange
     }
 
@@ -193,6 +202,19 @@ public struct Mapper: ~Copyable {
             expression.path, root: expression.fromMatch ? match : evaluator.scanner.root, bytes: bytes)
     }
 
+    /// The text of a string or number, valid until the next call.
+    @inline(__always)
+    private mutating func content(of token: Token, _ bytes: ByteView) -> ByteView {
+        token.flags & Token.escaped == 0 ? bytes[token.range] : unescaped(bytes[token.range])
+    }
+
+    @inline(never)
+    private mutating func unescaped(_ bytes: ByteView) -> ByteView {
+        text.removeAll()
+        JSONUnescape.append(bytes, into: &text)
+        return text.view
+    }
+
     // MARK: Identity
 
     private mutating func readKey(
@@ -223,7 +245,9 @@ public struct Mapper: ~Copyable {
         if token == PathEvaluator.several { throw failure(.ambiguousExpression, template, field) }
         if token >= 0 {
             let isContainer = evaluator.appendText(of: token, bytes, to: &key)
-            if isContainer { throw failure(.invalidValue, template, field) }
+            // Patient and encounter are never required: what cannot be read counts as missing (section 2.4).
+            let isOptional = field == .patient || field == .encounter
+            if isContainer && !isOptional { throw failure(.invalidValue, template, field) }
         }
         if isBlank(from: start) {
             key.truncate(to: start)
@@ -274,13 +298,13 @@ public struct Mapper: ~Copyable {
         let token = evaluator.scanner.tape[index]
         if token.kind == TokenKind.null { return .failed(.noTimestamp) }
         if format == .iso8601 {
-            guard token.kind == TokenKind.string, let time = TimestampParser.iso8601(bytes[token.range]) else {
+            guard token.kind == TokenKind.string, let time = TimestampParser.iso8601(content(of: token, bytes)) else {
                 return .failed(.invalidTimestamp)
             }
             return .time(time)
         }
         guard token.kind == TokenKind.number || token.kind == TokenKind.string,
-            let time = TimestampParser.epoch(bytes[token.range], format)
+            let time = TimestampParser.epoch(content(of: token, bytes), format)
         else { return .failed(.invalidTimestamp) }
         return .time(time)
     }
@@ -332,7 +356,7 @@ public struct Mapper: ~Copyable {
         if token.isContainer { return value.isRequired ? .invalidValue : nil }
         if value.isNumeric {
             guard token.kind == TokenKind.number || token.kind == TokenKind.string else { return .invalidValue }
-            switch DecimalParser.parse(bytes[token.range]) {
+            switch DecimalParser.parse(content(of: token, bytes)) {
             case .number(let number): store(number, in: Int(value.slot), &measurement)
             case .malformed: return .invalidValue
             case .inexact: return .inexactNumber
