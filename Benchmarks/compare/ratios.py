@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""ratios.py FOLDER: a table of the medians that `swift package benchmark --format jmh` wrote, with ratios to ours.
+"""ratios.py FOLDER: a table of the medians that `swift package benchmark --format jmh` wrote, with ratios to the best of the others.
 
-Benchmarks are named "WHO / WORK": all that do the same work in one target are compared, with the first of ours.
+Benchmarks are named "WHO / WORK": all that do the same work in one target are compared.
 """
 import json
 import os
@@ -29,10 +29,10 @@ def main():
     groups = medians(sys.argv[1])
     order = list(ITEMS)
     for (stage, work), times in sorted(groups.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
-        ours = min(name for name in times if name.startswith("ours"))
+        best = min((name for name in times if not name.startswith("ours")), key=times.get, default=None)
         print(f"\n{stage}: {work}")
         for who, time in sorted(times.items(), key=lambda item: item[1]):
-            ratio = "" if who == ours else f"   {ours.split(',')[0]} takes {times[ours] / time:.2f} times as long"
+            ratio = f"{time / times[best]:8.2f} times {best.split(',')[0]}" if who != best and best else ""
             print(f"  {who:40} {time:9.1f} ns{ratio}")
 
 

@@ -1,6 +1,7 @@
 import Benchmark
 import CLimits
 import CSimdjson
+import KymographCore
 import Readings
 
 private let readings = 8_192
@@ -9,7 +10,7 @@ private let readings = 8_192
 private func forEachLine(_ pool: LinePool, _ scan: (UnsafePointer<UInt8>, Int) -> Int32) {
     for line in unsafe pool.lines {
         let bytes = unsafe line.unsafeBuffer.assumingMemoryBound(to: UInt8.self)
-        guard let start = unsafe bytes.baseAddress else { continue }
+        guard let start = bytes.baseAddress else { continue }
         precondition(unsafe scan(start, bytes.count) == 0)
     }
 }
@@ -29,7 +30,7 @@ let benchmarks: @Sendable () -> Void = {
     add("ours, to measurements / 200 B readings") { healthMap.run(readings) }
     add("C, not validating / 200 B readings") {
         var reading = unsafe limits_reading()
-        forEachLine(health) { unsafe limits_scan($0, $1, &reading) }
+        unsafe forEachLine(health) { unsafe limits_scan($0, $1, &reading) }
     }
     let lineScan = Repeated(DecodeStage(lines, names: DecodeStage.workloadNames))
     add("ours, validating / workload lines") { lineScan.run(readings) }
@@ -43,10 +44,10 @@ let benchmarks: @Sendable () -> Void = {
     nonisolated(unsafe) let rival = unsafe parser
     add("simdjson on demand / 200 B readings") {
         var sum = 0.0
-        forEachLine(health) { unsafe rival_scan(rival, $0, $1, &sum) }
+        unsafe forEachLine(health) { unsafe rival_scan(rival, $0, $1, &sum) }
     }
     add("simdjson on demand / workload lines") {
         var sum: Int64 = 0
-        forEachLine(lines) { unsafe rival_line(rival, $0, $1, &sum) }
+        unsafe forEachLine(lines) { unsafe rival_line(rival, $0, $1, &sum) }
     }
 }

@@ -1,12 +1,12 @@
 import Benchmark
 import CLimits
+import KymographCore
 import Readings
 
 private let readings = 100_000
 
-private let configuration = Benchmark.Configuration(metrics: [.throughput, .wallClock], maxDuration: .seconds(3))
-
 let benchmarks: @Sendable () -> Void = {
+    let configuration = Benchmark.Configuration(metrics: [.throughput, .wallClock], maxDuration: .seconds(3))
     let lines = LinePool.workload(count: readings)
     Benchmark("ours, line to bundle / workload lines", configuration: configuration) { benchmark in
         var stage = EndToEndStage(lines)
