@@ -39,7 +39,11 @@ struct DeviceTemplateLoader {
                 advice: "a device mapping starts with \"templateType\": \"CollectionContent\"")
             return []
         }
-        guard let elements = reader.required("template", "an array", log: &log)?.elements else { return [] }
+        guard let body = reader.required("template", nil, log: &log) else { return [] }
+        guard let elements = body.elements else {
+            refuse(body, expected: "an array", in: "CollectionContentTemplate")
+            return []
+        }
         return elements.compactMap { container($0) }
     }
 
@@ -58,8 +62,18 @@ struct DeviceTemplateLoader {
                     for: type, among: names, otherwise: "use one of \(names.joined(separator: ", "))"))
             return nil
         }
-        guard let body = reader.required("template", "an object", log: &log) else { return nil }
+        guard let body = reader.required("template", nil, log: &log) else { return nil }
+        guard body.members != nil else {
+            refuse(body, expected: "an object", in: "\(kind.rawValue)Template")
+            return nil
+        }
         return template(body, kind)
+    }
+
+    private mutating func refuse(_ body: JSONNode, expected: String, in type: String) {
+        log.error(
+            body.position,
+            "Expected \(expected) for the template property value for template type \(type), found \(body.kind)")
     }
 
     /// All documented spellings (quirk 2: the reference refuses some that its documentation uses).
@@ -132,9 +146,9 @@ struct DeviceTemplateLoader {
         let values = elements.compactMap { value($0, kind) }
         var seen: Set<String> = []
         for value in values where !seen.insert(value.name).inserted {
-            log.error(
+            log.warning(
                 value.position, "the template names the value '\(value.name)' twice",
-                advice: "give each value of a template its own valueName")
+                advice: "the first that a reading has is taken")
         }
         return values
     }

@@ -331,13 +331,18 @@ public struct Mapper: ~Copyable {
         _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ measurement: inout Measurement
     ) throws(Failure) {
         var stored = 0
+        var storedSlot: Int32 = -1
         var index = 0
         while index < Int(template.valueCount) {
             let value = values[Int(template.firstValue) + index]
             let found = token(value.expression, match, bytes)
-            if let reason = readValue(value, found, bytes, &measurement, &stored) {
-                throw failure(reason, template.index, .value, value: index)
-            }
+            let before = stored
+            // Values lie in slot order; of several with one name the first that is there counts.
+            let reason =
+                value.slot == storedSlot
+                ? absence(value, found) : readValue(value, found, bytes, &measurement, &stored)
+            if let reason { throw failure(reason, template.index, .value, value: index) }
+            if stored > before { storedSlot = value.slot }
             index += 1
         }
         if stored == 0 { throw failure(.missingValue, template.index, .value) }
@@ -349,11 +354,10 @@ public struct Mapper: ~Copyable {
     private mutating func readValue(
         _ value: ValueCode, _ found: Int, _ bytes: ByteView, _ measurement: inout Measurement, _ stored: inout Int
     ) -> Rejection? {
-        if found == PathEvaluator.none { return value.isRequired ? .missingValue : nil }
-        if found == PathEvaluator.several { return value.isRequired ? .ambiguousExpression : nil }
+        if let reason = absence(value, found) { return reason }
+        guard found >= 0 else { return nil }
         let token = evaluator.scanner.tape[found]
-        if token.kind == TokenKind.null { return value.isRequired ? .nullValue : nil }
-        if token.isContainer { return value.isRequired ? .invalidValue : nil }
+        if token.kind == TokenKind.null || token.isContainer { return nil }
         if value.isNumeric {
             guard token.kind == TokenKind.number || token.kind == TokenKind.string else { return .invalidValue }
             switch DecimalParser.parse(content(of: token, bytes)) {
@@ -366,6 +370,17 @@ public struct Mapper: ~Copyable {
         }
         stored += 1
         return nil
+    }
+
+    /// Why a required value cannot be there.
+    @inline(__always)
+    private func absence(_ value: ValueCode, _ found: Int) -> Rejection? {
+        guard value.isRequired else { return nil }
+        if found == PathEvaluator.none { return .missingValue }
+        if found == PathEvaluator.several { return .ambiguousExpression }
+        let token = evaluator.scanner.tape[found]
+        if token.kind == TokenKind.null { return .nullValue }
+        return token.isContainer ? .invalidValue : nil
     }
 
     @inline(__always)

@@ -200,7 +200,7 @@ public struct MappingLoader {
     private func sortedBySlot() -> [MappingSet.LinkedTemplate] {
         templates.map { linked in
             var sorted = linked
-            let order = linked.slots.indices.sorted { linked.slots[$0] < linked.slots[$1] }
+            let order = linked.slots.indices.sorted { (linked.slots[$0], $0) < (linked.slots[$1], $1) }
             sorted.slots = order.map { linked.slots[$0] }
             sorted.template.values = order.map { linked.template.values[$0] }
             return sorted

@@ -130,6 +130,16 @@ import Testing
         #expect(run.line(payload(0, 40_000)).reasons == [.valueTooLong])
     }
 
+    @Test func ofValuesWithOneNameTheFirstThatIsThereCounts() throws {
+        let values = [
+            TestTemplate.value("x", "$.v"), TestTemplate.value("y", "$.u"), TestTemplate.value("x", "$.w"),
+        ]
+        let run = try MappingRun([TestTemplate.jsonPath(match: "$..[?(@d)]", values: values)])
+        let payloads = [#""v":1,"w":2"#, #""w":2,"u":5"#, #""v":null,"w":2"#, #""v":"","w":2"#].map(
+            TestTemplate.reading)
+        #expect(run.lines(payloads).values() == ["1", "2", "2", ""])
+    }
+
     @Test func templatesOfOneTypeShareItsValues() throws {
         // Quirk 15: both read the same payload; their values have places of their own.
         let run = try MappingRun([
