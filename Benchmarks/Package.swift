@@ -53,7 +53,7 @@ let package = Package(
             linkerSettings: hasSimdjson ? [.linkedLibrary("simdjson")] : []),
         .target(
             name: "Readings",
-            dependencies: [.product(name: "KymographCore", package: "kymograph")],
+            dependencies: [.product(name: "KymographCore", package: "kymograph"), "CLimits"],
             resources: [.embedInCode("device.json"), .embedInCode("fhir.json")],
             swiftSettings: strict),
         .executableTarget(

@@ -77,18 +77,19 @@ def measure_all(probe, library):
         return dict(pool.map(lambda stage: measure_stage(probe, library, stage), STAGES))
 
 
-def verdict(stage, instructions, allocations, threshold):
-    """A word for the table, and whether the stage passes."""
-    if allocations > ALLOCATIONS:
-        return "ALLOCATES", False
+def verdict(instructions, allocations, threshold):
+    """Words for the table, and whether the stage passes."""
     if threshold is None:
         return "NO THRESHOLD (--update writes it)", False
-    ratio = instructions / threshold
-    if ratio > 1 + TOLERANCE:
-        return f"SLOWER by {ratio - 1:.1%}", False
-    if ratio < 1 - TOLERANCE:
-        return f"faster by {1 - ratio:.1%}: tighten with --update", True
-    return f"ok ({ratio - 1:+.1%})", True
+    change = instructions / threshold - 1
+    words = [f"{change:+.1%}"]
+    if change > TOLERANCE:
+        words.append("SLOWER")
+    if change < -TOLERANCE:
+        words.append("faster: tighten with --update")
+    if allocations > ALLOCATIONS:
+        words.append("ALLOCATES")
+    return ", ".join(words), change <= TOLERANCE and allocations <= ALLOCATIONS
 
 
 def report(measured, thresholds):
@@ -96,7 +97,7 @@ def report(measured, thresholds):
     print(f"{'stage':10} {'instructions':>13} {'threshold':>10} {'allocations':>12}")
     for stage, (instructions, allocations) in measured.items():
         threshold = thresholds.get(stage)
-        word, good = verdict(stage, instructions, allocations, threshold)
+        word, good = verdict(instructions, allocations, threshold)
         passed = passed and good
         shown = "-" if threshold is None else f"{threshold:.1f}"
         print(f"{stage:10} {instructions:13.1f} {shown:>10} {allocations:12.5f}  per {STAGES[stage][1]}: {word}")

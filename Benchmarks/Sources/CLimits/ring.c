@@ -29,7 +29,7 @@ static double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static inline void relax(unsigned *spins) {
+void limits_relax(unsigned *spins) {
     if (++*spins < 64) {
 #if defined(__x86_64__)
         __builtin_ia32_pause();
@@ -64,7 +64,7 @@ static void *produce(void *context) {
     ring *ring = context;
     unsigned spins = 0;
     for (uint64_t position = 0; position < ring->count;) {
-        if (put(ring, position, (int64_t)position)) position++; else relax(&spins);
+        if (put(ring, position, (int64_t)position)) position++; else limits_relax(&spins);
     }
     return NULL;
 }
@@ -90,7 +90,7 @@ double limits_ring(uint64_t count, uint32_t capacity) {
     uint64_t sum = 0;
     unsigned spins = 0;
     for (uint64_t position = 0; position < count;) {
-        if (take(ring, position, &sum)) position++; else relax(&spins);
+        if (take(ring, position, &sum)) position++; else limits_relax(&spins);
     }
     pthread_join(producer, NULL);
     double seconds = now() - start;

@@ -12,14 +12,22 @@ struct rival_parser {
 
 extern "C" {
 
-static bool is_supported() { return builtin_implementation()->supported_by_runtime_system(); }
+/// The front end was compiled for one kernel: ask whether this processor has its instructions.
+static bool is_supported() {
+#ifdef __AVX2__
+    return __builtin_cpu_supports("avx2");
+#else
+    return true;
+#endif
+}
 
 rival_parser *rival_create(void) { return is_supported() ? new rival_parser() : nullptr; }
 
 void rival_destroy(rival_parser *parser) { delete parser; }
 
 const char *rival_kernel(void) {
-    static std::string name = builtin_implementation()->name() + " of simdjson " + SIMDJSON_STRINGIFY(SIMDJSON_VERSION);
+    static std::string name = SIMDJSON_STRINGIFY(SIMDJSON_BUILTIN_IMPLEMENTATION) " front end, "
+        + get_active_implementation()->name() + " index, simdjson " SIMDJSON_STRINGIFY(SIMDJSON_VERSION);
     return is_supported() ? name.c_str() : "not run: this processor lacks the kernel's instructions";
 }
 

@@ -38,6 +38,12 @@ struct JSONScanner: ~Copyable {
     private var shadows = ShadowedMembers()
     private var guesses = KeyGuesses()
     private let limits: ScanLimits
+    /// Whether duplicates matter whose names no template mentions, in flat payloads too.
+    private let marksUnnamed: Bool
+    /// Whether the payload is the root even when it is no envelope.
+    private let payloadIsRoot: Bool
+    /// Whether a key of the document is written with escapes.
+    private var hasEscapedKeys = false
     /// Bit `number & 63` of every name that occurred: a superset test.
     private(set) var nameMask: UInt64 = 0
     /// Containers inside the payload, the payload itself included.
@@ -52,10 +58,16 @@ struct JSONScanner: ~Copyable {
     /// Where the payload's token is.
     static let payload = 1
 
-    init(names: consuming NameTable, limits: ScanLimits) {
+    /// Looks keys up among `names`. With `marksUnnamed`, other members that occur twice are told apart as well.
+    /// With `payloadIsRoot`, no envelope is built around the payload.
+    init(
+        names: consuming NameTable, limits: ScanLimits, marksUnnamed: Bool = false, payloadIsRoot: Bool = false
+    ) {
         slots = RawArray(repeating: 0, count: max(names.count, 1))
         self.names = names
         self.limits = limits
+        self.marksUnnamed = marksUnnamed
+        self.payloadIsRoot = payloadIsRoot
         tape = RawArray(capacity: 256)
         stack = RawArray(capacity: limits.depth + 1)
     }
@@ -74,7 +86,7 @@ struct JSONScanner: ~Copyable {
         begin()
         let end = try scanValues(bytes, from: start)
         finishEnvelope(end: end)
-        if containers > 1 { shadows.mark(&tape, bytes) }
+        if containers > 1 || marksUnnamed { shadows.mark(&tape, bytes, hasEscapedKeys: hasEscapedKeys) }
         return end
     }
 
@@ -87,12 +99,13 @@ struct JSONScanner: ~Copyable {
         stack.removeAll()
         nameMask = 0
         containers = 0
+        hasEscapedKeys = false
         tape.append(Token(kind: TokenKind.object, start: 0))
     }
 
     /// Closes the envelope, or steps aside when the payload is an envelope itself.
     private mutating func finishEnvelope(end: Int) {
-        if slot(of: NameTable.body) != nil && payloadIsEnvelope {
+        if payloadIsRoot || slot(of: NameTable.body) != nil && payloadIsEnvelope {
             root = JSONScanner.payload
             return
         }
@@ -271,6 +284,7 @@ struct JSONScanner: ~Copyable {
     }
 
     private mutating func escapedName(_ key: ByteView) -> UInt16 {
+        hasEscapedKeys = true
         keyText.removeAll()
         JSONUnescape.append(key, into: &keyText)
         keyText.reserve(ByteView.padding)

@@ -7,12 +7,15 @@ struct ShadowedMembers: ~Copyable {
     private static let pairwiseLimit = 24
 
     private var table = RawArray<UInt32>(capacity: 64)
+    private var unescaped = ByteWriter(capacity: 256)
+    private var hasEscapedKeys = false
 
     /// Marks all shadowed members on `tape`, whose payload starts at ``JSONScanner/payload``.
-    mutating func mark(_ tape: inout RawArray<Token>, _ bytes: ByteView) {
+    mutating func mark(_ tape: inout RawArray<Token>, _ bytes: ByteView, hasEscapedKeys: Bool) {
+        self.hasEscapedKeys = hasEscapedKeys
         for index in JSONScanner.payload..<tape.count where tape[index].kind == TokenKind.object {
             let members = memberCount(tape, index)
-            if members <= ShadowedMembers.pairwiseLimit {
+            if members <= ShadowedMembers.pairwiseLimit && !hasEscapedKeys {
                 markPairwise(&tape, index, bytes)
             } else {
                 markByHash(&tape, index, members, bytes)
@@ -31,13 +34,20 @@ struct ShadowedMembers: ~Copyable {
         return count
     }
 
-    private func sameKey(_ left: Token, _ right: Token, _ bytes: ByteView) -> Bool {
-        // Keys that differ only in escapes are different here; the names that templates mention are compared unescaped.
+    /// Whether both have the same key; keys with escapes are compared as what they mean.
+    private mutating func sameKey(_ left: Token, _ right: Token, _ bytes: ByteView) -> Bool {
         if left.name != NameTable.unknown || right.name != NameTable.unknown { return left.name == right.name }
-        return left.keyLength == right.keyLength && bytes[left.keyRange].equals(bytes[right.keyRange])
+        if !hasEscapedKeys {
+            return left.keyLength == right.keyLength && bytes[left.keyRange].equals(bytes[right.keyRange])
+        }
+        unescaped.removeAll()
+        JSONUnescape.append(bytes[left.keyRange], into: &unescaped)
+        let middle = unescaped.count
+        JSONUnescape.append(bytes[right.keyRange], into: &unescaped)
+        return unescaped.view(0..<middle).equals(unescaped.view(middle..<unescaped.count))
     }
 
-    private func markPairwise(_ tape: inout RawArray<Token>, _ object: Int, _ bytes: ByteView) {
+    private mutating func markPairwise(_ tape: inout RawArray<Token>, _ object: Int, _ bytes: ByteView) {
         let end = Int(tape[object].next)
         var child = object + 1
         while child < end {
@@ -74,13 +84,19 @@ struct ShadowedMembers: ~Copyable {
     }
 
     /// FNV-1a of the key, or of its number when templates mention it.
-    private func hash(_ token: Token, _ bytes: ByteView) -> Int {
-        var mixed: UInt64 = 0xCBF2_9CE4_8422_2325
+    private mutating func hash(_ token: Token, _ bytes: ByteView) -> Int {
         if token.name != NameTable.unknown {
-            mixed = (mixed ^ UInt64(token.name)) &* 0x9E37_79B9_7F4A_7C15
-        } else {
-            for index in token.keyRange { mixed = (mixed ^ UInt64(bytes[index])) &* 0x0100_0000_01B3 }
+            return Int(truncatingIfNeeded: UInt64(token.name) &* 0x9E37_79B9_7F4A_7C15 >> 20)
         }
+        guard hasEscapedKeys else { return ShadowedMembers.hash(bytes[token.keyRange]) }
+        unescaped.removeAll()
+        JSONUnescape.append(bytes[token.keyRange], into: &unescaped)
+        return ShadowedMembers.hash(unescaped.view)
+    }
+
+    private static func hash(_ key: ByteView) -> Int {
+        var mixed: UInt64 = 0xCBF2_9CE4_8422_2325
+        for index in 0..<key.count { mixed = (mixed ^ UInt64(key[index])) &* 0x0100_0000_01B3 }
         return Int(truncatingIfNeeded: mixed >> 20)
     }
 }

@@ -39,7 +39,11 @@ struct DeviceTemplateLoader {
                 advice: "a device mapping starts with \"templateType\": \"CollectionContent\"")
             return []
         }
-        guard let elements = reader.required("template", "an array", log: &log)?.elements else { return [] }
+        guard let body = reader.required("template", nil, log: &log) else { return [] }
+        guard let elements = body.elements else {
+            refuse(body, expected: "an array", in: "CollectionContentTemplate")
+            return []
+        }
         return elements.compactMap { container($0) }
     }
 
@@ -58,8 +62,18 @@ struct DeviceTemplateLoader {
                     for: type, among: names, otherwise: "use one of \(names.joined(separator: ", "))"))
             return nil
         }
-        guard let body = reader.required("template", "an object", log: &log) else { return nil }
+        guard let body = reader.required("template", nil, log: &log) else { return nil }
+        guard body.members != nil else {
+            refuse(body, expected: "an object", in: "\(kind.rawValue)Template")
+            return nil
+        }
         return template(body, kind)
+    }
+
+    private mutating func refuse(_ body: JSONNode, expected: String, in type: String) {
+        log.error(
+            body.position,
+            "Expected \(expected) for the template property value for template type \(type), found \(body.kind)")
     }
 
     /// All documented spellings (quirk 2: the reference refuses some that its documentation uses).
@@ -132,9 +146,9 @@ struct DeviceTemplateLoader {
         let values = elements.compactMap { value($0, kind) }
         var seen: Set<String> = []
         for value in values where !seen.insert(value.name).inserted {
-            log.error(
+            log.warning(
                 value.position, "the template names the value '\(value.name)' twice",
-                advice: "give each value of a template its own valueName")
+                advice: "the first that a reading has is taken")
         }
         return values
     }
@@ -178,7 +192,8 @@ struct DeviceTemplateLoader {
             }
             return nil
         }
-        return compile(text, position, fromMatch: !isMatch && kind != .calculated)
+        if isMatch { return compile(text, position, scope: .envelope) }
+        return compile(text, position, scope: kind == .calculated ? .envelopeWithMatch : .match)
     }
 
     /// The text of a string, or of a Calculated template's `{"value": …, "language": …}`.
@@ -199,9 +214,11 @@ struct DeviceTemplateLoader {
         return (text, reader.position(of: "value"))
     }
 
-    private mutating func compile(_ text: String, _ position: SourcePosition, fromMatch: Bool) -> TemplateExpression? {
+    private mutating func compile(
+        _ text: String, _ position: SourcePosition, scope: TemplateExpression.Scope
+    ) -> TemplateExpression? {
         do throws(ExpressionError) {
-            return try TemplateExpression.compile(text, fromMatch: fromMatch, into: &program)
+            return try TemplateExpression.compile(text, scope: scope, into: &program)
         } catch {
             log.error(
                 position, "expression \(text), character \(error.offset + 1): \(error.message)",
@@ -212,18 +229,28 @@ struct DeviceTemplateLoader {
 
     /// An expression that the dialect fixes; it is known to compile.
     private mutating func fixed(_ text: String) -> TemplateExpression? {
-        compile(text, .start, fromMatch: true)
+        compile(text, .start, scope: .match)
     }
 }
 
 extension TemplateExpression {
-    /// Compiles `text`. A path that starts at `$.matchedToken` is made relative to the match.
+    /// What `$` is.
+    enum Scope {
+        /// The envelope.
+        case envelope
+        /// The envelope with the match as its member `matchedToken`.
+        case envelopeWithMatch
+        /// The matched token.
+        case match
+    }
+
+    /// Compiles `text`. Where the envelope has the match, a path that starts at it is made relative to the match.
     static func compile(
-        _ text: String, fromMatch: Bool, into program: inout PathProgram
+        _ text: String, scope: Scope, into program: inout PathProgram
     ) throws(ExpressionError) -> TemplateExpression {
         var path = try JSONPathParser.compile(text, into: &program)
-        guard !fromMatch, path.count > 0 else {
-            return TemplateExpression(text: text, path: path, fromMatch: fromMatch)
+        guard scope == .envelopeWithMatch, path.count > 0 else {
+            return TemplateExpression(text: text, path: path, fromMatch: scope == .match)
         }
         let first = program.steps[Int(path.start)]
         guard first.operation == .member, program.names[Int(first.name)] == "matchedToken" else {

@@ -202,6 +202,22 @@ struct JSONPathParser {
         }
     }
 
+    private func needsObject(_ node: PathPredicate) -> Bool {
+        let left = Int(node.left)
+        let right = Int(node.right)
+        switch node.operation {
+        case .and: return program.predicates[left].needsObject || program.predicates[right].needsObject
+        case .or: return program.predicates[left].needsObject && program.predicates[right].needsObject
+        case .exists: return startsAtMember(program.operands[left])
+        default: return startsAtMember(program.operands[left]) || startsAtMember(program.operands[right])
+        }
+    }
+
+    private func startsAtMember(_ operand: PathOperand) -> Bool {
+        guard operand.kind == .path, !operand.path.fromRoot, operand.path.count > 0 else { return false }
+        return program.steps[Int(operand.path.start)].operation == .member
+    }
+
     // MARK: Filters
 
     private mutating func filterStep(descending: Bool) throws(ExpressionError) -> PathStep {
@@ -242,6 +258,7 @@ struct JSONPathParser {
     private mutating func add(_ predicate: PathPredicate) -> Int32 {
         var predicate = predicate
         predicate.requiredNames = requiredNames(predicate)
+        predicate.needsObject = needsObject(predicate)
         program.predicates.append(predicate)
         return Int32(program.predicates.count - 1)
     }
@@ -309,6 +326,9 @@ struct JSONPathParser {
         let padded = PaddedBytes(copying: text[start..<index])
         guard case .number(let number) = DecimalParser.parse(padded.view) else {
             index = start
+            if let first = byte, "+-.0123456789".utf8.contains(first) {
+                throw error("'\(padded.view.string)' is no number; a number ends at a blank or ')'")
+            }
             throw error("expected '@name', '$path', a number, 'text', true, false or null, found '\(shown)'")
         }
         return PathOperand(kind: .number, number: number)

@@ -14,9 +14,14 @@ public struct Mapper: ~Copyable {
     public static let longestPayload = 255 * 64
 
     /// Prepares the templates numbered `templates` of `set`.
-    public init(_ set: MappingSet, templates indexes: [Int], limits: ScanLimits = ScanLimits()) {
+    ///
+    /// With `payloadIsRoot`, `$` is the payload as it is: for events that somebody else has put into their envelope, or
+    /// left without.
+    public init(
+        _ set: MappingSet, templates indexes: [Int], limits: ScanLimits = ScanLimits(), payloadIsRoot: Bool = false
+    ) {
         let code = set.code(of: indexes)
-        evaluator = PathEvaluator(program: set.program, limits: limits)
+        evaluator = PathEvaluator(program: set.program, limits: limits, payloadIsRoot: payloadIsRoot)
         templates = RawArray(code.templates)
         values = RawArray(code.values)
     }
@@ -81,7 +86,9 @@ public struct Mapper: ~Copyable {
         var index = 0
         while index < templates.count {
             let required = templates[index].match.path.requiredNames
-            if required & evaluator.scanner.nameMask == required {
+            if required & evaluator.scanner.nameMask == required,
+                !evaluator.isRuledOut(templates[index].match.path, bytes: bytes)
+            {
                 matches += mapTemplate(
                     index, bytes, isArray: isArray, context: context, received: received, output: &output)
             }
@@ -123,14 +130,15 @@ public struct Mapper: ~Copyable {
         // Only now: copying a template costs more than most matches.
         let template = templates[number]
         var index = matches.lowerBound
+        var element = JSONScanner.payload + 1
         while index < matches.upperBound {
             let match = evaluator.node(index)
             index += 1
             if isArray { evaluator.scanner.markMatched(match) }
             let failure = mapMatch(template, match, bytes, context: context, received: received, output: &output)
             if let failure {
-                output.reject(
-                    failure.reason, bytes: bytes[readingRange(of: match, isArray: isArray)], detail: failure.detail)
+                let range = readingRange(of: match, isArray: isArray, from: &element)
+                output.reject(failure.reason, bytes: bytes[range], detail: failure.detail)
             }
         }
         evaluator.release(to: mark)
@@ -138,10 +146,13 @@ public struct Mapper: ~Copyable {
     }
 
     /// The original text to keep of a rejected reading: the array's element that it came from, else the document.
-    private func readingRange(of match: Int, isArray: Bool) -> Range<Int> {
+    ///
+    /// `element` goes along the array with the matches, which come in document order, so that an array full of failures
+    /// is walked once.
+    private func readingRange(of match: Int, isArray: Bool, from element: inout Int) -> Range<Int> {
         guard isArray, match > JSONScanner.payload else { return documentRange }
-        let elements = evaluator.scanner.children(of: JSONScanner.payload)
-        let element = elements.last { $0 <= match } ?? JSONScanner.payload
+        if element > match { element = JSONScanner.payload + 1 }
+        while Int(evaluator.scanner.tape[element].next) <= match { element = Int(evaluator.scanner.tape[element].next) }
         return evaluator.scanner.tape[element].outerRange
     }
 
@@ -191,6 +202,19 @@ public struct Mapper: ~Copyable {
             expression.path, root: expression.fromMatch ? match : evaluator.scanner.root, bytes: bytes)
     }
 
+    /// The text of a string or number, valid until the next call.
+    @inline(__always)
+    private mutating func content(of token: Token, _ bytes: ByteView) -> ByteView {
+        token.flags & Token.escaped == 0 ? bytes[token.range] : unescaped(bytes[token.range])
+    }
+
+    @inline(never)
+    private mutating func unescaped(_ bytes: ByteView) -> ByteView {
+        text.removeAll()
+        JSONUnescape.append(bytes, into: &text)
+        return text.view
+    }
+
     // MARK: Identity
 
     private mutating func readKey(
@@ -204,7 +228,8 @@ public struct Mapper: ~Copyable {
             template.patient, .patient, template.index, match, bytes, fallback: context.defaultPatient)
         if !hasPatient && context.requiresPatient { throw failure(.noPatient, template.index, .patient) }
         _ = try readPart(template.encounter, .encounter, template.index, match, bytes, fallback: [])
-        let hasCorrelation = try readPart(template.correlation, .correlation, template.index, match, bytes, fallback: [])
+        let hasCorrelation = try readPart(
+            template.correlation, .correlation, template.index, match, bytes, fallback: [])
         if !hasCorrelation, template.needsCorrelation { throw failure(.noCorrelation, template.index, .correlation) }
     }
 
@@ -220,7 +245,9 @@ public struct Mapper: ~Copyable {
         if token == PathEvaluator.several { throw failure(.ambiguousExpression, template, field) }
         if token >= 0 {
             let isContainer = evaluator.appendText(of: token, bytes, to: &key)
-            if isContainer { throw failure(.invalidValue, template, field) }
+            // Patient and encounter are never required: what cannot be read counts as missing (section 2.4).
+            let isOptional = field == .patient || field == .encounter
+            if isContainer && !isOptional { throw failure(.invalidValue, template, field) }
         }
         if isBlank(from: start) {
             key.truncate(to: start)
@@ -271,13 +298,13 @@ public struct Mapper: ~Copyable {
         let token = evaluator.scanner.tape[index]
         if token.kind == TokenKind.null { return .failed(.noTimestamp) }
         if format == .iso8601 {
-            guard token.kind == TokenKind.string, let time = TimestampParser.iso8601(bytes[token.range]) else {
+            guard token.kind == TokenKind.string, let time = TimestampParser.iso8601(content(of: token, bytes)) else {
                 return .failed(.invalidTimestamp)
             }
             return .time(time)
         }
         guard token.kind == TokenKind.number || token.kind == TokenKind.string,
-            let time = TimestampParser.epoch(bytes[token.range], format)
+            let time = TimestampParser.epoch(content(of: token, bytes), format)
         else { return .failed(.invalidTimestamp) }
         return .time(time)
     }
@@ -304,13 +331,18 @@ public struct Mapper: ~Copyable {
         _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ measurement: inout Measurement
     ) throws(Failure) {
         var stored = 0
+        var storedSlot: Int32 = -1
         var index = 0
         while index < Int(template.valueCount) {
             let value = values[Int(template.firstValue) + index]
             let found = token(value.expression, match, bytes)
-            if let reason = readValue(value, found, bytes, &measurement, &stored) {
-                throw failure(reason, template.index, .value, value: index)
-            }
+            let before = stored
+            // Values lie in slot order; of several with one name the first that is there counts.
+            let reason =
+                value.slot == storedSlot
+                ? absence(value, found) : readValue(value, found, bytes, &measurement, &stored)
+            if let reason { throw failure(reason, template.index, .value, value: index) }
+            if stored > before { storedSlot = value.slot }
             index += 1
         }
         if stored == 0 { throw failure(.missingValue, template.index, .value) }
@@ -322,14 +354,13 @@ public struct Mapper: ~Copyable {
     private mutating func readValue(
         _ value: ValueCode, _ found: Int, _ bytes: ByteView, _ measurement: inout Measurement, _ stored: inout Int
     ) -> Rejection? {
-        if found == PathEvaluator.none { return value.isRequired ? .missingValue : nil }
-        if found == PathEvaluator.several { return value.isRequired ? .ambiguousExpression : nil }
+        if let reason = absence(value, found) { return reason }
+        guard found >= 0 else { return nil }
         let token = evaluator.scanner.tape[found]
-        if token.kind == TokenKind.null { return value.isRequired ? .nullValue : nil }
-        if token.isContainer { return value.isRequired ? .invalidValue : nil }
+        if token.kind == TokenKind.null || token.isContainer { return nil }
         if value.isNumeric {
             guard token.kind == TokenKind.number || token.kind == TokenKind.string else { return .invalidValue }
-            switch DecimalParser.parse(bytes[token.range]) {
+            switch DecimalParser.parse(content(of: token, bytes)) {
             case .number(let number): store(number, in: Int(value.slot), &measurement)
             case .malformed: return .invalidValue
             case .inexact: return .inexactNumber
@@ -339,6 +370,17 @@ public struct Mapper: ~Copyable {
         }
         stored += 1
         return nil
+    }
+
+    /// Why a required value cannot be there.
+    @inline(__always)
+    private func absence(_ value: ValueCode, _ found: Int) -> Rejection? {
+        guard value.isRequired else { return nil }
+        if found == PathEvaluator.none { return .missingValue }
+        if found == PathEvaluator.several { return .ambiguousExpression }
+        let token = evaluator.scanner.tape[found]
+        if token.kind == TokenKind.null { return .nullValue }
+        return token.isContainer ? .invalidValue : nil
     }
 
     @inline(__always)

@@ -11,6 +11,9 @@ public struct MappingLoader {
     /// The name of the hidden value that keeps a reading's length; no mapping can use it, for it is no identifier.
     static let durationName = "(length)"
 
+    /// Values that a type may have: their places are bytes in a reading's payload, and one is for the length.
+    static let mostValues = 255
+
     /// A type while it is being joined.
     struct Draft {
         var name: String
@@ -50,7 +53,7 @@ public struct MappingLoader {
         var log = DiagnosticLog(file: mapping.device.name)
         if let root = JSONNode.parse(mapping.device.bytes, log: &log) {
             for template in DeviceTemplateLoader.load(root, program: &program, log: &log) {
-                addTemplate(template, mapping: index)
+                addTemplate(template, mapping: index, &log)
             }
         }
         diagnostics += log.all
@@ -58,11 +61,18 @@ public struct MappingLoader {
         addFHIR(fhir, mapping, index)
     }
 
-    private mutating func addTemplate(_ template: DeviceTemplate, mapping: Int) {
+    private mutating func addTemplate(_ template: DeviceTemplate, mapping: Int, _ log: inout DiagnosticLog) {
         let type = draft(named: template.typeName)
         if template.start != nil { drafts[type].hasStart = true }
         let slots = template.values.map { value in
             slot(of: value.name, in: type)
+        }
+        let count = drafts[type].valueNames.count
+        if count > Self.mostValues {
+            log.error(
+                template.position,
+                "the type '\(template.typeName)' has \(count) values; the most is \(Self.mostValues)",
+                advice: "split it into several types")
         }
         templates.append(.init(template: template, mapping: mapping, type: type, slots: slots))
     }
@@ -190,7 +200,7 @@ public struct MappingLoader {
     private func sortedBySlot() -> [MappingSet.LinkedTemplate] {
         templates.map { linked in
             var sorted = linked
-            let order = linked.slots.indices.sorted { linked.slots[$0] < linked.slots[$1] }
+            let order = linked.slots.indices.sorted { (linked.slots[$0], $0) < (linked.slots[$1], $1) }
             sorted.slots = order.map { linked.slots[$0] }
             sorted.template.values = order.map { linked.template.values[$0] }
             return sorted

@@ -18,8 +18,10 @@ struct PathEvaluator: ~Copyable {
     /// Result of ``single(_:root:bytes:)``: several tokens.
     static let several = -2
 
-    init(program: PathProgram, limits: ScanLimits) {
-        scanner = JSONScanner(names: NameTable(program.names), limits: limits)
+    init(program: PathProgram, limits: ScanLimits, payloadIsRoot: Bool = false) {
+        scanner = JSONScanner(
+            names: NameTable(program.names), limits: limits, marksUnnamed: program.selectsUnnamed,
+            payloadIsRoot: payloadIsRoot)
         steps = RawArray(program.steps)
         predicates = RawArray(program.predicates)
         textTests = RawArray(program.predicates.map { TextTest($0, in: program) })
@@ -138,7 +140,7 @@ struct PathEvaluator: ~Copyable {
         if let predicate, textTests[Int(predicate)].isUsable, node == scanner.root, scanner.isFlatObject {
             return appendFlat(predicate: Int(predicate), root: root, bytes: bytes)
         }
-        let onlyObjects = predicate.map { predicates[Int($0)].requiredNames != 0 } ?? false
+        let onlyObjects = predicate.map { predicates[Int($0)].needsObject } ?? false
         let end = Int(scanner.tape[node].next)
         var index = node
         while index < end {
@@ -154,6 +156,19 @@ struct PathEvaluator: ~Copyable {
             }
             index += 1
         }
+    }
+
+    /// Whether `path` is a filter by a text test that the flat payload fails: the usual way not to be chosen, told without
+    /// a selection.
+    @inline(__always)
+    mutating func isRuledOut(_ path: PathReference, bytes: ByteView) -> Bool {
+        guard path.count == 1, scanner.isFlatObject, scanner.root != JSONScanner.payload else { return false }
+        let step = steps[Int(path.start)]
+        guard step.operation == .filterDescendants else { return false }
+        let test = textTests[Int(step.argument)]
+        guard test.isUsable, test.firstName > NameTable.systemProperties else { return false }
+        let payload = JSONScanner.payload
+        return !passes(test, predicate: Int(step.argument), at: payload, root: scanner.root, bytes: bytes)
     }
 
     /// The objects of a flat document for which a text test holds: the payload, and the envelope if the test is about it.
@@ -297,11 +312,14 @@ struct PathEvaluator: ~Copyable {
         }
     }
 
-    /// Compares without converting between types (mapping dialect, section 3.1): `"60" == 60` is false.
+    /// Compares (mapping dialect, section 3.1). Equality does not convert between types: `"60" == 60` is false. Order
+    /// does: a text beside a number is read as one, whichever side it is on; a text that is none is not in order.
     private mutating func compare(
         _ left: Comparand, _ operation: PathPredicate.Operation, _ right: Comparand, _ bytes: ByteView
     ) -> Bool {
-        guard left.kind > TokenKind.array, left.kind == right.kind else { return operation == .notEqual }
+        guard left.kind > TokenKind.array, left.kind == right.kind else {
+            return operation == .notEqual || comparesAcross(left, operation, right)
+        }
         switch left.kind {
         case TokenKind.number:
             guard left.isExact, right.isExact else { return operation == .notEqual }
@@ -311,6 +329,25 @@ struct PathEvaluator: ~Copyable {
         case TokenKind.string: return PathEvaluator.satisfies(textOrder(left, right), operation)
         default: return operation == .equal || operation == .lessOrEqual || operation == .greaterOrEqual
         }
+    }
+
+    private mutating func comparesAcross(
+        _ left: Comparand, _ operation: PathPredicate.Operation, _ right: Comparand
+    ) -> Bool {
+        let isOrder = operation != .equal && operation != .notEqual
+        guard isOrder, let left = number(left), let right = number(right) else { return false }
+        let order = left.isEqualInValue(to: right) ? 0 : left.isLess(than: right) ? -1 : 1
+        return PathEvaluator.satisfies(order, operation)
+    }
+
+    /// A number, or the number that a text says.
+    private mutating func number(_ side: Comparand) -> Decimal64? {
+        if side.kind == TokenKind.number { return side.isExact ? side.number : nil }
+        guard side.kind == TokenKind.string else { return nil }
+        text.removeAll()
+        if side.isEscaped { JSONUnescape.append(side.text, into: &text) } else { text.append(side.text) }
+        guard case .number(let number) = DecimalParser.parse(text.view) else { return nil }
+        return number
     }
 
     private static func satisfies(_ order: Int, _ operation: PathPredicate.Operation) -> Bool {

@@ -66,6 +66,8 @@ struct PathPredicate: BitwiseCopyable {
     var right: Int32 = 0
     /// Names without which the predicate cannot hold, as bits of ``JSONScanner/nameMask``.
     var requiredNames: UInt64 = 0
+    /// Whether it can hold for objects only, because it asks for a member of the node that is tested.
+    var needsObject = false
 }
 
 /// All compiled expressions of a mapping set, flat: nothing is parsed, looked up or allocated per reading.
@@ -75,6 +77,17 @@ struct PathProgram: Sendable {
     var predicates: [PathPredicate] = []
     var operands: [PathOperand] = []
     var literals: [UInt8] = []
+
+    /// Whether a step gives members whose names it does not say.
+    var selectsUnnamed: Bool {
+        steps.contains { step in
+            switch step.operation {
+            case .children, .descendants: true
+            case .filterDescendants: !predicates[Int(step.argument)].needsObject
+            case .member, .element, .descendantMembers, .filterChildren: false
+            }
+        }
+    }
 
     /// The number of `name`, given on first use.
     mutating func number(of name: String) -> UInt16 {

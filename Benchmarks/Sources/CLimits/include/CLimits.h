@@ -21,6 +21,9 @@ int limits_scan(const uint8_t *bytes, size_t length, limits_reading *reading);
 /// were lost. `capacity` is a power of two.
 double limits_ring(uint64_t count, uint32_t capacity);
 
+/// Waits a little for the other thread: pauses, and gives the processor up from time to time.
+void limits_relax(unsigned *spins);
+
 /// One thread puts 64 events into a ring and takes them out again, over and over; the sum of what it took.
 uint64_t limits_ring_alone(uint64_t count, uint32_t capacity);
 

@@ -1,0 +1,175 @@
+import Foundation
+import KymographCore
+
+/// Runs one case and says how the outcome differs from what the reference system gives; empty when it does not.
+struct ConformanceCheck {
+    private let subject: ConformanceCase
+    private let result: MappingLoader.Result
+    private var differences: [String] = []
+
+    static func differences(_ subject: ConformanceCase, _ result: MappingLoader.Result) -> [String] {
+        var check = ConformanceCheck(subject: subject, result: result)
+        if subject.operation == "load" { check.load() } else { check.extract() }
+        return check.differences
+    }
+
+    static func load(_ device: String) -> MappingLoader.Result {
+        let file = MappingFile(name: "device.json", bytes: Array(device.utf8))
+        return MappingLoader.load([NamedMapping(name: "m", device: file, fhir: nil)], measurementsOnly: true)
+    }
+
+    private init(subject: ConformanceCase, result: MappingLoader.Result) {
+        self.subject = subject
+        self.result = result
+    }
+
+    private mutating func expect(_ condition: Bool, _ what: String) {
+        if !condition { differences.append(what) }
+    }
+
+    private var errors: [Diagnostic] { result.diagnostics.filter { $0.severity == .error } }
+    private var messages: [String] { errors.map(\.text) }
+
+    private func mentions(_ words: String) -> Bool {
+        errors.contains { $0.message.lowercased().contains(words.lowercased()) }
+    }
+
+    // MARK: Loading
+
+    private mutating func load() {
+        let expected = subject.expected
+        let isInvalid = expected["load_errors"] != nil || isFalse(expected["valid"]) || isFalse(expected["recognised"])
+        if expected["loads_without_crash"] == nil {
+            expect(isInvalid == !errors.isEmpty, "loads: \(!isInvalid) expected, found \(messages)")
+        }
+        for words in expected["errors_contain"]?.elements ?? [] {
+            let words = (words.string ?? "").trimmingCharacters(in: CharacterSet(charactersIn: "."))
+            expect(mentions(words), "an error with '\(words)' expected, found \(messages)")
+        }
+        loadErrors(expected["load_errors"]?.elements ?? [])
+        if let template = expected["template"] { loadedTemplate(template) }
+        if case .number(let count)? = expected["template_count"]?.value, let set = result.set {
+            expect(set.templates(of: ["m"]).count == Int(count), "\(count) templates expected")
+        }
+        for info in expected["line_info"]?.elements ?? [] { lineInfo(info) }
+    }
+
+    private func isFalse(_ node: JSONNode?) -> Bool { if case .bool(false)? = node?.value { true } else { false } }
+
+    private mutating func loadErrors(_ expected: [JSONNode]) {
+        guard !expected.isEmpty else { return }
+        expect(errors.count == expected.count, "\(expected.count) errors expected, found \(messages)")
+        var lines = errors.map { "\($0.position.line)" }
+        for error in expected {
+            if let words = error["mentions"]?.string { expect(mentions(words), "'\(words)' expected in \(messages)") }
+            guard case .number(let line)? = error["line"]?.value else { continue }
+            let place = lines.firstIndex(of: line)
+            expect(place != nil, "an error in line \(line) expected, found \(messages)")
+            if let place { lines.remove(at: place) }
+        }
+    }
+
+    private mutating func lineInfo(_ info: JSONNode) {
+        guard let set = result.set, info["node"]?.string == "template.typeName",
+            case .number(let line)? = info["line"]?.value
+        else { return }
+        let found = set.describe(template: 0).line
+        expect("\(found)" == line, "typeName in line \(line) expected, found \(found)")
+    }
+
+    /// Compares what a message about each field would show.
+    private mutating func loadedTemplate(_ expected: JSONNode) {
+        guard let set = result.set else { return }
+        let typeName = expected["typeName"]?.string ?? ""
+        expect(set.describe(template: 0).typeName == typeName, "type \(typeName) expected")
+        let fields: [(String, RejectionDetail.Field, String)] = [
+            ("deviceIdExpression", .device, ""), ("timestampExpression", .timestamp, ""),
+            ("patientIdExpression", .patient, "(none)"), ("encounterIdExpression", .encounter, ""),
+            ("correlationIdExpression", .correlation, "(none)"),
+        ]
+        for (name, field, none) in fields {
+            guard let node = expected[name] else { continue }
+            let text = set.describe(RejectionDetail(template: 0, field: field))
+            expect(
+                text.contains("\(name) \(node["value"]?.string ?? none)"),
+                "\(name): \(JSONText.write(node)), found \(text)")
+        }
+        for (index, value) in (expected["values"]?.elements ?? []).enumerated() {
+            let wanted = "value \(value["valueName"]?.string ?? "") \(value["valueExpression"]?["value"]?.string ?? "")"
+            let text = set.describe(RejectionDetail(template: 0, field: .value, value: index))
+            expect(text.hasSuffix(wanted), "\(wanted) expected, found \(text)")
+        }
+    }
+
+    // MARK: Measurements
+
+    private mutating func extract() {
+        let error = subject.expected["error"]
+        guard let set = result.set else {
+            // What the reference notices at run time may be an error at load here.
+            let field = error?["field"]?.string
+            expect(field.map(mentions) ?? false, "does not load: \(messages)")
+            return
+        }
+        var mapper = Mapper(set, templates: set.templates(of: ["m"]), payloadIsRoot: true)
+        var output = CollectingOutput(set)
+        let context = SourceContext(maxFuture: .max)
+        let storage = PaddedBytes(copying: subject.payload.utf8)
+        mapper.mapLine(storage.view, context: context, received: Instant(seconds: 1_700_000_000), output: &output)
+        let rejections = output.rejections.filter { $0.reason != .noTemplate }
+        if let error {
+            expect(
+                rejections.contains { matches($0, error, set) },
+                "\(JSONText.write(error)) expected, found \(rejections)")
+            if error["kind"]?.string != "IncompatibleData" || subject.operation == "extract_partial" {
+                expect(rejections.count == 1, "one error expected, found \(rejections)")
+            }
+        } else {
+            expect(rejections.isEmpty, "no error expected, found \(rejections)")
+        }
+        if let measurements = subject.expected["measurements"]?.elements { compare(output.readings, measurements) }
+    }
+
+    private func matches(_ rejection: MappedRejection, _ error: JSONNode, _ set: MappingSet) -> Bool {
+        if error["kind"]?.string == "TemplateExpression" { return rejection.reason == .ambiguousExpression }
+        switch error["field"]?.string ?? "" {
+        case "DeviceIdExpression": return rejection.field == .device
+        case "TimestampExpression": return rejection.field == .timestamp
+        case "CorrelationIdExpression": return rejection.field == .correlation
+        case let name:
+            let text = set.describe(RejectionDetail(template: 0, field: .value, value: rejection.value))
+            return rejection.field == .value && text.contains("value \(name) ")
+        }
+    }
+
+    private mutating func compare(_ readings: [MappedReading], _ expected: [JSONNode]) {
+        let found = readings.map(plain)
+        let wanted = expected.map(plain)
+        expect(found == wanted, "expected \(wanted), found \(found)")
+    }
+
+    private func plain(_ reading: MappedReading) -> [String] {
+        let values = reading.values.map { "\($0)=\($1)" }.sorted()
+        return [
+            reading.type, time(reading.nanoseconds), reading.device, reading.patient ?? "-", reading.encounter ?? "-",
+            reading.correlation ?? "-",
+        ] + values
+    }
+
+    private func plain(_ node: JSONNode) -> [String] {
+        let text = Array((node["OccurrenceTimeUtc"]?.string ?? "").utf8)
+        let instant = PaddedBytes(copying: text)
+        let nanoseconds = TimestampParser.iso8601(instant.view)?.instant.nanoseconds ?? 0
+        let values = (node["Properties"]?.elements ?? []).map {
+            "\($0["Name"]?.string ?? "")=\($0["Value"]?.string ?? "")"
+        }
+        let names = ["PatientId", "EncounterId", "CorrelationId"].map { node[$0]?.string ?? "-" }
+        return [node["Type"]?.string ?? "", time(nanoseconds), node["DeviceId"]?.string ?? ""] + names + values.sorted()
+    }
+
+    /// Times are compared at 100 ns, or at seconds where the case says so.
+    private func time(_ nanoseconds: Int64) -> String {
+        let unit: Int64 = subject.node["time_compare"]?.string == "seconds" ? 1_000_000_000 : 100
+        return "\(nanoseconds / unit)"
+    }
+}

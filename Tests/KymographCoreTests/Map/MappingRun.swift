@@ -1,0 +1,152 @@
+import Foundation
+import KymographCore
+
+/// A measurement in plain values.
+struct MappedReading: Equatable {
+    var type: String
+    var nanoseconds: Int64
+    var offsetMinutes: Int16
+    var device: String
+    var patient: String?
+    var encounter: String?
+    var correlation: String?
+    /// Values by name; the hidden length is called `(length)`.
+    var values: [String: String]
+}
+
+/// A rejection in plain values.
+struct MappedRejection: Equatable {
+    var reason: Rejection
+    var text: String
+    var field: RejectionDetail.Field = .none
+    var value = 0
+    var offset = -1
+}
+
+/// Keeps what a mapper gives, in the order it came.
+struct CollectingOutput: ~Copyable, MeasurementOutput {
+    let set: MappingSet
+    var readings: [MappedReading] = []
+    var rejections: [MappedRejection] = []
+    /// Given as the answer to every reading, as a full shard would.
+    var refusal: Rejection?
+
+    init(_ set: MappingSet) { self.set = set }
+
+    mutating func accept(_ measurement: KymographCore.Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+        let identity = SeriesKey.identity(key)
+        func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+        let type = set.types[identity.type]
+        var reading = MappedReading(
+            type: type.name, nanoseconds: measurement.instant.nanoseconds, offsetMinutes: measurement.offsetMinutes,
+            device: text(identity.device) ?? "", patient: text(identity.patient), encounter: text(identity.encounter),
+            correlation: text(identity.correlation), values: [:])
+        for (slot, name) in type.valueNames.enumerated() {
+            reading.values[name] = value(slot, measurement, payload)
+        }
+        if let refusal { return refusal }
+        readings.append(reading)
+        return nil
+    }
+
+    private func value(_ slot: Int, _ measurement: KymographCore.Measurement, _ payload: ByteView) -> String? {
+        if slot < KymographCore.Measurement.inlineValues, let number = measurement.inline(slot) { return plain(number) }
+        guard let record = ValueRecord.find(slot, in: payload) else { return nil }
+        return record.isNumber ? plain(record.number(in: payload)) : payload[record.bytes].string
+    }
+
+    private func plain(_ number: Decimal64) -> String {
+        number.exponent == 0 ? "\(number.mantissa)" : "\(number.mantissa)e\(number.exponent)"
+    }
+
+    mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {
+        rejections.append(
+            MappedRejection(
+                reason: reason, text: bytes.string, field: detail.field, value: Int(detail.value),
+                offset: Int(detail.offset)))
+    }
+}
+
+/// One device mapping, loaded, and what it makes of payloads.
+struct MappingRun {
+    let set: MappingSet
+    var context = SourceContext()
+    var received = Instant(seconds: 1_700_000_000)
+    var limits = ScanLimits()
+
+    /// Loads a `device.json` of these templates, and nothing else, so that values stay texts.
+    init(_ templates: [[String: Any]]) throws {
+        let root: [String: Any] = ["templateType": "CollectionContent", "template": templates]
+        try self.init(device: String(decoding: JSONSerialization.data(withJSONObject: root), as: UTF8.self))
+    }
+
+    /// Loads `device`, and `fhir` where numbers are wanted.
+    init(device: String, fhir: String? = nil) throws {
+        let mapping = NamedMapping(
+            name: "m", device: MappingFile(name: "device.json", bytes: Array(device.utf8)),
+            fhir: fhir.map { MappingFile(name: "fhir.json", bytes: Array($0.utf8)) })
+        let result = MappingLoader.load([mapping], measurementsOnly: fhir == nil)
+        guard let set = result.set else { throw LoadFailure(texts: result.diagnostics.map(\.text)) }
+        self.set = set
+    }
+
+    struct LoadFailure: Error { var texts: [String] }
+
+    struct Outcome: Equatable {
+        var readings: [MappedReading]
+        var rejections: [MappedRejection]
+
+        /// The values named `name` of all readings.
+        func values(_ name: String = "x") -> [String?] { readings.map { $0.values[name] } }
+        var reasons: [Rejection] { rejections.map(\.reason) }
+    }
+
+    func line(_ payload: String) -> Outcome { lines([payload]) }
+
+    /// Maps several lines with one mapper, as a lane does.
+    func lines(_ payloads: [String], refusal: Rejection? = nil) -> Outcome {
+        var mapper = Mapper(set, templates: set.templates(of: ["m"]), limits: limits)
+        var output = CollectingOutput(set)
+        output.refusal = refusal
+        for payload in payloads {
+            let storage = PaddedBytes(copying: payload.utf8)
+            mapper.mapLine(storage.view, context: context, received: received, output: &output)
+        }
+        return Outcome(readings: output.readings, rejections: output.rejections)
+    }
+
+    func datagram(_ payload: String) -> Outcome {
+        var mapper = Mapper(set, templates: set.templates(of: ["m"]), limits: limits)
+        var output = CollectingOutput(set)
+        let storage = PaddedBytes(copying: payload.utf8)
+        mapper.mapDatagram(storage.view, context: context, received: received, output: &output)
+        return Outcome(readings: output.readings, rejections: output.rejections)
+    }
+}
+
+/// Short ways to write templates.
+enum TestTemplate {
+    /// An entry of `values`.
+    static func value(_ name: String, _ expression: String, required: Bool = false) -> [String: Any] {
+        ["valueName": name, "valueExpression": expression, "required": required]
+    }
+
+    /// A JsonPathContent template over `{"d":…,"t":…,"v":…}`; `fields` replaces or adds members.
+    static func jsonPath(
+        _ typeName: String = "t", match: String = "$..[?(@v)]", values: [[String: Any]]? = nil,
+        kind: String = "JsonPathContent", with fields: [String: Any] = [:]
+    ) -> [String: Any] {
+        var body: [String: Any] = [
+            "typeName": typeName, "typeMatchExpression": match, "deviceIdExpression": "$.d",
+            "timestampExpression": "$.t", "values": values ?? [value("x", "$.v", required: true)],
+        ]
+        for (name, field) in fields { body[name] = field is NSNull ? nil : field }
+        return ["templateType": kind, "template": body]
+    }
+
+    /// A reading for ``jsonPath(_:match:values:kind:_:)``.
+    static func reading(_ members: String) -> String { #"{"d":"dev","t":"2021-07-13T17:29:01Z",\#(members)}"# }
+
+    /// The instant of ``reading(_:)``.
+    static let instant: Int64 = 1_626_197_341_000_000_000
+}

@@ -1,0 +1,111 @@
+import KymographCore
+import Testing
+
+@Suite struct ReadingRouterTests {
+    /// The byte form of a series, as the mapper writes it.
+    private func key(type: UInt8 = 0, _ device: String, patient: String? = nil) -> [UInt8] {
+        func part(_ text: String?) -> [UInt8] {
+            guard let text else { return [0, 0] }
+            let length = text.utf8.count + 1
+            return [UInt8(length & 255), UInt8(length >> 8)] + Array(text.utf8)
+        }
+        return [type, 0, 0, 0] + part(device) + part(patient) + part(nil) + part(nil)
+    }
+
+    private func route(_ router: inout ReadingRouter, _ key: [UInt8], _ number: Int64 = 0) -> ReadingRouter.Outcome {
+        let reading = Measurement(instant: Instant(nanoseconds: number), received: Instant(nanoseconds: 0))
+        return key.withByteView { router.route(reading, payload: ByteView(""), key: $0) }
+    }
+
+    /// Everything in a ring: definitions as `+number device`, readings as `number instant`.
+    private func drain(_ ring: Ring) -> [String] {
+        var consumer = RingConsumer(ring)
+        var seen: [String] = []
+        while let record = consumer.next() {
+            if record.kind == RecordKind.definition.rawValue {
+                let identity = SeriesKey.identity(consumer.payload(of: record))
+                seen.append("+\(record.series) \(String(decoding: identity.device, as: UTF8.self))")
+            } else {
+                seen.append("\(record.series) \(record.instant.nanoseconds)")
+            }
+        }
+        consumer.release()
+        return seen
+    }
+
+    @Test func introducesEachSeriesOnceBeforeItsFirstReading() {
+        let ring = Ring()
+        var router = ReadingRouter(rings: [ring], maxDevices: 10, maxSeries: 10)
+        #expect(route(&router, key("a"), 1) == .written)
+        #expect(route(&router, key("b"), 2) == .written)
+        #expect(route(&router, key("a"), 3) == .written)
+        #expect(route(&router, key("a", patient: "p"), 4) == .written)
+        #expect(route(&router, key(type: 1, "a"), 5) == .written)
+        var woken: [Int] = []
+        router.publish { woken.append($0) }
+        router.publish { woken.append($0) }
+        #expect(woken == [0])
+        #expect(drain(ring) == ["+0 a", "0 1", "+1 b", "1 2", "0 3", "+2 a", "2 4", "+3 a", "3 5"])
+    }
+
+    @Test func capsDevicesAndSeriesWithoutHarmToKnownOnes() {
+        let ring = Ring()
+        var router = ReadingRouter(rings: [ring], maxDevices: 2, maxSeries: 3)
+        #expect(route(&router, key("a")) == .written)
+        #expect(route(&router, key("b")) == .written)
+        #expect(route(&router, key("c")) == .refused(.tooManyDevices))
+        #expect(route(&router, key("a", patient: "p")) == .written)
+        #expect(route(&router, key("a", patient: "q")) == .refused(.tooManyDevices))
+        for device in ["a", "b"] { #expect(route(&router, key(device)) == .written) }
+        #expect(route(&router, key("c")) == .refused(.tooManyDevices))
+    }
+
+    @Test func aDeviceStaysOnItsShard() {
+        let rings = (0..<4).map { _ in Ring(capacity: 65_536) }
+        var router = ReadingRouter(rings: rings, maxDevices: 10_000, maxSeries: 100_000)
+        for round in 0..<3 {
+            for device in 0..<1_000 {
+                #expect(route(&router, key(type: UInt8(round), "device-\(device)")) == .written)
+            }
+        }
+        router.publish { _ in }
+        let devices = rings.map { ring in
+            drain(ring).filter { $0.hasPrefix("+") }.compactMap { $0.split(separator: " ").last }
+        }
+        for shard in 0..<4 {
+            // Three series per device, all here, and no shard is left out.
+            #expect(Set(devices[shard]).count * 3 == devices[shard].count)
+            #expect(Set(devices[shard]).count > 150)
+            for other in 0..<shard { #expect(Set(devices[shard]).isDisjoint(with: devices[other])) }
+        }
+        // Another lane sends the same device to the same shard.
+        let others = (0..<4).map { _ in Ring(capacity: 65_536) }
+        var second = ReadingRouter(rings: others, maxDevices: 10_000, maxSeries: 10_000)
+        for device in (0..<1_000).reversed() { #expect(route(&second, key("device-\(device)")) == .written) }
+        second.publish { _ in }
+        for shard in 0..<4 {
+            let found = drain(others[shard]).filter { $0.hasPrefix("+") }.compactMap { $0.split(separator: " ").last }
+            #expect(Set(found) == Set(devices[shard]))
+        }
+    }
+
+    @Test func aFullRingKeepsDefinitionAndReadingTogether() {
+        let ring = Ring(capacity: 512)
+        var router = ReadingRouter(rings: [ring], maxDevices: 10_000, maxSeries: 10_000)
+        var expected: [String] = []
+        var seen: [String] = []
+        for device in 0..<2_000 {
+            var outcome = route(&router, key("d\(device)"), Int64(device))
+            while outcome == .full(shard: 0) {
+                router.publish { _ in }
+                seen += drain(ring)
+                outcome = route(&router, key("d\(device)"), Int64(device))
+            }
+            #expect(outcome == .written)
+            expected += ["+\(device) d\(device)", "\(device) \(device)"]
+        }
+        router.publish { _ in }
+        seen += drain(ring)
+        #expect(seen == expected)
+    }
+}
