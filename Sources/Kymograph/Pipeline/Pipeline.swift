@@ -67,64 +67,6 @@ public final class Pipeline: Sendable {
         runningShards = LaneCount(settings.shards)
     }
 
-    // MARK: Opening
-
-    private static func openSink(
-        _ settings: PipelineSettings, _ notes: (String) -> Void
-    ) throws(SinkError) -> any BundleSink {
-        switch settings.destination {
-        case .standardOutput: return StandardOutputSink()
-        case .directory(let path):
-            let sink = try RotatingFileSink(directory: path, options: settings.rotation)
-            for file in sink.recovered { notes(describe(file)) }
-            return sink
-        }
-    }
-
-    private static func describe(_ file: RecoveredFile) -> String {
-        let part = file.isPartial ? ", which is only the beginning of a file," : ""
-        let cut = file.bytesCut > 0 ? " without the \(file.bytesCut) bytes of its unfinished line" : ""
-        return "recovered \(file.name)\(part) of an earlier run that did not end well\(cut)"
-    }
-
-    private static func bells(_ count: Int) throws(SourceError) -> [Doorbell] {
-        var bells: [Doorbell] = []
-        for _ in 0..<count { bells.append(try Doorbell()) }
-        return bells
-    }
-
-    /// Which lane reads which source: UDP ports are shared by all lanes, the others are dealt out in turn.
-    private static func assignment(_ settings: PipelineSettings) -> [[Int]] {
-        var lanes: [[Int]] = Array(repeating: [], count: settings.lanes)
-        var turn = 0
-        for (number, source) in settings.sources.enumerated() {
-            if case .udp(_, let port) = source.configuration.kind, port != 0 {
-                for lane in lanes.indices { lanes[lane].append(number) }
-            } else {
-                lanes[turn % lanes.count].append(number)
-                turn += 1
-            }
-        }
-        return lanes.filter { !$0.isEmpty }
-    }
-
-    private static func openLanes(
-        _ settings: PipelineSettings, _ assignment: [[Int]]
-    ) throws(SourceError) -> [Lane] {
-        var lanes: [Lane] = []
-        for numbers in assignment {
-            let configurations = numbers.map { number in
-                var configuration = settings.sources[number].configuration
-                configuration.number = number
-                configuration.lineCap = settings.lineBytes
-                configuration.sharesPort = assignment.count > 1
-                return configuration
-            }
-            lanes.append(try Lane(configurations))
-        }
-        return lanes
-    }
-
     /// What is listened to, one line per source, with what the kernel granted.
     public var sourceDescriptions: [String] {
         var lines: [String] = []

@@ -1,0 +1,70 @@
+import KymographCore
+
+/// Opening what a pipeline needs from outside.
+extension Pipeline {
+    static func openSink(
+        _ settings: PipelineSettings, _ notes: (String) -> Void
+    ) throws(SinkError) -> any BundleSink {
+        switch settings.destination {
+        case .standardOutput: return StandardOutputSink()
+        case .directory(let path):
+            let sink = try RotatingFileSink(directory: path, options: settings.rotation)
+            for file in sink.recovered { notes(describe(file)) }
+            return sink
+        }
+    }
+
+    private static func describe(_ file: RecoveredFile) -> String {
+        let part = file.isPartial ? ", which is only the beginning of a file," : ""
+        let cut = file.bytesCut > 0 ? " without the \(file.bytesCut) bytes of its unfinished line" : ""
+        return "recovered \(file.name)\(part) of an earlier run that did not end well\(cut)"
+    }
+
+    static func bells(_ count: Int) throws(SourceError) -> [Doorbell] {
+        var bells: [Doorbell] = []
+        for _ in 0..<count { bells.append(try Doorbell()) }
+        return bells
+    }
+
+    /// Which lane reads which source: UDP ports are shared by all lanes, the others are dealt out in turn.
+    static func assignment(_ settings: PipelineSettings) -> [[Int]] {
+        var lanes: [[Int]] = Array(repeating: [], count: settings.lanes)
+        var turn = 0
+        for (number, source) in settings.sources.enumerated() {
+            if case .udp(_, let port) = source.configuration.kind, port != 0 {
+                for lane in lanes.indices { lanes[lane].append(number) }
+            } else {
+                lanes[turn % lanes.count].append(number)
+                turn += 1
+            }
+        }
+        return lanes.filter { !$0.isEmpty }
+    }
+
+    static func openLanes(
+        _ settings: PipelineSettings, _ assignment: [[Int]]
+    ) throws(SourceError) -> [Lane] {
+        if assignment.count > 1 { try claimPorts(settings) }
+        var lanes: [Lane] = []
+        for numbers in assignment {
+            let configurations = numbers.map { number in
+                var configuration = settings.sources[number].configuration
+                configuration.number = number
+                configuration.lineCap = settings.lineBytes
+                configuration.sharesPort = assignment.count > 1
+                return configuration
+            }
+            lanes.append(try Lane(configurations))
+        }
+        return lanes
+    }
+
+    /// Takes the UDP ports for a moment without sharing them. Lanes that share a port would share it with another process
+    /// too, which then got a part of the readings; so nobody else may have it when they begin.
+    private static func claimPorts(_ settings: PipelineSettings) throws(SourceError) {
+        let configurations = settings.sources.map(\.configuration).filter { configuration in
+            if case .udp = configuration.kind { true } else { false }
+        }
+        _ = try Lane(configurations)
+    }
+}
