@@ -55,5 +55,14 @@ let package = Package(
         .testTarget(
             name: "KymographTests", dependencies: ["Kymograph", "KymographTestKit", "CKymographLinux", "CZstd"],
             swiftSettings: strict),
+        .target(
+            name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore"], path: "Tests/CommandSupport",
+            swiftSettings: strict),
+        .testTarget(
+            name: "KymoCommandTests", dependencies: ["kymo", "CommandSupport", "KymographTestKit", "KymographCore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["kymo", "CommandSupport", "KymographTestKit", "KymographCore"],
+            swiftSettings: strict),
     ]
 )

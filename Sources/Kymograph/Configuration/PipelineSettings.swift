@@ -12,6 +12,8 @@ public struct PipelineSettings: Sendable {
         public var defaultDevice: String?
         /// Patient of readings that name none.
         public var defaultPatient: String?
+        /// Where the source's values were written, by key (`udp`, `mappings[0]`); empty for a source made in code.
+        public var origins: [String: SettingOrigin] = [:]
 
         /// Makes a source with the defaults.
         public init(_ kind: SourceKind) {
@@ -65,6 +67,8 @@ public struct PipelineSettings: Sendable {
     public var deadLetter: String?
     /// Longest time for delivering what is there after the first signal to stop.
     public var drainLimit: Int64 = 30_000_000_000
+    /// Where values other than the defaults were written, by dotted key (`output.format`, `mappings[0]`).
+    public var origins: [String: SettingOrigin] = [:]
 
     /// The defaults.
     public init() {}

@@ -12,9 +12,6 @@ final class Doorbell: Sendable {
         event = Descriptor(raw)
     }
 
-    /// The descriptor that becomes readable when it is rung while the owner sleeps.
-    var fileDescriptor: Int32 { event.raw }
-
     /// Wakes the owner if it sleeps. What was stored before is visible to it.
     func ring() {
         // The fence orders "work published" before "is it asleep?"; the owner does the opposite in ``sleep``. Without it

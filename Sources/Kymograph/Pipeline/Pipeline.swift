@@ -1,4 +1,3 @@
-import CKymographLinux
 public import KymographCore
 
 /// Sources, lanes, rings, shards and a sink, wired together and run until they end or are told to.
@@ -129,7 +128,7 @@ public final class Pipeline: Sendable {
 
     private func describe(_ lane: Lane, _ index: Int, _ source: PipelineSettings.Source) -> String {
         let granted = lane.receiveBufferBytes(index)
-        let mappings = (source.mappings.isEmpty ? settings.mappings : source.mappings).joined(separator: ", ")
+        let mappings = settings.mappings(of: source).joined(separator: ", ")
         let text = "\(lane.address(index).name), mapping \(mappings)"
         guard granted > 0 else { return text }
         let asked = source.configuration.receiveBufferBytes
@@ -158,7 +157,7 @@ public final class Pipeline: Sendable {
         startLanes()
         var controller = RunController(drainLimit: settings.drainLimit)
         while !(runningLanes.isZero && runningShards.isZero) && control.currentFailure == nil {
-            waitForChange(signals)
+            control.waitForChange(or: signals?.fileDescriptor ?? -1, milliseconds: 200)
             while let signal = signals?.next() {
                 switch controller.take(signal, now: WallClock.now()) {
                 case .nothing: control.note("SIGHUP: mappings are read at the start only; restart to load changed ones")
@@ -187,20 +186,8 @@ public final class Pipeline: Sendable {
         return ledger.summary(sources: counts)
     }
 
-    private func waitForChange(_ signals: SignalWatcher?) {
-        control.changed.sleep(milliseconds: 0) { true }
-        _ = kymo_wait_either(signals?.fileDescriptor ?? -1, control.changed.fileDescriptor, 200)
-    }
-
     private func startLanes() {
-        let inputs = settings.sources.map { source in
-            LaneInput(
-                templates: set.templates(of: source.mappings.isEmpty ? settings.mappings : source.mappings),
-                context: SourceContext(
-                    defaultDevice: Array((source.defaultDevice ?? "").utf8),
-                    defaultPatient: Array((source.defaultPatient ?? "").utf8),
-                    requiresPatient: settings.requiresPatient, maxFuture: settings.maxFuture))
-        }
+        let inputs = settings.sources.map { settings.laneInput($0, set: set) }
         for index in lanes.indices {
             WorkerThread.start("kymo-lane-\(index)") { [self] in runLane(index, inputs) }
         }
@@ -223,7 +210,7 @@ public final class Pipeline: Sendable {
         consumer.batchEnd()
         runningLanes.leave()
         for bell in bells { bell.ring() }
-        control.changed.ring()
+        control.noteChange()
     }
 
     private func startShards() {
@@ -235,7 +222,7 @@ public final class Pipeline: Sendable {
             WorkerThread.start("kymo-shard-\(index)") { [self] in
                 worker.run()
                 runningShards.leave()
-                control.changed.ring()
+                control.noteChange()
             }
         }
     }

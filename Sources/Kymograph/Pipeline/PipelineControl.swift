@@ -1,3 +1,4 @@
+import CKymographLinux
 import Synchronization
 
 /// What the threads of a pipeline tell each other: that it ends, that it ends by force, that it failed.
@@ -11,12 +12,14 @@ final class PipelineControl: Sendable {
     private let forced = Atomic(false)
     private let failure = Mutex<Failure?>(nil)
     private let notes: @Sendable (String) -> Void
-    /// Rung when a thread ends or fails: wakes the controlling thread.
-    let changed: Doorbell
+    /// Readable when a thread has ended or failed.
+    private let event: Descriptor
 
     init(notes: @escaping @Sendable (String) -> Void) throws(SourceError) {
         self.notes = notes
-        changed = try Doorbell()
+        let raw = kymo_event_create()
+        guard raw >= 0 else { throw .system(-raw, "create", "an event for the end of threads") }
+        event = Descriptor(raw)
     }
 
     /// Whether everything must end now, delivered or not.
@@ -34,7 +37,16 @@ final class PipelineControl: Sendable {
             if known == nil { known = Failure(message: message, exitCode: exitCode) }
         }
         force()
-        changed.ring()
+        noteChange()
+    }
+
+    /// Wakes the controlling thread.
+    func noteChange() { _ = kymo_event_raise(event.raw) }
+
+    /// Waits for a change, for `descriptor` (-1 for none) to become readable, or for `milliseconds`.
+    func waitForChange(or descriptor: Int32, milliseconds: Int32) {
+        let ready = kymo_wait_either(descriptor, event.raw, milliseconds)
+        if ready & 2 != 0 { _ = kymo_event_wait(event.raw, 0) }
     }
 
     /// The failure, if there was one.

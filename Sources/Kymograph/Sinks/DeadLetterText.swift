@@ -1,6 +1,6 @@
 import KymographCore
 
-/// The JSON of dead letters. The edges have their own few lines of JSON writing, so that Core's stays about FHIR.
+/// The JSON of dead letters.
 extension ByteWriter {
     /// Writes one dead letter and its newline.
     mutating func append(
@@ -9,37 +9,14 @@ extension ByteWriter {
         append("{\"reason\":\"")
         append(Array(reason.utf8))
         append("\",\"source\":\"")
-        append(escaping: source)
+        appendJSON(source)
         append("\",\"receivedAt\":\"")
-        append(timestamp: receivedAt)
+        append(receivedAt)
         append("\",\"bytes\":\"")
         append(base64: bytes)
         append("\",\"detail\":\"")
-        append(escaping: detail)
+        appendJSON(detail)
         append("\"}\n")
-    }
-
-    /// Writes `text` as the inside of a JSON string (RFC 8259, section 7).
-    mutating func append(escaping text: String) {
-        for byte in text.utf8 {
-            switch byte {
-            case 0x22, 0x5C:
-                append(UInt8(0x5C))
-                append(byte)
-            case 0..<0x20, 0x7F: append(escapingControl: byte)
-            default: append(byte)
-            }
-        }
-    }
-
-    private mutating func append(escapingControl byte: UInt8) {
-        append("\\u00")
-        append(ByteWriter.hexDigit(byte >> 4))
-        append(ByteWriter.hexDigit(byte & 15))
-    }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? 0x30 + value : 0x61 + value - 10
     }
 
     /// Writes `bytes` in base64 with padding (RFC 4648, section 4).

@@ -24,7 +24,11 @@ struct OutputName {
 
     /// Makes a name.
     init(start: Instant, sequence: Int, suffix: String) {
-        self.start = CivilTime(start).compact
+        // Core writes 20261121064535Z.
+        var text = ByteWriter(capacity: 64)
+        text.append(compact: start, fraction: false)
+        let digits = text.view.string
+        self.start = "\(digits.prefix(8))T\(digits.dropFirst(8).prefix(6))"
         self.sequence = sequence
         self.suffix = suffix
     }

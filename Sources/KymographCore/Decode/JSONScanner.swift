@@ -36,6 +36,7 @@ struct JSONScanner: ~Copyable {
     private var scanNumber: UInt64 = 0
     private var keyText = ByteWriter(capacity: 256)
     private var shadows = ShadowedMembers()
+    private var guesses = KeyGuesses()
     private let limits: ScanLimits
     /// Whether duplicates matter whose names no template mentions, in flat payloads too.
     private let marksUnnamed: Bool
@@ -49,6 +50,10 @@ struct JSONScanner: ~Copyable {
     private(set) var containers = 0
     /// Index of the token that `$` stands for: the envelope.
     private(set) var root = 0
+
+    /// Whether the payload is an object without containers in it.
+    @inline(__always)
+    var isFlatObject: Bool { containers == 1 && tape[JSONScanner.payload].kind == TokenKind.object }
 
     /// Where the payload's token is.
     static let payload = 1
@@ -135,6 +140,7 @@ struct JSONScanner: ~Copyable {
     private mutating func scanValues(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
         var index = start
         var key = Token(kind: 0, start: 0)
+        var inObject = false
         while true {
             index = JSONScanner.skipSpace(bytes, index)
             guard index < bytes.count else { throw failure(.invalidJSON, index) }
@@ -148,11 +154,12 @@ struct JSONScanner: ~Copyable {
                 index = string.end + 1
             } else if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
                 try open(&key, byte, index)
+                inObject = byte == UInt8(ascii: "{")
                 index = JSONScanner.skipSpace(bytes, index + 1)
                 let close = byte + 2
                 guard index < bytes.count else { throw failure(.invalidJSON, index) }
                 if bytes[index] != close {
-                    if byte == UInt8(ascii: "{") {
+                    if inObject {
                         try readKey(bytes, &index, &key)
                     } else {
                         key = Token(kind: 0, start: 0)
@@ -172,38 +179,40 @@ struct JSONScanner: ~Copyable {
                 appendScalar(&key, start: index, end: end)
                 index = end
             }
-            guard try advance(bytes, &index, &key) else { return index }
+            guard try advance(bytes, &index, &key, &inObject) else { return index }
         }
     }
 
     /// After a value: closes containers, and reads the comma and the next key. False when the document is complete.
     @inline(__always)
     private mutating func advance(
-        _ bytes: ByteView, _ index: inout Int, _ key: inout Token
+        _ bytes: ByteView, _ index: inout Int, _ key: inout Token, _ inObject: inout Bool
     ) throws(ScanFailure) -> Bool {
         while stack.count > 0 {
             index = JSONScanner.skipSpace(bytes, index)
             guard index < bytes.count else { throw failure(.invalidJSON, index) }
-            let container = Int(stack[stack.count - 1])
-            let isObject = tape[container].kind == TokenKind.object
             let byte = bytes[index]
             if byte == UInt8(ascii: ",") {
                 index = JSONScanner.skipSpace(bytes, index + 1)
-                if isObject {
-                    try readKey(bytes, &index, &key)
-                } else {
-                    guard tape.count < limits.values else { throw failure(.tooManyValues, index) }
-                    key = Token(kind: 0, start: 0)
-                }
+                guard tape.count < limits.values else { throw failure(.tooManyValues, index) }
+                if inObject { try readKey(bytes, &index, &key) } else { key = Token(kind: 0, start: 0) }
                 return true
             }
-            guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { throw failure(.invalidJSON, index) }
+            guard byte == (inObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { throw failure(.invalidJSON, index) }
             index += 1
-            tape[container].next = UInt32(truncatingIfNeeded: tape.count)
-            tape[container].length = UInt32(truncatingIfNeeded: index) - tape[container].start
-            _ = stack.popLast()
+            close(at: index)
+            inObject = stack.count > 0 && tape[Int(stack[stack.count - 1])].kind == TokenKind.object
         }
         return false
+    }
+
+    /// Completes the innermost container, which ends before `index`.
+    @inline(__always)
+    private mutating func close(at index: Int) {
+        guard let top = stack.popLast() else { return }
+        let container = Int(top)
+        tape[container].next = UInt32(truncatingIfNeeded: tape.count)
+        tape[container].length = UInt32(truncatingIfNeeded: index) - tape[container].start
     }
 
     @inline(__always)
@@ -241,18 +250,37 @@ struct JSONScanner: ~Copyable {
     @inline(__always)
     private mutating func readKey(_ bytes: ByteView, _ index: inout Int, _ key: inout Token) throws(ScanFailure) {
         guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw failure(.invalidJSON, index) }
-        guard tape.count < limits.values else { throw failure(.tooManyValues, index) }
         let start = index + 1
-        let string = JSONStringScan.scan(bytes, from: start)
-        if string.failure != JSONStringScan.valid { throw failure(string) }
+        let guessed = guesses.length(at: tape.count, bytes, start: start)
         key.keyStart = UInt32(truncatingIfNeeded: start)
-        key.keyLength = UInt32(truncatingIfNeeded: string.end - start)
-        key.name =
-            string.flags == 0
-            ? names.find(bytes, start: start, length: string.end - start) : escapedName(bytes[start..<string.end])
-        index = JSONScanner.skipSpace(bytes, string.end + 1)
+        if guessed > 0 {
+            key.keyLength = UInt32(truncatingIfNeeded: guessed)
+            key.name = guesses.name(at: tape.count)
+            index = start + guessed + 1
+        } else {
+            index = try readUnknownKey(bytes, start, &key)
+        }
+        index = JSONScanner.skipSpace(bytes, index)
         guard index < bytes.count, bytes[index] == UInt8(ascii: ":") else { throw failure(.invalidJSON, index) }
         index += 1
+    }
+
+    /// Validates the key at `start` and looks it up; returns the place behind its quote.
+    @inline(never)
+    private mutating func readUnknownKey(
+        _ bytes: ByteView, _ start: Int, _ key: inout Token
+    ) throws(ScanFailure) -> Int {
+        let string = JSONStringScan.scan(bytes, from: start)
+        if string.failure != JSONStringScan.valid { throw failure(string) }
+        let length = string.end - start
+        key.keyLength = UInt32(truncatingIfNeeded: length)
+        if string.flags == 0 {
+            key.name = names.find(bytes, start: start, length: length)
+            guesses.learn(key.name, at: tape.count, bytes, start: start, length: length)
+        } else {
+            key.name = escapedName(bytes[start..<string.end])
+        }
+        return string.end + 1
     }
 
     private mutating func escapedName(_ key: ByteView) -> UInt16 {
@@ -327,10 +355,18 @@ struct JSONScanner: ~Copyable {
         return index
     }
 
+    /// The first byte at or after `start` that is no digit, eight at a time.
     @inline(__always)
     private static func digits(_ bytes: ByteView, _ start: Int) -> Int {
         var index = start
-        while index < bytes.count && bytes[index] &- UInt8(ascii: "0") < 10 { index += 1 }
-        return index
+        while index < bytes.count {
+            // A digit becomes 0…9; adding 0x76 carries everything above 9 into the top bit of its byte. What overflows
+            // into the next byte lies behind the first such byte, which is the only one that counts.
+            let word = bytes.word(at: index) ^ 0x3030_3030_3030_3030
+            let others = ((word &+ 0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080
+            if others != 0 { return min(index + others.trailingZeroBitCount >> 3, bytes.count) }
+            index += 8
+        }
+        return bytes.count
     }
 }

@@ -32,6 +32,16 @@ public enum TimestampFormat: UInt8, CaseIterable, Sendable, BitwiseCopyable {
         case .epochMicroseconds: 3
         }
     }
+
+    /// Nanoseconds in the unit of an epoch.
+    var nanoseconds: Int64 {
+        switch self {
+        case .iso8601, .epochNanoseconds: 1
+        case .epochSeconds: 1_000_000_000
+        case .epochMilliseconds: 1_000_000
+        case .epochMicroseconds: 1_000
+        }
+    }
 }
 
 /// A time as a source wrote it.
@@ -66,9 +76,18 @@ public enum TimestampParser {
     ///
     /// Not through ``Decimal64``, because the present in nanoseconds has 19 digits.
     public static func epoch(_ text: ByteView, _ format: TimestampFormat) -> Timestamp? {
-        guard text.count > 0, JSONScanner.numberEnd(text, 0) == text.count,
-            let nanoseconds = whole(text, scale: format.scale), abs(nanoseconds / 1_000_000_000) < 9_200_000_000
-        else { return nil }
+        guard text.count > 0 else { return nil }
+        // Nearly all are plain digits.
+        if text.count <= 18, let plain = DecimalParser.plainInteger(text) {
+            let (nanoseconds, overflow) = plain.multipliedReportingOverflow(by: format.nanoseconds)
+            return overflow ? nil : timestamp(nanoseconds)
+        }
+        guard JSONScanner.numberEnd(text, 0) == text.count else { return nil }
+        return whole(text, scale: format.scale).flatMap(timestamp)
+    }
+
+    private static func timestamp(_ nanoseconds: Int64) -> Timestamp? {
+        guard abs(nanoseconds / 1_000_000_000) < 9_200_000_000 else { return nil }
         return Timestamp(instant: Instant(nanoseconds: nanoseconds), offsetMinutes: UTCOffset.none)
     }
 

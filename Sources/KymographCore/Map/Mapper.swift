@@ -85,12 +85,14 @@ public struct Mapper: ~Copyable {
         var matches = 0
         var index = 0
         while index < templates.count {
-            let template = templates[index]
+            let required = templates[index].match.path.requiredNames
+            if required & evaluator.scanner.nameMask == required,
+                !evaluator.isRuledOut(templates[index].match.path, bytes: bytes)
+            {
+                matches += mapTemplate(
+                    index, bytes, isArray: isArray, context: context, received: received, output: &output)
+            }
             index += 1
-            let required = template.match.path.requiredNames
-            guard required & evaluator.scanner.nameMask == required else { continue }
-            matches += mapTemplate(
-                template, bytes, isArray: isArray, context: context, received: received, output: &output)
         }
         if isArray {
             rejectUnmatchedElements(bytes, output: &output)
@@ -115,12 +117,18 @@ public struct Mapper: ~Copyable {
 
     /// Maps all matches of one template and returns how many there were.
     private mutating func mapTemplate(
-        _ template: TemplateCode, _ bytes: ByteView, isArray: Bool, context: borrowing SourceContext,
+        _ number: Int, _ bytes: ByteView, isArray: Bool, context: borrowing SourceContext,
         received: Instant, output: inout some MeasurementOutput & ~Copyable
     ) -> Int {
         let mark = evaluator.mark
         let root = evaluator.scanner.root
-        let matches = evaluator.select(template.match.path, root: root, current: root, bytes: bytes)
+        let matches = evaluator.select(templates[number].match.path, root: root, current: root, bytes: bytes)
+        if matches.isEmpty {
+            evaluator.release(to: mark)
+            return 0
+        }
+        // Only now: copying a template costs more than most matches.
+        let template = templates[number]
         var index = matches.lowerBound
         var element = JSONScanner.payload + 1
         while index < matches.upperBound {
@@ -157,21 +165,21 @@ public struct Mapper: ~Copyable {
     }
 
     private func failure(
-        _ reason: Rejection, _ template: TemplateCode, _ field: RejectionDetail.Field, value: Int = 0
+        _ reason: Rejection, _ template: Int32, _ field: RejectionDetail.Field, value: Int = 0
     ) -> Failure {
-        Failure(reason: reason, detail: RejectionDetail(template: Int(template.index), field: field, value: value))
+        Failure(reason: reason, detail: RejectionDetail(template: Int(template), field: field, value: value))
     }
 
     private mutating func mapMatch(
-        _ template: TemplateCode, _ match: Int, _ bytes: ByteView, context: borrowing SourceContext,
+        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, context: borrowing SourceContext,
         received: Instant, output: inout some MeasurementOutput & ~Copyable
     ) -> Failure? {
         do throws(Failure) {
-            guard template.hasFHIRTemplate else { throw failure(.noFHIRTemplate, template, .none) }
+            guard template.hasFHIRTemplate else { throw failure(.noFHIRTemplate, template.index, .none) }
             try readKey(template, match, bytes, context)
             let time = try readTimestamp(template, match, bytes)
             guard time.instant <= received.advanced(by: context.maxFuture) else {
-                throw failure(.clockAhead, template, .timestamp)
+                throw failure(.clockAhead, template.index, .timestamp)
             }
             var measurement = Measurement(instant: time.instant, received: received)
             measurement.offsetMinutes = time.offsetMinutes
@@ -180,7 +188,7 @@ public struct Mapper: ~Copyable {
             try readStart(template, match, bytes, &measurement)
             measurement.payloadBytes = UInt16(payload.count)
             let refused = output.accept(measurement, payload: payload.view, key: key.view)
-            if let refused { throw failure(refused, template, .none) }
+            if let refused { throw failure(refused, template.index, .none) }
             return nil
         } catch {
             return error
@@ -210,27 +218,29 @@ public struct Mapper: ~Copyable {
     // MARK: Identity
 
     private mutating func readKey(
-        _ template: TemplateCode, _ match: Int, _ bytes: ByteView, _ context: borrowing SourceContext
+        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ context: borrowing SourceContext
     ) throws(Failure) {
         SeriesKey.begin(type: Int(template.type), into: &key)
         let hasDevice = try readPart(
-            template.device, .device, template, match, bytes, fallback: context.defaultDevice)
-        if !hasDevice { throw failure(.noDevice, template, .device) }
+            template.device, .device, template.index, match, bytes, fallback: context.defaultDevice)
+        if !hasDevice { throw failure(.noDevice, template.index, .device) }
         let hasPatient = try readPart(
-            template.patient, .patient, template, match, bytes, fallback: context.defaultPatient)
-        if !hasPatient && context.requiresPatient { throw failure(.noPatient, template, .patient) }
-        _ = try readPart(template.encounter, .encounter, template, match, bytes, fallback: [])
-        let hasCorrelation = try readPart(template.correlation, .correlation, template, match, bytes, fallback: [])
-        if !hasCorrelation && template.needsCorrelation { throw failure(.noCorrelation, template, .correlation) }
+            template.patient, .patient, template.index, match, bytes, fallback: context.defaultPatient)
+        if !hasPatient && context.requiresPatient { throw failure(.noPatient, template.index, .patient) }
+        _ = try readPart(template.encounter, .encounter, template.index, match, bytes, fallback: [])
+        let hasCorrelation = try readPart(
+            template.correlation, .correlation, template.index, match, bytes, fallback: [])
+        if !hasCorrelation, template.needsCorrelation { throw failure(.noCorrelation, template.index, .correlation) }
     }
 
     /// Adds one identifier to the key; false when there is none.
     @inline(__always)
     private mutating func readPart(
-        _ expression: ExpressionCode, _ field: RejectionDetail.Field, _ template: TemplateCode, _ match: Int,
+        _ expression: ExpressionCode, _ field: RejectionDetail.Field, _ template: Int32, _ match: Int,
         _ bytes: ByteView, fallback: [UInt8]
     ) throws(Failure) -> Bool {
         let start = SeriesKey.beginPart(in: &key)
+        if expression.isAbsent && fallback.isEmpty { return false }
         let token = token(expression, match, bytes)
         if token == PathEvaluator.several { throw failure(.ambiguousExpression, template, field) }
         if token >= 0 {
@@ -260,7 +270,7 @@ public struct Mapper: ~Copyable {
     // MARK: Time
 
     private mutating func readTimestamp(
-        _ template: TemplateCode, _ match: Int, _ bytes: ByteView
+        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView
     ) throws(Failure) -> Timestamp {
         let first = timestamp(template.timestamp, template.format, match, bytes)
         if case .time(let time) = first { return time }
@@ -270,7 +280,7 @@ public struct Mapper: ~Copyable {
             return time
         }
         guard case .failed(let reason) = first else { preconditionFailure("a timestamp is a time or a failure") }
-        throw failure(reason, template, .timestamp)
+        throw failure(reason, template.index, .timestamp)
     }
 
     enum TimeResult {
@@ -301,24 +311,24 @@ public struct Mapper: ~Copyable {
 
     /// The start of the interval that the reading covers becomes its length, in nanoseconds.
     private mutating func readStart(
-        _ template: TemplateCode, _ match: Int, _ bytes: ByteView, _ measurement: inout Measurement
+        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ measurement: inout Measurement
     ) throws(Failure) {
         guard template.durationSlot >= 0, !template.start.isAbsent else { return }
         switch timestamp(template.start, template.format, match, bytes) {
         case .time(let start):
             let (length, overflow) = measurement.instant.nanoseconds.subtractingReportingOverflow(
                 start.instant.nanoseconds)
-            guard !overflow, length >= 0 else { throw failure(.invalidTimestamp, template, .start) }
+            guard !overflow, length >= 0 else { throw failure(.invalidTimestamp, template.index, .start) }
             if length > 0 { store(Decimal64(mantissa: length), in: Int(template.durationSlot), &measurement) }
         case .failed(.noTimestamp): return
-        case .failed(let reason): throw failure(reason, template, .start)
+        case .failed(let reason): throw failure(reason, template.index, .start)
         }
     }
 
     // MARK: Values
 
     private mutating func readValues(
-        _ template: TemplateCode, _ match: Int, _ bytes: ByteView, _ measurement: inout Measurement
+        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ measurement: inout Measurement
     ) throws(Failure) {
         var stored = 0
         var storedSlot: Int32 = -1
@@ -331,12 +341,12 @@ public struct Mapper: ~Copyable {
             let reason =
                 value.slot == storedSlot
                 ? absence(value, found) : readValue(value, found, bytes, &measurement, &stored)
-            if let reason { throw failure(reason, template, .value, value: index) }
+            if let reason { throw failure(reason, template.index, .value, value: index) }
             if stored > before { storedSlot = value.slot }
             index += 1
         }
-        if stored == 0 { throw failure(.missingValue, template, .value) }
-        if payload.count > Mapper.longestPayload - 16 { throw failure(.valueTooLong, template, .value) }
+        if stored == 0 { throw failure(.missingValue, template.index, .value) }
+        if payload.count > Mapper.longestPayload - 16 { throw failure(.valueTooLong, template.index, .value) }
     }
 
     /// Stores one value, or says why the reading must be rejected. An optional value that cannot be used is left out.

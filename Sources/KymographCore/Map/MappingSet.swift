@@ -75,12 +75,13 @@ public final class MappingSet: Sendable {
         return (mappings[linked.mapping], linked.template.typeName, linked.template.position.line)
     }
 
-    /// What a rejection's detail says, for people.
-    public func describe(_ detail: RejectionDetail) -> String {
+    /// What a rejection's detail says, for people; the mapping's name can be left out where it is known.
+    public func describe(_ detail: RejectionDetail, withMapping: Bool = true) -> String {
         if detail.offset >= 0 { return "at byte \(detail.offset)" }
         guard detail.template >= 0, Int(detail.template) < templates.count else { return "" }
         let linked = templates[Int(detail.template)]
-        let place = "mapping \(mappings[linked.mapping]), type \(linked.template.typeName)"
+        let type = "type \(linked.template.typeName)"
+        let place = withMapping ? "mapping \(mappings[linked.mapping]), \(type)" : type
         guard let field = fieldText(detail, linked.template) else { return place }
         return "\(place), \(field)"
     }

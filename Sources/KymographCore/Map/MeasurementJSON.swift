@@ -1,18 +1,23 @@
 /// Writes a measurement as the reference system's normalised message: the form of `kymo map`, and of dead letters for
 /// readings that were rejected after mapping (mapping dialect, section 1.2).
 public enum MeasurementJSON {
-    /// Appends one JSON object, without line feed.
+    /// Appends one JSON object, without line feed; `IngestionTimeUtc` is null unless `withReceiveTime`.
     public static func append(
         _ measurement: Measurement, payload: ByteView, type: MeasurementType, identity: SeriesIdentity,
-        to writer: inout ByteWriter
+        withReceiveTime: Bool = true, to writer: inout ByteWriter
     ) {
         writer.append("{\"Type\":\"")
         writer.appendJSON(type.name)
         writer.append("\",\"OccurrenceTimeUtc\":\"")
         writer.append(measurement.instant)
-        writer.append("\",\"IngestionTimeUtc\":\"")
-        writer.append(measurement.received)
-        writer.append("\"")
+        writer.append("\",\"IngestionTimeUtc\":")
+        if withReceiveTime {
+            writer.append("\"")
+            writer.append(measurement.received)
+            writer.append("\"")
+        } else {
+            writer.append("null")
+        }
         append("DeviceId", identity.device, to: &writer)
         append("PatientId", identity.patient, to: &writer)
         append("EncounterId", identity.encounter, to: &writer)

@@ -6,6 +6,8 @@ struct PathEvaluator: ~Copyable {
     var scanner: JSONScanner
     private let steps: RawArray<PathStep>
     private let predicates: RawArray<PathPredicate>
+    /// For each predicate.
+    private let textTests: RawArray<TextTest>
     private let operands: RawArray<PathOperand>
     private let literals: PaddedBytes
     private var nodes: RawArray<UInt32>
@@ -22,6 +24,7 @@ struct PathEvaluator: ~Copyable {
             payloadIsRoot: payloadIsRoot)
         steps = RawArray(program.steps)
         predicates = RawArray(program.predicates)
+        textTests = RawArray(program.predicates.map { TextTest($0, in: program) })
         operands = RawArray(program.operands)
         literals = PaddedBytes(copying: program.literals)
         nodes = RawArray(capacity: 256)
@@ -134,6 +137,9 @@ struct PathEvaluator: ~Copyable {
 
     /// The node itself and everything below it, in document order.
     private mutating func appendDescendants(of node: Int, predicate: Int32?, root: Int, bytes: ByteView) {
+        if let predicate, textTests[Int(predicate)].isUsable, node == scanner.root, scanner.isFlatObject {
+            return appendFlat(predicate: Int(predicate), root: root, bytes: bytes)
+        }
         let onlyObjects = predicate.map { predicates[Int($0)].needsObject } ?? false
         let end = Int(scanner.tape[node].next)
         var index = node
@@ -149,6 +155,33 @@ struct PathEvaluator: ~Copyable {
                 nodes.append(UInt32(index))
             }
             index += 1
+        }
+    }
+
+    /// Whether `path` is a filter by a text test that the flat payload fails: the usual way not to be chosen, told without
+    /// a selection.
+    @inline(__always)
+    mutating func isRuledOut(_ path: PathReference, bytes: ByteView) -> Bool {
+        guard path.count == 1, scanner.isFlatObject, scanner.root != JSONScanner.payload else { return false }
+        let step = steps[Int(path.start)]
+        guard step.operation == .filterDescendants else { return false }
+        let test = textTests[Int(step.argument)]
+        guard test.isUsable, test.firstName > NameTable.systemProperties else { return false }
+        let payload = JSONScanner.payload
+        return !passes(test, predicate: Int(step.argument), at: payload, root: scanner.root, bytes: bytes)
+    }
+
+    /// The objects of a flat document for which a text test holds: the payload, and the envelope if the test is about it.
+    private mutating func appendFlat(predicate: Int, root: Int, bytes: ByteView) {
+        let envelope = scanner.root
+        let isAboutEnvelope = textTests[predicate].firstName <= NameTable.systemProperties
+        if envelope != JSONScanner.payload, isAboutEnvelope,
+            holds(predicate, at: envelope, root: root, bytes: bytes)
+        {
+            nodes.append(UInt32(envelope))
+        }
+        if holds(predicate, at: JSONScanner.payload, root: root, bytes: bytes) {
+            nodes.append(UInt32(JSONScanner.payload))
         }
     }
 
@@ -170,6 +203,8 @@ struct PathEvaluator: ~Copyable {
 
     /// Whether predicate `index` holds at token `current`.
     private mutating func holds(_ index: Int, at current: Int, root: Int, bytes: ByteView) -> Bool {
+        let test = textTests[index]
+        if test.isUsable { return passes(test, predicate: index, at: current, root: root, bytes: bytes) }
         let predicate = predicates[index]
         let left = Int(predicate.left)
         switch predicate.operation {
@@ -184,6 +219,26 @@ struct PathEvaluator: ~Copyable {
         default:
             return compares(predicate, at: current, root: root, bytes: bytes)
         }
+    }
+
+    @inline(__always)
+    private mutating func passes(
+        _ test: TextTest, predicate index: Int, at current: Int, root: Int, bytes: ByteView
+    ) -> Bool {
+        var node = member(of: current, test.firstName)
+        var step = Int(test.firstStep) + 1
+        while node >= 0, step < Int(test.firstStep + test.stepCount) {
+            node = member(of: node, steps[step].name)
+            step += 1
+        }
+        guard node >= 0 else { return false }
+        let token = scanner.tape[node]
+        guard token.kind == TokenKind.string else { return false }
+        if token.flags & Token.escaped != 0 {
+            return compares(predicates[index], at: current, root: root, bytes: bytes)
+        }
+        let start = Int(test.textStart)
+        return bytes[token.range].equalsPadded(literals.view(start..<(start + Int(test.textLength))))
     }
 
     @inline(__always)

@@ -13,14 +13,13 @@ public enum SeriesKey {
     @inline(__always)
     static func begin(type: Int, into writer: inout ByteWriter) {
         writer.removeAll()
-        for shift in stride(from: 0, to: 32, by: 8) { writer.append(UInt8(truncatingIfNeeded: type >> shift)) }
+        writer.append(word: UInt64(truncatingIfNeeded: type), bytes: 4)
     }
 
     /// Adds a part; its length is patched by ``endPart(at:in:)``.
     @inline(__always)
     static func beginPart(in writer: inout ByteWriter) -> Int {
-        writer.append(0)
-        writer.append(0)
+        writer.append(word: 0, bytes: 2)
         return writer.count
     }
 

@@ -44,6 +44,16 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         count += 1
     }
 
+    /// Writes the lowest `bytes` (0…8) bytes of `word`, the lowest first.
+    @inline(__always)
+    mutating func append(word: UInt64, bytes: Int = 8) {
+        assert(bytes >= 0 && bytes <= 8)
+        reserve(8)
+        // Safe: eight bytes are reserved; what is beyond `bytes` is overwritten later.
+        unsafe UnsafeMutableRawPointer(base + count).storeBytes(of: word.littleEndian, as: UInt64.self)
+        count += bytes
+    }
+
     /// Writes the bytes of `view`.
     @inline(__always)
     public mutating func append(_ view: ByteView) {

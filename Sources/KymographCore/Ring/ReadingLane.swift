@@ -31,8 +31,7 @@ public struct LaneInput: Sendable {
 ///
 /// One lane per thread; the edges call it once per datagram or line and once per batch.
 public struct ReadingLane: ~Copyable {
-    private var mappers: OwnedList<Mapper>
-    private let contexts: [SourceContext]
+    private var sources: OwnedList<MappedSource>
     private var output: LaneOutput
 
     /// Makes a lane for `inputs`, whose places are the source numbers.
@@ -40,21 +39,20 @@ public struct ReadingLane: ~Copyable {
         set: MappingSet, inputs: [LaneInput], limits: ScanLimits, router: consuming ReadingRouter,
         events: any LaneEvents
     ) {
-        mappers = OwnedList(count: inputs.count) { Mapper(set, templates: inputs[$0].templates, limits: limits) }
-        contexts = inputs.map(\.context)
+        sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
         output = LaneOutput(router: router, events: events, sources: inputs.count)
     }
 
     /// Maps one line of a stream. `bytes` must be padded.
     public mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
         output.begin(source: source, received: received)
-        mappers[source].mapLine(bytes, context: contexts[source], received: received, output: &output)
+        sources[source].line(bytes, received: received, output: &output)
     }
 
     /// Maps one datagram. `bytes` must be padded.
     public mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
         output.begin(source: source, received: received)
-        mappers[source].mapDatagram(bytes, context: contexts[source], received: received, output: &output)
+        sources[source].datagram(bytes, received: received, output: &output)
     }
 
     /// Counts and reports bytes that never became a payload.
@@ -66,6 +64,28 @@ public struct ReadingLane: ~Copyable {
     /// Publishes what was routed, wakes the shards and reports the counts.
     public mutating func batchEnd() {
         output.batchEnd()
+    }
+}
+
+/// A source's mapper and what the source contributes, in one place: lending a context out of an array counts references,
+/// twice for every reading.
+struct MappedSource: ~Copyable {
+    private var mapper: Mapper
+    private let context: SourceContext
+
+    init(set: MappingSet, input: LaneInput, limits: ScanLimits) {
+        mapper = Mapper(set, templates: input.templates, limits: limits)
+        context = input.context
+    }
+
+    @inline(__always)
+    mutating func line(_ bytes: ByteView, received: Instant, output: inout LaneOutput) {
+        mapper.mapLine(bytes, context: context, received: received, output: &output)
+    }
+
+    @inline(__always)
+    mutating func datagram(_ bytes: ByteView, received: Instant, output: inout LaneOutput) {
+        mapper.mapDatagram(bytes, context: context, received: received, output: &output)
     }
 }
 

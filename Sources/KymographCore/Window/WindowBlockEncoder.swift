@@ -15,7 +15,8 @@ struct WindowBlockEncoder {
     private static func unit(of readings: ElementList<Measurement>) -> Int {
         var unit = WindowBlockFormat.units.count - 1
         for index in 0..<readings.count {
-            while readings[index].instant.nanoseconds % WindowBlockFormat.units[unit] != 0 { unit -= 1 }
+            let instant = readings[index].instant.nanoseconds
+            while WindowBlockFormat.whole(instant, unit: unit) &* WindowBlockFormat.units[unit] != instant { unit -= 1 }
             if unit == 0 { break }
         }
         return unit
@@ -32,8 +33,8 @@ struct WindowBlockEncoder {
     /// Appends a reading with its payload, which receive times may follow.
     mutating func append(_ reading: Measurement, _ payload: ByteView, to writer: inout ByteWriter) {
         let previous = context.previous
-        let scale = WindowBlockFormat.units[unit]
-        let step = reading.instant.nanoseconds / scale &- previous.instant.nanoseconds / scale
+        let tick = WindowBlockFormat.whole(reading.instant.nanoseconds, unit: unit)
+        let step = tick &- context.tick
         let delay = reading.received.nanoseconds &- previous.received.nanoseconds
         let drift = delay &- (reading.instant.nanoseconds &- previous.instant.nanoseconds)
         var control = WindowBlockFormat.receivedSame
@@ -42,6 +43,7 @@ struct WindowBlockEncoder {
             control = isSteady ? WindowBlockFormat.receivedWithInstant : WindowBlockFormat.receivedStep
         }
         if step == context.step { control |= WindowBlockFormat.sameStep }
+        if isPlain(reading, payload) { return appendPlain(reading, tick, step, control, delay, drift, to: &writer) }
         if !WindowBlockEncoder.haveSameShape(reading, previous) { control |= WindowBlockFormat.shape }
         if reading.mark != previous.mark { control |= WindowBlockFormat.mark }
         if reading.offsetMinutes != previous.offsetMinutes { control |= WindowBlockFormat.offset }
@@ -51,6 +53,31 @@ struct WindowBlockEncoder {
         if delay != 0 { WindowBlockEncoder.appendSigned(control & 2 != 0 ? drift : delay, to: &writer) }
         appendContent(of: reading, payload, control: control, to: &writer)
         context.step = step
+        context.tick = tick
+    }
+
+    /// Whether the reading has one number, and everything but times and digits is as in the reading before: nearly all.
+    @inline(__always)
+    private func isPlain(_ reading: Measurement, _ payload: ByteView) -> Bool {
+        reading.present == 1 && context.previous.present == 1 && payload.count == 0
+            && reading.exponents[0] == context.previous.exponents[0] && reading.mark == context.previous.mark
+            && reading.offsetMinutes == context.previous.offsetMinutes
+    }
+
+    @inline(__always)
+    private mutating func appendPlain(
+        _ reading: Measurement, _ tick: Int64, _ step: Int64, _ control: UInt8, _ delay: Int64, _ drift: Int64,
+        to writer: inout ByteWriter
+    ) {
+        writer.append(control)
+        if step != context.step { WindowBlockEncoder.appendSigned(step, to: &writer) }
+        if delay != 0 { WindowBlockEncoder.appendSigned(control & 2 != 0 ? drift : delay, to: &writer) }
+        WindowBlockEncoder.appendSigned(reading.mantissas[0] &- context.previous.mantissas[0], to: &writer)
+        context.previous.instant = reading.instant
+        context.previous.received = reading.received
+        context.previous.mantissas[0] = reading.mantissas[0]
+        context.step = step
+        context.tick = tick
     }
 
     /// Appends what comes after the readings.

@@ -29,6 +29,18 @@ enum WindowBlockFormat {
     static let payload: UInt8 = 64
     static let known: UInt8 = 127
 
+    /// Whole units in `nanoseconds`, rounded towards zero. A switch over constants, because dividing by a variable costs
+    /// several times as much.
+    @inline(__always)
+    static func whole(_ nanoseconds: Int64, unit: Int) -> Int64 {
+        switch unit {
+        case 0: nanoseconds
+        case 1: nanoseconds / 1_000
+        case 2: nanoseconds / 1_000_000
+        default: nanoseconds / 1_000_000_000
+        }
+    }
+
     /// Places small magnitudes of either sign at small numbers.
     @inline(__always)
     static func zigzag(_ value: Int64) -> UInt64 {
@@ -62,6 +74,8 @@ enum WindowBlockFormat {
 /// What encoder and decoder remember of the reading before.
 struct WindowBlockContext {
     var previous = Measurement(instant: Instant(nanoseconds: 0), received: Instant(nanoseconds: 0))
+    /// The last instant, in units.
+    var tick: Int64 = 0
     /// Difference of the last two instants, in units.
     var step: Int64 = 0
 }

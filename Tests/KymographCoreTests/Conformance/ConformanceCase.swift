@@ -66,11 +66,6 @@ struct ConformanceCase {
     }
 }
 
-extension JSONNode {
-    /// The last member of this name.
-    subscript(_ name: String) -> JSONNode? { members?.last { $0.name == name }?.node }
-}
-
 /// JSON with its numbers as they were written.
 enum JSONText {
     struct Malformed: Error { var texts: [String] }

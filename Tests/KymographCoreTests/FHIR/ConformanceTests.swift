@@ -2,7 +2,6 @@ import Foundation
 import KymographCore
 import Testing
 
-private let second = TestWindow.second
 
 @Suite struct ConformanceTests {
     @Test(.enabled(if: SharedFiles.root != nil, "needs the shared folder: set KYMO_SHARED"))

@@ -1,7 +1,6 @@
 import KymographCore
 import Testing
 
-private let second = TestWindow.second
 
 @Suite struct ObservationEncoderTests {
     @Test func writesMinifiedInFixedOrder() throws {

@@ -22,7 +22,7 @@ import Testing
         try writer.close()
         let expected = #"""
             {"reason":"invalidJSON","source":"udp 127.0.0.1:5757","receivedAt":"2026-11-21T06:45:35.123456789Z",\#
-            "bytes":"YWIiYw==","detail":"say \"no\" \\ \u000a\u0001é"}
+            "bytes":"YWIiYw==","detail":"say \"no\" \\ \n\u0001é"}
 
             """#
         #expect(Files.text(path) == expected)

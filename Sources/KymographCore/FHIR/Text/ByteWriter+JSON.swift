@@ -2,7 +2,7 @@
 extension ByteWriter {
     /// Writes `text`, which must be UTF-8, with quotes, backslashes and control characters escaped; without quotes
     /// around it.
-    mutating func appendJSON(_ text: ByteView) {
+    public mutating func appendJSON(_ text: ByteView) {
         var clean = 0
         for index in 0..<text.count where ByteWriter.needsEscape(text[index]) {
             append(text[clean..<index])
@@ -13,13 +13,13 @@ extension ByteWriter {
     }
 
     /// Writes `text` escaped, for constants at compile time.
-    mutating func appendJSON(_ text: String) {
+    public mutating func appendJSON(_ text: String) {
         let bytes = Array(text.utf8)
         appendJSON(bytes)
     }
 
     /// Writes `bytes` escaped.
-    mutating func appendJSON(_ bytes: [UInt8]) {
+    public mutating func appendJSON(_ bytes: [UInt8]) {
         bytes.withByteView { appendJSON($0) }
     }
 

@@ -1,0 +1,40 @@
+/// What the same work costs in plain C on the same machine, and the marks that the gate measures between.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/// The four fields of a reading of the scan workload.
+typedef struct {
+    const char *device;
+    const char *patient;
+    size_t device_length;
+    size_t patient_length;
+    double value;
+    int64_t milliseconds;
+} limits_reading;
+
+/// Finds the four fields of one reading, eight bytes at a time: no validation of UTF-8, escapes or structure.
+/// `bytes` must be readable eight bytes beyond `length`. 0 when all were found.
+int limits_scan(const uint8_t *bytes, size_t length, limits_reading *reading);
+
+/// Sends `count` 64-byte events through a lock-free ring from one thread to another; seconds taken, or -1 when events
+/// were lost. `capacity` is a power of two.
+double limits_ring(uint64_t count, uint32_t capacity);
+
+/// Waits a little for the other thread: pauses, and gives the processor up from time to time.
+void limits_relax(unsigned *spins);
+
+/// One thread puts 64 events into a ring and takes them out again, over and over; the sum of what it took.
+uint64_t limits_ring_alone(uint64_t count, uint32_t capacity);
+
+/// Copies an Observation of `length` bytes `times` times, as a writer that had nothing to decide would.
+uint64_t limits_copy(const uint8_t *bytes, size_t length, uint64_t times);
+
+/// One window per series updated in a dense array: count, sum, least, greatest. The floor for a window update.
+uint64_t limits_windows(const uint32_t *series, const int64_t *values, size_t count, uint32_t series_count);
+
+/// Calls `body(context)`. The gate tells callgrind to count only inside of this function.
+void kymograph_measured(void (*body)(void *), void *context);
+
+/// Allocations so far in this process, or -1 when the counting library is not preloaded.
+int64_t kymograph_allocations(void);

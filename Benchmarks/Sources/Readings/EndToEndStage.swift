@@ -1,0 +1,69 @@
+import KymographCore
+
+/// Everything between socket and sink, without threads: lane, ring, shard, bundles.
+public struct EndToEndStage: ~Copyable, Stage {
+    /// Counts what comes out.
+    private final class Events: LaneEvents, ShardEvents {
+        var accepted = 0
+        var bytes = 0
+
+        func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
+            fatalError("the workload gives only good readings: \(reason)")
+        }
+
+        func rejected(_ reason: Rejection, _ measurement: Measurement, payload: ByteView, identity: SeriesIdentity) {
+            fatalError("the workload gives only good readings: \(reason)")
+        }
+
+        func received(_ count: Int, source: Int) {}
+        func routed(_ count: Int) { accepted += count }
+        func wake(shard: Int) {}
+        func waitForRoom(shard: Int) -> Bool { fatalError("the ring is larger than a batch") }
+        func bundle(_ bytes: ByteView) { self.bytes += bytes.count }
+        func counted(_ tally: ShardTally) {}
+    }
+
+    private let pool: LinePool
+    private var lane: ReadingLane
+    private var shard: InMemoryShard
+    private let events = Events()
+    private var next = 0
+
+    /// Lines between two turns of the shard.
+    private static let batch = 64
+
+    /// Sends the lines of `pool`, from the first to the last.
+    public init(_ pool: LinePool) {
+        self.pool = pool
+        let set = Workload.mappings()
+        let ring = Ring()
+        lane = ReadingLane(
+            set: set, inputs: [LaneInput(templates: set.templates(of: ["workload"]), context: SourceContext())],
+            limits: ScanLimits(), router: ReadingRouter(rings: [ring], maxDevices: 1_000, maxSeries: 10_000),
+            events: events)
+        shard = InMemoryShard(
+            rings: [ring], types: set.types, settings: WindowSettings(), bundles: Workload.bundles(set), events: events)
+    }
+
+    /// Sends the next `count` lines.
+    public mutating func run(_ count: Int) {
+        let lines = unsafe pool.lines
+        let end = next + count
+        precondition(end <= lines.count, "the pool is too small")
+        while next < end {
+            let stop = min(next + EndToEndStage.batch, end)
+            while next < stop {
+                lane.line(lines[next], source: 0, received: Workload.received)
+                next += 1
+            }
+            lane.batchEnd()
+            _ = shard.step(now: Workload.received)
+        }
+    }
+
+    /// Closes all windows, and returns how many readings and bytes of bundles there were.
+    public mutating func finish() -> (readings: Int, bytes: Int) {
+        shard.drain(now: Workload.received)
+        return (events.accepted, events.bytes)
+    }
+}

@@ -1,0 +1,40 @@
+public import KymographCore
+
+/// Maps lines to measurements and drops them.
+public struct MapStage: ~Copyable, Stage {
+    private struct CountingOutput: ~Copyable, MeasurementOutput {
+        var accepted = 0
+
+        mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+            accepted += 1
+            return nil
+        }
+
+        mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {
+            fatalError("the workload gives only good readings: \(reason)")
+        }
+    }
+
+    private let pool: LinePool
+    private var mapper: Mapper
+    private let context = SourceContext()
+    private var output = CountingOutput()
+    private var next = 0
+
+    /// Maps the lines of `pool` over and over with the mapping called "workload" of `set`.
+    public init(_ pool: LinePool, _ set: MappingSet) {
+        self.pool = pool
+        mapper = Mapper(set, templates: set.templates(of: ["workload"]))
+    }
+
+    /// Maps `count` lines.
+    public mutating func run(_ count: Int) {
+        let lines = unsafe pool.lines
+        let before = output.accepted
+        for _ in 0..<count {
+            mapper.mapLine(lines[next], context: context, received: Instant.distantFuture, output: &output)
+            next = next + 1 == lines.count ? 0 : next + 1
+        }
+        precondition(output.accepted - before == count)
+    }
+}

@@ -1,0 +1,54 @@
+import CLimits
+import Readings
+
+/// `StageProbe STAGE N`: takes N readings through one stage after a warm-up, for the gate to count what that costs.
+///
+/// Prints the number of allocations in between (-1 when nobody counts them), and for people how long one reading took.
+@main
+struct StageProbe {
+    /// Readings before counting starts: enough for windows to have been closed and their memory used again.
+    private static let warmup = 20_000
+    /// An Observation stands for many readings.
+    private static let warmupObservations = 2_000
+    private static let longest = 1_000_000
+
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3, let count = Int(arguments[2]), count > 0, count + warmup <= longest else {
+            print("usage: StageProbe decode|map|ring|window|fhir|endtoend N")
+            return
+        }
+        switch arguments[1] {
+        case "decode": measure(DecodeStage(.workload(count: 4_096), names: DecodeStage.workloadNames), count)
+        case "map": measure(MapStage(.workload(count: 4_096), Workload.mappings()), count)
+        case "ring": measure(RingStage(), count)
+        case "window": measure(WindowStage(), count)
+        case "fhir": measure(FHIRStage(), count, warmup: warmupObservations)
+        case "endtoend": measure(EndToEndStage(.workload(count: warmup + count)), count)
+        default: print("there is no stage \(arguments[1])")
+        }
+    }
+
+    private static func measure(_ stage: consuming some Stage & ~Copyable, _ count: Int, warmup: Int = warmup) {
+        stage.run(warmup)
+        let start = ContinuousClock.now
+        let before = kymograph_allocations()
+        counted { stage.run(count) }
+        let after = kymograph_allocations()
+        let taken = ContinuousClock.now - start
+        print("allocations \(before < 0 ? -1 : after - before)")
+        print("nanoseconds \(taken.components.attoseconds / 1_000_000_000 / Int64(count))")
+    }
+
+    /// Runs `body` inside the function between whose entry and exit callgrind counts.
+    private static func counted(_ body: () -> Void) {
+        withoutActuallyEscaping(body) { escaping in
+            var closure = escaping
+            // Safe: the closure outlives the call, which does not keep the pointer.
+            unsafe withUnsafeMutablePointer(to: &closure) { pointer in
+                unsafe kymograph_measured(
+                    { context in unsafe context?.assumingMemoryBound(to: (() -> Void).self).pointee() }, pointer)
+            }
+        }
+    }
+}

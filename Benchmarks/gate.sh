@@ -1,0 +1,8 @@
+#!/bin/sh
+# gate.sh [--update]: fails when a stage takes more than 5 % more instructions per reading than committed, or allocates.
+# Needs valgrind. KYMO_SCRATCH names another build folder.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=${KYMO_SCRATCH:-$here/.build}
+swift build --package-path "$here" --scratch-path "$scratch" -c release --product StageProbe >&2
+exec python3 "$here/gate/gate.py" "$scratch/release/StageProbe" "$here/Thresholds/instructions.json" "$@"

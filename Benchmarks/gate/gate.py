@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""gate.py PROBE THRESHOLDS [--update]: instructions and allocations per reading of each stage, against thresholds.
+
+Instructions are counted by callgrind between two marks, for two numbers of readings; the difference of the two runs
+leaves nothing but the readings. No clock is involved, so the result does not depend on the machine or its load.
+"""
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+TOLERANCE = 0.05
+# Growth of tables by doubling is not per reading; anything that is would be at least 1 per some hundred readings.
+ALLOCATIONS = 0.001
+READINGS = (10_000, 30_000)
+OBSERVATIONS = (1_000, 3_000)
+# Stage: numbers to run with, what one of them is.
+STAGES = {
+    "decode": (READINGS, "reading"),
+    "map": (READINGS, "reading"),
+    "ring": (READINGS, "reading"),
+    "window": (READINGS, "reading"),
+    "fhir": (OBSERVATIONS, "Observation"),
+    "endtoend": (READINGS, "reading"),
+}
+# The C library picks memcpy and its like by processor; without these features every x86-64 picks the same ones.
+FEATURES = (
+    "AVX,AVX2,AVX_Fast_Unaligned_Load,AVX512F,AVX512VL,AVX512BW,BMI2,ERMS,FSRM,RTM,SSSE3,SSE4_1,SSE4_2,MOVBE,LZCNT,"
+    "POPCNT")
+TUNABLES = "glibc.cpu.hwcaps=" + ",".join("-" + feature for feature in FEATURES.split(","))
+
+
+def environment(**extra):
+    # Swift seeds its hash tables at random otherwise; lazy binding would cost where a function is called first.
+    fixed = {"SWIFT_DETERMINISTIC_HASHING": "1", "LD_BIND_NOW": "1", "GLIBC_TUNABLES": TUNABLES}
+    return {"PATH": os.environ["PATH"], **fixed, **extra}
+
+
+def run(command, **extra):
+    done = subprocess.run(command, env=environment(**extra), capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"gate: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def instructions(probe, stage, count):
+    output = run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                  "--toggle-collect=kymograph_measured", probe, stage, str(count)])
+    return int(re.search(r"Collected : (\d+)", output)[1])
+
+
+def allocations(probe, library, stage, count):
+    output = run([probe, stage, str(count)], LD_PRELOAD=library)
+    counted = int(re.search(r"allocations (-?\d+)", output)[1])
+    if counted < 0:
+        sys.exit("gate: the allocation counter was not loaded")
+    return counted
+
+
+def per_item(measure, counts):
+    return (measure(counts[1]) - measure(counts[0])) / (counts[1] - counts[0])
+
+
+def measure_stage(probe, library, stage):
+    counts = STAGES[stage][0]
+    return stage, (per_item(lambda count: instructions(probe, stage, count), counts),
+                   per_item(lambda count: allocations(probe, library, stage, count), counts))
+
+
+def measure_all(probe, library):
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(pool.map(lambda stage: measure_stage(probe, library, stage), STAGES))
+
+
+def verdict(instructions, allocations, threshold):
+    """Words for the table, and whether the stage passes."""
+    if threshold is None:
+        return "NO THRESHOLD (--update writes it)", False
+    change = instructions / threshold - 1
+    words = [f"{change:+.1%}"]
+    if change > TOLERANCE:
+        words.append("SLOWER")
+    if change < -TOLERANCE:
+        words.append("faster: tighten with --update")
+    if allocations > ALLOCATIONS:
+        words.append("ALLOCATES")
+    return ", ".join(words), change <= TOLERANCE and allocations <= ALLOCATIONS
+
+
+def report(measured, thresholds):
+    passed = True
+    print(f"{'stage':10} {'instructions':>13} {'threshold':>10} {'allocations':>12}")
+    for stage, (instructions, allocations) in measured.items():
+        threshold = thresholds.get(stage)
+        word, good = verdict(instructions, allocations, threshold)
+        passed = passed and good
+        shown = "-" if threshold is None else f"{threshold:.1f}"
+        print(f"{stage:10} {instructions:13.1f} {shown:>10} {allocations:12.5f}  per {STAGES[stage][1]}: {word}")
+    return passed
+
+
+def main():
+    probe, path = sys.argv[1:3]
+    machine = platform.machine()
+    thresholds = json.load(open(path)) if os.path.exists(path) else {}
+    with tempfile.TemporaryDirectory() as folder:
+        # Debian's valgrind 3.19 cannot read the debug information that Swift 6 writes.
+        stripped = shutil.copy(probe, os.path.join(folder, "probe"))
+        run(["strip", "--strip-debug", stripped])
+        library = os.path.join(folder, "liballocations.so")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "allocations.c")
+        run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source])
+        measured = measure_all(stripped, library)
+    if "--update" in sys.argv[3:]:
+        thresholds[machine] = {stage: round(values[0], 1) for stage, values in measured.items()}
+        with open(path, "w") as file:
+            file.write(json.dumps(thresholds, indent=2) + "\n")
+    sys.exit(0 if report(measured, thresholds.get(machine, {})) else 1)
+
+
+if __name__ == "__main__":
+    main()

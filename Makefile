@@ -1,0 +1,62 @@
+# Two commands do everything on a fresh Debian 12 with Swift 6.3: `make demo` and `make test`.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PACKAGES := libssl-dev libzstd-dev zstd python3-venv pkg-config
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+KYMO := .build/release/kymo
+# The validator, the real data and the rivals that some tests and measurements use; not part of the project.
+export KYMO_SHARED ?= ../shared
+export KYMO_PYTHON ?= $(CURDIR)/.venv/bin/python
+
+.PHONY: help
+help: ## Show this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.PHONY: setup
+setup: ## Install the Debian packages that are missing
+	@missing=$$(for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done); \
+	if [ -n "$$missing" ]; then \
+	    echo "installing $$missing"; \
+	    $(SUDO) apt-get update -qq; \
+	    DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq $$missing >/dev/null; \
+	fi
+
+.venv/ready: Tests/Validation/requirements.txt
+	@python3 -m venv .venv
+	@.venv/bin/pip install -q --disable-pip-version-check -r Tests/Validation/requirements.txt
+	@if [ -f "$(KYMO_SHARED)/fhir/requirements.txt" ]; then \
+	    .venv/bin/pip install -q --disable-pip-version-check -r "$(KYMO_SHARED)/fhir/requirements.txt"; fi
+	@touch $@
+
+.PHONY: build
+build: setup ## Build the release binary (.build/release/kymo)
+	swift build -c release --product kymo
+
+.PHONY: demo
+demo: build .venv/ready ## Devices in, validated FHIR out
+	@Tests/Validation/demo.sh $(KYMO)
+
+.PHONY: test
+test: setup .venv/ready ## Run all tests
+	swift build --build-tests
+	swift test --skip-build
+	.build/debug/kymo test
+
+.PHONY: lint
+lint: ## Check the format of all Swift files
+	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks
+
+.PHONY: format
+format: ## Format all Swift files
+	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks
+
+.PHONY: bench
+bench: build ## Run all benchmarks and print ratios to limits and rivals
+	Benchmarks/run.sh
+
+.PHONY: gate
+gate: build ## Check instructions and allocations per reading against the thresholds
+	Benchmarks/gate.sh

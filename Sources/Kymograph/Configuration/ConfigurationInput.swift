@@ -1,0 +1,25 @@
+/// Everything that can say how the pipeline runs, weakest first: file, environment, flags.
+public struct ConfigurationInput: Sendable {
+    /// Flags: the dotted key of the setting, the flag as the user wrote it (`--window`), and its value.
+    ///
+    /// The key `mappings` may occur several times; of another key the last one counts. The keys `udp`, `unix`,
+    /// `unixgram` and `stdin` each name a source, with the value that the file would have.
+    public var flags: [(key: String, flag: String, value: String)]
+    /// Sources made by the caller. When there are any, or flags name some, those of environment and file are not used.
+    public var flagSources: [PipelineSettings.Source]
+    /// Environment variables; those that do not begin with `KYMO_` are ignored, and so are empty ones.
+    public var environment: [String: String]
+    /// The configuration file: its name for messages, and its content.
+    public var file: (name: String, bytes: [UInt8])?
+
+    /// Makes an input; without arguments it leads to the defaults.
+    public init(
+        flags: [(key: String, flag: String, value: String)] = [], flagSources: [PipelineSettings.Source] = [],
+        environment: [String: String] = [:], file: (name: String, bytes: [UInt8])? = nil
+    ) {
+        self.flags = flags
+        self.flagSources = flagSources
+        self.environment = environment
+        self.file = file
+    }
+}

@@ -1,0 +1,44 @@
+public import KymographCore
+
+extension ConfigurationLoader {
+    /// Finds, loads and joins every mapping that the sources of `settings` use.
+    ///
+    /// Reads folders from disk. The set is nil when there was an error; the diagnostics of all mappings are given.
+    public static func checkMappings(
+        _ settings: PipelineSettings
+    ) -> (set: MappingSet?, diagnostics: [Diagnostic]) {
+        var log = ConfigurationLog()
+        let mappings = resolve(settings, log: &log)
+        let failed = log.all.contains { $0.severity == .error }
+        let loaded = MappingLoader.load(mappings, defaultPeriod: settings.window)
+        for diagnostic in loaded.diagnostics { log.add(diagnostic) }
+        if loaded.set != nil { MappingOverlap.check(settings, mappings, log: &log) }
+        return (failed ? nil : loaded.set, log.all)
+    }
+
+    /// The mappings in the order in which sources name them, each once.
+    private static func resolve(_ settings: PipelineSettings, log: inout ConfigurationLog) -> [NamedMapping] {
+        var seen: Set<String> = []
+        var mappings: [NamedMapping] = []
+        for (name, origin) in settings.namedMappings where seen.insert(name).inserted {
+            do throws(MappingFilesError) {
+                mappings.append(MappingSelection.named(try MappingCatalogue.resolve(name)))
+            } catch {
+                log.add(.error, origin, error.description)
+            }
+        }
+        return mappings
+    }
+}
+
+extension PipelineSettings {
+    /// Every mapping that a source uses, and where it was named.
+    fileprivate var namedMappings: [(name: String, origin: SettingOrigin)] {
+        listeningSources.flatMap { source in
+            let origins = source.mappings.isEmpty ? origins : source.origins
+            return mappings(of: source).enumerated().map { index, name in
+                (name, origins["mappings[\(index)]"] ?? .commandLine("mappings"))
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+public import KymographCore
+
+/// Fills ``PipelineSettings`` from flags, environment, file and defaults, in this order of precedence.
+public enum ConfigurationLoader {
+    /// Reads all layers and checks everything, also what a stronger layer overrides.
+    ///
+    /// The settings can be used when no diagnostic is an error. Their sources are empty when none is named anywhere.
+    public static func load(_ input: ConfigurationInput) -> (settings: PipelineSettings, diagnostics: [Diagnostic]) {
+        var settings = PipelineSettings()
+        var log = ConfigurationLog()
+        if let file = input.file {
+            ConfigurationFileReader.read(name: file.name, bytes: file.bytes, into: &settings, log: &log)
+        }
+        EnvironmentReader.read(input.environment, into: &settings, log: &log)
+        readFlags(input.flags, into: &settings, log: &log)
+        let sources = input.flagSources + flagSources(input.flags, log: &log)
+        if !sources.isEmpty { settings.sources = sources }
+        SettingsCheck.check(settings, log: &log)
+        return (settings, log.all)
+    }
+
+    private static func readFlags(
+        _ flags: [(key: String, flag: String, value: String)], into settings: inout PipelineSettings,
+        log: inout ConfigurationLog
+    ) {
+        for setting in SettingTable.settings {
+            let values = flags.filter { $0.key == setting.key }.map {
+                SettingText(text: $0.value, origin: .commandLine($0.flag))
+            }
+            if !values.isEmpty { settings.set(setting, values, log: &log) }
+        }
+        let keys = SettingTable.settings.map(\.key) + SourceAddress.keys
+        for flag in flags where !keys.contains(flag.key) {
+            log.add(
+                .error, .commandLine(flag.flag), "unknown setting '\(flag.key)'",
+                advice: NearestName.advice(for: flag.key, among: keys))
+        }
+    }
+
+    private static func flagSources(
+        _ flags: [(key: String, flag: String, value: String)], log: inout ConfigurationLog
+    ) -> [PipelineSettings.Source] {
+        flags.filter { SourceAddress.keys.contains($0.key) }.compactMap { flag in
+            SourceAddress.source(flag.key, SettingText(text: flag.value, origin: .commandLine(flag.flag)), log: &log)
+        }
+    }
+}
+
+extension PipelineSettings {
+    /// Gives `setting` the value that was written, and remembers where.
+    mutating func set(_ setting: Setting<PipelineSettings>, _ values: [SettingText], log: inout ConfigurationLog) {
+        guard setting.apply(values, to: &self, log: &log) else { return }
+        origins = origins.filter { $0.key != setting.key && !$0.key.hasPrefix("\(setting.key)[") }
+        setting.remember(values, in: &origins)
+    }
+}
+
+extension Setting {
+    /// Notes the origins of `values` under the key and, for a list, under `key[0]` and so on.
+    func remember(_ values: [SettingText], in origins: inout [String: SettingOrigin]) {
+        origins[key] = values.first?.origin
+        guard isList else { return }
+        for (index, value) in values.enumerated() { origins["\(key)[\(index)]"] = value.origin }
+    }
+}

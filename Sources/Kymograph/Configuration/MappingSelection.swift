@@ -1,0 +1,39 @@
+public import KymographCore
+
+/// Loads mappings that were named on a command line, by catalogue name or folder.
+public enum MappingSelection {
+    /// The mappings, linked; `set` is nil when there was an error.
+    public struct Loaded: Sendable {
+        /// The linked mappings.
+        public var set: MappingSet?
+        /// Errors and warnings.
+        public var diagnostics: [Diagnostic]
+        /// The files of each mapping, examples included, in the order named.
+        public var files: [MappingFiles]
+    }
+
+    /// Resolves and loads `names`; templates without a period that summarise get windows of `defaultPeriod` nanoseconds.
+    public static func load(_ names: [String], defaultPeriod: Int64 = 300_000_000_000) -> Loaded {
+        var files: [MappingFiles] = []
+        var diagnostics: [Diagnostic] = []
+        for name in names {
+            do throws(MappingFilesError) {
+                files.append(try MappingCatalogue.resolve(name))
+            } catch {
+                diagnostics.append(
+                    Diagnostic(.error, file: "mapping \(name)", position: .start, message: error.description))
+            }
+        }
+        guard diagnostics.isEmpty else { return Loaded(set: nil, diagnostics: diagnostics, files: files) }
+        let result = MappingLoader.load(files.map(named), defaultPeriod: defaultPeriod)
+        return Loaded(set: result.set, diagnostics: result.diagnostics, files: files)
+    }
+
+    /// The mapping with the file names that messages show: a path for a folder, `mapping/file` for the catalogue.
+    static func named(_ files: MappingFiles) -> NamedMapping {
+        let folder = files.name.hasSuffix("/") ? String(files.name.dropLast()) : files.name
+        return NamedMapping(
+            name: files.name, device: MappingFile(name: "\(folder)/device.json", bytes: files.device),
+            fhir: MappingFile(name: "\(folder)/fhir.json", bytes: files.fhir))
+    }
+}

@@ -1,0 +1,21 @@
+public import KymographCore
+
+extension PipelineSettings {
+    /// The sources to open: those that were named, or the default ones when none was.
+    public var listeningSources: [Source] { sources.isEmpty ? Self.defaultSources : sources }
+
+    /// Names of the mappings that `source` uses: its own, or the common ones.
+    public func mappings(of source: Source) -> [String] {
+        source.mappings.isEmpty ? mappings : source.mappings
+    }
+
+    /// What a lane needs to know of `source`; `set` holds its mappings, see ``ConfigurationLoader/checkMappings(_:)``.
+    public func laneInput(_ source: Source, set: MappingSet) -> LaneInput {
+        LaneInput(
+            templates: set.templates(of: mappings(of: source)),
+            context: SourceContext(
+                defaultDevice: Array((source.defaultDevice ?? "").utf8),
+                defaultPatient: Array((source.defaultPatient ?? "").utf8), requiresPatient: requiresPatient,
+                maxFuture: maxFuture))
+    }
+}

@@ -1,0 +1,125 @@
+import KymographCore
+
+/// Every key of the configuration, in the order of the reference. File, environment and flags all read through it.
+enum SettingTable {
+    private static let millisecond: Int64 = 1_000_000
+    private static let most = Int(Int32.max)
+    private static let gibibyte = 1 << 30
+
+    /// Keys of the whole pipeline; `sources` is not among them, for it holds keys of its own.
+    static let settings: [Setting<PipelineSettings>] = windows + output + systems + limits + machine
+
+    private static let windows: [Setting<PipelineSettings>] = [
+        .duration("window", \.window, atLeast: millisecond, "Period of templates that summarise and name none"),
+        .duration(
+            "lateness", \.windows.lateness, "How far a series' event time passes a window's end before it closes"),
+        .duration("idle", \.windows.idle, "Silence after which a series' windows close; `0s` means never"),
+        .duration("maxFuture", \.maxFuture, "How far a reading's time may lie after its receipt"),
+        .choice(
+            "identity", \.requiresPatient, [("device", false), ("strict", true)],
+            "Readings without patient: `device` gives each device a Patient of its own, `strict` rejects them"),
+        .names(
+            "mappings", "mapping's name or folder", \.mappings,
+            "Mappings of sources that name none; in the environment separated by commas"),
+    ]
+
+    private static let output: [Setting<PipelineSettings>] = [
+        .single(
+            "output.to", "`stdout` or directory", "Where bundles go",
+            read: { (text, settings) throws(SettingProblem) in
+                let place = try Setting<PipelineSettings>.notEmpty(text, "directory, or stdout")
+                settings.destination = place == "stdout" ? .standardOutput : .directory(place)
+            },
+            shown: { if case .directory(let path) = $0.destination { path } else { "stdout" } }),
+        .choice(
+            "output.format", \.output.format, [("bundle", .bundle), ("ndjson", .ndjson)],
+            "One bundle or one Observation a line"),
+        .choice(
+            "output.bundle", \.output.bundleType, [("transaction", .transaction), ("batch", .batch)],
+            "Type of bundles: all or nothing, or entry by entry"),
+        .choice(
+            "output.write", \.output.write, [("put", .putByID), ("conditional-create", .conditionalCreate)],
+            "How a server stores an Observation: `put` replaces the earlier one, `conditional-create` keeps it"),
+        .count("output.maxEntries", \.bundleEntries, 1...100_000, "Most entries of a bundle"),
+        .size(
+            "output.maxBytes", \.bundleBytes, 1...gibibyte, "Most bytes of a bundle of more than one Observation"),
+        .duration("output.maxAge", \.bundleAge, "Longest time that an Observation waits for its bundle to fill"),
+        .choice(
+            "output.compression", \.rotation.compression, [("none", .none), ("zstd", .zstd())],
+            "Compression of files in a directory"),
+        .size(
+            "output.rotateBytes", \.rotation.maxBytes, 1...most * gibibyte, "Bytes after which the next file begins"),
+        .duration(
+            "output.rotateAge", \.rotationAge, atLeast: millisecond, "Age after which a file is finished"),
+    ]
+
+    private static let systems: [Setting<PipelineSettings>] = [
+        .uri("output.systems.patient", \.output.patientSystem, "Identifier system of patients"),
+        .uri("output.systems.device", \.output.deviceSystem, "Identifier system of devices"),
+        .uri(
+            "output.systems.deviceSubject", \.output.deviceSubjectSystem,
+            "Identifier system of the Patient that stands for the wearer of a device without patient"),
+        .uri("output.systems.encounter", \.output.encounterSystem, "Identifier system of encounters"),
+        .uri("output.systems.observation", \.output.observationSystem, "Identifier system of Observations"),
+        .text("deadLetter", "file", \.deadLetter, "File for rejected readings, as NDJSON"),
+    ]
+
+    private static let limits: [Setting<PipelineSettings>] = [
+        .count("limits.devices", \.windows.limits.maxDevices, 1...most, "Devices of a shard"),
+        .count(
+            "limits.series", \.windows.limits.maxSeries, 1...most,
+            "Series of a shard: device, type, patient, encounter and correlation id"),
+        .count("limits.windows", \.windows.limits.maxOpenWindows, 1...most, "Open windows of a shard"),
+        .count("limits.readingsPerWindow", \.windows.limits.maxReadingsPerWindow, 1...most, "Readings of a window"),
+        .count(
+            "limits.preliminaryEvery", \.windows.limits.preliminaryEvery, 0...most,
+            "An open window is written as preliminary at each multiple of this many readings; 0 means never"),
+        .size(
+            "limits.archiveBytes", \.windows.limits.archiveBytes, 1...1_024 * gibibyte,
+            "Closed windows that a shard keeps in memory for late readings"),
+        .size("limits.lineBytes", \.lineBytes, 1...gibibyte, "Longest line of a stream"),
+        .count("limits.depth", \.scan.depth, 1...1_024, "Deepest nesting of a document"),
+        .count("limits.values", \.scan.values, 1...most, "Most values of a document"),
+    ]
+
+    private static let machine: [Setting<PipelineSettings>] = [
+        .count("lanes", \.lanes, 1...256, "Threads that receive and map"),
+        .count("shards", \.shards, 1...256, "Threads that keep windows and write bundles"),
+        .powerOfTwo("ringSlots", \.ringSlots, 512...1 << 24, "Slots of the ring between a lane and a shard"),
+        .duration("drain", \.drainLimit, "Longest time for delivering what is there after the first signal to stop"),
+    ]
+
+    /// Keys of one source.
+    static let sources: [Setting<PipelineSettings.Source>] =
+        SourceAddress.keys.map(SourceAddress.setting) + [
+            .names(
+                "mappings", "mapping's name or folder", \.mappings,
+                "Mappings of this source, in place of the common ones"),
+            .text("defaultDevice", "text", \.defaultDevice, "Device of readings that name none"),
+            .text("defaultPatient", "text", \.defaultPatient, "Patient of readings that name none"),
+            .size(
+                "receiveBuffer", \.configuration.receiveBufferBytes, 1...most,
+                "Receive buffer to ask the kernel for; udp and unixgram only"),
+            .single(
+                "socketMode", "octal number", "Permissions of the socket's file; unix and unixgram only",
+                read: { (text, source) throws(SettingProblem) in
+                    guard let mode = UInt32(text, radix: 8), mode <= 0o777 else {
+                        throw SettingProblem(
+                            message: "'\(text)' is not a file mode", advice: "write an octal number, such as \"0660\"")
+                    }
+                    source.configuration.socketMode = mode
+                },
+                shown: { "0" + String($0.configuration.socketMode, radix: 8) }),
+        ]
+}
+
+extension PipelineSettings {
+    /// ``RotationOptions/maxAge`` in nanoseconds.
+    fileprivate var rotationAge: Int64 {
+        get {
+            let parts = rotation.maxAge.components
+            return parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
+        }
+        set { rotation.maxAge = .nanoseconds(newValue) }
+    }
+}

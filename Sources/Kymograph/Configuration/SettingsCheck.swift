@@ -1,0 +1,77 @@
+import KymographCore
+
+/// Checks what one value alone does not show: sources against each other, settings against their companions.
+enum SettingsCheck {
+    /// Notes everything that cannot work, or has no effect, in `settings`.
+    static func check(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        checkAddresses(settings.sources, log: &log)
+        for source in settings.sources { checkEffect(source, log: &log) }
+        checkSystems(settings, log: &log)
+        checkFiles(settings, log: &log)
+    }
+
+    /// What two sources cannot share; nil for ports that the kernel chooses.
+    private static func address(_ kind: SourceKind) -> String? {
+        switch kind {
+        case .udp(_, port: 0): nil
+        // Both kinds of socket are files, and a path names one file.
+        case .unixStream(let path), .unixDatagram(let path): "the path \(path)"
+        default: kind.name
+        }
+    }
+
+    private static func checkAddresses(_ sources: [PipelineSettings.Source], log: inout ConfigurationLog) {
+        var seen: Set<String> = []
+        for source in sources {
+            guard let address = address(source.configuration.kind), !seen.insert(address).inserted else { continue }
+            log.add(
+                .error, source.addressOrigin, "two sources have \(address)",
+                advice: "remove one, or choose another address")
+        }
+    }
+
+    private static func checkEffect(_ source: PipelineSettings.Source, log: inout ConfigurationLog) {
+        let (isDatagram, isFile) =
+            switch source.configuration.kind {
+            case .udp: (true, false)
+            case .unixStream: (false, true)
+            case .unixDatagram: (true, true)
+            case .standardInput: (false, false)
+            }
+        if !isDatagram, let origin = source.origins["receiveBuffer"] {
+            log.add(.warning, origin, "it has no effect here", advice: "only udp and unixgram have a receive buffer")
+        }
+        if !isFile, let origin = source.origins["socketMode"] {
+            log.add(.warning, origin, "it has no effect here", advice: "only unix and unixgram have a socket file")
+        }
+    }
+
+    /// Patients and wearers are both Patient resources: with one system, the patient `7` and the wearer of device `7`
+    /// would be one person.
+    private static func checkSystems(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        guard settings.output.patientSystem == settings.output.deviceSubjectSystem,
+            let origin = settings.origins["output.systems.deviceSubject"] ?? settings.origins["output.systems.patient"]
+        else { return }
+        log.add(
+            .error, origin, "patient and deviceSubject have one identifier system",
+            advice: "give them two, or a patient and the wearer of a device of the same number become one person")
+    }
+
+    private static func checkFiles(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        guard settings.destination == .standardOutput else { return }
+        if settings.rotation.compression != .none { checkDirectory("output.compression", settings, log: &log) }
+        for key in ["output.rotateBytes", "output.rotateAge"] { checkDirectory(key, settings, log: &log) }
+    }
+
+    private static func checkDirectory(_ key: String, _ settings: PipelineSettings, log: inout ConfigurationLog) {
+        guard let origin = settings.origins[key] else { return }
+        log.add(.warning, origin, "it has no effect on stdout", advice: "name a directory as output.to")
+    }
+}
+
+extension PipelineSettings.Source {
+    /// Where the address was written.
+    var addressOrigin: SettingOrigin {
+        SourceAddress.keys.compactMap { origins[$0] }.first ?? .commandLine(configuration.kind.name)
+    }
+}

@@ -1,0 +1,43 @@
+import KymographCore
+
+extension PayloadPreview {
+    /// `{"measurements": […], "observations": […], "rejected": [{"reason", "detail"}]}`, without layout; lists that are
+    /// empty are left out.
+    public var json: [UInt8] {
+        var writer = ByteWriter()
+        writer.append("{")
+        var isFirst = true
+        append("measurements", measurements, &isFirst, to: &writer)
+        append("observations", observations, &isFirst, to: &writer)
+        append("rejected", rejected.map(Self.json), &isFirst, to: &writer)
+        writer.append("}")
+        return writer.view.array
+    }
+
+    private func append(_ name: StaticString, _ items: [[UInt8]], _ isFirst: inout Bool, to writer: inout ByteWriter) {
+        guard !items.isEmpty else { return }
+        writer.append(isFirst ? "\"" : ",\"")
+        isFirst = false
+        writer.append(name)
+        writer.append("\":[")
+        for (index, item) in items.enumerated() {
+            if index > 0 { writer.append(",") }
+            writer.append(item)
+        }
+        writer.append("]")
+    }
+
+    private static func json(_ rejected: Rejected) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append("{\"reason\":\"")
+        writer.append(Array(rejected.reason.name.utf8))
+        writer.append("\"")
+        if !rejected.detail.isEmpty {
+            writer.append(",\"detail\":\"")
+            writer.appendJSON(rejected.detail)
+            writer.append("\"")
+        }
+        writer.append("}")
+        return writer.view.array
+    }
+}

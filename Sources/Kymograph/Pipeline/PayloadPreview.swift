@@ -1,0 +1,91 @@
+public import KymographCore
+
+/// Maps one payload all the way, without sockets or windows that wait: what `kymo map` shows and `kymo test` compares.
+public struct PayloadPreview: Sendable {
+    /// A payload, or a part of one, that gave no reading.
+    public struct Rejected: Sendable {
+        /// The reason.
+        public var reason: Rejection
+        /// The original bytes.
+        public var bytes: [UInt8]
+        /// Which field of which template.
+        public var detail: String
+    }
+
+    /// Measurements in the reference system's form, one JSON object each.
+    public var measurements: [[UInt8]] = []
+    /// Observations with references by identifier, one JSON object each.
+    public var observations: [[UInt8]] = []
+    /// What was rejected.
+    public var rejected: [Rejected] = []
+
+    /// Maps `payload`, one document or several as in a datagram, with the templates numbered `templates`.
+    ///
+    /// Receive time is left out of the measurements, so that the same payload always shows the same.
+    public init(
+        payload: [UInt8], set: MappingSet, templates: [Int], context: SourceContext, received: Instant,
+        options: ObservationOptions = ObservationOptions()
+    ) {
+        var mapper = Mapper(set, templates: templates)
+        var collector = Collector()
+        let storage = PaddedBytes(copying: payload)
+        mapper.mapDatagram(storage.view, context: context, received: received, output: &collector)
+        rejected = collector.rejected.map { Rejected(reason: $0.0, bytes: $0.1, detail: set.describe($0.2, withMapping: false)) }
+        measurements = collector.readings.map { $0.json(set) }
+        writeObservations(collector.readings, set, options)
+    }
+
+    private mutating func writeObservations(
+        _ readings: [Collector.Reading], _ set: MappingSet, _ options: ObservationOptions
+    ) {
+        var machine = WindowMachine<MemoryArchive>(types: set.types, settings: WindowSettings())
+        var encoder = ObservationEncoder(
+            types: set.types, templates: set.fhirTemplates, options: options, digest: .openSSL)
+        for reading in readings {
+            guard let series = machine.define(reading.identity) else { continue }
+            _ = reading.payload.withByteView { machine.add(series: series, reading.measurement, payload: $0) }
+        }
+        machine.drain()
+        while let emission = machine.nextEmission() {
+            var writer = ByteWriter()
+            switch encoder.encode(machine.content(of: emission), into: &writer) {
+            case .written: observations.append(writer.view.array)
+            case .skipped(let reason):
+                rejected.append(Rejected(reason: reason, bytes: [], detail: "nothing to write into an Observation"))
+            }
+            machine.settle(emission)
+        }
+    }
+
+    /// Keeps everything that a mapper gives.
+    struct Collector: MeasurementOutput {
+        struct Reading {
+            var measurement: Measurement
+            var payload: [UInt8]
+            var identity: SeriesIdentity
+
+            func json(_ set: MappingSet) -> [UInt8] {
+                var writer = ByteWriter()
+                payload.withByteView { payload in
+                    MeasurementJSON.append(
+                        measurement, payload: payload, type: set.types[identity.type], identity: identity,
+                        withReceiveTime: false, to: &writer)
+                }
+                return writer.view.array
+            }
+        }
+
+        var readings: [Reading] = []
+        var rejected: [(Rejection, [UInt8], RejectionDetail)] = []
+
+        mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+            readings.append(
+                Reading(measurement: measurement, payload: payload.array, identity: SeriesKey.identity(key)))
+            return nil
+        }
+
+        mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {
+            rejected.append((reason, bytes.array, detail))
+        }
+    }
+}

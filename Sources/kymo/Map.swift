@@ -1,0 +1,77 @@
+import ArgumentParser
+import Kymograph
+import KymographCore
+
+/// `kymo map`: one payload to measurements and Observations.
+struct Map: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Map one payload and show the measurements and Observations that come out.",
+        discussion: """
+            Prints {"measurements": […], "observations": […], "rejected": […]}. With --explain, standard error says which \
+            templates matched, what each expression gave, and which rule rejected the reading. Ends with 65 when \
+            something was rejected.
+
+            Example: kymo map --mapping wristband --explain message.json
+            """)
+
+    @Argument(help: "File with one payload; standard input by default.", completion: .file())
+    var file: String?
+
+    @OptionGroup var mapping: MappingOptions
+
+    @Option(help: ArgumentHelp("Device of payloads that name none.", valueName: "id"))
+    var defaultDevice: String?
+
+    @Option(help: ArgumentHelp("Patient of payloads that name none.", valueName: "id"))
+    var defaultPatient: String?
+
+    @Flag(help: "Say on standard error what each template made of the payload.")
+    var explain = false
+
+    func run() throws {
+        let (set, _) = try mapping.load()
+        guard let payload = InputFile.read(file) else {
+            throw StandardError.exit(
+                "\(file ?? "standard input") cannot be read; name a file with one payload", code: ExitStatus.noInput)
+        }
+        let context = SourceContext(
+            defaultDevice: Array((defaultDevice ?? "").utf8), defaultPatient: Array((defaultPatient ?? "").utf8))
+        let templates = set.templates(of: mapping.effective)
+        if explain { Explanation.write(set, templates, payload, context) }
+        let preview = PayloadPreview(
+            payload: payload, set: set, templates: templates, context: context, received: WallClock.now())
+        StandardOutput.write(PrettyJSON.format(preview.json))
+        guard preview.rejected.isEmpty, !preview.measurements.isEmpty else {
+            throw ExitCode(ExitStatus.dataError)
+        }
+    }
+}
+
+/// Prints what each template made of a payload.
+enum Explanation {
+    static func write(_ set: MappingSet, _ templates: [Int], _ payload: [UInt8], _ context: SourceContext) {
+        var explainer = MappingExplainer(set, templates: templates)
+        let storage = PaddedBytes(copying: payload)
+        do throws(ScanFailure) {
+            for template in try explainer.explain(storage.view, context: context, received: WallClock.now()) {
+                write(template)
+            }
+        } catch {
+            StandardError.write("the payload is refused: \(error.reason.name) at byte \(error.offset)\n")
+        }
+    }
+
+    private static func write(_ template: TemplateExplanation) {
+        StandardError.write("\(template.mapping), type \(template.typeName) (device.json line \(template.line))\n")
+        if template.matches.isEmpty {
+            StandardError.write("  no match for \(template.matchExpression)\n")
+            for field in template.missing { StandardError.write("    \(field.name): \(field.result)\n") }
+        }
+        for (index, match) in template.matches.enumerated() {
+            StandardError.write("  match \(index + 1) of \(template.matchExpression): \(match.outcome)\n")
+            for field in match.fields {
+                StandardError.write("    \(field.name) \(field.expression): \(field.result)\n")
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import Glibc
+import Kymograph
+import KymographCore
+
+/// `kymo run`: the pipeline.
+struct Run: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Receive readings, group them into windows and write FHIR bundles.",
+        discussion: """
+            Without a source it listens on UDP 127.0.0.1:5757 and the Unix socket ./kymo.sock. The first SIGINT or SIGTERM \
+            stops receiving and delivers what is there; a second one ends at once.
+
+            Settings come from flags, then environment variables KYMO_…, then the file given by --config, then defaults; \
+            docs/configuration.md lists them all.
+
+            Example: kymo run --udp 0.0.0.0:5757 --mapping wristband --window 1m --out ./observations
+            """)
+
+    @OptionGroup var settings: SettingOptions
+
+    func run() throws {
+        // Before any thread starts, so that all of them leave the signals to this one.
+        let signals = try Self.watchSignals()
+        let (settings, set) = try self.settings.load()
+        let pipeline: Pipeline
+        do {
+            pipeline = try Pipeline(settings, set: set) { StandardError.write("kymo: \($0)\n") }
+        } catch {
+            throw StandardError.exit(error.message, code: error.exitCode)
+        }
+        for line in pipeline.sourceDescriptions { StandardError.write("kymo: listening on \(line)\n") }
+        var live = LiveLine()
+        let outcome = pipeline.run(signals: signals) { live.show($0.liveLine) }
+        live.finish()
+        for line in outcome.summary.lines { StandardError.write("kymo: \(line)\n") }
+        if !outcome.message.isEmpty { StandardError.write("kymo: \(outcome.message)\n") }
+        // Threads that a second signal left behind must not run on while the process is taken down.
+        if outcome.exitCode >= 128 { _exit(outcome.exitCode) }
+        guard outcome.exitCode == ExitStatus.success else { throw ExitCode(outcome.exitCode) }
+    }
+
+    private static func watchSignals() throws -> SignalWatcher {
+        do {
+            return try SignalWatcher()
+        } catch {
+            throw StandardError.exit(error.message, code: ExitStatus.osError)
+        }
+    }
+}
+
+/// One line that is written again and again on a terminal; silent elsewhere.
+struct LiveLine {
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let clock = ContinuousClock()
+    private var shown: ContinuousClock.Instant?
+
+    /// Shows `text`, at most once a second.
+    mutating func show(_ text: @autoclosure () -> String) {
+        guard isTerminal else { return }
+        let now = clock.now
+        if let shown, shown.duration(to: now) < .seconds(1) { return }
+        shown = now
+        StandardError.write("\r\(text())\u{1B}[K")
+    }
+
+    /// Clears the line.
+    func finish() {
+        if shown != nil { StandardError.write("\r\u{1B}[K") }
+    }
+}

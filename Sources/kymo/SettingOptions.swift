@@ -1,0 +1,99 @@
+import ArgumentParser
+import FoundationEssentials
+import Kymograph
+import KymographCore
+
+/// The flags of `run`, and how they are joined with environment and file.
+struct SettingOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Configuration file (YAML or JSON).", valueName: "file"), completion: .file())
+    var config: String?
+
+    @Option(help: ArgumentHelp("Listen on UDP: 127.0.0.1:5757, [::1]:5757. Repeatable.", valueName: "host:port"))
+    var udp: [String] = []
+
+    @Option(help: ArgumentHelp("Listen on a Unix stream socket; clients write NDJSON. Repeatable.", valueName: "path"))
+    var unix: [String] = []
+
+    @Option(help: ArgumentHelp("Listen on a Unix datagram socket. Repeatable.", valueName: "path"))
+    var unixgram: [String] = []
+
+    @Flag(help: "Read NDJSON from standard input, and end with it.")
+    var stdin = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Mapping of the payloads: a catalogue name, or a folder (with a / in it). Repeatable. Default: reading.",
+            valueName: "name|dir"))
+    var mapping: [String] = []
+
+    @Option(help: ArgumentHelp("Window of templates that name no period: 30s, 5m, 1h. Default: 5m.", valueName: "length"))
+    var window: String?
+
+    @Option(help: ArgumentHelp("How late a device's readings may come. Default: 30s.", valueName: "length"))
+    var lateness: String?
+
+    @Option(help: ArgumentHelp("Close windows of devices quiet for this long; 0s never. Default: 10s.", valueName: "length"))
+    var idle: String?
+
+    @Option(help: ArgumentHelp("stdout, or a directory for rotating files. Default: stdout.", valueName: "stdout|dir"))
+    var out: String?
+
+    @Option(help: ArgumentHelp("Transaction bundles, or one Observation a line. Default: bundle.", valueName: "bundle|ndjson"))
+    var format: String?
+
+    @Option(help: ArgumentHelp("Append rejected readings with their bytes to this file.", valueName: "file"))
+    var deadLetter: String?
+
+    /// The settings and their mappings; prints what is wrong and ends with 78 when they cannot be used.
+    func load() throws -> (PipelineSettings, MappingSet) {
+        let (settings, set, diagnostics) = try check()
+        Diagnostics.write(diagnostics)
+        guard let settings, let set else { throw ExitCode(ExitStatus.config) }
+        return (settings, set)
+    }
+
+    /// As ``load()``, without printing: what is nil has errors among the diagnostics.
+    func check() throws -> (PipelineSettings?, MappingSet?, [Diagnostic]) {
+        var (settings, diagnostics) = ConfigurationLoader.load(try input())
+        guard !diagnostics.contains(where: { $0.severity == .error }) else { return (nil, nil, diagnostics) }
+        settings.sources = settings.listeningSources
+        let mappings = ConfigurationLoader.checkMappings(settings)
+        return (settings, mappings.set, diagnostics + mappings.diagnostics)
+    }
+
+    private func input() throws -> ConfigurationInput {
+        var flags: [(key: String, flag: String, value: String)] = mapping.map { ("mappings", "--mapping", $0) }
+        let single: [(String, String, String?)] = [
+            ("window", "--window", window), ("lateness", "--lateness", lateness), ("idle", "--idle", idle),
+            ("output.to", "--out", out), ("output.format", "--format", format),
+            ("deadLetter", "--dead-letter", deadLetter),
+        ]
+        for (key, flag, value) in single {
+            if let value { flags.append((key, flag, value)) }
+        }
+        return ConfigurationInput(
+            flags: flags, flagSources: try sources(), environment: ProcessInfo.processInfo.environment,
+            file: try configurationFile())
+    }
+
+    private func sources() throws -> [PipelineSettings.Source] {
+        var kinds: [SourceKind] = []
+        do {
+            for address in udp { kinds.append(try SourceKind.udp(parsing: address)) }
+        } catch {
+            throw StandardError.exit("--udp: \(error.message)", code: ExitStatus.usage)
+        }
+        kinds += unix.map { .unixStream(path: $0) }
+        kinds += unixgram.map { .unixDatagram(path: $0) }
+        if stdin { kinds.append(.standardInput(descriptor: 0)) }
+        return kinds.map { PipelineSettings.Source($0) }
+    }
+
+    private func configurationFile() throws -> (name: String, bytes: [UInt8])? {
+        guard let config else { return nil }
+        guard let data = FileManager.default.contents(atPath: config) else {
+            throw StandardError.exit("\(config) cannot be read; name a YAML file", code: ExitStatus.noInput)
+        }
+        return (config, [UInt8](data))
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import Kymograph
+import KymographCore
+import KymographTestKit
+
+/// `kymo test`: runs mappings' examples.
+struct Test: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the examples of mappings and show what differs from what they expect.",
+        discussion: """
+            Each examples/<name>.in.json (or .in.hex) is mapped and compared with examples/<name>.out.json. Ends with 65 \
+            when an example fails. --update writes what comes out now as what is expected: read it before you keep it.
+
+            Example: kymo test ./my-device/
+            """)
+
+    @Argument(help: ArgumentHelp("Mappings: catalogue names or folders; default: the catalogue.", valueName: "name|dir"))
+    var names: [String] = []
+
+    @Flag(help: "Write the expected outputs of folders instead of comparing.")
+    var update = false
+
+    func validate() throws {
+        if update, names.isEmpty || names.contains(where: { !$0.contains("/") }) {
+            throw ValidationError("--update needs folders (names with a /), because the catalogue is built in")
+        }
+    }
+
+    func run() throws {
+        var counts = (passed: 0, failed: 0)
+        for name in names.isEmpty ? MappingCatalogue.names : names {
+            let loaded = MappingSelection.load([name])
+            Diagnostics.write(loaded.diagnostics)
+            guard let set = loaded.set, let files = loaded.files.first else { throw ExitCode(ExitStatus.config) }
+            for example in files.examples {
+                if try run(example, of: files, set) { counts.passed += 1 } else { counts.failed += 1 }
+            }
+        }
+        StandardError.write("\(counts.passed) examples passed, \(counts.failed) failed\n")
+        if counts.failed > 0 { throw ExitCode(ExitStatus.dataError) }
+    }
+
+    /// Runs one example; true when it is as expected, or was updated.
+    private func run(_ example: MappingExample, of files: MappingFiles, _ set: MappingSet) throws -> Bool {
+        let title = "\(files.name): \(example.name)"
+        do {
+            // Far enough ahead that no example's time is in the future.
+            let preview = PayloadPreview(
+                payload: try example.payload(), set: set, templates: set.templates(of: [files.name]),
+                context: SourceContext(), received: Instant(seconds: 4_102_444_800))
+            let result = PrettyJSON.format(preview.json)
+            if update {
+                try MappingExport.write(expected: result, of: example.name, in: files.name)
+                return true
+            }
+            return report(title, try differences(result, example.output))
+        } catch let error as MappingFilesError {
+            return report(title, [error.description])
+        } catch let error as MappingExportError {
+            throw StandardError.exit(error.message, code: ExitStatus.cannotCreate)
+        } catch let error as JSONTreeError {
+            return report(title, ["the expected output is no JSON: \(error.message) at byte \(error.offset)"])
+        }
+    }
+
+    private func differences(_ result: [UInt8], _ expected: [UInt8]?) throws(JSONTreeError) -> [String] {
+        guard let expected else { return ["no expected output; make one with kymo test --update, and read it"] }
+        return try JSONTree(parsing: result).differences(from: try JSONTree(parsing: expected))
+    }
+
+    private func report(_ title: String, _ differences: [String]) -> Bool {
+        guard !differences.isEmpty else { return true }
+        StandardError.write("\(title): failed (what came out ≠ what is expected)\n")
+        for line in differences { StandardError.write("  \(line)\n") }
+        return false
+    }
+}

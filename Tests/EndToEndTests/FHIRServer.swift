@@ -1,0 +1,69 @@
+import CommandSupport
+import Foundation
+import FoundationNetworking
+import Glibc
+
+/// The strict server of the shared folder, on a port of its own, with a memory that ends with it.
+final class FHIRServer {
+    private let process: ChildProcess
+    private let base: String
+    private let session = URLSession(configuration: .ephemeral)
+
+    init() throws {
+        let port = try FHIRServer.freePort()
+        base = "http://127.0.0.1:\(port)"
+        let script = "\(SharedMaterial.root ?? "")/fhir/fhir_server_stub.py"
+        process = try ChildProcess(SharedMaterial.python, ["-B", script, "--port", "\(port)", "--profiles"])
+    }
+
+    deinit {
+        session.invalidateAndCancel()
+    }
+
+    /// Waits until the server answers.
+    func waitUntilReady() async throws {
+        for _ in 0..<600 {
+            if let (_, status) = try? await get("/metadata"), status == 200 { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw WaitError(description: "the FHIR server does not answer: \(process.errorText)")
+    }
+
+    /// Gets a path; its body and status.
+    func get(_ path: String) async throws -> (Data, Int) {
+        try await send(URLRequest(url: url(path)))
+    }
+
+    /// Posts a bundle; the answer's body and status.
+    func post(_ bundle: [UInt8]) async throws -> (Data, Int) {
+        var request = URLRequest(url: url("/"))
+        request.httpMethod = "POST"
+        request.setValue("application/fhir+json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = Data(bundle)
+        return try await send(request)
+    }
+
+    private func url(_ path: String) -> URL { URL(string: base + path) ?? URL(filePath: "/") }
+
+    private func send(_ request: URLRequest) async throws -> (Data, Int) {
+        let (data, response) = try await session.data(for: request)
+        return (data, (response as? HTTPURLResponse)?.statusCode ?? 0)
+    }
+
+    /// A port that the kernel has free now.
+    private static func freePort() throws -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe bind(descriptor, generic, length) == 0 ? unsafe getsockname(descriptor, generic, &length) : -1
+            }
+        }
+        guard code == 0 else { throw WaitError(description: "no free port") }
+        return UInt16(bigEndian: address.sin_port)
+    }
+}

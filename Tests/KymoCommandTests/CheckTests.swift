@@ -1,0 +1,100 @@
+import CommandSupport
+import Testing
+
+/// `kymo check` on good and broken configuration and mappings.
+@Suite struct CheckTests {
+    @Test(arguments: [
+        [], ["reading"], ["healthkit-on-fhir"], ["wristband"], ["--mapping", "reading", "--udp", "127.0.0.1:0"],
+        ["--window", "1m30s", "--lateness", "0s", "--out", "somewhere", "--format", "ndjson"],
+    ])
+    func good(arguments: [String]) throws {
+        let folder = TemporaryFolder()
+        let done = try Kymo.run(["check"] + arguments, directory: folder.path)
+        #expect(done.end == .exit(0))
+        #expect(done.output.isEmpty && done.error.contains("kymo: well: sources"))
+        #expect(Files.names(folder.path).isEmpty, "a check touches nothing")
+    }
+
+    @Test func goodFile() throws {
+        let folder = TemporaryFolder()
+        let file = folder.write("kymo.yaml", "window: 1m\nsources:\n  - stdin: true\n    mappings: wristband\n")
+        let done = try Kymo.run(["check", "--config", file])
+        #expect(done.end == .exit(0))
+        #expect(done.error.contains("sources stdin; mappings wristband"))
+    }
+
+    /// Overlapping mappings are a warning: they may be meant.
+    @Test func overlapWarns() throws {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.device)
+        folder.write("mine/fhir.json", MappingText.fhir)
+        let done = try Kymo.run(["check", "./mine", "./mine/"], directory: folder.path)
+        #expect(done.end == .exit(0))
+        #expect(done.error.contains("device.json:3:") && done.error.contains("warning:"), "\(done.error)")
+        #expect(done.error.contains("1 warnings"))
+    }
+
+    @Test(arguments: [
+        ("window: 5", "1:9"), ("windw: 5m", "1:1"), ("lanes: 0\n", "1:8"), ("output:\n  format: bundel\n", "2:11"),
+        ("window: [5m", "1:12"), ("output:\n  maxBytes: 1MB\n", "2:13"), ("ringSlots: 1000\n", "1:12"),
+        ("sources:\n  - udp: localhost:1\n", "2:10"), ("sources:\n  - {}\n", "2:5"),
+        ("sources:\n  - stdin: true\n    mappings: nobody\n", "3:15"), ("mappings: [raeding]\n", "1:12"),
+        ("sources:\n  - udp: 127.0.0.1:1\n    unix: a.sock\n", "3:5"), ("limits:\n  depth: 1025\n", "2:10"),
+        ("output:\n  systems:\n    device: devices\n", "3:13"), ("window: 5m\nwindow: 1m\n", "1:1"),
+        ("identity: patient\n", "1:11"), ("\tlanes: 1\n", "1:1"), ("lanes:\n", "1:7"),
+    ])
+    func brokenConfiguration(text: String, place: String) throws {
+        let folder = TemporaryFolder()
+        folder.write("kymo.yaml", text)
+        for command in ["check", "run"] {
+            let done = try Kymo.run([command, "--config", "kymo.yaml"], directory: folder.path)
+            #expect(done.end == .exit(78))
+            #expect(done.error.contains("kymo.yaml:\(place): error: "), "\(done.error)")
+            #expect(done.output.isEmpty)
+        }
+    }
+
+    @Test(arguments: MappingText.brokenDevices)
+    func brokenDevice(text: String, place: String, word: String) throws {
+        try expectBroken(device: text, fhir: MappingText.fhir, "device.json:\(place): error: ", word)
+    }
+
+    @Test(arguments: MappingText.brokenFHIR)
+    func brokenFHIR(text: String, place: String, word: String) throws {
+        try expectBroken(device: MappingText.device, fhir: text, "fhir.json:\(place): error: ", word)
+    }
+
+    private func expectBroken(device: String, fhir: String, _ place: String, _ word: String) throws {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", device)
+        folder.write("mine/fhir.json", fhir)
+        let done = try Kymo.run(["check", "./mine"], directory: folder.path)
+        #expect(done.end == .exit(78))
+        #expect(done.error.contains("mine/\(place)") && done.error.contains(word), "\(done.error)")
+    }
+
+    @Test func everythingIsReportedAtOnce() throws {
+        let folder = TemporaryFolder()
+        folder.write("kymo.yaml", "lanes: 0\nwindow: x\n")
+        let done = try Kymo.run(
+            ["check", "--config", "kymo.yaml", "--lateness", "soon"], environment: ["KYMO_SHARDS": "none"],
+            directory: folder.path)
+        #expect(done.end == .exit(78))
+        #expect(done.error.split(separator: "\n").filter { $0.contains(": error: ") }.count == 4, "\(done.error)")
+        #expect(done.error.contains("kymo: 4 errors, 0 warnings"))
+    }
+
+    @Test func missingMapping() throws {
+        let folder = TemporaryFolder()
+        folder.write("empty/notes.txt", "nothing")
+        let arguments: [(String, String)] = [
+            ("./empty", "device.json is missing"), ("./nowhere", "no such folder"), ("wristbnad", "'wristband'"),
+            ("./empty/notes.txt", "is a file"),
+        ]
+        for (name, words) in arguments {
+            let done = try Kymo.run(["check", name], directory: folder.path)
+            #expect(done.end == .exit(78))
+            #expect(done.error.contains(words), "\(done.error)")
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import CommandSupport
+import KymographTestKit
+import Testing
+
+/// `kymo map`, `kymo test` and `kymo mappings`: what a person who writes a mapping uses.
+@Suite struct MapTests {
+    @Test func fromFileAndFromStandardInput() throws {
+        let folder = TemporaryFolder()
+        let file = folder.write("reading.json", Readings.heartRate(second: 5))
+        let fromFile = try Kymo.run(["map", file])
+        let fromInput = try Kymo.run(["map"], input: .bytes(Array(Readings.heartRate(second: 5).utf8)))
+        let fromDash = try Kymo.run(["map", "-"], input: .bytes(Array(Readings.heartRate(second: 5).utf8)))
+        #expect(fromFile.end == .exit(0) && fromFile.error.isEmpty)
+        #expect(fromFile.output == fromInput.output && fromFile.output == fromDash.output)
+        let tree = try JSONTree(parsing: fromFile.output)
+        let observation = tree["observations"]?.elements?.first
+        #expect(tree["measurements"]?.elements?.count == 1 && tree["rejected"] == nil)
+        #expect(observation?["resourceType"]?.text == "Observation")
+        #expect(observation?["valueQuantity"]?["value"] == .number("72"))
+    }
+
+    @Test func rejectedPayloads() throws {
+        let payloads: [(String, String)] = [
+            ("{", "invalidJSON"), ("{\"type\":\"unknown\"}", "noTemplate"),
+            (Readings.heartRate(second: 0).replacing("72", with: "null"), "nullValue"),
+        ]
+        for (payload, reason) in payloads {
+            let done = try Kymo.run(["map"], input: .bytes(Array(payload.utf8)))
+            #expect(done.end == .exit(65))
+            let rejected = try JSONTree(parsing: done.output)["rejected"]?.elements
+            #expect(rejected?.first?["reason"]?.text == reason, "\(done.text)")
+        }
+    }
+
+    @Test func nothingToMap() throws {
+        let done = try Kymo.run(["map"])
+        #expect(done.end == .exit(65))
+        #expect(try JSONTree(parsing: done.output) == .object([:]))
+    }
+
+    @Test func explain() throws {
+        let good = try Kymo.run(["map", "--explain"], input: .bytes(Array(Readings.heartRate(second: 0).utf8)))
+        #expect(good.end == .exit(0))
+        #expect(good.error.contains("reading, type heartRate (device.json line") && good.error.contains("a reading"))
+        #expect(good.error.contains("no match for") && good.error.contains("value beatsPerMinute (required)"))
+        #expect(try JSONTree(parsing: good.output)["measurements"]?.elements?.count == 1)
+        let bad = Readings.heartRate(second: 0).replacing("deviceId", with: "device")
+        let rejected = try Kymo.run(["map", "--explain"], input: .bytes(Array(bad.utf8)))
+        #expect(rejected.end == .exit(65))
+        #expect(rejected.error.contains("noDevice") && rejected.error.contains("deviceIdExpression"))
+        let broken = try Kymo.run(["map", "--explain"], input: .bytes(Array("{\"a\":".utf8)))
+        #expect(broken.end == .exit(65))
+        #expect(broken.error.contains("invalidJSON at byte 5"), "\(broken.error)")
+    }
+
+    @Test func defaultDeviceAndPatient() throws {
+        let payload = Readings.heartRate(second: 0).replacing("\"deviceId\":\"watch-1\",", with: "")
+        let done = try Kymo.run(
+            ["map", "--default-device", "phone-7", "--default-patient", "patient-7"],
+            input: .bytes(Array(payload.utf8)))
+        #expect(done.end == .exit(0))
+        #expect(done.text.contains("phone-7") && done.text.contains("patient-7"))
+    }
+
+    @Test func brokenMapping() throws {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.device.replacing("$.at", with: "$.at["))
+        folder.write("mine/fhir.json", MappingText.fhir)
+        let done = try Kymo.run(["map", "--mapping", "./mine"], directory: folder.path)
+        #expect(done.end == .exit(78) && done.error.contains("mine/device.json:6:"))
+    }
+}
+
+/// `kymo test` and `kymo mappings`.
+@Suite struct MappingTestTests {
+    @Test func theCatalogueIsGood() throws {
+        let done = try Kymo.run(["test"], directory: "/")
+        #expect(done.end == .exit(0), "\(done.error)")
+        #expect(done.error.contains("examples passed, 0 failed"))
+    }
+
+    @Test func list() throws {
+        let done = try Kymo.run(["mappings"], directory: "/")
+        #expect(done.end == .exit(0))
+        #expect(done.lines == done.lines.sorted() && Set(done.lines).isSuperset(of: ["reading", "wristband"]))
+    }
+
+    @Test func exportCheckUpdateAndTest() throws {
+        let folder = TemporaryFolder()
+        for name in try Kymo.run(["mappings"]).lines {
+            #expect(try Kymo.run(["mappings", "--export", name, name], directory: folder.path).end == .exit(0))
+            #expect(try Kymo.run(["check", "./\(name)"], directory: folder.path).end == .exit(0))
+            #expect(try Kymo.run(["test", "--update", "./\(name)"], directory: folder.path).end == .exit(0))
+            let done = try Kymo.run(["test", "./\(name)"], directory: folder.path)
+            #expect(done.end == .exit(0) && done.error.contains(", 0 failed"))
+        }
+        let again = try Kymo.run(["mappings", "--export", "reading", "reading"], directory: folder.path)
+        #expect(again.end == .exit(73) && again.error.contains("exists already"))
+        let unknown = try Kymo.run(["mappings", "--export", "raeding", "new"], directory: folder.path)
+        #expect(unknown.end == .exit(78) && unknown.error.contains("'reading'"))
+        #expect(!Files.exists(folder.file("new")))
+    }
+
+    @Test func aWrongExpectationIsShown() throws {
+        let folder = try mapping()
+        #expect(try Kymo.run(["test", "--update", "./mine"], directory: folder.path).end == .exit(0))
+        let expected = Files.text(folder.file("mine/examples/one.out.json"))
+        #expect(expected.contains("\"value\": 61"))
+        folder.write("mine/examples/one.out.json", expected.replacing("\"value\": 61", with: "\"value\": 62"))
+        let done = try Kymo.run(["test", "./mine"], directory: folder.path)
+        #expect(done.end == .exit(65) && done.output.isEmpty)
+        #expect(done.error.contains("./mine: one: failed") && done.error.contains("61 ≠ 62"), "\(done.error)")
+        #expect(done.error.contains("0 examples passed, 1 failed"))
+        folder.write("mine/examples/one.out.json", "{")
+        let broken = try Kymo.run(["test", "./mine"], directory: folder.path)
+        #expect(broken.end == .exit(65) && broken.error.contains("no JSON"))
+    }
+
+    @Test func examplesWithoutPartner() throws {
+        let folder = try mapping()
+        let missing = try Kymo.run(["test", "./mine"], directory: folder.path)
+        #expect(missing.end == .exit(65) && missing.error.contains("kymo test --update"))
+        folder.write("mine/examples/two.out.json", "{}")
+        let orphan = try Kymo.run(["test", "./mine"], directory: folder.path)
+        #expect(orphan.end == .exit(78) && orphan.error.contains("two.in.json"), "\(orphan.error)")
+    }
+
+    private func mapping() throws -> TemporaryFolder {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.device)
+        folder.write("mine/fhir.json", MappingText.fhir)
+        folder.write("mine/examples/one.in.json", MappingText.reading)
+        return folder
+    }
+}

@@ -1,0 +1,132 @@
+import CommandSupport
+import Glibc
+import KymographTestKit
+import Testing
+
+/// Where `kymo run` puts what comes out.
+@Suite struct RunOutputTests {
+    private let readings = Readings.heartRates(700)
+
+    @Test func standardOutputHasBundlesOnly() throws {
+        let done = try Kymo.run(["run", "--stdin"], input: .bytes(Readings.ndjson(readings)))
+        #expect(done.end == .exit(0))
+        #expect(done.lines.count >= 1)
+        for line in done.lines {
+            #expect(try JSONTree(parsing: Array(line.utf8))["resourceType"]?.text == "Bundle")
+        }
+        var reader = BundleReader()
+        try reader.read(ndjson: done.output)
+        #expect(reader.observations.count == 3 && reader.others.contains { $0["resourceType"]?.text == "Device" })
+        let balance = try #require(done.balance)
+        #expect(balance.received == 700 && balance.accepted == 700 && balance.isClosed)
+        #expect(balance.windows == 3 && balance.observations == reader.versions.values.reduce(0, +))
+        #expect(done.error.contains("kymo: listening on stdin, mapping reading"))
+    }
+
+    @Test func oneObservationALine() throws {
+        let bundles = try Kymo.run(["run", "--stdin"], input: .bytes(Readings.ndjson(readings)))
+        let done = try Kymo.run(
+            ["run", "--stdin", "--format", "ndjson"], input: .bytes(Readings.ndjson(readings)))
+        #expect(done.end == .exit(0) && done.lines.count == 3)
+        for line in done.lines {
+            #expect(try JSONTree(parsing: Array(line.utf8))["resourceType"]?.text == "Observation")
+        }
+        #expect(try store(done.output).observations.keys == store(bundles.output).observations.keys)
+    }
+
+    @Test func filesInADirectory() throws {
+        let folder = TemporaryFolder()
+        let done = try Kymo.run(
+            ["run", "--stdin", "--out", folder.file("out")], input: .bytes(Readings.ndjson(readings)))
+        #expect(done.end == .exit(0) && done.output.isEmpty)
+        let names = Files.names(folder.file("out"))
+        #expect(names.count == 1, "\(names)")
+        let name = try #require(names.first)
+        #expect(name.wholeMatch(of: /kymo-[0-9]{8}T[0-9]{6}-[0-9]{6}\.ndjson/) != nil, "\(name)")
+        #expect(try store(Files.read(folder.file("out/\(name)"))).observations.count == 3)
+    }
+
+    /// Small files, so that many are made, each whole.
+    @Test func compressedFiles() throws {
+        let folder = TemporaryFolder()
+        let file = folder.write(
+            "kymo.yaml",
+            "window: 10s\noutput: {to: out, compression: zstd, rotateBytes: 10KiB, maxEntries: 5, format: ndjson}\n")
+        let done = try Kymo.run(
+            ["run", "--stdin", "--config", file], directory: folder.path, input: .bytes(Readings.ndjson(readings)))
+        #expect(done.end == .exit(0), "\(done.error)")
+        let names = Files.names(folder.file("out"))
+        #expect(names.count > 3)
+        var all = BundleReader()
+        for name in names {
+            #expect(name.wholeMatch(of: /kymo-[0-9]{8}T[0-9]{6}-[0-9]{6}\.ndjson\.zst/) != nil, "\(name)")
+            let plain = try ChildProcess("zstd", ["-dc", folder.file("out/\(name)")]).finish()
+            #expect(plain.end == .exit(0))
+            try all.read(ndjson: plain.output)
+        }
+        #expect(all.observations.count == 70)
+    }
+
+    @Test func deadLettersKeepTheBytes() throws {
+        let folder = TemporaryFolder()
+        let bad = ["{\"type\":", "{\"type\":\"none\"}", "[1,2", "\u{1F600} é", "\"\\u0000\""]
+        let lines = zip(bad, Readings.heartRates(5)).flatMap { [$0, $1] }
+        let done = try Kymo.run(
+            ["run", "--stdin", "--dead-letter", folder.file("dead.ndjson")], input: .bytes(Readings.ndjson(lines)))
+        #expect(done.end == .exit(0))
+        let letters = try DeadLetter.read(folder.file("dead.ndjson"))
+        #expect(letters.map(\.text) == bad)
+        #expect(letters.map(\.reason) == ["invalidJSON", "noTemplate", "invalidJSON", "invalidJSON", "noTemplate"])
+        #expect(letters.allSatisfy { $0.source == "stdin" && $0.receivedAt.hasSuffix("Z") })
+        #expect(try #require(done.balance).rejected == 5)
+        // A second run appends.
+        _ = try Kymo.run(
+            ["run", "--stdin", "--dead-letter", folder.file("dead.ndjson")], input: .bytes(Readings.ndjson(["x"])))
+        #expect(try DeadLetter.read(folder.file("dead.ndjson")).map(\.text) == bad + ["x"])
+    }
+
+    @Test func outputThatCannotBeMade() throws {
+        let folder = TemporaryFolder()
+        folder.write("file", "")
+        let notADirectory = try Kymo.run(["run", "--stdin", "--out", folder.file("file")])
+        #expect(notADirectory.end == .exit(73) && notADirectory.error.contains("file"))
+        let noParent = try Kymo.run(["run", "--stdin", "--out", folder.file("a/b")])
+        #expect(noParent.end == .exit(73), "\(noParent.error)")
+        let noLetters = try Kymo.run(["run", "--stdin", "--dead-letter", folder.file("a/b")])
+        #expect(noLetters.end == .exit(73))
+    }
+
+    @Test func aDirectoryHasOneWriter() throws {
+        let folder = TemporaryFolder()
+        let first = try Kymo.start(["run", "--stdin", "--out", folder.file("out")], input: .pipe)
+        _ = try first.addresses()
+        let second = try Kymo.run(["run", "--stdin", "--out", folder.file("out")])
+        #expect(second.end == .exit(73) && second.error.contains("another sink"))
+        first.closeInput()
+        #expect(try first.finish().end == .exit(0))
+    }
+
+    /// What a process that was killed left behind becomes visible at the next start.
+    @Test func aKilledRunIsRecovered() throws {
+        let folder = TemporaryFolder()
+        let first = try Kymo.start(
+            ["run", "--stdin", "--out", folder.file("out"), "--window", "1s", "--lateness", "0s"], input: .pipe)
+        first.write(Readings.ndjson(readings))
+        try Waiting.until("output") {
+            Files.names(folder.file("out")).contains { !Files.read(folder.file("out/\($0)")).isEmpty }
+        }
+        first.signal(SIGKILL)
+        #expect(try first.wait() == .signal(SIGKILL))
+        let second = try Kymo.run(["run", "--stdin", "--out", folder.file("out")])
+        #expect(second.end == .exit(0) && second.error.contains("recovered kymo-"))
+        let names = Files.names(folder.file("out"))
+        #expect(!names.isEmpty && names.allSatisfy { $0.hasSuffix(".ndjson") }, "\(names)")
+        for name in names { _ = try store(Files.read(folder.file("out/\(name)"))) }
+    }
+
+    private func store(_ output: [UInt8]) throws -> BundleReader {
+        var reader = BundleReader()
+        try reader.read(ndjson: output)
+        return reader
+    }
+}

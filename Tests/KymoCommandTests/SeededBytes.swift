@@ -1,0 +1,14 @@
+import KymographTestKit
+
+/// Random bytes that a seed repeats.
+struct SeededBytes {
+    private var generator: SeededGenerator
+
+    init(seed: UInt64) {
+        generator = SeededGenerator(seed: seed)
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+}

@@ -1,0 +1,128 @@
+import Kymograph
+import KymographCore
+import Testing
+
+/// Mappings as sources name them: found, loaded, compared.
+@Suite struct MappingCheckTests {
+    private static func device(_ type: String, match: String) -> String {
+        """
+        {"templateType": "CollectionContent", "template": [{"templateType": "JsonPathContent", "template": {
+          "typeName": "\(type)", "typeMatchExpression": "\(match)", "deviceIdExpression": "$.d",
+          "timestampExpression": "$.t", "values": [{"valueName": "v", "valueExpression": "$.v"}]}}]}
+        """
+    }
+
+    private static func fhir(_ type: String) -> String {
+        """
+        {"templateType": "CollectionFhir", "template": [{"templateType": "CodeValueFhir", "template": {
+          "typeName": "\(type)", "codes": [{"code": "41950-7", "system": "http://loinc.org", "display": "Steps"}],
+          "value": {"valueType": "Quantity", "valueName": "v", "unit": "steps", "code": "{steps}",
+            "system": "http://unitsofmeasure.org"}}}]}
+        """
+    }
+
+    /// Writes a mapping with one template into `folder` and gives its path, which is the mapping's name.
+    private static func mapping(_ folder: MappingFolder, type: String, match: String) -> String {
+        Files.write("\(folder.path)/device.json", Array(device(type, match: match).utf8))
+        Files.write("\(folder.path)/fhir.json", Array(fhir(type).utf8))
+        return folder.path
+    }
+
+    @Test func theDefaultsLoad() throws {
+        let result = ConfigurationLoader.checkMappings(PipelineSettings())
+        #expect(result.diagnostics.map(\.text) == [])
+        #expect(try #require(result.set).mappings == ["reading"])
+    }
+
+    @Test func everySourceHasItsTemplates() throws {
+        let settings = load(
+            """
+            maxFuture: 1s
+            identity: strict
+            sources:
+              - stdin: true
+              - udp: 127.0.0.1:1
+                mappings: wristband
+                defaultDevice: d
+                defaultPatient: p
+            """
+        ).settings
+        let set = try #require(ConfigurationLoader.checkMappings(settings).set)
+        #expect(set.mappings == ["reading", "wristband"])
+        let inputs = settings.sources.map { settings.laneInput($0, set: set) }
+        #expect(
+            inputs.map { Set($0.templates.map { set.describe(template: $0).mapping }) } == [["reading"], ["wristband"]])
+        #expect(inputs[0].context.defaultDevice.isEmpty && inputs[1].context.defaultDevice == Array("d".utf8))
+        #expect(inputs[1].context.defaultPatient == Array("p".utf8))
+        #expect(inputs.allSatisfy { $0.context.requiresPatient && $0.context.maxFuture == 1_000_000_000 })
+    }
+
+    @Test func unknownMappingsAreNamedWhereTheyStand() {
+        let settings = load(
+            "mappings: [reading, readng]\nsources:\n- stdin: true\n- unix: a\n  mappings:\n    - ./no/such\n"
+        ).settings
+        let result = ConfigurationLoader.checkMappings(settings)
+        #expect(result.set == nil)
+        #expect(
+            result.diagnostics.map(\.text) == [
+                "kymo.yaml:1:21: error: mappings: no mapping is called 'readng': did you mean 'reading'? (a folder of "
+                    + "your own needs a / in its path)",
+                "kymo.yaml:6:7: error: sources[1].mappings: ./no/such: no such folder; a mapping is a folder with "
+                    + "device.json and fhir.json",
+            ])
+    }
+
+    @Test func anUnknownMappingOfAFlag() {
+        let settings = load("", flags: [("mappings", "--mapping", "./no/such")]).settings
+        #expect(
+            ConfigurationLoader.checkMappings(settings).diagnostics.map(\.text) == [
+                "command line:1:1: error: --mapping: ./no/such: no such folder; a mapping is a folder with "
+                    + "device.json and fhir.json"
+            ])
+    }
+
+    @Test func errorsInsideAMappingAreReported() {
+        let folder = MappingFolder()
+        let name = Self.mapping(folder, type: "hr", match: "$..[?(@v")
+        let result = ConfigurationLoader.checkMappings(load("mappings: \(name)").settings)
+        #expect(result.set == nil)
+        #expect(result.diagnostics.contains { $0.file == "\(name)/device.json" && $0.severity == .error })
+    }
+
+    @Test func oneTypeFromTwoMappingsOfASource() {
+        let (one, two, three) = (MappingFolder(), MappingFolder(), MappingFolder())
+        let names = [
+            Self.mapping(one, type: "hr", match: "$..[?(@d && @v)]"),
+            Self.mapping(two, type: "hr", match: "$..[?(@d && @v)]"),
+            Self.mapping(three, type: "hr", match: "$..[?(@v)]"),
+        ]
+        let settings = load("sources:\n- stdin: true\n  mappings: [\(names.joined(separator: ", "))]").settings
+        let result = ConfigurationLoader.checkMappings(settings)
+        #expect(result.set != nil)
+        let advice = "name one of the two mappings for stdin, or give each a source of its own"
+        let gives = "of stdin gives the type 'hr' too:"
+        let both = "a payload that both match gives a duplicate or a conflict"
+        #expect(
+            result.diagnostics.map(\.text) == [
+                "\(names[1])/device.json:2:15: warning: the mapping '\(names[0])' \(gives) they match the same "
+                    + "payloads, and each gives a duplicate or a conflict; \(advice)",
+                "\(names[2])/device.json:2:15: warning: the mapping '\(names[0])' \(gives) \(both); \(advice)",
+                "\(names[2])/device.json:2:15: warning: the mapping '\(names[1])' \(gives) \(both); \(advice)",
+            ])
+    }
+
+    @Test func oneTypeFromTwoSourcesIsFine() {
+        let (one, two) = (MappingFolder(), MappingFolder())
+        let names = [one, two].map { Self.mapping($0, type: "hr", match: "$..[?(@d && @v)]") }
+        let settings = load(
+            "sources:\n- stdin: true\n  mappings: \(names[0])\n- unix: a\n  mappings: \(names[1])\n"
+        ).settings
+        #expect(ConfigurationLoader.checkMappings(settings).diagnostics.map(\.text) == [])
+    }
+}
+
+/// A folder for one mapping, removed with the test.
+private final class MappingFolder {
+    private let scratch = Scratch()
+    var path: String { scratch.path }
+}

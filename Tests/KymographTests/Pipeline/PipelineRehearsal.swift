@@ -1,0 +1,100 @@
+import Kymograph
+import KymographCore
+import KymographTestKit
+
+/// The whole pipeline without threads, sockets or clock: lane, ring and shard take turns in the test.
+struct PipelineRehearsal: ~Copyable {
+    /// Keeps what lane and shard tell.
+    final class Record: LaneEvents, ShardEvents {
+        var output: [UInt8] = []
+        var received = 0
+        var routed = 0
+        var tally = ShardTally()
+        var laneRejected: [Rejection: Int] = [:]
+        var isRoomWanted = false
+
+        func bundle(_ bytes: ByteView) { output += bytes.array + [0x0A] }
+
+        func counted(_ tally: ShardTally) { self.tally.add(tally) }
+
+        func rejected(_ reason: Rejection, _ measurement: Measurement, payload: ByteView, identity: SeriesIdentity) {}
+
+        func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
+            laneRejected[reason, default: 0] += 1
+        }
+
+        func received(_ count: Int, source: Int) { received += count }
+
+        func routed(_ count: Int) { routed += count }
+
+        func wake(shard: Int) {}
+
+        /// The rehearsal empties the rings after each batch, so that a full one is a fault of the test.
+        func waitForRoom(shard: Int) -> Bool {
+            isRoomWanted = true
+            return false
+        }
+
+        /// What the lane and the shard rejected.
+        var rejected: Int { laneRejected.values.reduce(0, +) + tally.rejected.reduce(0, +) }
+
+        /// What has ended somewhere.
+        var accounted: Int { tally.accepted + tally.duplicate + tally.conflict + rejected }
+    }
+
+    static let reading = MappingSelection.load(["reading"]).set
+
+    let record = Record()
+    private var lane: ReadingLane
+    private var shard: InMemoryShard
+    private var now: Instant
+
+    init(
+        set: MappingSet, settings: WindowSettings, requiresPatient: Bool = false,
+        now: Instant = Instant(seconds: 1_800_000_000)
+    ) {
+        self.now = now
+        let ring = Ring(capacity: 4_096)
+        let context = SourceContext(requiresPatient: requiresPatient)
+        lane = ReadingLane(
+            set: set, inputs: [LaneInput(templates: set.templates(of: set.mappings), context: context)],
+            limits: ScanLimits(),
+            router: ReadingRouter(
+                rings: [ring], maxDevices: settings.limits.maxDevices, maxSeries: settings.limits.maxSeries),
+            events: record)
+        let encoder = ObservationEncoder(
+            types: set.types, templates: set.fhirTemplates, options: ObservationOptions(), digest: .openSSL)
+        shard = InMemoryShard(
+            rings: [ring], types: set.types, settings: settings, bundles: BundleWriter(encoder, maxEntries: 20),
+            events: record)
+    }
+
+    /// Takes a datagram, and lets the shard work when `isBatchEnd`.
+    mutating func take(_ bytes: [UInt8], isBatchEnd: Bool) {
+        let storage = PaddedBytes(copying: bytes)
+        lane.datagram(storage.view, source: 0, received: now)
+        if isBatchEnd { work() }
+    }
+
+    /// Lets the shard take what the lane has.
+    mutating func work() {
+        lane.batchEnd()
+        while shard.step(now: now) > 0 {}
+    }
+
+    /// Lets time pass without readings.
+    mutating func pass(nanoseconds: Int64) {
+        work()
+        now = now.advanced(by: nanoseconds)
+        shard.tick(now: now, bundleAge: 200_000_000)
+    }
+
+    /// Ends as the pipeline does; the Observations that a server would then hold.
+    mutating func end() throws -> BundleReader {
+        work()
+        shard.drain(now: now)
+        var reader = BundleReader()
+        try reader.read(ndjson: record.output)
+        return reader
+    }
+}
