@@ -27,4 +27,9 @@ struct Kymo: ParsableCommand {
             """,
         version: "kymo \(KymographVersion.text)",
         subcommands: [Run.self, Check.self, Test.self, Map.self, Replay.self, Simulate.self, Mappings.self])
+
+    static func main() {
+        StandardDescriptors.reserve()
+        main(nil)
+    }
 }

@@ -35,9 +35,8 @@ struct Run: ParsableCommand {
         live.finish()
         for line in outcome.summary.lines { StandardError.write("kymo: \(line)\n") }
         if !outcome.message.isEmpty { StandardError.write("kymo: \(outcome.message)\n") }
-        // Threads that a second signal left behind must not run on while the process is taken down.
-        if outcome.exitCode >= 128 { _exit(outcome.exitCode) }
-        guard outcome.exitCode == ExitStatus.success else { throw ExitCode(outcome.exitCode) }
+        // Threads that were left behind, by force or by a second signal, must not run on while the process is taken down.
+        if outcome.exitCode != ExitStatus.success { _exit(outcome.exitCode) }
     }
 
     private static func watchSignals() throws -> SignalWatcher {

@@ -26,19 +26,24 @@ struct SettingOptions: ParsableArguments {
             valueName: "name|dir"))
     var mapping: [String] = []
 
-    @Option(help: ArgumentHelp("Window of templates that name no period: 30s, 5m, 1h. Default: 5m.", valueName: "length"))
+    @Option(
+        help: ArgumentHelp("Window of templates that name no period: 30s, 5m, 1h. Default: 5m.", valueName: "length"))
     var window: String?
 
     @Option(help: ArgumentHelp("How late a device's readings may come. Default: 30s.", valueName: "length"))
     var lateness: String?
 
-    @Option(help: ArgumentHelp("Close windows of devices quiet for this long; 0s never. Default: 10s.", valueName: "length"))
+    @Option(
+        help: ArgumentHelp("Close windows of devices quiet for this long; 0s never. Default: 10s.", valueName: "length")
+    )
     var idle: String?
 
     @Option(help: ArgumentHelp("stdout, or a directory for rotating files. Default: stdout.", valueName: "stdout|dir"))
     var out: String?
 
-    @Option(help: ArgumentHelp("Transaction bundles, or one Observation a line. Default: bundle.", valueName: "bundle|ndjson"))
+    @Option(
+        help: ArgumentHelp(
+            "Transaction bundles, or one Observation a line. Default: bundle.", valueName: "bundle|ndjson"))
     var format: String?
 
     @Option(help: ArgumentHelp("Append rejected readings with their bytes to this file.", valueName: "file"))
@@ -63,6 +68,10 @@ struct SettingOptions: ParsableArguments {
 
     private func input() throws -> ConfigurationInput {
         var flags: [(key: String, flag: String, value: String)] = mapping.map { ("mappings", "--mapping", $0) }
+        flags += udp.map { ("udp", "--udp", $0) }
+        flags += unix.map { ("unix", "--unix", $0) }
+        flags += unixgram.map { ("unixgram", "--unixgram", $0) }
+        if stdin { flags.append(("stdin", "--stdin", "true")) }
         let single: [(String, String, String?)] = [
             ("window", "--window", window), ("lateness", "--lateness", lateness), ("idle", "--idle", idle),
             ("output.to", "--out", out), ("output.format", "--format", format),
@@ -72,21 +81,7 @@ struct SettingOptions: ParsableArguments {
             if let value { flags.append((key, flag, value)) }
         }
         return ConfigurationInput(
-            flags: flags, flagSources: try sources(), environment: ProcessInfo.processInfo.environment,
-            file: try configurationFile())
-    }
-
-    private func sources() throws -> [PipelineSettings.Source] {
-        var kinds: [SourceKind] = []
-        do {
-            for address in udp { kinds.append(try SourceKind.udp(parsing: address)) }
-        } catch {
-            throw StandardError.exit("--udp: \(error.message)", code: ExitStatus.usage)
-        }
-        kinds += unix.map { .unixStream(path: $0) }
-        kinds += unixgram.map { .unixDatagram(path: $0) }
-        if stdin { kinds.append(.standardInput(descriptor: 0)) }
-        return kinds.map { PipelineSettings.Source($0) }
+            flags: flags, environment: ProcessInfo.processInfo.environment, file: try configurationFile())
     }
 
     private func configurationFile() throws -> (name: String, bytes: [UInt8])? {

@@ -47,7 +47,7 @@ enum Spawn {
     ) -> Int32 {
         var pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
         defer {
-            for unsafe pointer in unsafe pointers { unsafe free(pointer) }
+            for unsafepointer in unsafe pointers { unsafe free(pointer) }
         }
         return unsafe pointers.withUnsafeMutableBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return EINVAL }

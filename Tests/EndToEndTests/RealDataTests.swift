@@ -15,7 +15,7 @@ struct RealDataTests {
         let folder = TemporaryFolder()
         let fromInput = try Kymo.run(["run", "--stdin"], input: .bytes(Files.read(file)))
         let expected = try store(fromInput)
-        #expect(expected.observations.count > 300)
+        #expect(expected.observations.count > 200)
         // A rate that this pipeline keeps up with by far: a datagram that is dropped is no fault of the mapping.
         let sources: [(flag: [String], rate: [String])] = [
             (["--udp", "127.0.0.1:0"], ["--rate", "8000"]), (["--udp", "[::1]:0"], ["--rate", "8000"]),
@@ -93,7 +93,7 @@ struct ValidationTests {
             Files.write(done.output, to: folder.file("\(name).ndjson"))
             let result = try ChildProcess(
                 SharedMaterial.python,
-                ["-B", "\(root)/fhir/validate_bundle.py", "--external-ok", folder.file("\(name).ndjson")]
+                ["-B", "\(root)/fhir/validate_bundle.py", folder.file("\(name).ndjson")]
             ).finish(seconds: 300)
             let report = String(decoding: result.output, as: UTF8.self)
             #expect(result.end == .exit(0), "\(name): \(report.suffix(1500)) \(result.error.suffix(500))")

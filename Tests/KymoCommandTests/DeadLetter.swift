@@ -15,7 +15,8 @@ struct DeadLetter {
     static func read(_ path: String) throws -> [DeadLetter] {
         try Files.read(path).split(separator: 0x0A).map { line in
             let tree = try JSONTree(parsing: Array(line))
-            guard let reason = tree["reason"]?.text, let source = tree["source"]?.text, let detail = tree["detail"]?.text,
+            guard let reason = tree["reason"]?.text, let source = tree["source"]?.text,
+                let detail = tree["detail"]?.text,
                 let time = tree["receivedAt"]?.text, let bytes = Data(base64Encoded: tree["bytes"]?.text ?? "?")
             else { throw WaitError(description: "not a dead letter: \(String(decoding: line, as: UTF8.self))") }
             return DeadLetter(reason: reason, source: source, receivedAt: time, bytes: Array(bytes), detail: detail)

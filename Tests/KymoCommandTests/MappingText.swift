@@ -17,7 +17,7 @@ enum MappingText {
           {"templateType": "CodeValueFhir", "template": {
             "typeName": "pulse",
             "period": "instance",
-            "codes": [{"system": "http://loinc.org", "code": "8867-4"}],
+            "codes": [{"system": "urn:example", "code": "pulse"}],
             "value": {"valueType": "Quantity", "valueName": "pulse", "unit": "/min", "code": "/min"}
           }}
         ]}
@@ -26,16 +26,16 @@ enum MappingText {
     static let reading = #"{"id":"p-1","at":"2026-03-01T08:00:00Z","pulse":61}"#
 
     static let brokenDevices: [(String, String, String)] = [
-        (device.replacing("]}\n]}", with: "]}\n]"), "1:1", ""),
+        (String(device.dropLast()), "9:2", "ends in the middle"),
         (device.replacing("\"CollectionContent\"", with: "\"CollectionContents\""), "1:18", "CollectionContent"),
         (device.replacing("\"JsonPathContent\"", with: "\"JsonPathContant\""), "2:20", "JsonPathContent"),
-        (device.replacing("$..[?(@pulse)]", with: "$..[?(@pulse]"), "4:28", "typeMatchExpression"),
-        (device.replacing("\"typeName\": \"pulse\",", with: ""), "2:", "typeName"),
-        (device.replacing("\"deviceIdExpression\": \"$.id\",", with: ""), "2:", "deviceIdExpression"),
-        (device.replacing("\"timestampExpression\": \"$.at\",", with: ""), "2:", "timestampExpression"),
-        (device.replacing("\"required\": true", with: "\"required\": 7"), "7:", "required"),
-        (device.replacing("\"valueName\": \"pulse\", ", with: ""), "7:", "valueName"),
-        (device.replacing("$.at", with: "$.at["), "6:", "timestampExpression"),
+        (device.replacing("$..[?(@pulse)]", with: "$..[?(@pulse]"), "4:28", "character 13"),
+        (device.replacing("\"typeName\": \"pulse\",", with: ""), "2:51", "TypeName"),
+        (device.replacing("\"deviceIdExpression\": \"$.id\",", with: ""), "2:51", "DeviceIdExpression"),
+        (device.replacing("\"timestampExpression\": \"$.at\",", with: ""), "2:51", "TimestampExpression"),
+        (device.replacing("\"required\": true", with: "\"required\": 7"), "7:81", "required"),
+        (device.replacing("\"valueName\": \"pulse\", ", with: ""), "7:16", "ValueName"),
+        (device.replacing("$.at", with: "$.at["), "6:28", "character 6"),
     ]
 
     static let brokenFHIR: [(String, String, String)] = [
@@ -43,8 +43,8 @@ enum MappingText {
         (fhir.replacing("\"CodeValueFhir\"", with: "7"), "2:20", ""),
         (fhir.replacing("\"instance\"", with: "\"sometimes\""), "4:15", "period"),
         (fhir.replacing("\"Quantity\"", with: "\"Quantum\""), "6:28", "Quantity"),
-        (fhir.replacing("\"valueName\": \"pulse\"", with: "\"valueName\": \"puls\""), "6:", "puls"),
-        (fhir.replacing("\"8867-4\"}],", with: "\"8867-4\"}"), "6:", ""),
-        (fhir.replacing("\"typeName\": \"pulse\",", with: ""), "2:", "typeName"),
+        (fhir.replacing("\"valueName\": \"pulse\"", with: "\"valueName\": \"puls\""), "6:53", "did you mean 'pulse'"),
+        (fhir.replacing("\"code\": \"pulse\"}],", with: "\"code\": \"pulse\"}"), "6:5", "not valid JSON"),
+        (fhir.replacing("\"typeName\": \"pulse\",", with: ""), "2:49", "typeName"),
     ]
 }

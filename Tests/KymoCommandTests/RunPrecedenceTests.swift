@@ -7,10 +7,11 @@ import Testing
     private let readings = Readings.ndjson(Readings.heartRates(120))
 
     /// Ten minutes of readings give so many windows as the winning length says.
-    @Test(arguments: [
-        (nil, nil, nil, 1), (nil, nil, "60s", 2), (nil, "30s", "60s", 4), ("20s", "30s", "60s", 6),
-        ("20s", nil, nil, 6), (nil, "30s", nil, 4), (nil, "", "60s", 2),
-    ] as [(String?, String?, String?, Int)])
+    @Test(
+        arguments: [
+            (nil, nil, nil, 1), (nil, nil, "60s", 2), (nil, "30s", "60s", 4), ("20s", "30s", "60s", 6),
+            ("20s", nil, nil, 6), (nil, "30s", nil, 4), (nil, "", "60s", 2),
+        ] as [(String?, String?, String?, Int)])
     func window(flag: String?, variable: String?, file: String?, count: Int) throws {
         let folder = TemporaryFolder()
         var arguments = ["run", "--stdin"]

@@ -26,7 +26,9 @@ import Testing
 
     @Test func severalLanesAndShards() throws {
         let folder = TemporaryFolder()
-        let file = folder.write("kymo.yaml", "lanes: 3\nshards: 2\nringSlots: 512\nsources: [{unix: a.sock}, {unix: b.sock}, {unix: c.sock}]\n")
+        let file = folder.write(
+            "kymo.yaml",
+            "lanes: 3\nshards: 2\nringSlots: 512\nsources: [{unix: a.sock}, {unix: b.sock}, {unix: c.sock}]\n")
         let run = try Kymo.start(["run", "--config", file], directory: folder.path)
         _ = try run.addresses(3)
         for name in ["a", "b", "c"] {

@@ -1,4 +1,5 @@
 public import KymographCore
+import Synchronization
 
 /// Sources, lanes, rings, shards and a sink, wired together and run until they end or are told to.
 ///
@@ -30,6 +31,9 @@ public final class Pipeline: Sendable {
     private let control: PipelineControl
     private let runningLanes: LaneCount
     private let runningShards: LaneCount
+    private let runningClosing = LaneCount(1)
+    /// Why the dead letters are not complete, if so.
+    private let closingMessage = Mutex<String?>(nil)
 
     /// Opens everything. `notes` takes messages for the operator while the pipeline runs, from any thread.
     public init(
@@ -40,7 +44,11 @@ public final class Pipeline: Sendable {
         ledger = PipelineLedger(sources: settings.sources.count)
         do throws(SinkError) {
             sink = try Pipeline.openSink(settings, notes)
-            if let path = settings.deadLetter { deadLetters = try DeadLetterWriter(path: path) } else { deadLetters = nil }
+            if let path = settings.deadLetter {
+                deadLetters = try DeadLetterWriter(path: path)
+            } else {
+                deadLetters = nil
+            }
         } catch {
             throw PipelineError(error)
         }
@@ -68,9 +76,15 @@ public final class Pipeline: Sendable {
         case .standardOutput: return StandardOutputSink()
         case .directory(let path):
             let sink = try RotatingFileSink(directory: path, options: settings.rotation)
-            for file in sink.recovered { notes("recovered \(file) of an earlier run that did not end well") }
+            for file in sink.recovered { notes(describe(file)) }
             return sink
         }
+    }
+
+    private static func describe(_ file: RecoveredFile) -> String {
+        let part = file.isPartial ? ", which is only the beginning of a file," : ""
+        let cut = file.bytesCut > 0 ? " without the \(file.bytesCut) bytes of its unfinished line" : ""
+        return "recovered \(file.name)\(part) of an earlier run that did not end well\(cut)"
     }
 
     private static func bells(_ count: Int) throws(SourceError) -> [Doorbell] {
@@ -156,20 +170,47 @@ public final class Pipeline: Sendable {
         startShards()
         startLanes()
         var controller = RunController(drainLimit: settings.drainLimit)
-        while !(runningLanes.isZero && runningShards.isZero) && control.currentFailure == nil {
-            control.waitForChange(or: signals?.fileDescriptor ?? -1, milliseconds: 200)
+        if let code = obey(
+            signals, &controller, progress, until: { [self] in runningLanes.isZero && runningShards.isZero })
+        {
+            return outcome(exitCode: code, "ended by a second signal")
+        }
+        // By force, lanes may still run.
+        stop()
+        startClosing()
+        if let code = obey(signals, &controller, progress, until: { [self] in runningClosing.isZero }) {
+            return outcome(exitCode: code, "ended by a second signal")
+        }
+        return verdict
+    }
+
+    /// Does what signals ask for until `isDone`; returns the exit code when a second one says to end at once.
+    ///
+    /// Once everything is to end by force it waits no longer than threads need to look up: one that the system holds,
+    /// in a write that nobody reads, never will.
+    private func obey(
+        _ signals: SignalWatcher?, _ controller: inout RunController, _ progress: ((PipelineSummary) -> Void)?,
+        until isDone: () -> Bool
+    ) -> Int32? {
+        let clock = ContinuousClock()
+        var forcedSince: ContinuousClock.Instant?
+        while !isDone() {
+            control.waitForChange(or: signals?.fileDescriptor ?? -1, milliseconds: control.isForced ? 10 : 200)
             while let signal = signals?.next() {
                 switch controller.take(signal, now: WallClock.now()) {
                 case .nothing: control.note("SIGHUP: mappings are read at the start only; restart to load changed ones")
                 case .drain: stop()
-                case .endNow(let code): return outcome(exitCode: code, "ended by a second signal")
+                case .endNow(let code): return code
                 }
             }
             if controller.isOverdue(at: WallClock.now()) { control.force() }
             progress?(summary)
-            if control.isForced { break }
+            guard control.isForced else { continue }
+            let since = forcedSince ?? clock.now
+            forcedSince = since
+            if since.duration(to: clock.now) > .milliseconds(500) { break }
         }
-        return finish(controller)
+        return nil
     }
 
     /// Stops receiving; ``run(signals:progress:)`` returns when everything is delivered.
@@ -229,21 +270,25 @@ public final class Pipeline: Sendable {
 
     // MARK: Ending
 
-    private func finish(_ controller: RunController) -> Outcome {
-        stop()
-        // Threads that were told to end by force look up within a few milliseconds.
-        var patience = 500
-        while !(runningLanes.isZero && runningShards.isZero) && patience > 0 {
-            Wait.milliseconds(10)
-            patience -= 10
+    /// Completes the files on a thread of its own: a full disk or a reader that does not read would keep this one from
+    /// its signals.
+    private func startClosing() {
+        WorkerThread.start("kymo-close") { [self] in
+            let message = closeDeadLetters()
+            closingMessage.withLock { $0 = message }
+            output.close()
+            runningClosing.leave()
+            control.noteChange()
         }
-        output.close()
-        let message = closeDeadLetters()
+    }
+
+    /// How a run ended that no second signal cut.
+    private var verdict: Outcome {
         if let failure = control.currentFailure { return outcome(exitCode: failure.exitCode, failure.message) }
         if control.isForced {
             return outcome(exitCode: ExitStatus.drainCut, "draining took longer than its limit and was cut")
         }
-        if let message { return outcome(exitCode: ExitStatus.ioError, message) }
+        if let message = closingMessage.withLock({ $0 }) { return outcome(exitCode: ExitStatus.ioError, message) }
         let inFlight = summary.inFlight
         guard inFlight == 0 else {
             return outcome(exitCode: ExitStatus.software, "\(inFlight) readings are unaccounted for: this is a bug")

@@ -34,7 +34,10 @@ import Testing
 enum HostilePayload {
     static func make(_ generator: inout SeededGenerator) -> [UInt8] {
         switch Int.random(in: 0..<10, using: &generator) {
-        case 0: return (0..<Int.random(in: 0..<60, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        case 0:
+            return (0..<Int.random(in: 0..<60, using: &generator)).map { _ in
+                UInt8.random(in: 0...255, using: &generator)
+            }
         case 1: return mutated(Array(reading(&generator).utf8), &generator)
         case 2: return Array("[\(reading(&generator)),\(reading(&generator)),3]".utf8)
         case 3: return Array("\(reading(&generator))\n\(reading(&generator))\n{".utf8)
@@ -55,11 +58,14 @@ enum HostilePayload {
     private static func reading(_ generator: inout SeededGenerator) -> String {
         let device = Int.random(in: 0..<9, using: &generator)
         // Around the present of a rehearsal, a day back, or far ahead of it.
-        let second = [1_799_999_000, 1_799_913_600, 1_800_009_000][[0, 0, 0, 0, 1, 2].randomElement(using: &generator) ?? 0]
+        let second =
+            [1_799_999_000, 1_799_913_600, 1_800_009_000][[0, 0, 0, 0, 1, 2].randomElement(using: &generator) ?? 0]
             + Int.random(in: 0..<600, using: &generator)
-        let value = ["60", "61.50", "null", "\"x\"", "1e99", "1e-100", "-0", "12345678901234567890", "true"]
+        let value =
+            ["60", "61.50", "null", "\"x\"", "1e99", "1e-100", "-0", "12345678901234567890", "true"]
             .randomElement(using: &generator) ?? "1"
-        let (type, unit) = [("heartRate", "/min"), ("steps", "{steps}"), ("glucose", "mg/dL"), ("mood", "/min")]
+        let (type, unit) =
+            [("heartRate", "/min"), ("steps", "{steps}"), ("glucose", "mg/dL"), ("mood", "/min")]
             .randomElement(using: &generator) ?? ("", "")
         let patient = Bool.random(using: &generator) ? "\"patientId\":\"p-\(device % 2)\"," : ""
         var time = ByteWriter(capacity: 64)
