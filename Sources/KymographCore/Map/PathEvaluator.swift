@@ -158,8 +158,8 @@ struct PathEvaluator: ~Copyable {
         }
     }
 
-    /// Whether `path` is a filter by a text test that the flat payload fails: the usual way not to be chosen, told without
-    /// a selection.
+    /// Whether `path` is a filter by a text test that the flat payload fails: the usual way not to be chosen, told
+    /// without a selection.
     @inline(__always)
     mutating func isRuledOut(_ path: PathReference, bytes: ByteView) -> Bool {
         guard path.count == 1, scanner.isFlatObject, scanner.root != JSONScanner.payload else { return false }
@@ -171,7 +171,8 @@ struct PathEvaluator: ~Copyable {
         return !passes(test, predicate: Int(step.argument), at: payload, root: scanner.root, bytes: bytes)
     }
 
-    /// The objects of a flat document for which a text test holds: the payload, and the envelope if the test is about it.
+    /// The objects of a flat document for which a text test holds: the payload, and the envelope if the test is about
+    /// it.
     private mutating func appendFlat(predicate: Int, root: Int, bytes: ByteView) {
         let envelope = scanner.root
         let isAboutEnvelope = textTests[predicate].firstName <= NameTable.systemProperties
