@@ -22,8 +22,9 @@ public struct ScanLimits: Sendable {
 
 /// Scans one JSON document (RFC 8259) to a tape of ``Token``s: validating, without recursion, without allocation.
 ///
-/// While scanning, each key is looked up among the names that any template mentions; ``nameMask`` tells afterwards which
-/// occurred, so that most templates are ruled out by one bit test, and ``slot(of:)`` where the payload's own members are.
+/// While scanning, each key is looked up among the names that any template mentions; ``nameMask`` tells afterwards
+/// which occurred, so that most templates are ruled out by one bit test, and ``slot(of:)`` where the payload's own
+/// members are.
 ///
 /// The tape starts with the envelope `{Body, Properties, SystemProperties}` that the mapping dialect demands, built
 /// around a payload that does not bring one (spec: mapping dialect, section 1.1).

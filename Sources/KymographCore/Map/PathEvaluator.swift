@@ -182,7 +182,8 @@ struct PathEvaluator: ~Copyable {
         return holds ? .payload : .nothing
     }
 
-    /// The objects of a flat document for which a text test holds: the payload, and the envelope if the test is about it.
+    /// The objects of a flat document for which a text test holds: the payload, and the envelope if the test is about
+    /// it.
     private mutating func appendFlat(predicate: Int, root: Int, bytes: ByteView) {
         let envelope = scanner.root
         let isAboutEnvelope = textTests[predicate].firstName <= NameTable.systemProperties
