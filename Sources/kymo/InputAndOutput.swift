@@ -15,7 +15,9 @@ enum InputFile {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
             // Safe: the array's storage outlives the call.
-            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(STDIN_FILENO, $0.baseAddress, $0.count) }
+            let count = unsafe chunk.withUnsafeMutableBytes {
+                unsafe Glibc.read(STDIN_FILENO, $0.baseAddress, $0.count)
+            }
             if count < 0 { return nil }
             if count == 0 { return content }
             content += chunk[..<count]

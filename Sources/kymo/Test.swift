@@ -14,7 +14,8 @@ struct Test: ParsableCommand {
             Example: kymo test ./my-device/
             """)
 
-    @Argument(help: ArgumentHelp("Mappings: catalogue names or folders; default: the catalogue.", valueName: "name|dir"))
+    @Argument(
+        help: ArgumentHelp("Mappings: catalogue names or folders; default: the catalogue.", valueName: "name|dir"))
     var names: [String] = []
 
     @Flag(help: "Write the expected outputs of folders instead of comparing.")

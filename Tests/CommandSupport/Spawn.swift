@@ -46,9 +46,7 @@ enum Spawn {
         _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
     ) -> Int32 {
         var pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
-        defer {
-            for unsafepointer in unsafe pointers { unsafe free(pointer) }
-        }
+        defer { unsafe pointers.forEach { unsafe free($0) } }
         return unsafe pointers.withUnsafeMutableBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return EINVAL }
             return unsafe body(base)

@@ -46,6 +46,43 @@ import Testing
         #expect(counts(reader) == balance.accepted, "the Observations count as many readings")
     }
 
+    /// Clients that never pause: the end comes all the same, and what was taken is accounted for.
+    @Test func drainWhileClientsGoOn() throws {
+        let folder = TemporaryFolder()
+        let run = try Kymo.start([
+            "run", "--unix", folder.file("a.sock"), "--unixgram", folder.file("b.sock"), "--window", "1s",
+            "--lateness", "0s", "--dead-letter", folder.file("dead.ndjson"),
+        ])
+        _ = try run.addresses(2)
+        let clients = try [("--unix", "a.sock"), ("--unixgram", "b.sock")].map { flag, name in
+            try Kymo.start([
+                "simulate", flag, folder.file(name), "--duration", "10000h", "--start", "2020-01-01T00:00:00Z",
+                "--speed", "max",
+            ])
+        }
+        try Waiting.until("output") { run.output.count > 500_000 }
+        let done = try run.terminate()
+        #expect(done.end == .exit(0), "\(done.error)")
+        let balance = try #require(done.balance)
+        #expect(balance.isClosed && balance.accepted > 0, "\(done.error)")
+        #expect(try DeadLetter.read(folder.file("dead.ndjson")).count == balance.rejected)
+        #expect(Set(balance.reasons.keys).isSubset(of: ["shutdown"]) && balance.rejected <= 1)
+        var reader = BundleReader()
+        try reader.read(ndjson: done.output)
+        #expect(reader.versions.values.reduce(0, +) == balance.observations)
+        for client in clients { #expect(try client.wait() == .exit(69)) }
+    }
+
+    /// Input that never ends does not keep the run from ending.
+    @Test func endlessInput() throws {
+        let run = try Kymo.start(["run", "--stdin"], input: .pipe)
+        _ = try run.addresses()
+        run.write(Readings.ndjson(Readings.heartRates(5)))
+        let done = try run.terminate()
+        #expect(done.end == .exit(0))
+        #expect(try #require(done.balance).isClosed)
+    }
+
     /// The part of a line that came before the signal is counted and kept.
     @Test func anUnfinishedLineIsRejected() throws {
         let folder = TemporaryFolder()

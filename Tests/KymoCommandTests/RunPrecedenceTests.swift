@@ -72,4 +72,16 @@ import Testing
         #expect(balance.isClosed && balance.accepted == 50)
         #expect(balance.reasons == ["tooManyReadings": 70, "tooManyDevices": 7])
     }
+
+    @Test func limitsOfDocuments() throws {
+        let lines = [
+            Readings.heartRate(second: 0), "[[[1]]]", "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21]",
+            Readings.heartRate(second: 1, device: String(repeating: "w", count: 200)),
+        ]
+        let limits = ["KYMO_LIMITS_DEPTH": "2", "KYMO_LIMITS_VALUES": "20", "KYMO_LIMITS_LINE_BYTES": "150"]
+        let done = try Kymo.run(["run", "--stdin"], environment: limits, input: .bytes(Readings.ndjson(lines)))
+        let balance = try #require(done.balance)
+        #expect(balance.isClosed && balance.accepted == 1, "\(done.error)")
+        #expect(balance.reasons == ["tooDeep": 1, "tooManyValues": 1, "lineTooLong": 1], "\(done.error)")
+    }
 }

@@ -81,6 +81,22 @@ import Testing
         #expect(second.error.split(separator: "\n").count == 1)
     }
 
+    /// Lanes share a port among themselves, and with nobody else: another process would get a part of the readings.
+    @Test func portInUseBySeveralLanes() throws {
+        let folder = TemporaryFolder()
+        let first = try Kymo.start(["run", "--udp", "127.0.0.1:0"])
+        let port = try #require(try first.addresses()[0].split(separator: ":").last)
+        let file = folder.write("kymo.yaml", "lanes: 2\nsources: [{udp: '127.0.0.1:\(port)'}]\n")
+        #expect(try first.terminate().end == .exit(0))
+        let second = try Kymo.start(["run", "--config", file])
+        _ = try second.addresses()
+        let third = try Kymo.start(["run", "--config", file])
+        let done = try third.finish(seconds: 20)
+        #expect(done.end == .exit(71) && done.error.contains("in use"), "\(done.error)")
+        try Sending.send(lines: Readings.heartRates(50), to: "udp 127.0.0.1:\(port)")
+        #expect(try #require(try second.terminate().balance).accepted == 50)
+    }
+
     @Test(arguments: ["--unix", "--unixgram"])
     func liveSocket(flag: String) throws {
         let folder = TemporaryFolder()
