@@ -33,7 +33,7 @@ setup: ## Install the Debian packages that are missing
 
 .PHONY: build
 build: setup ## Build the release binary (.build/release/kymo)
-	swift build -c release --product kymo
+	swift build -c release --product kymo --static-swift-stdlib
 
 .PHONY: demo
 demo: build .venv/ready ## Devices in, validated FHIR out

@@ -2,8 +2,9 @@ import Foundation
 import KymographCore
 import Testing
 
-/// Two threads over one ring. Run it as CI does, in both ways:
-/// `swift test -c release --filter RingConcurrencyTests` and `swift test --sanitize=thread --filter RingConcurrencyTests`.
+/// Two threads over one ring: `swift test -c release --filter RingConcurrencyTests`, and the same with
+/// `--sanitize=thread`. Without `-c release` the sanitizer sees nothing of the slots, because generic code of the
+/// standard library, which is not instrumented, touches them then.
 @Suite(.serialized) struct RingStressTests {
     /// Messages in all tests of this suite together: 10^7, and a tenth of it in slow debug code.
     #if DEBUG

@@ -22,8 +22,9 @@ public struct ScanLimits: Sendable {
 
 /// Scans one JSON document (RFC 8259) to a tape of ``Token``s: validating, without recursion, without allocation.
 ///
-/// While scanning, each key is looked up among the names that any template mentions; ``nameMask`` tells afterwards which
-/// occurred, so that most templates are ruled out by one bit test, and ``slot(of:)`` where the payload's own members are.
+/// While scanning, each key is looked up among the names that any template mentions; ``nameMask`` tells afterwards
+/// which occurred, so that most templates are ruled out by one bit test, and ``slot(of:)`` where the payload's own
+/// members are.
 ///
 /// The tape starts with the envelope `{Body, Properties, SystemProperties}` that the mapping dialect demands, built
 /// around a payload that does not bring one (spec: mapping dialect, section 1.1).
@@ -40,6 +41,8 @@ struct JSONScanner: ~Copyable {
     private let limits: ScanLimits
     /// Whether duplicates matter whose names no template mentions, in flat payloads too.
     private let marksUnnamed: Bool
+    /// Whether the envelope's empty Properties and SystemProperties are put on the tape: no need when nobody asks.
+    private let buildsProperties: Bool
     /// Whether the payload is the root even when it is no envelope.
     private let payloadIsRoot: Bool
     /// Whether a key of the document is written with escapes.
@@ -61,12 +64,14 @@ struct JSONScanner: ~Copyable {
     /// Looks keys up among `names`. With `marksUnnamed`, other members that occur twice are told apart as well.
     /// With `payloadIsRoot`, no envelope is built around the payload.
     init(
-        names: consuming NameTable, limits: ScanLimits, marksUnnamed: Bool = false, payloadIsRoot: Bool = false
+        names: consuming NameTable, limits: ScanLimits, marksUnnamed: Bool = false, buildsProperties: Bool = true,
+        payloadIsRoot: Bool = false
     ) {
         slots = RawArray(repeating: 0, count: max(names.count, 1))
         self.names = names
         self.limits = limits
         self.marksUnnamed = marksUnnamed
+        self.buildsProperties = buildsProperties
         self.payloadIsRoot = payloadIsRoot
         tape = RawArray(capacity: 256)
         stack = RawArray(capacity: limits.depth + 1)
@@ -111,8 +116,10 @@ struct JSONScanner: ~Copyable {
         }
         root = 0
         tape[JSONScanner.payload].name = NameTable.body
-        appendEmptyObject(NameTable.properties, at: end)
-        appendEmptyObject(NameTable.systemProperties, at: end)
+        if buildsProperties {
+            appendEmptyObject(NameTable.properties, at: end)
+            appendEmptyObject(NameTable.systemProperties, at: end)
+        }
         tape[0].next = UInt32(tape.count)
         tape[0].length = UInt32(end)
         nameMask |= 0b111

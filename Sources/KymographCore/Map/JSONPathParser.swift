@@ -9,8 +9,8 @@ public struct ExpressionError: Error, Equatable, Sendable {
 /// Compiles JSONPath in the dialect of the reference system (mapping dialect, section 3.1) into a ``PathProgram``.
 ///
 /// Paths: optional `$`, then `.name`, `.*`, `..name`, `..*`, `['name']`, `[n]`, `[*]`, `[?(filter)]`, `..[?(filter)]`.
-/// Filters: existence, `== != <> < <= > >=`, joined by `&&` and `||` in order of appearance without precedence: a change
-/// of operator takes the whole rest (quirk 9).
+/// Filters: existence, `== != <> < <= > >=`, joined by `&&` and `||` in order of appearance without precedence: a
+/// change of operator takes the whole rest (quirk 9).
 struct JSONPathParser {
     private let text: [UInt8]
     private var index = 0

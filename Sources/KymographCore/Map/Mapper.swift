@@ -86,11 +86,16 @@ public struct Mapper: ~Copyable {
         var index = 0
         while index < templates.count {
             let required = templates[index].match.path.requiredNames
-            if required & evaluator.scanner.nameMask == required,
-                !evaluator.isRuledOut(templates[index].match.path, bytes: bytes)
-            {
-                matches += mapTemplate(
-                    index, bytes, isArray: isArray, context: context, received: received, output: &output)
+            if required & evaluator.scanner.nameMask == required {
+                switch evaluator.flatVerdict(templates[index].match.path, bytes: bytes) {
+                case .nothing: break
+                case .payload:
+                    matches += 1
+                    mapPayload(index, bytes, context: context, received: received, output: &output)
+                case .unknown:
+                    matches += mapTemplate(
+                        index, bytes, isArray: isArray, context: context, received: received, output: &output)
+                }
             }
             index += 1
         }
@@ -113,6 +118,17 @@ public struct Mapper: ~Copyable {
             let bytes = bytes[evaluator.scanner.tape[element].outerRange]
             output.reject(.noTemplate, bytes: bytes, detail: RejectionDetail())
         }
+    }
+
+    /// Maps the payload as the one match of a template.
+    private mutating func mapPayload(
+        _ number: Int, _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) {
+        let template = templates[number]
+        let failure = mapMatch(
+            template, JSONScanner.payload, bytes, context: context, received: received, output: &output)
+        if let failure { output.reject(failure.reason, bytes: bytes[documentRange], detail: failure.detail) }
     }
 
     /// Maps all matches of one template and returns how many there were.
@@ -220,27 +236,36 @@ public struct Mapper: ~Copyable {
     private mutating func readKey(
         _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ context: borrowing SourceContext
     ) throws(Failure) {
-        SeriesKey.begin(type: Int(template.type), into: &key)
-        let hasDevice = try readPart(
+        SeriesKey.begin(into: &key)
+        var head = SeriesKey.Head(type: Int(template.type))
+        head.device = try readPart(
             template.device, .device, template.index, match, bytes, fallback: context.defaultDevice)
-        if !hasDevice { throw failure(.noDevice, template.index, .device) }
-        let hasPatient = try readPart(
-            template.patient, .patient, template.index, match, bytes, fallback: context.defaultPatient)
-        if !hasPatient && context.requiresPatient { throw failure(.noPatient, template.index, .patient) }
-        _ = try readPart(template.encounter, .encounter, template.index, match, bytes, fallback: [])
-        let hasCorrelation = try readPart(
-            template.correlation, .correlation, template.index, match, bytes, fallback: [])
-        if !hasCorrelation, template.needsCorrelation { throw failure(.noCorrelation, template.index, .correlation) }
+        if head.device == 0 { throw failure(.noDevice, template.index, .device) }
+        if !template.patient.isAbsent || !context.defaultPatient.isEmpty {
+            head.patient = try readPart(
+                template.patient, .patient, template.index, match, bytes, fallback: context.defaultPatient)
+        }
+        if head.patient == 0, context.requiresPatient { throw failure(.noPatient, template.index, .patient) }
+        if !template.encounter.isAbsent {
+            head.encounter = try readPart(template.encounter, .encounter, template.index, match, bytes, fallback: [])
+        }
+        if !template.correlation.isAbsent {
+            head.correlation = try readPart(
+                template.correlation, .correlation, template.index, match, bytes, fallback: [])
+        }
+        if head.correlation == 0, template.needsCorrelation {
+            throw failure(.noCorrelation, template.index, .correlation)
+        }
+        SeriesKey.finish(head, in: &key)
     }
 
-    /// Adds one identifier to the key; false when there is none.
+    /// Adds one identifier to the key and returns its bytes + 1; 0 when there is none.
     @inline(__always)
     private mutating func readPart(
         _ expression: ExpressionCode, _ field: RejectionDetail.Field, _ template: Int32, _ match: Int,
         _ bytes: ByteView, fallback: [UInt8]
-    ) throws(Failure) -> Bool {
-        let start = SeriesKey.beginPart(in: &key)
-        if expression.isAbsent && fallback.isEmpty { return false }
+    ) throws(Failure) -> UInt16 {
+        let start = key.count
         let token = token(expression, match, bytes)
         if token == PathEvaluator.several { throw failure(.ambiguousExpression, template, field) }
         if token >= 0 {
@@ -251,13 +276,15 @@ public struct Mapper: ~Copyable {
         }
         if isBlank(from: start) {
             key.truncate(to: start)
-            if fallback.isEmpty { return false }
+            if fallback.isEmpty { return 0 }
             key.append(fallback)
         }
-        guard SeriesKey.endPart(at: start, in: &key) else { throw failure(.valueTooLong, template, field) }
-        return true
+        let length = key.count - start
+        guard length <= SeriesKey.longestPart else { throw failure(.valueTooLong, template, field) }
+        return UInt16(length + 1)
     }
 
+    @inline(__always)
     private func isBlank(from start: Int) -> Bool {
         var index = start
         while index < key.count {

@@ -145,8 +145,8 @@ public struct MappingLoader {
             guard let fhir = drafts[linked.type].fhir else {
                 log.warning(
                     linked.template.position, "the type '\(linked.template.typeName)' has no FHIR template",
-                    advice:
-                        "its readings will be rejected as noFHIRTemplate; add one to \(mapping.fhir?.name ?? "fhir.json")"
+                    advice: "its readings will be rejected as noFHIRTemplate; "
+                        + "add one to \(mapping.fhir?.name ?? "fhir.json")"
                 )
                 continue
             }

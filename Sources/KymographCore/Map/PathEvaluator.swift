@@ -8,6 +8,8 @@ struct PathEvaluator: ~Copyable {
     private let predicates: RawArray<PathPredicate>
     /// For each predicate.
     private let textTests: RawArray<TextTest>
+    /// For each predicate: whether only an object that is not the envelope can satisfy it.
+    private let isAboutPayload: RawArray<Bool>
     private let operands: RawArray<PathOperand>
     private let literals: PaddedBytes
     private var nodes: RawArray<UInt32>
@@ -21,10 +23,11 @@ struct PathEvaluator: ~Copyable {
     init(program: PathProgram, limits: ScanLimits, payloadIsRoot: Bool = false) {
         scanner = JSONScanner(
             names: NameTable(program.names), limits: limits, marksUnnamed: program.selectsUnnamed,
-            payloadIsRoot: payloadIsRoot)
+            buildsProperties: program.mentionsProperties, payloadIsRoot: payloadIsRoot)
         steps = RawArray(program.steps)
         predicates = RawArray(program.predicates)
         textTests = RawArray(program.predicates.map { TextTest($0, in: program) })
+        isAboutPayload = RawArray(program.predicates.indices.map { program.isAboutPayload($0) })
         operands = RawArray(program.operands)
         literals = PaddedBytes(copying: program.literals)
         nodes = RawArray(capacity: 256)
@@ -158,20 +161,29 @@ struct PathEvaluator: ~Copyable {
         }
     }
 
-    /// Whether `path` is a filter by a text test that the flat payload fails: the usual way not to be chosen, told without
-    /// a selection.
-    @inline(__always)
-    mutating func isRuledOut(_ path: PathReference, bytes: ByteView) -> Bool {
-        guard path.count == 1, scanner.isFlatObject, scanner.root != JSONScanner.payload else { return false }
-        let step = steps[Int(path.start)]
-        guard step.operation == .filterDescendants else { return false }
-        let test = textTests[Int(step.argument)]
-        guard test.isUsable, test.firstName > NameTable.systemProperties else { return false }
-        let payload = JSONScanner.payload
-        return !passes(test, predicate: Int(step.argument), at: payload, root: scanner.root, bytes: bytes)
+    /// What a match expression selects from a flat payload, as far as it can be told without a selection.
+    enum FlatVerdict {
+        /// It must be evaluated.
+        case unknown
+        /// Nothing: the usual way not to be chosen.
+        case nothing
+        /// The payload and nothing else: the usual way to be chosen.
+        case payload
     }
 
-    /// The objects of a flat document for which a text test holds: the payload, and the envelope if the test is about it.
+    /// Decides a filter over a flat document by testing the payload alone.
+    @inline(__always)
+    mutating func flatVerdict(_ path: PathReference, bytes: ByteView) -> FlatVerdict {
+        guard path.count == 1, scanner.isFlatObject, scanner.root != JSONScanner.payload else { return .unknown }
+        let step = steps[Int(path.start)]
+        let predicate = Int(step.argument)
+        guard step.operation == .filterDescendants, isAboutPayload[predicate] else { return .unknown }
+        let holds = holds(predicate, at: JSONScanner.payload, root: scanner.root, bytes: bytes)
+        return holds ? .payload : .nothing
+    }
+
+    /// The objects of a flat document for which a text test holds: the payload, and the envelope if the test is about
+    /// it.
     private mutating func appendFlat(predicate: Int, root: Int, bytes: ByteView) {
         let envelope = scanner.root
         let isAboutEnvelope = textTests[predicate].firstName <= NameTable.systemProperties

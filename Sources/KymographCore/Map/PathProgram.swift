@@ -89,6 +89,32 @@ struct PathProgram: Sendable {
         }
     }
 
+    /// Whether any step can meet the envelope's members besides the payload.
+    var mentionsProperties: Bool {
+        let envelope = NameTable.properties...NameTable.systemProperties
+        return selectsUnnamed || steps.contains { envelope.contains($0.name) }
+    }
+
+    /// Whether predicate `index` can hold for no token of a flat document but its payload: each of its conditions needs
+    /// a member that the envelope does not have.
+    func isAboutPayload(_ index: Int) -> Bool {
+        let predicate = predicates[index]
+        if predicate.operation == .and || predicate.operation == .or {
+            return isAboutPayload(Int(predicate.left)) && isAboutPayload(Int(predicate.right))
+        }
+        let left = operands[Int(predicate.left)]
+        guard isPayloadMember(left) else { return false }
+        guard predicate.operation != .exists else { return true }
+        let right = operands[Int(predicate.right)]
+        return right.kind != .path || isPayloadMember(right)
+    }
+
+    private func isPayloadMember(_ operand: PathOperand) -> Bool {
+        let path = operand.path
+        guard operand.kind == .path, path.isMemberChain, !path.fromRoot, path.count > 0 else { return false }
+        return steps[Int(path.start)].name > NameTable.systemProperties
+    }
+
     /// The number of `name`, given on first use.
     mutating func number(of name: String) -> UInt16 {
         if let known = names.firstIndex(of: name) { return UInt16(known) }

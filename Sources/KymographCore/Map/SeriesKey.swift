@@ -1,62 +1,62 @@
 /// The byte form of a ``SeriesIdentity``: what lanes intern and rings carry.
 ///
-/// Layout: type (4 bytes, little-endian), then device, patient, encounter and correlation id, each as length + 1
-/// (2 bytes, little-endian; 0 for "none") and UTF-8.
+/// Layout, all numbers little-endian: type (4 bytes), then the lengths of device, patient, encounter and correlation id,
+/// each as bytes + 1 (2 bytes; 0 for "none"), then their UTF-8 in this order.
 public enum SeriesKey {
     /// Longest identifier in bytes.
     public static let longestPart = 1_024
 
-    /// Bytes before the device's length.
-    static let typeBytes = 4
+    /// Bytes before the identifiers.
+    static let headBytes = 12
 
-    /// Starts a key.
+    /// The numbers that a key starts with.
+    struct Head {
+        var type: Int
+        var device: UInt16 = 0
+        var patient: UInt16 = 0
+        var encounter: UInt16 = 0
+        var correlation: UInt16 = 0
+    }
+
+    /// Starts a key, with room for its head.
     @inline(__always)
-    static func begin(type: Int, into writer: inout ByteWriter) {
+    static func begin(into writer: inout ByteWriter) {
         writer.removeAll()
-        writer.append(word: UInt64(truncatingIfNeeded: type), bytes: 4)
+        writer.append(word: 0)
+        writer.append(word: 0, bytes: 4)
     }
 
-    /// Adds a part; its length is patched by ``endPart(at:in:)``.
+    /// Completes a key whose identifiers have been written.
     @inline(__always)
-    static func beginPart(in writer: inout ByteWriter) -> Int {
-        writer.append(word: 0, bytes: 2)
-        return writer.count
-    }
-
-    /// Completes the part whose bytes start at `start`. False when it is too long.
-    @inline(__always)
-    static func endPart(at start: Int, in writer: inout ByteWriter) -> Bool {
-        let length = writer.count - start
-        guard length <= longestPart else { return false }
-        writer[start - 2] = UInt8(truncatingIfNeeded: length + 1)
-        writer[start - 1] = UInt8(truncatingIfNeeded: (length + 1) >> 8)
-        return true
+    static func finish(_ head: Head, in writer: inout ByteWriter) {
+        let first = UInt64(UInt32(truncatingIfNeeded: head.type)) | UInt64(head.device) << 32 | UInt64(head.patient) << 48
+        writer.store(word: first, at: 0)
+        writer.store(half: UInt32(head.encounter) | UInt32(head.correlation) << 16, at: 8)
     }
 
     /// The device's bytes.
     public static func device(of key: ByteView) -> ByteView {
-        let length = partLength(key, typeBytes)
-        return key[(typeBytes + 2)..<(typeBytes + 2 + max(length, 0))]
+        key[headBytes..<(headBytes + max(length(key, 4), 0))]
     }
 
     /// The identity of a key.
     public static func identity(_ key: ByteView) -> SeriesIdentity {
-        var offset = typeBytes
+        var offset = headBytes
         let type = (0..<4).reduce(0) { $0 | Int(key[$1]) << ($1 * 8) }
-        let device = part(key, &offset) ?? []
-        let patient = part(key, &offset)
-        let encounter = part(key, &offset)
+        let device = part(key, length(key, 4), &offset) ?? []
+        let patient = part(key, length(key, 6), &offset)
+        let encounter = part(key, length(key, 8), &offset)
+        let correlation = part(key, length(key, 10), &offset)
         return SeriesIdentity(
-            type: type, device: device, patient: patient, encounter: encounter, correlation: part(key, &offset))
+            type: type, device: device, patient: patient, encounter: encounter, correlation: correlation)
     }
 
-    private static func partLength(_ key: ByteView, _ offset: Int) -> Int {
+    /// The length at `offset`, -1 for "none".
+    private static func length(_ key: ByteView, _ offset: Int) -> Int {
         (Int(key[offset]) | Int(key[offset + 1]) << 8) - 1
     }
 
-    private static func part(_ key: ByteView, _ offset: inout Int) -> [UInt8]? {
-        let length = partLength(key, offset)
-        offset += 2
+    private static func part(_ key: ByteView, _ length: Int, _ offset: inout Int) -> [UInt8]? {
         guard length >= 0 else { return nil }
         defer { offset += length }
         return key[offset..<(offset + length)].array

@@ -54,6 +54,22 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         count += bytes
     }
 
+    /// Replaces the eight bytes from `index`, the lowest of `word` first.
+    @inline(__always)
+    mutating func store(word: UInt64, at index: Int) {
+        precondition(index >= 0 && index + 8 <= count)
+        // Safe: checked above.
+        unsafe UnsafeMutableRawPointer(base + index).storeBytes(of: word.littleEndian, as: UInt64.self)
+    }
+
+    /// Replaces the four bytes from `index`, the lowest of `half` first.
+    @inline(__always)
+    mutating func store(half: UInt32, at index: Int) {
+        precondition(index >= 0 && index + 4 <= count)
+        // Safe: checked above.
+        unsafe UnsafeMutableRawPointer(base + index).storeBytes(of: half.littleEndian, as: UInt32.self)
+    }
+
     /// Writes the bytes of `view`.
     @inline(__always)
     public mutating func append(_ view: ByteView) {

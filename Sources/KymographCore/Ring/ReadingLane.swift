@@ -67,8 +67,8 @@ public struct ReadingLane: ~Copyable {
     }
 }
 
-/// A source's mapper and what the source contributes, in one place: lending a context out of an array counts references,
-/// twice for every reading.
+/// A source's mapper and what the source contributes, in one place: lending a context out of an array counts
+/// references, twice for every reading.
 struct MappedSource: ~Copyable {
     private var mapper: Mapper
     private let context: SourceContext

@@ -16,8 +16,8 @@ struct PaddedAtomic: ~Copyable {
 /// continuation slots; it never wraps, so that its payload can be viewed in place.
 ///
 /// ### One writer, one reader
-/// Only the ``RingProducer`` stores positions to `head`, only the ``RingConsumer`` to `tail`; release stores and acquire
-/// loads order the slots' contents. That is all the synchronisation there is.
+/// Only the ``RingProducer`` stores positions to `head`, only the ``RingConsumer`` to `tail`; release stores and
+/// acquire loads order the slots' contents. That is all the synchronisation there is.
 public final class Ring: Sendable {
     let slots: SlotMemory
     /// Slots ever published.

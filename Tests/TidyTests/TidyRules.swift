@@ -1,0 +1,81 @@
+import Foundation
+
+/// The style of the project as far as a machine can check it.
+enum TidyRules {
+    static let longestLine = 120
+    static let longestFile = 600
+    static let longestFunction = 70
+    static let largestMedian = 8
+
+    /// Folders where memory is handled without the compiler's checks; each use there says why it is safe.
+    static let unsafeFolders = [
+        "Sources/KymographCore/Memory/", "Sources/Kymograph/Ingest/", "Sources/Kymograph/Sinks/",
+        "Sources/Kymograph/Crypto/",
+    ]
+    /// Files elsewhere that may, and why.
+    static let unsafeFiles = [
+        "Sources/KymographTestKit/Sending/SendingSocket.swift": "calls the socket interface to send test traffic",
+        "Sources/kymo/StandardError.swift": "writes to a file descriptor",
+    ]
+
+    private static let unfinished = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
+    private static let emptyNames = ["Utils", "Helpers", "Common", "Manager"]
+
+    /// Everything that is wrong with one file, as `path:line: what`.
+    static func complaints(_ file: SourceFile) -> [String] {
+        let code = CodeText.of(file.text).split(separator: "\n", omittingEmptySubsequences: false)
+        return lineComplaints(file) + codeComplaints(file, code) + functionComplaints(file) + nameComplaints(file, code)
+    }
+
+    private static func lineComplaints(_ file: SourceFile) -> [String] {
+        let lines = file.lines
+        var found: [String] = []
+        if lines.count > longestFile + 1 { found.append("\(file.path): \(lines.count - 1) lines") }
+        for (number, line) in lines.enumerated() {
+            let place = "\(file.path):\(number + 1)"
+            if line.count > longestLine { found.append("\(place): \(line.count) characters") }
+            for word in unfinished where line.contains(word) { found.append("\(place): \(word)") }
+        }
+        return found
+    }
+
+    private static func codeComplaints(_ file: SourceFile, _ code: [Substring]) -> [String] {
+        let mayBeUnsafe = unsafeFiles[file.path] != nil || unsafeFolders.contains { file.path.hasPrefix($0) }
+        let isCore = file.path.hasPrefix("Sources/KymographCore/")
+        var found: [String] = []
+        for (number, line) in code.enumerated() {
+            let place = "\(file.path):\(number + 1)"
+            if !mayBeUnsafe, line.contains(/\bunsafe\b|\bUnsafe|@unsafe/) { found.append("\(place): unsafe") }
+            if isCore, let module = imported(line), module != "Synchronization" {
+                found.append("\(place): import \(module)")
+            }
+        }
+        return found
+    }
+
+    private static func imported(_ line: Substring) -> String? {
+        line.firstMatch(of: /^\s*(?:\w+\s+|@\w+(?:\([^)]*\))?\s+)*import\s+(?:\w+\s+)?([\w.]+)\s*$/).map {
+            String($0.1)
+        }
+    }
+
+    private static func functionComplaints(_ file: SourceFile) -> [String] {
+        FunctionLengths.of(file.text).filter { $0.length > longestFunction }.map {
+            "\(file.path):\($0.line): a function of \($0.length) lines"
+        }
+    }
+
+    private static func nameComplaints(_ file: SourceFile, _ code: [Substring]) -> [String] {
+        let name = file.path.split(separator: "/").last ?? ""
+        var found = emptyNames.filter { name.contains($0) }.map { "\(file.path): a file called \($0)" }
+        for (number, line) in code.enumerated() {
+            guard let type = line.firstMatch(of: /\b(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)/)?.1 else {
+                continue
+            }
+            for empty in emptyNames where type.contains(empty) {
+                found.append("\(file.path):\(number + 1): a type called \(type)")
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+/// The style, as a test.
+@Suite struct TidyTests {
+    @Test func sourcesAreTidy() throws {
+        let files = try SourceTree.sources()
+        #expect(files.count > 50)
+        let complaints = files.flatMap(TidyRules.complaints)
+        #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
+    }
+
+    @Test func functionsAreShort() throws {
+        let lengths = try SourceTree.sources().flatMap { FunctionLengths.of($0.text) }.map(\.length)
+        #expect(lengths.count > 500)
+        #expect(FunctionLengths.median(lengths) <= TidyRules.largestMedian)
+    }
+
+    @Test func allowedFilesExist() throws {
+        let paths = Set(try SourceTree.sources().map(\.path))
+        for (path, reason) in TidyRules.unsafeFiles {
+            #expect(paths.contains(path), "\(path)")
+            #expect(reason.count > 10, "\(path)")
+        }
+    }
+
+    @Test func mappingsAreComplete() throws {
+        let mappings = try SourceTree.mappings()
+        #expect(!mappings.isEmpty)
+        for mapping in mappings {
+            for file in ["device.json", "fhir.json"] {
+                let path = mapping.appendingPathComponent(file).path
+                #expect(FileManager.default.fileExists(atPath: path), "\(path)")
+            }
+            let examples = mapping.appendingPathComponent("examples")
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: examples.path)) ?? []
+            #expect(names.contains { $0.contains(".in.") }, "\(examples.path)")
+        }
+    }
+}
+
+/// The rules find what they are for.
+@Suite struct TidyRuleTests {
+    private func complaints(_ text: String, path: String = "Sources/KymographCore/Map/Bad.swift") -> [String] {
+        TidyRules.complaints(SourceFile(path: path, text: text))
+    }
+
+    @Test func findsWhatIsBad() {
+        let long = String(repeating: "x", count: 121)
+        let bad = """
+            import Foundation
+            public import struct Glibc.timeval
+            // \(long)
+            // TO\u{44}O later
+            struct PathUtils {}
+            func peek(_ base: UnsafePointer<UInt8>) { unsafe base.pointee }
+            """
+        let path = "Sources/KymographCore/Map/Bad.swift"
+        #expect(
+            complaints(bad) == [
+                "\(path):3: 124 characters", "\(path):4: TO\u{44}O", "\(path):1: import Foundation",
+                "\(path):2: import Glibc.timeval", "\(path):6: unsafe", "\(path):5: a type called PathUtils",
+            ])
+        #expect(complaints("let a = 1\n", path: "Sources/kymo/StringHelpers.swift").count == 1)
+        #expect(complaints(String(repeating: "\n", count: 601)).count == 1)
+        #expect(complaints(String(repeating: "\n", count: 600)).isEmpty)
+        let body = String(repeating: "    step()\n", count: 71)
+        #expect(complaints("func long() {\n\(body)}\n").count == 1)
+        #expect(complaints("func long() {\n\(body.dropFirst(11))}\n").isEmpty)
+    }
+
+    @Test func letsGoodCodePass() {
+        let good = """
+            import Synchronization
+            /// Not unsafe, and no import Foundation.
+            let text = "unsafe { import Foundation"
+            let commonplace = 1
+            """
+        #expect(complaints(good).isEmpty)
+        #expect(complaints("unsafe f()", path: "Sources/KymographCore/Memory/Good.swift").isEmpty)
+        #expect(complaints("import Foundation", path: "Sources/Kymograph/Good.swift").isEmpty)
+    }
+
+    @Test func measuresFunctions() {
+        let text = ###"""
+            struct A {
+                func one() -> Int { 1 }
+                func three(
+                    _ a: Int = f({ 1 }), b: String
+                ) throws -> Int where A: B {
+                    let braces = "}}} \(a + g("}")) {{"
+                    // }
+                    return .init(a)
+                }
+                init?(a: Int) {
+                    self.init()
+                }
+                subscript(a: Int) -> Int {
+                    get { 1 }
+                    set { }
+                }
+                var text = ##"""
+                    func no() { "
+                    """##
+                deinit {}
+            }
+            protocol P {
+                func bare()
+                func other() -> Int
+                init()
+            }
+            """###
+        #expect(FunctionLengths.of(text).map(\.line) == [2, 3, 10, 13, 20])
+        #expect(FunctionLengths.of(text).map(\.length) == [1, 3, 1, 2, 1])
+        #expect(FunctionLengths.median([1, 2, 9]) == 2)
+    }
+}
