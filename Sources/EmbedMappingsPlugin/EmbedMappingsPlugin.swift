@@ -4,9 +4,9 @@ import PackagePlugin
 /// Compiles the mapping catalogue into the target it is attached to, so that `kymo` works from any directory.
 ///
 /// The files under `mappings/` are not listed as inputs: SwiftPM asks a plugin again only when a target's own sources
-/// change, so that a file added later would be missed, and a file deleted later would stop the build. Instead the command
-/// runs in every build, because it touches an input of its own; that costs some milliseconds, and nothing is compiled
-/// again unless the catalogue differs.
+/// change, so that a file added later would be missed, and a file deleted later would stop the build. Instead the
+/// command runs in every build, because it touches an input of its own; that costs some milliseconds, and nothing is
+/// compiled again unless the catalogue differs.
 @main
 struct EmbedMappingsPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

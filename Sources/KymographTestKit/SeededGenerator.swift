@@ -1,4 +1,5 @@
-/// A small deterministic random number generator (SplitMix64), so that a failing property prints a seed that repeats it.
+/// A small deterministic random number generator (SplitMix64), so that a failing property prints a seed that repeats
+/// it.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

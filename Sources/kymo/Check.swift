@@ -7,8 +7,8 @@ struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check the configuration and the mappings that it names; touch nothing.",
         discussion: """
-            Takes the options of run. Prints every error and warning as file:line:column, and ends with 78 when there is \
-            an error.
+            Takes the options of run. Prints every error and warning as file:line:column, and ends with 78 when there \
+            is an error.
 
             Example: kymo check --config kymo.yaml --mapping ./my-device/
             """)
@@ -30,8 +30,8 @@ struct Check: ParsableCommand {
             throw ExitCode(ExitStatus.config)
         }
         let sources = settings.sources.map(\.configuration.kind.name).joined(separator: ", ")
-        StandardError.write(
-            "kymo: well: sources \(sources); mappings \(set.mappings.joined(separator: ", ")); \(set.types.count) types;"
-                + " \(warnings) warnings\n")
+        let mappings = set.mappings.joined(separator: ", ")
+        let types = "\(set.types.count) types; \(warnings) warnings"
+        StandardError.write("kymo: well: sources \(sources); mappings \(mappings); \(types)\n")
     }
 }

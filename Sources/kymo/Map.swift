@@ -7,8 +7,8 @@ struct Map: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Map one payload and show the measurements and Observations that come out.",
         discussion: """
-            Prints {"measurements": […], "observations": […], "rejected": […]}. With --explain, standard error says which \
-            templates matched, what each expression gave, and which rule rejected the reading. Ends with 65 when \
+            Prints {"measurements": […], "observations": […], "rejected": […]}. With --explain, standard error says \
+            which templates matched, what each expression gave, and which rule rejected the reading. Ends with 65 when \
             something was rejected.
 
             Example: kymo map --mapping wristband --explain message.json

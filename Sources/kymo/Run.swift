@@ -8,11 +8,11 @@ struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Receive readings, group them into windows and write FHIR bundles.",
         discussion: """
-            Without a source it listens on UDP 127.0.0.1:5757 and the Unix socket ./kymo.sock. The first SIGINT or SIGTERM \
-            stops receiving and delivers what is there; a second one ends at once.
+            Without a source it listens on UDP 127.0.0.1:5757 and the Unix socket ./kymo.sock. The first SIGINT or \
+            SIGTERM stops receiving and delivers what is there; a second one ends at once.
 
-            Settings come from flags, then environment variables KYMO_…, then the file given by --config, then defaults; \
-            docs/configuration.md lists them all.
+            Settings come from flags, then environment variables KYMO_…, then the file given by --config, then \
+            defaults; docs/configuration.md lists them all.
 
             Example: kymo run --udp 0.0.0.0:5757 --mapping wristband --window 1m --out ./observations
             """)
@@ -35,7 +35,8 @@ struct Run: ParsableCommand {
         live.finish()
         for line in outcome.summary.lines { StandardError.write("kymo: \(line)\n") }
         if !outcome.message.isEmpty { StandardError.write("kymo: \(outcome.message)\n") }
-        // Threads that were left behind, by force or by a second signal, must not run on while the process is taken down.
+        // Threads that were left behind, by force or by a second signal, must not run on while the process is taken
+        // down.
         if outcome.exitCode != ExitStatus.success { _exit(outcome.exitCode) }
     }
 

@@ -123,8 +123,9 @@ struct Simulate: ParsableCommand {
     private func describe(_ counts: SimulationCounts) {
         StandardError.write(
             """
-            \(devices) devices measured \(counts.measured) readings: \(counts.delivered) delivered, \(counts.lost) lost, \
-            \(counts.late) late, \(counts.outOfOrder) out of order, \(counts.duplicated) duplicates added
+            \(devices) devices measured \(counts.measured) readings: \(counts.delivered) delivered, \
+            \(counts.lost) lost, \(counts.late) late, \(counts.outOfOrder) out of order, \
+            \(counts.duplicated) duplicates added
 
             """)
     }

@@ -8,8 +8,9 @@ struct Test: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the examples of mappings and show what differs from what they expect.",
         discussion: """
-            Each examples/<name>.in.json (or .in.hex) is mapped and compared with examples/<name>.out.json. Ends with 65 \
-            when an example fails. --update writes what comes out now as what is expected: read it before you keep it.
+            Each examples/<name>.in.json (or .in.hex) is mapped and compared with examples/<name>.out.json. Ends with \
+            65 when an example fails. --update writes what comes out now as what is expected: read it before \
+            you keep it.
 
             Example: kymo test ./my-device/
             """)

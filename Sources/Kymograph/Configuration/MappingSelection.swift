@@ -12,7 +12,8 @@ public enum MappingSelection {
         public var files: [MappingFiles]
     }
 
-    /// Resolves and loads `names`; templates without a period that summarise get windows of `defaultPeriod` nanoseconds.
+    /// Resolves and loads `names`; templates without a period that summarise get windows of `defaultPeriod`
+    /// nanoseconds.
     public static func load(_ names: [String], defaultPeriod: Int64 = 300_000_000_000) -> Loaded {
         var files: [MappingFiles] = []
         var diagnostics: [Diagnostic] = []

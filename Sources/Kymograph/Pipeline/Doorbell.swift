@@ -14,8 +14,8 @@ final class Doorbell: Sendable {
 
     /// Wakes the owner if it sleeps. What was stored before is visible to it.
     func ring() {
-        // The fence orders "work published" before "is it asleep?"; the owner does the opposite in ``sleep``. Without it
-        // both could miss each other.
+        // The fence orders "work published" before "is it asleep?"; the owner does the opposite in ``sleep``. Without
+        // it both could miss each other.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         guard isAsleep.load(ordering: .relaxed) else { return }
         if isAsleep.exchange(false, ordering: .relaxed) { _ = kymo_event_raise(event.raw) }

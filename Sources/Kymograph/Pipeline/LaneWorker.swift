@@ -38,7 +38,8 @@ final class LaneReporter: LaneEvents, Sendable {
 
     func waitForRoom(shard: Int) -> Bool {
         let ring = rings[shard]
-        // Half empty before going on: a lane that wakes for every free slot would trade places with the shard all the time.
+        // Half empty before going on: a lane that wakes for every free slot would trade places with the shard all the
+        // time.
         while ring.usedSlots > ring.capacity / 2 {
             if control.isForced { return false }
             bells[shard].ring()

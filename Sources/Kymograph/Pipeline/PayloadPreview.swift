@@ -30,7 +30,9 @@ public struct PayloadPreview: Sendable {
         var collector = Collector()
         let storage = PaddedBytes(copying: payload)
         mapper.mapDatagram(storage.view, context: context, received: received, output: &collector)
-        rejected = collector.rejected.map { Rejected(reason: $0.0, bytes: $0.1, detail: set.describe($0.2, withMapping: false)) }
+        rejected = collector.rejected.map { reason, bytes, detail in
+            Rejected(reason: reason, bytes: bytes, detail: set.describe(detail, withMapping: false))
+        }
         measurements = collector.readings.map { $0.json(set) }
         writeObservations(collector.readings, set, options)
     }

@@ -59,8 +59,8 @@ extension Pipeline {
         return lanes
     }
 
-    /// Takes the UDP ports for a moment without sharing them. Lanes that share a port would share it with another process
-    /// too, which then got a part of the readings; so nobody else may have it when they begin.
+    /// Takes the UDP ports for a moment without sharing them. Lanes that share a port would share it with another
+    /// process too, which then got a part of the readings; so nobody else may have it when they begin.
     private static func claimPorts(_ settings: PipelineSettings) throws(SourceError) {
         let configurations = settings.sources.map(\.configuration).filter { configuration in
             if case .udp = configuration.kind { true } else { false }

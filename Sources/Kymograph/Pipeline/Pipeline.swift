@@ -104,7 +104,8 @@ public final class Pipeline: Sendable {
 
     // MARK: Running
 
-    /// Runs until all sources have ended, or a signal of `signals` asks to stop. `progress` is called about every second.
+    /// Runs until all sources have ended, or a signal of `signals` asks to stop. `progress` is called about every
+    /// second.
     ///
     /// The first SIGINT or SIGTERM stops receiving and delivers what is there, for at most
     /// ``PipelineSettings/drainLimit``; a second one ends at once.

@@ -1,7 +1,7 @@
 /// The byte form of a ``SeriesIdentity``: what lanes intern and rings carry.
 ///
-/// Layout, all numbers little-endian: type (4 bytes), then the lengths of device, patient, encounter and correlation id,
-/// each as bytes + 1 (2 bytes; 0 for "none"), then their UTF-8 in this order.
+/// Layout, all numbers little-endian: type (4 bytes), then the lengths of device, patient, encounter and correlation
+/// id, each as bytes + 1 (2 bytes; 0 for "none"), then their UTF-8 in this order.
 public enum SeriesKey {
     /// Longest identifier in bytes.
     public static let longestPart = 1_024
@@ -29,8 +29,8 @@ public enum SeriesKey {
     /// Completes a key whose identifiers have been written.
     @inline(__always)
     static func finish(_ head: Head, in writer: inout ByteWriter) {
-        let first = UInt64(UInt32(truncatingIfNeeded: head.type)) | UInt64(head.device) << 32 | UInt64(head.patient) << 48
-        writer.store(word: first, at: 0)
+        let type = UInt64(UInt32(truncatingIfNeeded: head.type))
+        writer.store(word: type | UInt64(head.device) << 32 | UInt64(head.patient) << 48, at: 0)
         writer.store(half: UInt32(head.encounter) | UInt32(head.correlation) << 16, at: 8)
     }
 

@@ -1,8 +1,8 @@
 /// A growable array of trivial elements without copy-on-write, reference counting or exclusivity checks.
 ///
 /// Hot-path state lives in these: an `Array` stored property costs a uniqueness test per write. Subscripts are
-/// bounds-checked in release builds too. Grows by doubling, never shrinks. Element types must not be `private`: Swift 6.3
-/// fails in debug builds to emit their descriptors for code generated in another file.
+/// bounds-checked in release builds too. Grows by doubling, never shrinks. Element types must not be `private`: Swift
+/// 6.3 fails in debug builds to emit their descriptors for code generated in another file.
 @safe
 public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutablePointer<Element>

@@ -2,7 +2,8 @@
 ///
 /// `22.40` keeps its two decimals, because FHIR says that the precision of a decimal is significant (R4 datatypes,
 /// "decimal") and IEEE 11073 SFLOAT/FLOAT are mantissa and exponent themselves. There is no Double between the wire and
-/// the Observation. Numbers with more than 18 significant digits, or an exponent outside -100…100, are not representable.
+/// the Observation. Numbers with more than 18 significant digits, or an exponent outside -100…100, are not
+/// representable.
 public struct Decimal64: Hashable, Sendable, BitwiseCopyable {
     /// The digits with their sign.
     public var mantissa: Int64

@@ -29,8 +29,8 @@ enum WindowBlockFormat {
     static let payload: UInt8 = 64
     static let known: UInt8 = 127
 
-    /// Whole units in `nanoseconds`, rounded towards zero. A switch over constants, because dividing by a variable costs
-    /// several times as much.
+    /// Whole units in `nanoseconds`, rounded towards zero. A switch over constants, because dividing by a variable
+    /// costs several times as much.
     @inline(__always)
     static func whole(_ nanoseconds: Int64, unit: Int) -> Int64 {
         switch unit {

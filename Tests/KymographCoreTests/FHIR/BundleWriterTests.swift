@@ -1,7 +1,6 @@
 import KymographCore
 import Testing
 
-
 @Suite struct BundleWriterTests {
     @Test func transactionHasEachResourceOnce() throws {
         let pipeline = try TestPipeline(TestTemplates.heartRate, TestTemplates.glucose)

@@ -2,7 +2,6 @@ import Foundation
 import KymographCore
 import Testing
 
-
 @Suite struct ConformanceTests {
     @Test(.enabled(if: SharedFiles.root != nil, "needs the shared folder: set KYMO_SHARED"))
     func heartRateWindowEqualsTheGoldenOne() throws {

@@ -1,7 +1,6 @@
 import KymographCore
 import Testing
 
-
 @Suite struct ObservationEncoderTests {
     @Test func writesMinifiedInFixedOrder() throws {
         var pipeline = try TestPipeline(TestTemplates.glucose)

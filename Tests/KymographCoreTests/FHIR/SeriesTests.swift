@@ -1,7 +1,6 @@
 import KymographCore
 import Testing
 
-
 @Suite struct SeriesTests {
     @Test func gridFollowsTheDataAndMarksHoles() throws {
         let pipeline = try TestPipeline(TestTemplates.heartRate)

@@ -43,8 +43,8 @@ extension ByteWriter {
         append(word: ByteWriter.hex(bytes, 3))
     }
 
-    /// The eight digits of bytes 4 × `group` …, the first in the lowest byte. All at once, because every Observation has
-    /// some two hundred of them.
+    /// The eight digits of bytes 4 × `group` …, the first in the lowest byte. All at once, because every Observation
+    /// has some two hundred of them.
     @inline(__always)
     private static func hex(_ digest: Digest256.Bytes, _ group: Int) -> UInt64 {
         var spread: UInt64 = 0
