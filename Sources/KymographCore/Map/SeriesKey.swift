@@ -34,6 +34,20 @@ public enum SeriesKey {
         writer.store(half: UInt32(head.encounter) | UInt32(head.correlation) << 16, at: 8)
     }
 
+    /// The key of `identity`, whose identifiers must not be longer than ``longestPart``.
+    public static func encode(_ identity: SeriesIdentity) -> [UInt8] {
+        func length(_ part: [UInt8]?) -> UInt16 { part.map { UInt16($0.count + 1) } ?? 0 }
+        var writer = ByteWriter(capacity: 256)
+        begin(into: &writer)
+        writer.append(identity.device)
+        for part in [identity.patient, identity.encounter, identity.correlation] { writer.append(part ?? []) }
+        let head = Head(
+            type: identity.type, device: length(identity.device), patient: length(identity.patient),
+            encounter: length(identity.encounter), correlation: length(identity.correlation))
+        finish(head, in: &writer)
+        return writer.view.array
+    }
+
     /// The device's bytes.
     public static func device(of key: ByteView) -> ByteView {
         key[headBytes..<(headBytes + max(length(key, 4), 0))]

@@ -4,12 +4,8 @@ import Testing
 @Suite struct ReadingRouterTests {
     /// The byte form of a series, as the mapper writes it.
     private func key(type: UInt8 = 0, _ device: String, patient: String? = nil) -> [UInt8] {
-        func part(_ text: String?) -> [UInt8] {
-            guard let text else { return [0, 0] }
-            let length = text.utf8.count + 1
-            return [UInt8(length & 255), UInt8(length >> 8)] + Array(text.utf8)
-        }
-        return [type, 0, 0, 0] + part(device) + part(patient) + part(nil) + part(nil)
+        SeriesKey.encode(
+            SeriesIdentity(type: Int(type), device: Array(device.utf8), patient: patient.map { Array($0.utf8) }))
     }
 
     private func route(_ router: inout ReadingRouter, _ key: [UInt8], _ number: Int64 = 0) -> ReadingRouter.Outcome {
@@ -31,6 +27,18 @@ import Testing
         }
         consumer.release()
         return seen
+    }
+
+    @Test func keysSayWhoseReadingsTheyAre() {
+        let identities = [
+            SeriesIdentity(type: 0, device: Array("d".utf8)),
+            SeriesIdentity(
+                type: 70_000, device: Array("d".utf8), patient: [], encounter: [1], correlation: Array("ü".utf8)),
+            SeriesIdentity(type: 1, device: [UInt8](repeating: 65, count: 1_024), correlation: [2]),
+        ]
+        for identity in identities {
+            #expect(SeriesKey.encode(identity).withByteView { SeriesKey.identity($0) } == identity)
+        }
     }
 
     @Test func introducesEachSeriesOnceBeforeItsFirstReading() {
