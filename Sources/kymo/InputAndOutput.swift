@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Kymograph
 
 /// Reads whole inputs for the commands that look at one payload.
 enum InputFile {
@@ -11,6 +12,10 @@ enum InputFile {
 
 /// Writes data to standard output.
 enum StandardOutput {
-    /// Writes all of `bytes`.
-    static func write(_ bytes: [UInt8]) { StandardDescriptors.write(bytes, to: 1) }
+    /// Writes all of `bytes`, or ends with 74.
+    static func write(_ bytes: [UInt8]) throws {
+        guard StandardDescriptors.write(bytes, to: 1) else {
+            throw StandardError.exit("standard output takes no more; is the disk full?", code: ExitStatus.ioError)
+        }
+    }
 }

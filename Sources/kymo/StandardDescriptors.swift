@@ -25,14 +25,16 @@ enum StandardDescriptors {
         }
     }
 
-    /// Writes all of `bytes` to `descriptor`, or as much as it takes.
-    static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    /// Writes all of `bytes` to `descriptor`; false when it did not take all.
+    @discardableResult
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             // Safe: the slice's storage outlives the call.
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count <= 0 { return }
+            if count <= 0 { return false }
             rest = rest.dropFirst(count)
         }
+        return true
     }
 }
