@@ -40,7 +40,7 @@ struct Map: ParsableCommand {
         if explain { Explanation.write(set, templates, payload, context) }
         let preview = PayloadPreview(
             payload: payload, set: set, templates: templates, context: context, received: WallClock.now())
-        StandardOutput.write(PrettyJSON.format(preview.json))
+        try StandardOutput.write(PrettyJSON.format(preview.json))
         guard preview.rejected.isEmpty, !preview.measurements.isEmpty else {
             throw ExitCode(ExitStatus.dataError)
         }

@@ -19,7 +19,7 @@ struct Mappings: ParsableCommand {
 
     func run() throws {
         guard let export, let folder else {
-            StandardOutput.write(Array(MappingCatalogue.names.map { $0 + "\n" }.joined().utf8))
+            try StandardOutput.write(Array(MappingCatalogue.names.map { $0 + "\n" }.joined().utf8))
             return
         }
         do {

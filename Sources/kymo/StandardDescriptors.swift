@@ -1,13 +1,40 @@
 import Glibc
 
-/// The descriptors 0, 1 and 2, which a parent process may have closed.
+/// The descriptors 0, 1 and 2: the only place where this command calls the system by pointers.
 enum StandardDescriptors {
-    /// Puts something that can be neither read nor written, as each needs, in place of the closed ones. Otherwise the
-    /// next socket or file that is opened would take the number, and be read as input or written over with output.
+    /// Puts something that can be neither read nor written, as each needs, in place of those that the parent process
+    /// has closed. Otherwise the next socket or file that is opened would take the number, and be read as input or
+    /// written over with output.
     static func reserve() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             // The lowest free number is this one. Safe: the path is a C string for the call.
             _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
+    }
+
+    /// Standard input to its end; nil when it cannot be read.
+    static func readInput() -> [UInt8]? {
+        var content: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            // Safe: the array's storage outlives the call.
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(STDIN_FILENO, $0.baseAddress, $0.count) }
+            if count < 0 { return nil }
+            if count == 0 { return content }
+            content += chunk[..<count]
+        }
+    }
+
+    /// Writes all of `bytes` to `descriptor`; false when it did not take all.
+    @discardableResult
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // Safe: the slice's storage outlives the call.
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count <= 0 { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
     }
 }

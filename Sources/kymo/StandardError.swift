@@ -1,13 +1,10 @@
 import ArgumentParser
-import Glibc
 
 /// Messages for people: standard output carries data only.
 enum StandardError {
     /// Writes `text` as it is.
     static func write(_ text: String) {
-        let bytes = Array(text.utf8)
-        // Safe: the array's storage outlives the call.
-        _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        StandardDescriptors.write(Array(text.utf8), to: 2)
     }
 
     /// Ends the command with a message and one of the codes of sysexits.h: throw the result.

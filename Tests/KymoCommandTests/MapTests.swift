@@ -62,6 +62,14 @@ import Testing
         #expect(done.text.contains("phone-7") && done.text.contains("patient-7"))
     }
 
+    @Test func outputThatCannotBeWritten() throws {
+        let payload = ChildProcess.Input.bytes(Array(Readings.heartRate(second: 0).utf8))
+        for arguments in [["map"], ["mappings"]] {
+            let done = try Kymo.run(arguments, input: payload, output: .path("/dev/full"))
+            #expect(done.end == .exit(74) && done.error.contains("standard output"), "\(done.end) \(done.error)")
+        }
+    }
+
     @Test func brokenMapping() throws {
         let folder = TemporaryFolder()
         folder.write("mine/device.json", MappingText.device.replacing("$.at", with: "$.at["))
