@@ -19,6 +19,9 @@ struct Simulate: ParsableCommand {
     @Option(help: "Number of devices.")
     var devices = 10
 
+    @Option(help: ArgumentHelp("Number of the first device, so that several runs play different ones.", valueName: "n"))
+    var firstDevice = 1
+
     @Option(help: ArgumentHelp("Readings per second and device, in the mix of a wearable.", valueName: "per-second"))
     var rate = 1.0
 
@@ -54,6 +57,7 @@ struct Simulate: ParsableCommand {
 
     func validate() throws {
         guard devices > 0 else { throw ValidationError("--devices must be at least 1") }
+        guard firstDevice > 0 else { throw ValidationError("--first-device must be at least 1") }
         guard rate > 0, rate <= 1000 else { throw ValidationError("--rate must be above 0 and at most 1000") }
         let parts = [
             ("jitter", jitter), ("duplicates", duplicates), ("losses", losses), ("late", late),
@@ -96,6 +100,7 @@ struct Simulate: ParsableCommand {
     private var plan: SimulationPlan {
         var plan = SimulationPlan()
         plan.devices = devices
+        plan.firstDevice = firstDevice
         plan.rates = SimulationPlan.wearableRates(total: rate)
         plan.duration = duration.nanoseconds
         plan.start = firstTime

@@ -22,7 +22,7 @@ cat "$out/log"
 echo
 echo "== eight devices send half an hour of heart rate, steps, glucose and blood pressure; some twice, some late"
 "$kymo" simulate --devices 4 --duration 30m --speed max --seed 7 --duplicates 0.02 --late 0.05 --unix "$out/kymo.sock"
-"$kymo" simulate --devices 4 --duration 30m --speed 1000 --seed 8 --duplicates 0.02 --udp 127.0.0.1:5757
+"$kymo" simulate --devices 4 --first-device 5 --duration 30m --speed 1000 --seed 8 --duplicates 0.02 --udp 127.0.0.1:5757
 echo '{"deviceId":"strap-1","type":"heartRate","timestamp":"2024-05-01T10:00:00Z","value":null,"unit":"/min"}' |
     "$python" -c 'import socket, sys
 s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.sendall(sys.stdin.buffer.read())' "$out/kymo.sock"

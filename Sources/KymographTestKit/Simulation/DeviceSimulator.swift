@@ -62,7 +62,8 @@ public struct DeviceSimulator: Sendable {
     private mutating func measure(_ index: Int, at time: Instant) {
         let device = sensors[index].device
         sequences[device] += 1
-        let reading = sensors[index].measure(at: time, sequence: sequences[device], using: &generator)
+        var reading = sensors[index].measure(at: time, sequence: sequences[device], using: &generator)
+        reading.device += plan.firstDevice - 1
         counts.measured += 1
         if generator.happens(plan.losses) {
             counts.lost += 1

@@ -4,6 +4,8 @@ public import KymographCore
 public struct SimulationPlan: Sendable, Hashable {
     /// Number of devices, at least 1.
     public var devices = 10
+    /// Number of the first device, from 1, so that several plans can play different devices.
+    public var firstDevice = 1
     /// Readings per second and device, by signal; a signal that is absent or 0 is not measured.
     public var rates: [SimulatedSignal: Double] = SimulationPlan.wearableRates(total: 1)
     /// Time of the first readings.
