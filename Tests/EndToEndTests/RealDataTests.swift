@@ -18,7 +18,7 @@ struct RealDataTests {
         #expect(expected.observations.count > 200)
         // A rate that this pipeline keeps up with by far: a datagram that is dropped is no fault of the mapping.
         let sources: [(flag: [String], rate: [String])] = [
-            (["--udp", "127.0.0.1:0"], ["--rate", "8000"]), (["--udp", "[::1]:0"], ["--rate", "8000"]),
+            (["--udp", "127.0.0.1:0"], ["--rate", "3000"]), (["--udp", "[::1]:0"], ["--rate", "3000"]),
             (["--unix", folder.file("a.sock")], ["--speed", "max"]),
             (["--unixgram", folder.file("b.sock")], ["--speed", "max"]),
         ]
@@ -81,7 +81,13 @@ struct ValidationTests {
         let real = Files.read("\(root)/data/fitbit_hr.ndjson")
         let configuration = folder.write(
             "kymo.yaml",
-            "output: {bundle: batch, write: conditional-create, maxEntries: 7}\nsources: [{stdin: true}]\nwindow: 1m\n")
+            """
+            output: {bundle: batch, write: conditional-create, maxEntries: 7}
+            sources: [{stdin: true}]
+            window: 1m
+            # A conditional create keeps what is there: for each window there must be one version only.
+            lateness: 10m
+            """)
         let runs: [(String, [String], [UInt8])] = [
             ("real", ["--stdin"], real), ("simulated", ["--stdin"], simulated),
             ("batch", ["--config", configuration], simulated),
