@@ -308,7 +308,9 @@ struct JSONScanner: ~Copyable {
         case 0x736C_6166 where UInt8(truncatingIfNeeded: word >> 32) == UInt8(ascii: "e"):
             key.kind = TokenKind.no
             length = 5
-        default: throw failure(bytes[index] < 0x80 ? .invalidJSON : .invalidUTF8, index)
+        default:
+            let isText = bytes[index] < 0x80 || UTF8Sequence.length(bytes, at: index) > 0
+            throw failure(isText ? .invalidJSON : .invalidUTF8, index)
         }
         // What is behind the end may complete the word.
         guard index + length <= bytes.count else { throw failure(.invalidJSON, index) }

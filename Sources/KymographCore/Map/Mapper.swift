@@ -85,7 +85,7 @@ public struct Mapper: ~Copyable {
         var matches = 0
         var index = 0
         while index < templates.count {
-            let required = templates[index].match.path.requiredNames
+            let required = templates[index].requiredNames
             if required & evaluator.scanner.nameMask == required {
                 switch evaluator.flatVerdict(templates[index].match.path, bytes: bytes) {
                 case .nothing: break

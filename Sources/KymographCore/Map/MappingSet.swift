@@ -126,7 +126,8 @@ extension MappingSet {
         let template = linked.template
         let type = types[linked.type]
         return TemplateCode(
-            match: ExpressionCode(template.match), device: ExpressionCode(template.device),
+            match: ExpressionCode(template.match), requiredNames: template.match.path.requiredNames,
+            device: ExpressionCode(template.device),
             timestamp: ExpressionCode(template.timestamp),
             alternativeTimestamp: ExpressionCode(template.alternativeTimestamp),
             start: ExpressionCode(template.start), patient: ExpressionCode(template.patient),

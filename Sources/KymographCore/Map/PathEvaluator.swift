@@ -215,8 +215,9 @@ struct PathEvaluator: ~Copyable {
 
     /// Whether predicate `index` holds at token `current`.
     private mutating func holds(_ index: Int, at current: Int, root: Int, bytes: ByteView) -> Bool {
-        let test = textTests[index]
-        if test.isUsable { return passes(test, predicate: index, at: current, root: root, bytes: bytes) }
+        if textTests[index].isUsable {
+            return passes(textTests[index], predicate: index, at: current, root: root, bytes: bytes)
+        }
         let predicate = predicates[index]
         let left = Int(predicate.left)
         switch predicate.operation {
@@ -249,6 +250,9 @@ struct PathEvaluator: ~Copyable {
         if token.flags & Token.escaped != 0 {
             return compares(predicates[index], at: current, root: root, bytes: bytes)
         }
+        guard Int32(truncatingIfNeeded: token.length) == test.textLength else { return false }
+        let difference = (bytes.word(at: Int(token.start)) ^ test.firstWord) & test.firstMask
+        if difference != 0 || test.textLength <= 8 { return difference == 0 }
         let start = Int(test.textStart)
         return bytes[token.range].equalsPadded(literals.view(start..<(start + Int(test.textLength))))
     }

@@ -1,13 +1,25 @@
-/// An expression in flat form.
+/// An expression in flat form: eight bytes, because a template has eight of them and is copied for every match.
 struct ExpressionCode: BitwiseCopyable {
-    var path: PathReference
+    private var start: Int32
+    private var count: UInt16
+    private var isMemberChain: Bool
+    /// Whether it starts at the matched token rather than at the envelope.
     var fromMatch: Bool
 
     static let absent = ExpressionCode(path: .absent, fromMatch: false)
-    var isAbsent: Bool { path.isAbsent }
+    var isAbsent: Bool { start < 0 }
+
+    /// The compiled path, which starts at the root of the evaluation.
+    @inline(__always)
+    var path: PathReference {
+        PathReference(
+            start: start, count: Int32(count), isMemberChain: isMemberChain, fromRoot: true, requiredNames: 0)
+    }
 
     init(path: PathReference, fromMatch: Bool) {
-        self.path = path
+        start = path.start
+        count = UInt16(path.count)
+        isMemberChain = path.isMemberChain
         self.fromMatch = fromMatch
     }
 
@@ -19,6 +31,8 @@ struct ExpressionCode: BitwiseCopyable {
 /// A device template in flat form: everything the mapper needs per match, without reference counting.
 struct TemplateCode: BitwiseCopyable {
     var match: ExpressionCode
+    /// Names without which the match expression selects nothing, as bits of ``JSONScanner/nameMask``.
+    var requiredNames: UInt64
     var device: ExpressionCode
     var timestamp: ExpressionCode
     var alternativeTimestamp: ExpressionCode

@@ -10,6 +10,9 @@ struct TextTest: BitwiseCopyable {
     /// Place of the text in the program's literals.
     var textStart: Int32 = 0
     var textLength: Int32 = 0
+    /// The text's first bytes, up to eight, and which bytes of a word they fill: they decide nearly every test.
+    var firstWord: UInt64 = 0
+    var firstMask: UInt64 = 0
 
     /// Whether the predicate is of this shape.
     var isUsable: Bool { stepCount > 0 }
@@ -25,6 +28,10 @@ struct TextTest: BitwiseCopyable {
         firstName = program.steps[Int(path.start)].name
         textStart = text.textStart
         textLength = text.textLength
+        for (place, byte) in program.literals[Int(textStart)...].prefix(min(Int(textLength), 8)).enumerated() {
+            firstWord |= UInt64(byte) << UInt64(place * 8)
+            firstMask |= 0xFF << UInt64(place * 8)
+        }
     }
 }
 
