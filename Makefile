@@ -44,6 +44,7 @@ test: setup .venv/ready ## Run all tests
 	swift build --build-tests
 	swift test --skip-build
 	.build/debug/kymo test
+	$(KYMO_PYTHON) Tests/Validation/check_schemas.py mappings
 
 .PHONY: lint
 lint: ## Check the format of all Swift files
