@@ -36,7 +36,7 @@ public struct PipelineSettings: Sendable {
     /// Period of templates that name none and summarise.
     public var window: Int64 = 300_000_000_000
     /// How windows close, and the limits of what they hold.
-    public var windows = WindowSettings()
+    public var windows = WindowSettings(lateHold: 1_000_000_000)
     /// How far a reading's time may lie after its receipt.
     public var maxFuture: Int64 = 300_000_000_000
     /// Whether readings without patient are rejected (`identity: strict`).

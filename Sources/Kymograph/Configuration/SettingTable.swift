@@ -14,6 +14,9 @@ enum SettingTable {
         .duration(
             "lateness", \.windows.lateness, "How far a series' event time passes a window's end before it closes"),
         .duration("idle", \.windows.idle, "Silence after which a series' windows close; `0s` means never"),
+        .duration(
+            "lateHold", \.windows.lateHold,
+            "How long a window that a late reading opens waits for more of them; `0s` means not at all"),
         .duration("maxFuture", \.maxFuture, "How far a reading's time may lie after its receipt"),
         .choice(
             "identity", \.requiresPatient, [("device", false), ("strict", true)],

@@ -23,6 +23,8 @@ struct WindowFlags: OptionSet, BitwiseCopyable {
     static let stored = WindowFlags(rawValue: 128)
     /// Some reading has a payload block.
     static let payloads = WindowFlags(rawValue: 256)
+    /// Was opened by a late reading and waits for more until ``OpenWindow/heldUntil``.
+    static let held = WindowFlags(rawValue: 512)
 }
 
 /// State of one reading of a window, in ``Measurement/mark``.
@@ -43,6 +45,8 @@ struct OpenWindow: BitwiseCopyable {
     var span: WindowSpan
     /// Instant of its latest reading.
     var last = Instant.distantPast
+    /// Receive-clock time until which it is ``WindowFlags/held``.
+    var heldUntil = Instant.distantPast
     /// Owner.
     var series: UInt32
     /// The next later window of the series.

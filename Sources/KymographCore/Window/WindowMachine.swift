@@ -49,6 +49,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let span = table.series[series].span(around: reading.instant)
         guard table.openCount < table.limits.maxOpenWindows else { return .rejected(.tooManyWindows) }
         guard let window = open(series: series, span: span) else { return .rejected(.archiveEvicted) }
+        table.holdIfLate(window, received: reading.received)
         table.expectQuiet(after: reading.received)
         return table.add(reading, payload, to: window)
     }
@@ -69,6 +70,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// ``Measurement/received``.
     public mutating func tick(now: Instant) {
         table.closeQuiet(at: now)
+        table.closeHeld(at: now)
     }
 
     /// Closes all windows: everything becomes due.

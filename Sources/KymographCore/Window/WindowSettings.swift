@@ -35,14 +35,19 @@ public struct WindowSettings: Sendable {
     public var lateness: Int64
     /// A series that received nothing for this many nanoseconds of receive time has its windows closed; 0 means never.
     public var idle: Int64
+    /// How long, in receive time, a window that a late reading opens waits for more of them before it is emitted, so
+    /// that a device that delivers stored hours does not cause an Observation per reading; 0 means not at all.
+    public var lateHold: Int64
     /// Limits.
     public var limits: WindowLimits
 
     /// Makes settings; times are in nanoseconds and not negative.
     public init(
-        lateness: Int64 = 30_000_000_000, idle: Int64 = 10_000_000_000, limits: WindowLimits = WindowLimits()
+        lateness: Int64 = 30_000_000_000, idle: Int64 = 10_000_000_000, lateHold: Int64 = 0,
+        limits: WindowLimits = WindowLimits()
     ) {
-        precondition(lateness >= 0 && idle >= 0)
+        precondition(lateness >= 0 && idle >= 0 && lateHold >= 0)
+        self.lateHold = lateHold
         self.lateness = lateness
         self.idle = idle
         self.limits = limits

@@ -5,6 +5,7 @@
 struct WindowTable: ~Copyable {
     let lateness: Int64
     let idle: Int64
+    let lateHold: Int64
     let limits: WindowLimits
     var series = RawArray<SeriesState>(capacity: 64)
     var windows = RawArray<OpenWindow>(capacity: 64)
@@ -15,6 +16,9 @@ struct WindowTable: ~Copyable {
     var readingsHeld = 0
     /// Earliest receive-clock time at which some series can be quiet for long enough.
     var nextIdleCheck = Instant.distantFuture
+    /// Windows that wait for more late readings, and receive-clock time at which the first has waited long enough.
+    var held = RawArray<UInt32>(capacity: 16)
+    var nextHeldCheck = Instant.distantFuture
     private var firstFree = noWindow
 
     /// Size class of a new window's readings: four of them.
@@ -23,6 +27,7 @@ struct WindowTable: ~Copyable {
     init(settings: WindowSettings) {
         lateness = settings.lateness
         idle = settings.idle
+        lateHold = settings.lateHold
         limits = settings.limits
     }
 

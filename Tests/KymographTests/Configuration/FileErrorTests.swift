@@ -7,7 +7,8 @@ import Testing
         ("windw: 5m", "1:1: error: unknown key 'windw'; did you mean 'window'?"),
         (
             "a: 1\nlanes: 2",
-            "1:1: error: unknown key 'a'; the keys here are window, lateness, idle, maxFuture, identity, "
+            "1:1: error: unknown key 'a'; the keys here are window, lateness, idle, lateHold, maxFuture, "
+                + "identity, "
                 + "mappings, output, deadLetter, limits, lanes, shards, ringSlots, drain, sources"
         ),
         ("output:\n  fromat: bundle", "2:3: error: unknown key 'output.fromat'; did you mean 'format'?"),
