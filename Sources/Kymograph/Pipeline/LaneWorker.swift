@@ -39,11 +39,14 @@ final class LaneReporter: LaneEvents, Sendable {
     func waitForRoom(shard: Int) -> Bool {
         let ring = rings[shard]
         // Half empty before going on: a lane that wakes for every free slot would trade places with the shard all the
-        // time.
+        // time. Longer and longer sleeps, because a shard that sends hundreds of windows takes milliseconds, and each
+        // look costs more than mapping ten readings.
+        var microseconds = 50
         while ring.usedSlots > ring.capacity / 2 {
             if control.isForced { return false }
             bells[shard].ring()
-            Wait.microseconds(50)
+            Wait.microseconds(microseconds)
+            microseconds = min(microseconds * 2, 800)
         }
         return true
     }

@@ -29,28 +29,30 @@ public struct ScanLimits: Sendable {
 /// The tape starts with the envelope `{Body, Properties, SystemProperties}` that the mapping dialect demands, built
 /// around a payload that does not bring one (spec: mapping dialect, section 1.1).
 struct JSONScanner: ~Copyable {
-    private(set) var tape: RawArray<Token>
+    var tape: RawArray<Token>
     let names: NameTable
     private var stack: RawArray<UInt32>
     /// Per name: scan number in the high half, token index in the low half.
-    private var slots: RawArray<UInt64>
-    private var scanNumber: UInt64 = 0
+    var slots: RawArray<UInt64>
+    var scanNumber: UInt64 = 0
     private var keyText = ByteWriter(capacity: 256)
     private var shadows = ShadowedMembers()
-    private var guesses = KeyGuesses()
-    private let limits: ScanLimits
+    var guesses = KeyGuesses()
+    let limits: ScanLimits
     /// Whether duplicates matter whose names no template mentions, in flat payloads too.
-    private let marksUnnamed: Bool
+    let marksUnnamed: Bool
     /// Whether the envelope's empty Properties and SystemProperties are put on the tape: no need when nobody asks.
     private let buildsProperties: Bool
     /// Whether the payload is the root even when it is no envelope.
     private let payloadIsRoot: Bool
+    /// Failures of the short path in a row.
+    var flatFailures = 0
     /// Whether a key of the document is written with escapes.
     private var hasEscapedKeys = false
     /// Bit `number & 63` of every name that occurred: a superset test.
-    private(set) var nameMask: UInt64 = 0
+    var nameMask: UInt64 = 0
     /// Containers inside the payload, the payload itself included.
-    private(set) var containers = 0
+    var containers = 0
     /// Index of the token that `$` stands for: the envelope.
     private(set) var root = 0
 
@@ -89,7 +91,7 @@ struct JSONScanner: ~Copyable {
     /// `bytes` must be padded (``ByteView/padding``) and shorter than 4 GiB.
     mutating func scan(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
         begin()
-        let end = try scanValues(bytes, from: start)
+        let end = if let end = scanFlat(bytes, from: start) { end } else { try scanValues(bytes, from: start) }
         finishEnvelope(end: end)
         if containers > 1 || marksUnnamed { shadows.mark(&tape, bytes, hasEscapedKeys: hasEscapedKeys) }
         return end
@@ -98,7 +100,7 @@ struct JSONScanner: ~Copyable {
     /// Sets a flag of a token.
     mutating func setFlag(_ flag: UInt8, of token: Int) { tape[token].flags |= flag }
 
-    private mutating func begin() {
+    mutating func begin() {
         scanNumber += 1
         tape.removeAll()
         stack.removeAll()
@@ -366,7 +368,7 @@ struct JSONScanner: ~Copyable {
 
     /// The first byte at or after `start` that is no digit, eight at a time.
     @inline(__always)
-    private static func digits(_ bytes: ByteView, _ start: Int) -> Int {
+    static func digits(_ bytes: ByteView, _ start: Int) -> Int {
         var index = start
         while index < bytes.count {
             // A digit becomes 0…9; adding 0x76 carries everything above 9 into the top bit of its byte. What overflows

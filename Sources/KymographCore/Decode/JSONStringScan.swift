@@ -43,6 +43,12 @@ enum JSONStringScan {
         return (quotes | backslashes | controls | word) & highs
     }
 
+    /// How many bytes from `index` on are plain ASCII, 0…8: 8 when all of a word is.
+    @inline(__always)
+    static func firstSpecial(_ bytes: ByteView, _ index: Int) -> Int {
+        specials(bytes.word(at: index)).trailingZeroBitCount >> 3
+    }
+
     private static func failed(_ reason: Rejection, _ index: Int) -> Result {
         Result(end: index, flags: 0, failure: reason.rawValue)
     }

@@ -16,7 +16,7 @@ struct KeyGuesses: ~Copyable {
     }
 
     /// Places that are remembered; longer documents fall back to the look-up behind them.
-    private static let places = 64
+    static let places = 64
     /// Longest key that fits two words with its quote.
     private static let longestKey = 15
 
@@ -37,14 +37,16 @@ struct KeyGuesses: ~Copyable {
     @inline(__always)
     func name(at place: Int) -> UInt16 { guesses[place].name }
 
-    /// Remembers a valid key without escapes.
-    mutating func learn(_ name: UInt16, at place: Int, _ bytes: ByteView, start: Int, length: Int) {
-        guard place < KeyGuesses.places, length > 0, length <= KeyGuesses.longestKey else { return }
+    /// Remembers a valid key without escapes; false when the place or the key is beyond what is remembered.
+    @discardableResult
+    mutating func learn(_ name: UInt16, at place: Int, _ bytes: ByteView, start: Int, length: Int) -> Bool {
+        guard place < KeyGuesses.places, length > 0, length <= KeyGuesses.longestKey else { return false }
         let covered = length + 1
         let lowMask = covered >= 8 ? UInt64.max : ~(UInt64.max << UInt64(covered * 8))
         let highMask = covered >= 16 ? UInt64.max : covered <= 8 ? 0 : ~(UInt64.max << UInt64((covered - 8) * 8))
         guesses[place] = Guess(
             low: bytes.word(at: start) & lowMask, high: bytes.word(at: start + 8) & highMask, lowMask: lowMask,
             highMask: highMask, length: UInt32(length), name: name)
+        return true
     }
 }

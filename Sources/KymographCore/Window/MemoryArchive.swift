@@ -45,6 +45,8 @@ public struct MemoryArchive: ~Copyable, WindowArchive {
     private var index = ArchiveIndex()
     private var evicted = RawArray<Instant>(capacity: 64)
     private var hasEvicted = RawArray<Bool>(capacity: 64)
+    /// Latest window start ever stored of each series: spares the look-up of windows that are newer than all others.
+    private var latest = RawArray<Instant>(capacity: 64)
     /// Bytes of the blocks that can be loaded.
     public private(set) var storedBytes = 0
     /// Windows dropped to stay within the limit.
@@ -61,11 +63,13 @@ public struct MemoryArchive: ~Copyable, WindowArchive {
     public mutating func introduce(series: Int, identity: SeriesIdentity) {
         evicted.grow(to: series + 1, with: MemoryArchive.evictedNothing)
         hasEvicted.grow(to: series + 1, with: false)
+        latest.grow(to: series + 1, with: .distantPast)
     }
 
     /// Keeps `block`; a block that is larger than the whole archive counts as dropped at once.
     public mutating func store(series: Int, windowStart: Instant, block: ByteView) {
-        if let old = index.find(UInt32(series), windowStart, in: entries) { remove(old) }
+        if let old = find(series, windowStart) { remove(old) }
+        latest[series] = max(latest[series], windowStart)
         guard block.count <= limit else { return noteEviction(series: series, start: windowStart) }
         let chunk = chunk(for: block.count)
         let entry = ArchiveEntry(
@@ -82,11 +86,15 @@ public struct MemoryArchive: ~Copyable, WindowArchive {
 
     /// Appends the block of a window to `writer`; false when it is not kept.
     public mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> Bool {
-        guard let number = index.find(UInt32(series), windowStart, in: entries) else { return false }
+        guard let number = find(series, windowStart) else { return false }
         let entry = entries[number]
         guard let chunk = chunks[Int(entry.chunk)] else { return false }
         writer.append(chunk.bytes.view(Int(entry.offset)..<Int(entry.offset + entry.length)))
         return true
+    }
+
+    private func find(_ series: Int, _ start: Instant) -> Int? {
+        start > latest[series] ? nil : index.find(UInt32(series), start, in: entries)
     }
 
     /// The latest start of the windows of `series` that were dropped.
