@@ -5,6 +5,8 @@
 public struct Mapper: ~Copyable {
     private var evaluator: PathEvaluator
     private let templates: RawArray<TemplateCode>
+    /// For each template.
+    private let gates: RawArray<TemplateGate>
     private let values: RawArray<ValueCode>
     private var key = ByteWriter(capacity: 512)
     private var payload = ByteWriter(capacity: 512)
@@ -23,6 +25,8 @@ public struct Mapper: ~Copyable {
         let code = set.code(of: indexes)
         evaluator = PathEvaluator(program: set.program, limits: limits, payloadIsRoot: payloadIsRoot)
         templates = RawArray(code.templates)
+        gates = RawArray(
+            code.templates.map { TemplateGate($0.match, requiredNames: $0.requiredNames, in: set.program) })
         values = RawArray(code.values)
     }
 
@@ -82,20 +86,18 @@ public struct Mapper: ~Copyable {
         output: inout some MeasurementOutput & ~Copyable
     ) {
         let isArray = evaluator.scanner.tape[JSONScanner.payload].kind == TokenKind.array
+        let isFlat = evaluator.scanner.isFlatObject && evaluator.scanner.root != JSONScanner.payload
         var matches = 0
         var index = 0
         while index < templates.count {
-            let required = templates[index].requiredNames
-            if required & evaluator.scanner.nameMask == required {
-                switch evaluator.flatVerdict(templates[index].match.path, bytes: bytes) {
-                case .nothing: break
-                case .payload:
-                    matches += 1
-                    mapPayload(index, bytes, context: context, received: received, output: &output)
-                case .unknown:
-                    matches += mapTemplate(
-                        index, bytes, isArray: isArray, context: context, received: received, output: &output)
-                }
+            switch verdict(index, bytes, isFlat: isFlat) {
+            case .nothing: break
+            case .payload:
+                matches += 1
+                mapPayload(index, bytes, context: context, received: received, output: &output)
+            case .unknown:
+                matches += mapTemplate(
+                    index, bytes, isArray: isArray, context: context, received: received, output: &output)
             }
             index += 1
         }
@@ -118,6 +120,20 @@ public struct Mapper: ~Copyable {
             let bytes = bytes[evaluator.scanner.tape[element].outerRange]
             output.reject(.noTemplate, bytes: bytes, detail: RejectionDetail())
         }
+    }
+
+    /// What a template's match expression selects, as far as it can be told without a selection.
+    @inline(__always)
+    private mutating func verdict(_ index: Int, _ bytes: ByteView, isFlat: Bool) -> PathEvaluator.FlatVerdict {
+        let gate = gates[index]
+        guard gate.requiredNames & evaluator.scanner.nameMask == gate.requiredNames else { return .nothing }
+        guard isFlat else { return .unknown }
+        if gate.name != NameTable.unknown {
+            guard let token = evaluator.scanner.slot(of: gate.name) else { return .nothing }
+            if gate.excludes(evaluator.scanner.tape[token], bytes) { return .nothing }
+            if gate.isDecisive, evaluator.scanner.tape[token].flags & Token.escaped == 0 { return .payload }
+        }
+        return evaluator.flatVerdict(templates[index].match.path, bytes: bytes)
     }
 
     /// Maps the payload as the one match of a template.

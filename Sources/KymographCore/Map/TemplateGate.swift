@@ -1,0 +1,50 @@
+/// What must be true of a payload for a template to match, as far as a few instructions can tell.
+///
+/// Every reading is held against every template of its source, and nearly all templates are told apart by one text:
+/// `@type == 'heartRate'`. The gate compares that text's length and first eight bytes.
+struct TemplateGate: BitwiseCopyable {
+    /// Names without which the match expression selects nothing, as bits of ``JSONScanner/nameMask``.
+    let requiredNames: UInt64
+    private var word: UInt64 = 0
+    private var mask: UInt64 = 0
+    private var length: UInt32 = 0
+    /// The member that holds the text; ``NameTable/unknown`` when no text decides.
+    private(set) var name: UInt16 = NameTable.unknown
+    /// Whether passing the gate is the whole condition.
+    private(set) var isDecisive = false
+
+    /// The gate of a template whose match expression is `match`.
+    init(_ match: ExpressionCode, requiredNames: UInt64, in program: PathProgram) {
+        self.requiredNames = requiredNames
+        let path = match.path
+        guard path.count == 1 else { return }
+        let step = program.steps[Int(path.start)]
+        let predicate = Int(step.argument)
+        guard step.operation == .filterDescendants, program.isAboutPayload(predicate),
+            let test = TemplateGate.test(predicate, in: program)
+        else { return }
+        word = test.firstWord
+        mask = test.firstMask
+        length = UInt32(test.textLength)
+        name = test.firstName
+        isDecisive = TextTest(program.predicates[predicate], in: program).isUsable && length <= 8
+    }
+
+    /// A text test without which the predicate cannot hold.
+    private static func test(_ index: Int, in program: PathProgram) -> TextTest? {
+        let predicate = program.predicates[index]
+        if predicate.operation == .and {
+            return test(Int(predicate.left), in: program) ?? test(Int(predicate.right), in: program)
+        }
+        let test = TextTest(predicate, in: program)
+        return test.stepCount == 1 ? test : nil
+    }
+
+    /// Whether the text in `token` is not the one wanted. Texts with escapes are never told.
+    @inline(__always)
+    func excludes(_ token: Token, _ bytes: ByteView) -> Bool {
+        guard token.kind == TokenKind.string else { return true }
+        guard token.flags & Token.escaped == 0 else { return false }
+        return token.length != length || (bytes.word(at: Int(token.start)) ^ word) & mask != 0
+    }
+}
