@@ -49,6 +49,10 @@ enum JSONStringScan {
         specials(bytes.word(at: index)).trailingZeroBitCount >> 3
     }
 
+    /// Whether none of eight bytes of UTF-8 has to be escaped in a JSON string. May say no for non-ASCII alone.
+    @inline(__always)
+    static func needsNoEscape(_ word: UInt64) -> Bool { specials(word) == 0 }
+
     private static func failed(_ reason: Rejection, _ index: Int) -> Result {
         Result(end: index, flags: 0, failure: reason.rawValue)
     }

@@ -4,10 +4,19 @@ extension ByteWriter {
     /// around it.
     public mutating func appendJSON(_ text: ByteView) {
         var clean = 0
-        for index in 0..<text.count where ByteWriter.needsEscape(text[index]) {
-            append(text[clean..<index])
-            appendEscape(text[index])
-            clean = index + 1
+        var index = 0
+        while index < text.count {
+            // Eight bytes at a time: nearly no identifier has anything to escape.
+            if index + 8 <= text.count, JSONStringScan.needsNoEscape(text.word(at: index)) {
+                index += 8
+                continue
+            }
+            if ByteWriter.needsEscape(text[index]) {
+                append(text[clean..<index])
+                appendEscape(text[index])
+                clean = index + 1
+            }
+            index += 1
         }
         append(text[clean..<text.count])
     }
