@@ -1,4 +1,5 @@
 import ArgumentParser
+import KymographCore
 import KymographTestKit
 
 /// `--speed`: a factor, or `max`.
@@ -37,18 +38,9 @@ struct LengthArgument: ExpressibleByArgument, Sendable {
         defaultValueDescription = text
     }
 
-    private static let units: [(String, Double)] = [
-        ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9), ("d", 86_400e9),
-    ]
-
     init?(argument: String) {
+        guard let length = DurationText.parse(argument) else { return nil }
+        nanoseconds = length
         defaultValueDescription = argument
-        for (unit, factor) in Self.units where argument.hasSuffix(unit) {
-            guard let number = Double(argument.dropLast(unit.count)) else { continue }
-            guard number >= 0, number * factor < 9e18 else { return nil }
-            nanoseconds = Int64(number * factor)
-            return
-        }
-        return nil
     }
 }

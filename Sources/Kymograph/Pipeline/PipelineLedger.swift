@@ -50,6 +50,7 @@ final class PipelineLedger: Sendable {
         summary.rejected = tally.rejected
         summary.windows = tally.windows
         summary.amended = tally.amended
+        summary.withheld = tally.withheld
         summary.observations = tally.observations
         summary.condensed = tally.condensed
         for source in sources {

@@ -20,6 +20,8 @@ public struct PipelineSummary: Sendable {
     public var windows = 0
     /// Emissions that replaced an earlier one of the same identity.
     public var amended = 0
+    /// Windows that changed after they were emitted and could not be written again.
+    public var withheld = 0
     /// Observations written, replacements included.
     public var observations = 0
     /// Readings condensed into a SampledData slot with others, as their template asks.
@@ -60,6 +62,7 @@ public struct PipelineSummary: Sendable {
         let drops = kernelDropsBySource.map { "\($0.source) \($0.count)" }.joined(separator: ", ")
         lines.append("kernel-dropped \(kernelDropped)\(drops.isEmpty ? "" : " (\(drops))")")
         lines.append(outputLine)
+        if withheld > 0 { lines.append("withheld \(withheld): changed windows whose numbers no longer fit 18 digits") }
         if undeliveredBundles > 0 { lines.append("undelivered bundles \(undeliveredBundles)") }
         return lines
     }

@@ -85,7 +85,7 @@ public struct Mapper: ~Copyable {
         _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) {
-        let isArray = evaluator.scanner.tape[JSONScanner.payload].kind == TokenKind.array
+        let isArray = evaluator.scanner.tape[body].kind == TokenKind.array
         let isFlat = evaluator.scanner.isFlatObject && evaluator.scanner.root != JSONScanner.payload
         var matches = 0
         var index = 0
@@ -108,13 +108,19 @@ public struct Mapper: ~Copyable {
         }
     }
 
+    /// The token that holds the readings: the payload, or the Body of a payload that is an envelope.
+    private var body: Int {
+        guard evaluator.scanner.root == JSONScanner.payload else { return JSONScanner.payload }
+        return evaluator.scanner.slot(of: NameTable.body) ?? JSONScanner.payload
+    }
+
     private var documentRange: Range<Int> { evaluator.scanner.tape[JSONScanner.payload].outerRange }
 
     /// An array is so many readings: each element must be part of a match, or it is rejected by itself.
     private mutating func rejectUnmatchedElements(_ bytes: ByteView, output: inout some MeasurementOutput & ~Copyable) {
-        let payload = JSONScanner.payload
-        if evaluator.scanner.isMatched(0..<payload + 1) { return }
-        for element in evaluator.scanner.children(of: payload) {
+        let body = self.body
+        if [0, JSONScanner.payload, body].contains(where: { evaluator.scanner.isMatched($0..<$0 + 1) }) { return }
+        for element in evaluator.scanner.children(of: body) {
             let range = element..<Int(evaluator.scanner.tape[element].next)
             if evaluator.scanner.isMatched(range) { continue }
             let bytes = bytes[evaluator.scanner.tape[element].outerRange]
@@ -162,7 +168,7 @@ public struct Mapper: ~Copyable {
         // Only now: copying a template costs more than most matches.
         let template = templates[number]
         var index = matches.lowerBound
-        var element = JSONScanner.payload + 1
+        var element = body + 1
         while index < matches.upperBound {
             let match = evaluator.node(index)
             index += 1
@@ -182,8 +188,8 @@ public struct Mapper: ~Copyable {
     /// `element` goes along the array with the matches, which come in document order, so that an array full of failures
     /// is walked once.
     private func readingRange(of match: Int, isArray: Bool, from element: inout Int) -> Range<Int> {
-        guard isArray, match > JSONScanner.payload else { return documentRange }
-        if element > match { element = JSONScanner.payload + 1 }
+        guard isArray, match > body, match < Int(evaluator.scanner.tape[body].next) else { return documentRange }
+        if element > match { element = body + 1 }
         while Int(evaluator.scanner.tape[element].next) <= match { element = Int(evaluator.scanner.tape[element].next) }
         return evaluator.scanner.tape[element].outerRange
     }
@@ -244,6 +250,8 @@ public struct Mapper: ~Copyable {
     private mutating func unescaped(_ bytes: ByteView) -> ByteView {
         text.removeAll()
         JSONUnescape.append(bytes, into: &text)
+        // Numbers are read eight bytes at a time.
+        text.reserve(ByteView.padding)
         return text.view
     }
 

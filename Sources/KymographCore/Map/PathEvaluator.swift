@@ -140,9 +140,6 @@ struct PathEvaluator: ~Copyable {
 
     /// The node itself and everything below it, in document order.
     private mutating func appendDescendants(of node: Int, predicate: Int32?, root: Int, bytes: ByteView) {
-        if let predicate, textTests[Int(predicate)].isUsable, node == scanner.root, scanner.isFlatObject {
-            return appendFlat(predicate: Int(predicate), root: root, bytes: bytes)
-        }
         let onlyObjects = predicate.map { predicates[Int($0)].needsObject } ?? false
         let end = Int(scanner.tape[node].next)
         var index = node
@@ -180,21 +177,6 @@ struct PathEvaluator: ~Copyable {
         guard step.operation == .filterDescendants, isAboutPayload[predicate] else { return .unknown }
         let holds = holds(predicate, at: JSONScanner.payload, root: scanner.root, bytes: bytes)
         return holds ? .payload : .nothing
-    }
-
-    /// The objects of a flat document for which a text test holds: the payload, and the envelope if the test is about
-    /// it.
-    private mutating func appendFlat(predicate: Int, root: Int, bytes: ByteView) {
-        let envelope = scanner.root
-        let isAboutEnvelope = textTests[predicate].firstName <= NameTable.systemProperties
-        if envelope != JSONScanner.payload, isAboutEnvelope,
-            holds(predicate, at: envelope, root: root, bytes: bytes)
-        {
-            nodes.append(UInt32(envelope))
-        }
-        if holds(predicate, at: JSONScanner.payload, root: root, bytes: bytes) {
-            nodes.append(UInt32(JSONScanner.payload))
-        }
     }
 
     private mutating func appendDescendantMembers(of node: Int, _ name: UInt16) {
@@ -362,6 +344,8 @@ struct PathEvaluator: ~Copyable {
         guard side.kind == TokenKind.string else { return nil }
         text.removeAll()
         if side.isEscaped { JSONUnescape.append(side.text, into: &text) } else { text.append(side.text) }
+        // Numbers are read eight bytes at a time.
+        text.reserve(ByteView.padding)
         guard case .number(let number) = DecimalParser.parse(text.view) else { return nil }
         return number
     }

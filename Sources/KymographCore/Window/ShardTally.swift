@@ -12,6 +12,8 @@ public struct ShardTally: Sendable {
     public var windows = 0
     /// Windows emitted again because they changed.
     public var amended = 0
+    /// Windows that changed after they were emitted and can no longer be written: what was sent before stays.
+    public var withheld = 0
     /// Observations written.
     public var observations = 0
     /// Readings that are condensed into a grid slot with others, by the policy of a SampledData template.
@@ -36,6 +38,7 @@ public struct ShardTally: Sendable {
         for index in rejected.indices { rejected[index] += other.rejected[index] }
         windows += other.windows
         amended += other.amended
+        withheld += other.withheld
         observations += other.observations
         condensed += other.condensed
     }

@@ -150,9 +150,14 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         }
     }
 
-    /// The window gives no Observation: its readings count as rejected, not as accepted.
+    /// The window gives no Observation: its readings count as rejected, not as accepted. A preliminary one may still
+    /// give one; of a changed one the Observation that was sent stays, and the change is counted.
     private mutating func skip(_ emission: Emission, _ reason: Rejection) {
-        guard emission.status != .amended else { return }
+        switch emission.status {
+        case .preliminary: return
+        case .amended: return tally.withheld += 1
+        case .final: break
+        }
         let content = machine.content(of: emission)
         for index in 0..<content.readings.count {
             let reading = content.readings[index]

@@ -170,4 +170,19 @@ import Testing
         let root = TestTemplate.jsonPath(match: "$.matchedToken.Body", values: [TestTemplate.value("x", "$.v")])
         #expect(try MappingRun([root]).line(reading(#""v":1"#)).reasons == [.noTemplate])
     }
+
+    /// An envelope around an array is so many readings as the array itself.
+    @Test(arguments: [
+        #"{"Body":[%,7,{"w":1}]}"#, #"{"Body":[%,7,{"w":1}],"Properties":{"y":{"z":1}},"SystemProperties":{}}"#,
+        #"{"Properties":{"z":[1,2]},"Body":[%,7,{"w":1}]}"#,
+    ])
+    func anEnvelopedArrayLosesNoElement(envelope: String) throws {
+        let outcome = try run().line(envelope.replacing("%", with: reading(#""a":1"#)))
+        #expect(outcome.readings.count == 1)
+        #expect(
+            outcome.rejections == [
+                MappedRejection(reason: .noTemplate, text: "7"),
+                MappedRejection(reason: .noTemplate, text: #"{"w":1}"#),
+            ])
+    }
 }
