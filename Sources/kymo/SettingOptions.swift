@@ -26,6 +26,9 @@ struct SettingOptions: ParsableArguments {
             valueName: "name|dir"))
     var mapping: [String] = []
 
+    @Option(help: CompatibilityOption.help)
+    var compatibility: String?
+
     @Option(
         help: ArgumentHelp("Window of templates that name no period: 30s, 5m, 1h. Default: 5m.", valueName: "length"))
     var window: String?
@@ -76,6 +79,7 @@ struct SettingOptions: ParsableArguments {
             ("window", "--window", window), ("lateness", "--lateness", lateness), ("idle", "--idle", idle),
             ("output.to", "--out", out), ("output.format", "--format", format),
             ("deadLetter", "--dead-letter", deadLetter),
+            ("compatibility", "--compatibility", compatibility),
         ]
         for (key, flag, value) in single {
             if let value { flags.append((key, flag, value)) }

@@ -24,6 +24,9 @@ enum SettingTable {
         .names(
             "mappings", "mapping's name or folder", \.mappings,
             "Mappings of sources that name none; in the environment separated by commas"),
+        .choice(
+            "compatibility", \.compatibility, Compatibility.allCases.map { ($0.rawValue, $0) },
+            "Whose rules mappings follow that do not say it themselves: ours, or every quirk of iomt-fhir"),
     ]
 
     private static let output: [Setting<PipelineSettings>] = [

@@ -27,7 +27,7 @@ public struct MappingLoader {
     private let defaultPeriod: Int64
     private let measurementsOnly: Bool
     private var diagnostics: [Diagnostic] = []
-    private var program = PathProgram()
+    private var program = ExpressionProgram()
     private var drafts: [Draft] = []
     private var templates: [MappingSet.LinkedTemplate] = []
 
@@ -52,7 +52,9 @@ public struct MappingLoader {
     private mutating func add(_ mapping: NamedMapping, _ index: Int) {
         var log = DiagnosticLog(file: mapping.device.name)
         if let root = JSONNode.parse(mapping.device.bytes, log: &log) {
-            for template in DeviceTemplateLoader.load(root, program: &program, log: &log) {
+            let templates = DeviceTemplateLoader.load(
+                root, compatibility: mapping.compatibility, program: &program, log: &log)
+            for template in templates {
                 addTemplate(template, mapping: index, &log)
             }
         }
@@ -188,12 +190,21 @@ public struct MappingLoader {
             grouping: draft.fhir?.grouping(defaultPeriod: defaultPeriod) ?? .instance,
             isNumeric: draft.valueNames.map { numeric.contains($0) })
         type.needsFHIRTemplate = !measurementsOnly
+        type.compatibility = compatibility(of: draft.name)
         if draft.hasStart {
             type.durationSlot = type.valueNames.count
             type.valueNames.append(Self.durationName)
             type.isNumeric.append(true)
         }
         return type
+    }
+
+    /// A type is compatible when one of its templates is: its Observations are what a server may already hold.
+    private func compatibility(of type: String) -> Compatibility {
+        let isCompatible = templates.contains {
+            $0.template.typeName == type && $0.template.compatibility == .iomtFHIR
+        }
+        return isCompatible ? .iomtFHIR : .none
     }
 
     /// Values in slot order, because payload records must be.

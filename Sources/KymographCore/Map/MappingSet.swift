@@ -20,12 +20,15 @@ public struct NamedMapping: Sendable {
     public var device: MappingFile
     /// `fhir.json`; nil to look at measurements only.
     public var fhir: MappingFile?
+    /// Whose rules apply, unless the files say so themselves.
+    public var compatibility: Compatibility
 
     /// Makes a mapping.
-    public init(name: String, device: MappingFile, fhir: MappingFile?) {
+    public init(name: String, device: MappingFile, fhir: MappingFile?, compatibility: Compatibility = .none) {
         self.name = name
         self.device = device
         self.fhir = fhir
+        self.compatibility = compatibility
     }
 }
 
@@ -49,17 +52,20 @@ public final class MappingSet: Sendable {
     /// FHIR template by type index; nil when the type has none.
     public let fhirTemplates: [FHIRTemplate?]
     let templates: [LinkedTemplate]
+    /// Compiled expressions.
     let program: PathProgram
+    let jmesPathProgram: JMESPathProgram
 
     init(
         mappings: [String], types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate],
-        program: PathProgram
+        program: ExpressionProgram
     ) {
         self.mappings = mappings
         self.types = types
         self.fhirTemplates = fhirTemplates
         self.templates = templates
-        self.program = program
+        self.program = program.paths
+        jmesPathProgram = program.jmesPaths
     }
 
     /// Numbers of the templates of the mappings named, in order.
@@ -89,6 +95,7 @@ public final class MappingSet: Sendable {
     private func fieldText(_ detail: RejectionDetail, _ template: DeviceTemplate) -> String? {
         switch detail.field {
         case .none: return nil
+        case .match: return "typeMatchExpression \(template.match.text)"
         case .device: return "deviceIdExpression \(template.device?.text ?? "")"
         case .timestamp: return "timestampExpression \(template.timestamp.text) (\(template.timestampFormat.name))"
         case .start: return "startExpression \(template.start?.text ?? "")"
@@ -126,7 +133,7 @@ extension MappingSet {
         let template = linked.template
         let type = types[linked.type]
         return TemplateCode(
-            match: ExpressionCode(template.match), requiredNames: template.match.path.requiredNames,
+            match: ExpressionCode(template.match), requiredNames: template.match.path?.requiredNames ?? 0,
             device: ExpressionCode(template.device),
             timestamp: ExpressionCode(template.timestamp),
             alternativeTimestamp: ExpressionCode(template.alternativeTimestamp),
@@ -134,6 +141,8 @@ extension MappingSet {
             encounter: ExpressionCode(template.encounter), correlation: ExpressionCode(template.correlation),
             format: template.timestampFormat, type: Int32(linked.type), index: Int32(index),
             needsCorrelation: template.correlation != nil || type.grouping == .correlation,
+            needsComposition: template.expressions.contains(where: \.needsComposition),
+            isCompatible: template.compatibility == .iomtFHIR,
             durationSlot: Int32(type.durationSlot ?? -1), firstValue: Int32(firstValue),
             valueCount: Int32(template.values.count),
             hasFHIRTemplate: !type.needsFHIRTemplate || fhirTemplates[linked.type] != nil)

@@ -18,6 +18,7 @@ struct ConformanceCase {
     }
 
     private init?(_ node: JSONNode, root: URL) throws {
+        if case .bool(false)? = node["in_scope"]?.value { return nil }
         guard node["kind"]?.string == "content", let operation = node["op"]?.string,
             ["extract", "extract_partial", "load"].contains(operation), let id = node["id"]?.string,
             let template = node["template"], let expected = node["expected"]

@@ -13,9 +13,10 @@ struct ConformanceCheck {
         return check.differences
     }
 
-    static func load(_ device: String) -> MappingLoader.Result {
+    static func load(_ device: String, _ compatibility: Compatibility) -> MappingLoader.Result {
         let file = MappingFile(name: "device.json", bytes: Array(device.utf8))
-        return MappingLoader.load([NamedMapping(name: "m", device: file, fhir: nil)], measurementsOnly: true)
+        let mapping = NamedMapping(name: "m", device: file, fhir: nil, compatibility: compatibility)
+        return MappingLoader.load([mapping], measurementsOnly: true)
     }
 
     private init(subject: ConformanceCase, result: MappingLoader.Result) {
