@@ -18,7 +18,12 @@ public struct DeviceTemplate: Sendable {
         public var isRequired: Bool
         /// Where the entry is.
         public var position: SourcePosition
-        var expression: TemplateExpression
+        /// What selects it; nil for a constant.
+        var expression: TemplateExpression?
+        /// What happens to it on its way into the measurement.
+        var rule: ValueRule?
+        /// What selects the payload's text for its unit.
+        var unitExpression: TemplateExpression?
     }
 
     /// Which kind of template.
