@@ -20,7 +20,12 @@ public struct DeviceTemplate: Sendable {
         public var isRequired: Bool
         /// Where the entry is.
         public var position: SourcePosition
-        var expression: TemplateExpression
+        /// What selects it; nil for a constant.
+        var expression: TemplateExpression?
+        /// What happens to it on its way into the measurement.
+        var rule: ValueRule?
+        /// What selects the payload's text for its unit.
+        var unitExpression: TemplateExpression?
     }
 
     /// Which kind of template.
@@ -48,6 +53,6 @@ public struct DeviceTemplate: Sendable {
     /// All expressions that are evaluated per match.
     var expressions: [TemplateExpression] {
         [device, timestamp, alternativeTimestamp, start, patient, encounter, correlation].compactMap { $0 }
-            + values.map(\.expression)
+            + values.flatMap { [$0.expression, $0.unitExpression].compactMap { $0 } }
     }
 }

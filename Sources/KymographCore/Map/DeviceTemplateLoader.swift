@@ -9,7 +9,7 @@ struct DeviceTemplateLoader {
         "startExpression", "patientIdExpression", "encounterIdExpression", "correlationIdExpression", "values",
         "defaultExpressionLanguage",
     ]
-    private static let valueFields = ["valueName", "valueExpression", "required"]
+    private static let valueFields = ["valueName", "valueExpression", "required"] + ValueRuleLoader.fields
 
     private var log: DiagnosticLog
     private var program: ExpressionProgram
@@ -47,6 +47,7 @@ struct DeviceTemplateLoader {
             return []
         }
         compatibility = Compatibility.read(reader, log: &log) ?? compatibility
+        PayloadKind.read(reader, log: &log)
         guard let body = reader.required("template", nil, log: &log) else { return [] }
         guard let elements = body.elements else {
             refuse(body, expected: "an array", in: "CollectionContentTemplate")
@@ -179,10 +180,22 @@ struct DeviceTemplateLoader {
         let reader = FieldReader(node, what: "a value", log: &log)
         reader.refuseUnknown(Self.valueFields, log: &log)
         let name = reader.requiredString("valueName", log: &log)
-        let expression = expression(reader, "valueExpression", kind, required: true)
+        let isConstant = ValueRuleLoader.isConstant(reader)
+        let expression = isConstant ? nil : expression(reader, "valueExpression", kind, required: true)
         let isRequired = required(reader)
-        guard let name, let expression else { return nil }
-        return DeviceTemplate.Value(name: name, isRequired: isRequired, position: node.position, expression: expression)
+        let rule = ValueRuleLoader.load(reader, log: &log)
+        let unitExpression = unitExpression(reader, kind)
+        guard let name, expression != nil || rule?.constant != nil else { return nil }
+        return DeviceTemplate.Value(
+            name: name, isRequired: isRequired, position: node.position, expression: expression, rule: rule,
+            unitExpression: unitExpression)
+    }
+
+    private mutating func unitExpression(_ reader: FieldReader, _ kind: DeviceTemplateKind) -> TemplateExpression? {
+        guard let unit = UnitRuleLoader.opened(in: reader, log: &log), unit.member("expression") != nil else {
+            return nil
+        }
+        return expression(unit, "expression", kind, required: true)
     }
 
     private mutating func required(_ reader: FieldReader) -> Bool {

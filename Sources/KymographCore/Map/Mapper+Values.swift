@@ -8,12 +8,17 @@ extension Mapper {
         var index = 0
         while index < Int(template.valueCount) {
             let value = values[Int(template.firstValue) + index]
-            let found = select(value.expression, template, match, bytes)
             let before = stored
-            // Values lie in slot order; of several with one name the first that is there counts.
-            let reason =
-                value.slot == storedSlot
-                ? absence(value, found, template) : readValue(value, found, template, bytes, &measurement, &stored)
+            let reason: Rejection?
+            if value.rule >= 0 {
+                reason = readRuled(value, template, match, bytes, isThere: value.slot == storedSlot, &measurement, &stored)
+            } else {
+                let found = select(value.expression, template, match, bytes)
+                // Values lie in slot order; of several with one name the first that is there counts.
+                reason =
+                    value.slot == storedSlot
+                    ? absence(value, found, template) : readValue(value, found, template, bytes, &measurement, &stored)
+            }
             if let reason { throw failure(reason, template.index, .value, value: index) }
             if stored > before { storedSlot = value.slot }
             index += 1
@@ -49,7 +54,7 @@ extension Mapper {
 
     /// Why the reading cannot do without what was not found.
     @inline(__always)
-    private func absence(_ value: ValueCode, _ found: Int, _ template: borrowing TemplateCode) -> Rejection? {
+    func absence(_ value: ValueCode, _ found: Int, _ template: borrowing TemplateCode) -> Rejection? {
         if found >= 0 {
             guard value.isRequired else { return nil }
             let token = evaluator.token(found)

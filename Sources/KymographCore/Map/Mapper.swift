@@ -9,9 +9,12 @@ public struct Mapper: ~Copyable {
     /// For each template.
     let gates: RawArray<TemplateGate>
     let values: RawArray<ValueCode>
+    let rules: ValueRules
     var key = ByteWriter(capacity: 512)
     var payload = ByteWriter(capacity: 512)
     var text = ByteWriter(capacity: 256)
+    /// Text of a value for its rule, with the text of its unit behind it.
+    var ruled = ByteWriter(capacity: 256)
     /// For matches that need a document of their own; made when the first one comes.
     var composition: MatchComposition?
     private let set: MappingSet
@@ -35,6 +38,7 @@ public struct Mapper: ~Copyable {
         gates = RawArray(
             code.templates.map { TemplateGate($0.match, requiredNames: $0.requiredNames, in: set.program) })
         values = RawArray(code.values)
+        rules = ValueRules(code.rules)
     }
 
     /// The place where matches get a document of their own.

@@ -120,8 +120,9 @@ public struct MappingExplainer: ~Copyable {
             ("startExpression", template.start), ("correlationIdExpression", template.correlation),
             ("patientIdExpression", template.patient), ("encounterIdExpression", template.encounter),
         ]
-        let values = template.values.map { value -> (String, TemplateExpression?) in
-            ("value \(value.name)\(value.isRequired ? " (required)" : "")", value.expression)
+        let values = template.values.flatMap { value -> [(String, TemplateExpression?)] in
+            let name = "value \(value.name)\(value.isRequired ? " (required)" : "")"
+            return [(name, value.expression), ("unit of \(value.name)", value.unitExpression)]
         }
         let isComposed = template.expressions.contains(where: \.needsComposition)
         if isComposed || ExpressionEvaluator.isProduced(match) {

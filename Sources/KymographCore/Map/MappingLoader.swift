@@ -28,8 +28,8 @@ public struct MappingLoader {
     private let measurementsOnly: Bool
     private var diagnostics: [Diagnostic] = []
     private var program = ExpressionProgram()
-    private var drafts: [Draft] = []
-    private var templates: [MappingSet.LinkedTemplate] = []
+    private(set) var drafts: [Draft] = []
+    var templates: [MappingSet.LinkedTemplate] = []
 
     /// Loads `mappings`. Templates that name no period and summarise get windows of `defaultPeriod` nanoseconds.
     ///
@@ -63,7 +63,7 @@ public struct MappingLoader {
         addFHIR(fhir, mapping, index)
     }
 
-    private mutating func addTemplate(_ template: DeviceTemplate, mapping: Int, _ log: inout DiagnosticLog) {
+    mutating func addTemplate(_ template: DeviceTemplate, mapping: Int, _ log: inout DiagnosticLog) {
         let type = draft(named: template.typeName)
         if template.start != nil { drafts[type].hasStart = true }
         let slots = template.values.map { value in
@@ -97,10 +97,13 @@ public struct MappingLoader {
     private mutating func addFHIR(_ file: MappingFile, _ mapping: NamedMapping, _ index: Int) {
         var log = DiagnosticLog(file: file.name)
         if let root = JSONNode.parse(file.bytes, log: &log) {
-            for template in FHIRTemplateLoader.load(root, log: &log) {
+            let loaded = FHIRTemplateLoader.load(root, log: &log)
+            derive(loaded, mapping: index, &log)
+            for template in loaded {
                 join(template, text: templateText(root, template.typeName), index, &log)
             }
             warnAboutMissing(mapping, index)
+            checkRuleNumbers(mapping, index)
         }
         diagnostics += log.all
     }
@@ -144,6 +147,7 @@ public struct MappingLoader {
         var log = DiagnosticLog(file: mapping.device.name)
         var seen: Set<Int> = []
         for linked in templates where linked.mapping == index && seen.insert(linked.type).inserted {
+            if linked.isDerived { continue }
             guard let fhir = drafts[linked.type].fhir else {
                 log.warning(
                     linked.template.position, "the type '\(linked.template.typeName)' has no FHIR template",
@@ -162,6 +166,9 @@ public struct MappingLoader {
         }
         diagnostics += log.all
     }
+
+    /// Adds the findings in a device file that only its FHIR file shows.
+    mutating func report(_ log: DiagnosticLog) { diagnostics += log.all }
 
     /// The template's JSON in one canonical spelling, to see whether two are the same.
     private func templateText(_ root: JSONNode, _ typeName: String) -> String {

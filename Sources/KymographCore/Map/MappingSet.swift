@@ -43,6 +43,8 @@ public final class MappingSet: Sendable {
         var type: Int
         /// Value slot of each of the template's values.
         var slots: [Int]
+        /// Whether a FHIR template asked for it by `from`: it repeats a template of the device file.
+        var isDerived = false
     }
 
     /// The mappings' names, in the order given.
@@ -105,28 +107,33 @@ public final class MappingSet: Sendable {
         case .value:
             guard Int(detail.value) < template.values.count else { return "values" }
             let value = template.values[Int(detail.value)]
-            return "value \(value.name) \(value.expression.text)"
+            return "value \(value.name) \(value.expression?.text ?? "(constant)")"
         }
     }
 }
 
 extension MappingSet {
-    /// The flat code of the templates numbered `indexes`.
-    func code(of indexes: [Int]) -> (templates: [TemplateCode], values: [ValueCode]) {
+    /// The flat code of the templates numbered `indexes`, and the rules that their values name by number.
+    func code(
+        of indexes: [Int]
+    ) -> (templates: [TemplateCode], values: [ValueCode], rules: [DeviceTemplate.ValueRule]) {
         var codes: [TemplateCode] = []
         var values: [ValueCode] = []
+        var rules: [DeviceTemplate.ValueRule] = []
         for index in indexes {
             let linked = templates[index]
             let type = types[linked.type]
             codes.append(code(linked, index: index, firstValue: values.count))
-            let entries = zip(linked.template.values, linked.slots).map { value, slot in
-                ValueCode(
-                    expression: ExpressionCode(value.expression), slot: Int32(slot), isRequired: value.isRequired,
-                    isNumeric: type.isNumeric[slot])
+            for (value, slot) in zip(linked.template.values, linked.slots) {
+                if let rule = value.rule { rules.append(rule) }
+                values.append(
+                    ValueCode(
+                        expression: ExpressionCode(value.expression), slot: Int32(slot), isRequired: value.isRequired,
+                        isNumeric: type.isNumeric[slot], rule: value.rule == nil ? -1 : Int32(rules.count - 1),
+                        unitExpression: ExpressionCode(value.unitExpression)))
             }
-            values += entries
         }
-        return (codes, values)
+        return (codes, values, rules)
     }
 
     private func code(_ linked: LinkedTemplate, index: Int, firstValue: Int) -> TemplateCode {

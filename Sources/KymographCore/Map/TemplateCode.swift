@@ -98,4 +98,8 @@ struct ValueCode: BitwiseCopyable {
     var slot: Int32
     var isRequired: Bool
     var isNumeric: Bool
+    /// Number of its rule among those of the mapper, or -1.
+    var rule: Int32 = -1
+    /// What selects the text for the unit, where the rule needs one.
+    var unitExpression: ExpressionCode = .absent
 }

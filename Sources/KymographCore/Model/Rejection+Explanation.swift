@@ -34,6 +34,8 @@ extension Rejection {
         case .archiveEvicted: "the window was emitted and evicted, and a partial must not replace it"
         case .valueTooLong: "an identifier or text is longer than the cap"
         case .shutdown: "the process was told to stop"
+        case .unknownUnit: "the payload's unit must be one that the mapping lists under units"
+        case .unmappedValue: "the value must be one that the mapping lists under map, or have a mapDefault"
         case .expressionFailed: "the expression failed while it was evaluated"
         case .eventAborted: "with compatibility iomt-fhir an error ends the event"
         default: name
