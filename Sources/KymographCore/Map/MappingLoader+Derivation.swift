@@ -11,7 +11,7 @@ extension MappingLoader {
             if let other = sent.first(where: { $0.template.typeName.lowercased() == template.typeName.lowercased() }) {
                 log.error(
                     template.namePosition,
-                    "a device template already gives the type '\(other.template.typeName)'; 'from' cannot make it again",
+                    "a device template already gives the type '\(other.template.typeName)': 'from' is for another",
                     advice: "give this FHIR template a name of its own, such as '\(source.typeName)Daily'")
                 continue
             }

@@ -34,7 +34,7 @@ struct UCUMDimension: Hashable, Sendable {
     }
 
     /// For messages: the usual name where there is one, and the code.
-    var text: String { UCUMDimension.names[code].map { "\($0) (\(code))" } ?? "(\(code))" }
+    var text: String { UCUMDimension.names[code].map { "\($0) (\(code))" } ?? "of dimension \(code)" }
 
     private static let names = [
         "1": "a plain number", "m": "a length", "g": "a mass", "s": "a time", "K": "a temperature",
@@ -43,6 +43,6 @@ struct UCUMDimension: Hashable, Sendable {
         "m-3.mol": "an amount concentration", "m-3": "a number concentration", "g.m-1.s-2": "a pressure",
         "g.m.s-2": "a force", "g.m2.s-2": "an energy", "g.m2.s-3": "a power", "C.s-1": "an electric current",
         "C-1.g.m2.s-2": "a voltage", "mol.s-1": "a catalytic activity", "g.m-2": "a mass by area",
-        "eq": "an amount of equivalents", "m-3.eq": "a concentration of equivalents",
+        "eq": "an amount of equivalents", "eq.m-3": "a concentration of equivalents",
     ]
 }

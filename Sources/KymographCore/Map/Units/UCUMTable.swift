@@ -46,7 +46,8 @@ enum UCUMTable {
         "days": "d",
         "hour": "h", "hours": "h", "minute": "min", "minutes": "min", "percent": "%", "IU": "[IU]", "Cal": "[Cal]",
         "steps": "{steps}", "count": "{count}", "beats": "{beats}", "mph": "[mi_i]/h", "kmh": "km/h", "kph": "km/h",
-        "psi": "[psi]", "cc": "mL", "ppm": "[ppm]", "MET": "[MET]", "inHg": "[in_i'Hg]",
+        "psi": "[psi]", "cc": "mL", "ppm": "[ppm]", "MET": "[MET]", "inHg": "[in_i'Hg]", "Kg": "kg", "KG": "kg",
+        "kgs": "kg",
     ]
 
     /// Code, `M` when it takes prefixes, then how many of which unit; base and arbitrary units have no more.
