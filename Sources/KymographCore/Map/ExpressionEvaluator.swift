@@ -3,6 +3,7 @@ struct ExpressionEvaluator: ~Copyable {
     /// Evaluates JSONPath, and holds the document.
     var paths: PathEvaluator
     private var jmesPaths: JMESPathEvaluator
+    private let hasJMESPath: Bool
     /// Why the last expression that gave ``failed`` did so; nil when it could not be read at all.
     private(set) var lastError: EvaluationError?
 
@@ -15,13 +16,14 @@ struct ExpressionEvaluator: ~Copyable {
 
     init(_ set: MappingSet, limits: ScanLimits, payloadIsRoot: Bool) {
         paths = PathEvaluator(program: set.program, limits: limits, payloadIsRoot: payloadIsRoot)
-        jmesPaths = JMESPathEvaluator(program: set.jmesPathProgram, limits: limits)
+        jmesPaths = JMESPathEvaluator(program: set.jmesPathProgram, limits: limits, names: set.program.names)
+        hasJMESPath = !set.jmesPathProgram.nodes.isEmpty
     }
 
     /// Forgets what was made from the former document.
     @inline(__always)
     mutating func begin() {
-        if jmesPaths.hasProduced { jmesPaths.reset() }
+        if hasJMESPath { jmesPaths.reset() }
     }
 
     // MARK: Single tokens
@@ -44,9 +46,7 @@ struct ExpressionEvaluator: ~Copyable {
         if expression.kind == .path {
             let root = expression.fromMatch ? match : paths.scanner.root
             let found = paths.single(expression.path, root: root, bytes: bytes)
-            guard paths.takeFailure() else { return found }
-            lastError = nil
-            return ExpressionEvaluator.failed
+            return found
         }
         guard let result = evaluate(expression, match: match, bytes: bytes) else { return ExpressionEvaluator.failed }
         return jmesPaths.single(result, compatible: compatible)
@@ -85,11 +85,6 @@ struct ExpressionEvaluator: ~Copyable {
         }
         let root = paths.scanner.root
         let range = paths.select(expression.path, root: root, current: root, bytes: bytes)
-        lastError = nil
-        if paths.takeFailure() {
-            paths.release(to: mark)
-            return nil
-        }
         return Matches(isJMESPath: false, range: range, mark: mark)
     }
 
@@ -97,7 +92,7 @@ struct ExpressionEvaluator: ~Copyable {
     @inline(__always)
     func match(_ index: Int, of matches: Matches) -> Int {
         let place = matches.range.lowerBound + index
-        return matches.isJMESPath ? jmesPaths.element(place) : paths.node(place)
+        return matches.isJMESPath ? jmesPaths.handle(at: place) : paths.node(place)
     }
 
     /// Forgets matches.
@@ -107,7 +102,7 @@ struct ExpressionEvaluator: ~Copyable {
 
     /// Whether a token was made by an expression, rather than found in the document.
     @inline(__always)
-    static func isProduced(_ found: Int) -> Bool { found >= JMESPathEvaluator.firstProduced }
+    static func isProduced(_ found: Int) -> Bool { found >= JMESPathEvaluator.ownBase }
 
     /// The token `found`.
     @inline(__always)
@@ -122,13 +117,13 @@ struct ExpressionEvaluator: ~Copyable {
         ExpressionEvaluator.isProduced(found) ? jmesPaths.bytes(of: found, document: bytes) : bytes
     }
 
-    /// Appends token `found` as JSON.
-    func appendJSON(_ found: Int, _ bytes: ByteView, to writer: inout ByteWriter) {
+    /// Appends token `found` as JSON; false when it is larger than the caps allow.
+    mutating func appendJSON(_ found: Int, _ bytes: ByteView, to writer: inout ByteWriter) -> Bool {
         guard ExpressionEvaluator.isProduced(found) else {
             writer.append(bytes[paths.scanner.tape[found].outerRange])
-            return
+            return true
         }
-        jmesPaths.appendJSON(found, scanner: paths.scanner, document: bytes, to: &writer)
+        return (try? jmesPaths.appendJSON(of: found, scanner: paths.scanner, bytes: bytes, to: &writer)) != nil
     }
 
     /// Appends a scalar as text (mapping dialect, section 2.4); null appends nothing. True when it is a container.

@@ -55,7 +55,7 @@ extension Mapper {
         received: Instant, output: inout some MeasurementOutput & ~Copyable
     ) -> Failure? {
         var composition = takeComposition()
-        guard let composed = composition.compose(match, evaluator, bytes) else {
+        guard let composed = composition.compose(match, &evaluator, bytes) else {
             self.composition = consume composition
             return failure(.tooManyValues, template.index, .match)
         }
@@ -111,11 +111,11 @@ struct MatchComposition: ~Copyable {
 
     /// Composes the document for `match` of the document in `source`; the match's token in it, or nil when the caps on
     /// documents refuse it.
-    mutating func compose(_ match: Int, _ source: borrowing ExpressionEvaluator, _ bytes: ByteView) -> Int? {
+    mutating func compose(_ match: Int, _ source: inout ExpressionEvaluator, _ bytes: ByteView) -> Int? {
         text.removeAll()
         appendEnvelope(source, bytes)
         text.append(",\"matchedToken\":")
-        source.appendJSON(match, bytes, to: &text)
+        guard source.appendJSON(match, bytes, to: &text) else { return nil }
         text.append("}")
         text.reserve(ByteView.padding)
         guard (try? evaluator.paths.scanner.scan(text.view, from: 0)) != nil else { return nil }

@@ -92,14 +92,15 @@ public struct MappingExplainer: ~Copyable {
     }
 
     /// What can be said of a match expression that selected nothing.
-    private func missing(
+    private mutating func missing(
         _ template: DeviceTemplate, _ bytes: ByteView, _ found: [Int]?
     ) -> [TemplateExplanation.Field] {
         if found == nil { return [.init(name: "error", expression: "", result: failureText)] }
-        return template.match.path.map { mentioned($0, bytes) } ?? []
+        guard let path = template.match.path else { return [] }
+        return mentioned(path, bytes)
     }
 
-    private var failureText: String { evaluator.failureText(in: set) }
+    private var failureText: String { evaluator.failureText }
 
     /// What the mapper itself says of each match, in order.
     private func outcomes(
@@ -126,16 +127,16 @@ public struct MappingExplainer: ~Copyable {
         }
         let isComposed = template.expressions.contains(where: \.needsComposition)
         if isComposed || ExpressionEvaluator.isProduced(match) {
-            guard let composed = composition.compose(match, evaluator, bytes) else { return [] }
+            guard let composed = composition.compose(match, &evaluator, bytes) else { return [] }
             return MappingExplainer.fields(
-                named + values, template, composed, composition.bytes, set, &composition.evaluator)
+                named + values, template, composed, composition.bytes, &composition.evaluator)
         }
-        return MappingExplainer.fields(named + values, template, match, bytes, set, &evaluator)
+        return MappingExplainer.fields(named + values, template, match, bytes, &evaluator)
     }
 
     private static func fields(
         _ named: [(String, TemplateExpression?)], _ template: DeviceTemplate, _ match: Int, _ bytes: ByteView,
-        _ set: MappingSet, _ evaluator: inout ExpressionEvaluator
+        _ evaluator: inout ExpressionEvaluator
     ) -> [TemplateExplanation.Field] {
         var fields: [TemplateExplanation.Field] = []
         let isCompatible = template.compatibility == .iomtFHIR
@@ -143,22 +144,23 @@ public struct MappingExplainer: ~Copyable {
             guard let expression else { continue }
             let code = ExpressionCode(expression)
             let found = evaluator.single(code, match: match, bytes: bytes, compatible: isCompatible)
-            let result = evaluator.text(of: found, bytes, set)
+            let result = evaluator.text(of: found, bytes)
             fields.append(.init(name: name, expression: expression.text, result: result))
         }
         return fields
     }
 
     /// The names that a match expression mentions, and what the payload has for them.
-    private func mentioned(_ path: PathReference, _ bytes: ByteView) -> [TemplateExplanation.Field] {
+    private mutating func mentioned(_ path: PathReference, _ bytes: ByteView) -> [TemplateExplanation.Field] {
         var names: [UInt16] = []
         collectNames(path, &names)
-        return names.map { name in
+        var fields: [TemplateExplanation.Field] = []
+        for name in names {
             let token = evaluator.paths.scanner.tape.firstIndex { $0.name == name }
-            return .init(
-                name: set.program.names[Int(name)], expression: "",
-                result: token.map { evaluator.text(of: $0, bytes, set) } ?? "not in the payload")
+            let result = token.map { evaluator.text(of: $0, bytes) } ?? "not in the payload"
+            fields.append(.init(name: set.program.names[Int(name)], expression: "", result: result))
         }
+        return fields
     }
 
     private func collectNames(_ path: PathReference, _ names: inout [UInt16]) {
@@ -185,19 +187,19 @@ public struct MappingExplainer: ~Copyable {
 
 extension ExpressionEvaluator {
     /// What an expression gave, for people: the JSON of a token, cut off when it is long.
-    fileprivate func text(of found: Int, _ bytes: ByteView, _ set: MappingSet) -> String {
+    fileprivate mutating func text(of found: Int, _ bytes: ByteView) -> String {
         if found == ExpressionEvaluator.none { return "nothing" }
         if found == ExpressionEvaluator.several { return "several tokens, where one is needed" }
-        if found == ExpressionEvaluator.failed { return failureText(in: set) }
+        if found == ExpressionEvaluator.failed { return failureText }
         var writer = ByteWriter(capacity: 256)
-        appendJSON(found, bytes, to: &writer)
+        guard appendJSON(found, bytes, to: &writer) else { return "more than the caps allow" }
         let text = writer.view.string
         return text.count > 80 ? text.prefix(80) + "…" : text
     }
 
     /// Why the last expression failed.
-    fileprivate func failureText(in set: MappingSet) -> String {
-        lastError.map { "failed: \($0.description(in: set.jmesPathProgram))" } ?? "failed: two sides do not compare"
+    fileprivate var failureText: String {
+        lastError.map { "failed at byte \($0.offset): \($0.message)" } ?? "failed: it cannot be read, or not compared"
     }
 }
 

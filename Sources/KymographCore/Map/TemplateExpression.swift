@@ -62,12 +62,13 @@ struct TemplateExpression: Sendable {
             let reference = try JMESPathParser.compile(text, into: &program.jmesPaths)
             // A match must not be null, which a path would not see.
             if scope == .envelopeWithMatch,
-                let names = JMESPathParser.memberChain(reference, in: program.jmesPaths)
+                let names = JMESPathProgram.memberChain(reference, in: program.jmesPaths)
             {
                 return scoped(text, program.paths.memberChain(names), scope, program.paths)
             }
-            // What looks at a whole object sees the members that no template names, too.
-            program.paths.isReadWhole = true
+            // The scanner finds the members of these names; what looks at a whole object sees all others, too.
+            for name in program.jmesPaths.names { _ = program.paths.number(of: name) }
+            program.paths.isReadWhole = program.jmesPaths.selectsUnnamed || program.jmesPaths.mentionsProperties
             return TemplateExpression(text: text, form: .jmesPath(reference), fromMatch: false)
         }
     }

@@ -23,7 +23,7 @@ enum CompatibleText {
         if isInteger {
             writer.append(string == "-0" ? "0" : string)
         } else {
-            writer.append(RoundTripText.text(of: Double(string) ?? .nan))
+            DoubleText.appendDotNet(Double(string) ?? .nan, to: &writer)
         }
     }
 
