@@ -41,7 +41,19 @@ public struct MappingLoader {
         for (index, mapping) in mappings.enumerated() { loader.add(mapping, index) }
         let set = loader.link(mappings.map(\.name))
         let failed = loader.diagnostics.contains { $0.severity == .error }
-        return Result(set: failed ? nil : set, diagnostics: loader.diagnostics)
+        return Result(set: failed ? nil : set, diagnostics: inFileOrder(loader.diagnostics))
+    }
+
+    /// Files as they were read, and what was found in one by its place in it.
+    private static func inFileOrder(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
+        var files: [String: Int] = [:]
+        for diagnostic in diagnostics where files[diagnostic.file] == nil { files[diagnostic.file] = files.count }
+        let order = diagnostics.enumerated().sorted { left, right in
+            let (a, b) = (left.element, right.element)
+            return (files[a.file, default: 0], a.position.offset, left.offset)
+                < (files[b.file, default: 0], b.position.offset, right.offset)
+        }
+        return order.map(\.element)
     }
 
     private init(defaultPeriod: Int64, measurementsOnly: Bool) {

@@ -3,14 +3,16 @@ enum ConceptCheck {
     /// A name and what messages call it.
     private typealias Name = (what: String, text: String)
 
-    /// Notes each LOINC code of `template` that its display or the value's name contradicts.
-    static func run(_ template: FHIRTemplate, log: inout DiagnosticLog) {
+    /// Notes each LOINC code of `template` that its display or the value's name contradicts; gives the places of those.
+    static func run(_ template: FHIRTemplate, log: inout DiagnosticLog) -> Set<SourcePosition> {
+        let start = log.all.count
         let spare = [("type name", template.typeName), ("text", template.code.text ?? "")]
         let value: [Name] = template.value.map { [("value name", $0.name)] } ?? []
         check(template.code.codings, names: value, spare: spare, log: &log)
         for component in template.components {
             check(component.code.codings, names: [("value name", component.value.name)], spare: [], log: &log)
         }
+        return Set(log.all.dropFirst(start).map(\.position))
     }
 
     /// `spare` names are looked at when neither the display nor `names` say anything: they are less close to the code.

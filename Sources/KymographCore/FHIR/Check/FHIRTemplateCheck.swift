@@ -6,8 +6,8 @@ enum FHIRTemplateCheck {
         _ template: FHIRTemplate, position: SourcePosition, isComplete: Bool, log: inout DiagnosticLog
     ) {
         ConformanceCheck.run(template, position: position, isComplete: isComplete, log: &log)
-        ConceptCheck.run(template, log: &log)
-        UnitCheck.run(template, log: &log)
+        let wrongCodes = ConceptCheck.run(template, log: &log)
+        UnitCheck.run(template, besides: wrongCodes, log: &log)
         checkGrouping(template, log: &log)
         guard isComplete, template.value == nil, template.components.isEmpty else { return }
         log.warning(

@@ -24,10 +24,13 @@ enum UnitCheck {
         }
     }
 
-    /// Notes the units of `template` that do not belong to its LOINC codes.
-    static func run(_ template: FHIRTemplate, log: inout DiagnosticLog) {
-        if let value = template.value { check(value.kind, template.code, log: &log) }
-        for component in template.components { check(component.value.kind, component.code, log: &log) }
+    /// Notes the units of `template` that do not belong to its LOINC codes, except those at `wrong` places: a unit is
+    /// not to be blamed for the wrong code.
+    static func run(_ template: FHIRTemplate, besides wrong: Set<SourcePosition>, log: inout DiagnosticLog) {
+        if let value = template.value { check(value.kind, template.code, besides: wrong, log: &log) }
+        for component in template.components {
+            check(component.value.kind, component.code, besides: wrong, log: &log)
+        }
     }
 
     /// The UCUM code of a unit, or what its text stands for; nil when it cannot be known.
@@ -39,9 +42,11 @@ enum UnitCheck {
         return unit.system == UnitRule.ucum ? UCUMTraps.meant(by: code) ?? code : nil
     }
 
-    private static func check(_ kind: ValueRule.Kind, _ concept: CodeableConcept, log: inout DiagnosticLog) {
+    private static func check(
+        _ kind: ValueRule.Kind, _ concept: CodeableConcept, besides wrong: Set<SourcePosition>, log: inout DiagnosticLog
+    ) {
         guard let unit = kind.unit, let code = code(of: unit) else { return }
-        for coding in concept.codings where coding.system == LOINC.system {
+        for coding in concept.codings where coding.system == LOINC.system && !wrong.contains(coding.position) {
             guard let entry = coding.code.flatMap(ClinicalCode.of), let group = entry.units, !group.contains(code)
             else { continue }
             let found = unit.code ?? unit.unit ?? ""

@@ -38,7 +38,8 @@ enum UnitGroup: CaseIterable {
         case .time: ["s", "ms", "us", "min", "h", "d", "wk"]
         case .energy: ["kcal", "cal", "[Cal]", "kJ", "J", "MJ", "kcal_th", "cal_th", "kcal_IT"]
         case .count: ["{#}", "", "1"]
-        case .dailyCount: ["/(24.h)", "1/(24.h)", "/d", "1/d"]
+        // Counts of a day are widely stated without the day.
+        case .dailyCount: ["/(24.h)", "1/(24.h)", "/d", "1/d", "{steps}", "1"]
         case .speed: ["m/s", "km/h", "[mi_i]/h"]
         }
     }
