@@ -63,10 +63,11 @@ struct SettingOptions: ParsableArguments {
     /// As ``load()``, without printing: what is nil has errors among the diagnostics.
     func check() throws -> (PipelineSettings?, MappingSet?, [Diagnostic]) {
         var (settings, diagnostics) = ConfigurationLoader.load(try input())
-        guard !diagnostics.contains(where: { $0.severity == .error }) else { return (nil, nil, diagnostics) }
         settings.sources = settings.listeningSources
         let mappings = ConfigurationLoader.checkMappings(settings)
-        return (settings, mappings.set, diagnostics + mappings.diagnostics)
+        let failed = diagnostics.contains { $0.severity == .error }
+        diagnostics += mappings.diagnostics
+        return failed ? (nil, nil, diagnostics) : (settings, mappings.set, diagnostics)
     }
 
     private func input() throws -> ConfigurationInput {
