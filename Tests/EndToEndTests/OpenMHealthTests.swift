@@ -111,13 +111,15 @@ enum OpenMHealthLines {
     /// Without a time that counts: none at all, half an interval, an instant for steps, a part of the day where the
     /// schema has none.
     private static let withoutTime: Set = [
-        6, 7, 13, 14, 20, 21, 27, 28, 37, 45, 48, 51, 52, 58, 59, 65, 66, 74, 83, 88, 98, 100, 103, 105,
+        6, 7, 13, 14, 20, 21, 27, 28, 37, 45, 48, 51, 52, 58, 59, 65, 66, 83, 88, 98, 100, 103, 105,
     ]
 
     /// Why a forbidden document is rejected.
     static func forbidden(_ line: Int) -> String {
         if withoutTime.contains(line) { return "rejected: noTimestamp" }
         switch line {
+        // A header that names no source.
+        case 74: return "rejected: noDevice"
         case 55, 62, 69: return "rejected: missingValue"
         // The header's time has a year of three digits.
         case 75: return "rejected: invalidTimestamp"

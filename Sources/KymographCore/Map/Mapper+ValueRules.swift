@@ -1,7 +1,7 @@
 /// Values with a rule: constants, defaults, units and maps (extensions of the mapping dialect).
 extension Mapper {
-    /// Stores one value with a rule, or says why the reading must be rejected. `isThere` says that an earlier entry gave
-    /// a value of this name.
+    /// Stores one value with a rule, or says why the reading must be rejected. `isThere` says that an earlier entry
+    /// gave a value of this name.
     @inline(never)
     mutating func readRuled(
         _ value: ValueCode, _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, isThere: Bool,

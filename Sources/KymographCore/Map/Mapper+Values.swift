@@ -11,7 +11,8 @@ extension Mapper {
             let before = stored
             let reason: Rejection?
             if value.rule >= 0 {
-                reason = readRuled(value, template, match, bytes, isThere: value.slot == storedSlot, &measurement, &stored)
+                let isThere = value.slot == storedSlot
+                reason = readRuled(value, template, match, bytes, isThere: isThere, &measurement, &stored)
             } else {
                 let found = select(value.expression, template, match, bytes)
                 // Values lie in slot order; of several with one name the first that is there counts.

@@ -62,7 +62,7 @@ import Testing
             ])
         #expect(
             Self.errors([#""typeName": "daily", "from": 5"#]) == [
-                "fhir.json:2:30: error: expected 'from' to be a string, found a number"
+                "fhir.json:2:30: error: 'from' must be a string, found a number"
             ])
     }
 

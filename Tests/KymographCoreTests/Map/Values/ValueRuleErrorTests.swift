@@ -141,7 +141,7 @@ import Testing
             do { _ = try MappingRun(device: RuleRun.device(members), fhir: fhir) } catch let failure
                 as MappingRun.LoadFailure
             {
-                return failure.texts
+                return failure.texts.filter { $0.contains(" error: ") }
             } catch { return ["\(error)"] }
             return []
         }
