@@ -51,7 +51,7 @@ extension JMESPathEvaluator {
     mutating func rounded(_ argument: Int, _ rule: FloatingPointRoundingRule) throws(EvaluationError) -> Int {
         if isInteger(argument) { return argument }
         guard case .number(let number) = DecimalParser.parse(content(argument)) else {
-            return try roundedDouble(NumberText.double(content(argument)), rule)
+            return try roundedLong(content(argument), rule)
         }
         if number.exponent >= 0 || number.mantissa == 0 { return try make(decimal: number) }
         guard number.exponent >= -18 else {
@@ -64,12 +64,26 @@ extension JMESPathEvaluator {
         return try make(integer: quotient + step)
     }
 
-    private mutating func roundedDouble(
-        _ value: Double, _ rule: FloatingPointRoundingRule
+    /// The next integer from a number of more than 18 digits: exact when it fits 64 bits and has no exponent.
+    private mutating func roundedLong(
+        _ bytes: ByteView, _ rule: FloatingPointRoundingRule
     ) throws(EvaluationError) -> Int {
-        let rounded = value.rounded(rule)
-        if let integer = Int64(exactly: rounded) { return try make(integer: integer) }
-        return try make(double: rounded)
+        var point = 0
+        while point < bytes.count, bytes[point] != UInt8(ascii: ".") { point += 1 }
+        let fraction = point < bytes.count ? bytes[point + 1..<bytes.count] : ByteView("")
+        guard NumberText.isInteger(fraction), let whole = NumberText.integer(bytes[0..<point]) else {
+            return try roundedDouble(NumberText.double(bytes).rounded(rule))
+        }
+        let hasRest = (0..<fraction.count).contains { fraction[$0] != UInt8(ascii: "0") }
+        let isNegative = bytes[0] == UInt8(ascii: "-")
+        let step: Int64 = !hasRest || isNegative == (rule == .up) ? 0 : isNegative ? -1 : 1
+        let (value, overflow) = whole.addingReportingOverflow(step)
+        return overflow ? try roundedDouble(NumberText.double(bytes).rounded(rule)) : try make(integer: value)
+    }
+
+    private mutating func roundedDouble(_ value: Double) throws(EvaluationError) -> Int {
+        if let integer = Int64(exactly: value) { return try make(integer: integer) }
+        return try make(double: value)
     }
 
     /// The exact sum where it fits 18 digits, else the sum of doubles; integral sums are integers.
