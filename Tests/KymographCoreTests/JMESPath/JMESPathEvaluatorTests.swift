@@ -169,6 +169,17 @@ struct JMESPathHarness: ~Copyable {
         #expect(JMESPathProgram.memberChain(.absent, in: program) == nil)
     }
 
+    @Test(arguments: [
+        ("divide(a, b)", 0), ("a[?divide(v, `2`) > `1`]", 3), ("[b, map(&divide(@, `1000`), a)]", 9),
+        ("divide(a, `2.0`)", nil),
+        ("divide(multiply(a, `1.0`), b)", nil), ("add(a, b)", nil), ("divide(add(a, b), `1e3`)", nil),
+    ])
+    func findsIntegerDivision(_ expression: String, _ offset: Int?) throws {
+        var program = JMESPathProgram()
+        let reference = try JMESPathParser.compile(expression, into: &program)
+        #expect(JMESPathProgram.integerDivision(reference, in: program) == offset)
+    }
+
     @Test func sharesOneProgram() throws {
         var program = JMESPathProgram()
         let first = try JMESPathParser.compile("a[?b == 'x'].c | [0]", into: &program)

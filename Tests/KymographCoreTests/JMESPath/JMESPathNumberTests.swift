@@ -24,7 +24,8 @@ import Testing
         (0.0001, "0.0001", "0.0001"), (0.00001, "0.00001", "1E-05"),
         (1.5e-7, "0.00000015", "1.5E-07"), (1.2345678901234568e17, "1.2345678901234568e+17", "1.2345678901234568E+17"),
         (1.7976931348623157e308, "1.7976931348623157e+308", "1.7976931348623157E+308"),
-        (.leastNonzeroMagnitude, "5e-324", "5E-324"), (.infinity, "Infinity", "Infinity"), (-.infinity, "-Infinity", "-Infinity"),
+        (.leastNonzeroMagnitude, "5e-324", "5E-324"), (.infinity, "Infinity", "Infinity"),
+        (-.infinity, "-Infinity", "-Infinity"),
         (.nan, "NaN", "NaN"), (0.1 + 0.2, "0.30000000000000004", "0.30000000000000004"),
         (123456.789, "123456.789", "123456.789"),
         (999999999999999.9, "999999999999999.9", "999999999999999.9"),
@@ -85,7 +86,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, .infinity, -.infinity, .nan, 3, 1e300, 1e-300, .leastNonzeroMagnitude])
+    @Test(arguments: [
+        0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, .infinity, -.infinity, .nan, 3, 1e300, 1e-300, .leastNonzeroMagnitude,
+    ])
     func takesSpecialPowersAsFoundationDoes(_ base: Double) {
         for exponent in [0.0, 1, -1, 2, 3, -3, 0.5, -0.5, .infinity, -.infinity, .nan, 1e10, 2.5, 1e300] {
             let ours = DoublePower.power(base, exponent)
