@@ -153,8 +153,8 @@ struct JMESPathProgram: Sendable {
         return node.operation == .field ? names[Int(node.value)] : nil
     }
 
-    /// Where an expression divides without a number that is surely a double, so that the rest may be dropped (quirk 13);
-    /// nil when it does not. In bytes.
+    /// Where, in bytes, an expression divides without a number that is surely a double, so that the rest may be dropped
+    /// (quirk 13); nil when it does not.
     static func integerDivision(_ reference: JMESPathReference, in program: JMESPathProgram) -> Int? {
         program.integerDivision(reference.root)
     }
