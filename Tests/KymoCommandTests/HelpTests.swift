@@ -7,7 +7,9 @@ import Testing
     func overview(arguments: [String]) throws {
         let done = try Kymo.run(arguments)
         #expect(done.end == .exit(0) && done.error.isEmpty)
-        for word in ["USAGE: kymo", "run", "check", "test", "map", "replay", "simulate", "mappings", "Exit codes"] {
+        for word in [
+            "USAGE: kymo", "run", "check", "test", "map", "eval", "replay", "simulate", "mappings", "Exit codes",
+        ] {
             #expect(done.text.contains(word), "\(word)")
         }
     }
@@ -17,6 +19,7 @@ import Testing
         ("check", ["--config", "file:line:column", "78", "--strict", "--events", "--format json"]),
         ("test", ["--update", "examples/<name>.in.json", "65"]),
         ("map", ["--mapping", "--explain", "--default-device", "standard input"]),
+        ("eval", ["--language", "jmespath", "standard input", "65", "78"]),
         ("replay", ["--udp", "--speed", "--rate", "NDJSON"]),
         ("simulate", ["--devices", "--seed", "--duplicates", "--late"]), ("mappings", ["--export"]),
     ])
@@ -61,6 +64,7 @@ import Testing
 
     @Test(arguments: [
         ["replay", "/nonexistent/file", "--stdout"], ["map", "/nonexistent/file"],
+        ["eval", "a", "/nonexistent/file"],
         ["run", "--config", "/nonexistent/kymo.yaml"], ["check", "--config", "/nonexistent/kymo.yaml"],
     ])
     func missingInput(arguments: [String]) throws {

@@ -33,7 +33,7 @@ enum DoubleText {
         if value == 0 { return writer.append(value.sign == .minus ? "-0" : "0") }
         if value < 0 { writer.append(UInt8(ascii: "-")) }
         let (digits, power) = digits(of: value.magnitude)
-        if power >= 15 || power <= -5 {
+        if power >= 15 || power < -4 {
             writer.append(digits[0])
             if digits.count > 1 { writer.append(UInt8(ascii: ".")) }
             writer.append(Array(digits.dropFirst()))

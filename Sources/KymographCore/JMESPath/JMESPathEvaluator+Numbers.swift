@@ -51,7 +51,7 @@ extension JMESPathEvaluator {
     mutating func rounded(_ argument: Int, _ rule: FloatingPointRoundingRule) throws(EvaluationError) -> Int {
         if isInteger(argument) { return argument }
         guard case .number(let number) = DecimalParser.parse(content(argument)) else {
-            return try roundedDouble(NumberText.double(content(argument)), rule)
+            return try roundedLong(content(argument), rule)
         }
         if number.exponent >= 0 || number.mantissa == 0 { return try make(decimal: number) }
         guard number.exponent >= -18 else {
@@ -64,12 +64,26 @@ extension JMESPathEvaluator {
         return try make(integer: quotient + step)
     }
 
-    private mutating func roundedDouble(
-        _ value: Double, _ rule: FloatingPointRoundingRule
+    /// The next integer from a number of more than 18 digits: exact when it fits 64 bits and has no exponent.
+    private mutating func roundedLong(
+        _ bytes: ByteView, _ rule: FloatingPointRoundingRule
     ) throws(EvaluationError) -> Int {
-        let rounded = value.rounded(rule)
-        if let integer = Int64(exactly: rounded) { return try make(integer: integer) }
-        return try make(double: rounded)
+        var point = 0
+        while point < bytes.count, bytes[point] != UInt8(ascii: ".") { point += 1 }
+        let fraction = point < bytes.count ? bytes[point + 1..<bytes.count] : ByteView("")
+        guard NumberText.isInteger(fraction), let whole = NumberText.integer(bytes[0..<point]) else {
+            return try roundedDouble(NumberText.double(bytes).rounded(rule))
+        }
+        let hasRest = (0..<fraction.count).contains { fraction[$0] != UInt8(ascii: "0") }
+        let isNegative = bytes[0] == UInt8(ascii: "-")
+        let step: Int64 = !hasRest || isNegative == (rule == .up) ? 0 : isNegative ? -1 : 1
+        let (value, overflow) = whole.addingReportingOverflow(step)
+        return overflow ? try roundedDouble(NumberText.double(bytes).rounded(rule)) : try make(integer: value)
+    }
+
+    private mutating func roundedDouble(_ value: Double) throws(EvaluationError) -> Int {
+        if let integer = Int64(exactly: value) { return try make(integer: integer) }
+        return try make(double: value)
     }
 
     /// The exact sum where it fits 18 digits, else the sum of doubles; integral sums are integers.
@@ -252,48 +266,5 @@ extension JMESPathEvaluator {
         let start = text.count
         UnixTimeText.append(seconds: Int(seconds), milliseconds: Int(fraction), to: &text)
         return try make(TokenKind.string, from: start, flags: Token.date)
-    }
-}
-
-/// Unix times as ISO 8601 text.
-enum UnixTimeText {
-    /// Writes `2021-07-13T17:29:01Z`, with three decimals when there are milliseconds. Years 1 to 9999.
-    static func append(seconds: Int, milliseconds: Int, to writer: inout ByteWriter) {
-        var days = seconds / 86_400
-        var second = seconds % 86_400
-        if second < 0 {
-            second += 86_400
-            days -= 1
-        }
-        appendDate(days, to: &writer)
-        writer.append(UInt8(ascii: "T"))
-        writer.appendTwo(second / 3600)
-        writer.append(UInt8(ascii: ":"))
-        writer.appendTwo(second / 60 % 60)
-        writer.append(UInt8(ascii: ":"))
-        writer.appendTwo(second % 60)
-        if milliseconds > 0 {
-            writer.append(UInt8(ascii: "."))
-            writer.append(UInt8(ascii: "0") + UInt8(milliseconds / 100))
-            writer.appendTwo(milliseconds % 100)
-        }
-        writer.append(UInt8(ascii: "Z"))
-    }
-
-    /// The inverse of ``Calendar/days(year:month:day:)`` (H. Hinnant, `civil_from_days`), from year 1 on.
-    private static func appendDate(_ days: Int, to writer: inout ByteWriter) {
-        let shifted = days + 719_468
-        let dayOfEra = shifted % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let marchMonth = (5 * dayOfYear + 2) / 153
-        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-        let year = yearOfEra + shifted / 146_097 * 400 + (month <= 2 ? 1 : 0)
-        writer.appendTwo(year / 100)
-        writer.appendTwo(year % 100)
-        writer.append(UInt8(ascii: "-"))
-        writer.appendTwo(month)
-        writer.append(UInt8(ascii: "-"))
-        writer.appendTwo(dayOfYear - (153 * marchMonth + 2) / 5 + 1)
     }
 }

@@ -68,9 +68,13 @@ extension JMESPathEvaluator {
     }
 
     /// The object's member, or null.
-    func member(of handle: Int, _ field: JMESPathField) -> Int {
+    mutating func member(of handle: Int, _ field: JMESPathField) -> Int {
         guard kind(of: handle) == TokenKind.object else { return JMESPathEvaluator.null }
+        if handle < JMESPathEvaluator.ownBase, field.number != NameTable.unknown {
+            return documentMember(of: handle, field.number)
+        }
         var cursor = children(of: handle)
+        charge((cursor.end - cursor.place) >> 4)
         var found = JMESPathEvaluator.null
         while case let place = next(&cursor), place >= 0 {
             let token = token(of: place)
@@ -82,6 +86,20 @@ extension JMESPathEvaluator {
             }
         }
         return found
+    }
+
+    /// The document's member of a name that the scanner knows: the usual case.
+    @inline(__always)
+    private mutating func documentMember(of object: Int, _ name: UInt16) -> Int {
+        let end = Int(tape[object].next)
+        charge((end - object) >> 6)
+        var child = object + 1
+        while child < end {
+            let token = tape[child]
+            if token.name == name, !token.isShadowed { return child }
+            child = Int(token.next)
+        }
+        return JMESPathEvaluator.null
     }
 
     @inline(__always)

@@ -178,6 +178,10 @@ struct JMESPathEvaluator: ~Copyable {
         if steps > 4 * limits.values { throw failure(.tooManyValues) }
     }
 
+    /// Counts work without looking at the cap, which the next node does.
+    @inline(__always)
+    mutating func charge(_ count: Int) { steps += count }
+
     /// Makes sure that `count` more tokens may be made.
     func allowTokens(_ count: Int) throws(EvaluationError) {
         if own.count - constantCount + count > limits.values { throw failure(.tooManyValues) }

@@ -56,7 +56,7 @@ enum JMESPathFunction: UInt8, CaseIterable {
     /// Whether its result can depend on members of an object that the expression does not name.
     var readsObjects: Bool {
         switch self {
-        case .keys, .values, .merge, .length, .toString, .contains, .map, .maxBy, .minBy, .sortBy: true
+        case .keys, .values, .merge, .length, .toString, .contains: true
         default: false
         }
     }

@@ -109,20 +109,28 @@ struct JMESPathProgram: Sendable {
         return Int32(constants.count - 1)
     }
 
-    /// Whether an expression can meet members whose names it does not say.
+    /// Whether a result can depend on members whose names no expression says.
     var selectsUnnamed: Bool {
         nodes.contains { node in
             switch node.operation {
-            case .current, .valueProjection, .equal, .notEqual: true
+            case .valueProjection: true
+            case .equal, .notEqual: !isScalar(node.left) && !isScalar(node.right)
             case .call: node.function.readsObjects
             default: false
             }
         }
     }
 
+    /// Whether a node is a literal that equals no object.
+    private func isScalar(_ index: Int32) -> Bool {
+        let node = nodes[Int(index)]
+        return node.operation == .constant && !constants[Int(node.value)].isContainer
+    }
+
     /// Whether an expression can meet the envelope's members besides the payload.
     var mentionsProperties: Bool {
-        selectsUnnamed || names.contains("Properties") || names.contains("SystemProperties")
+        selectsUnnamed || nodes.contains { $0.operation == .current } || names.contains("Properties")
+            || names.contains("SystemProperties")
     }
 
     /// The names when the expression is only a chain of members such as `a.b.c`; else nil.
@@ -143,5 +151,32 @@ struct JMESPathProgram: Sendable {
     private func fieldName(_ index: Int32) -> String? {
         let node = nodes[Int(index)]
         return node.operation == .field ? names[Int(node.value)] : nil
+    }
+
+    /// Where, in bytes, an expression divides without a number that is surely a double, so that the rest may be dropped
+    /// (quirk 13); nil when it does not.
+    static func integerDivision(_ reference: JMESPathReference, in program: JMESPathProgram) -> Int? {
+        program.integerDivision(reference.root)
+    }
+
+    private func integerDivision(_ index: Int32) -> Int? {
+        guard index >= 0 else { return nil }
+        let node = nodes[Int(index)]
+        let isDivision = node.operation == .call && node.function == .divide
+        if isDivision, !isDouble(node.left), !isDouble(nodes[Int(node.left)].next) { return Int(node.offset) }
+        let condition = node.operation == .filterProjection ? node.value : -1
+        return integerDivision(condition) ?? integerDivision(node.left) ?? integerDivision(node.right)
+            ?? integerDivision(node.next)
+    }
+
+    /// Whether a node is a literal with a point or exponent, or arithmetic with one.
+    private func isDouble(_ index: Int32) -> Bool {
+        let node = nodes[Int(index)]
+        if node.operation == .call, [.add, .subtract, .multiply, .divide].contains(node.function) {
+            return isDouble(node.left) || isDouble(nodes[Int(node.left)].next)
+        }
+        guard node.operation == .constant else { return false }
+        let token = constants[Int(node.value)]
+        return token.kind == TokenKind.number && literals[token.range].contains { ".eE".utf8.contains($0) }
     }
 }
