@@ -57,6 +57,7 @@ struct LenientJSON: ~Copyable {
         writer.removeAll()
         var index = start
         try rewriteValue(bytes, &index, &writer)
+        place(index, writer)
         writer.reserve(ByteView.padding)
         return index
     }
