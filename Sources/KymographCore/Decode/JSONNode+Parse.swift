@@ -1,22 +1,66 @@
 extension JSONNode {
     /// Reads a whole JSON file for load time, with positions; a failure is noted in `log` and gives nil.
     ///
-    /// A UTF-8 byte order mark at the start is skipped, because editors on Windows write one.
+    /// A UTF-8 byte order mark at the start is skipped, because editors on Windows write one. What the reference's
+    /// reader takes besides JSON (``LenientJSON``) is taken too, with one warning per kind.
     public static func parse(_ file: [UInt8], log: inout DiagnosticLog) -> JSONNode? {
-        let mark = file.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let storage = PaddedBytes(copying: file)
-        let bytes = storage.view
-        let lines = LineIndex(bytes)
-        var scanner = JSONScanner(names: NameTable([]), limits: ScanLimits(depth: 128, values: 10_000_000))
+        let start = file.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        var reader = JSONFileReader(lines: LineIndex(storage.view))
         do throws(ScanFailure) {
-            let end = JSONScanner.skipSpace(bytes, try scanner.scan(bytes, from: mark))
-            guard end == bytes.count else { throw ScanFailure(reason: .invalidJSON, offset: end) }
+            try reader.scan(storage.view, from: start)
+            return reader.node(JSONScanner.payload, storage.view)
         } catch {
-            log.error(lines.position(error.offset), message(error, bytes), advice: advice(error), code: "invalid-json")
+            return reader.parseLeniently(storage.view, from: start, otherwise: error, log: &log)
+        }
+    }
+}
+
+/// Reads one JSON file at load time.
+private struct JSONFileReader: ~Copyable {
+    private var scanner = JSONScanner(names: NameTable([]), limits: ScanLimits(depth: 128, values: 10_000_000))
+    private var lenient = LenientJSON()
+    private var isRewritten = false
+    private let lines: LineIndex
+
+    init(lines: LineIndex) { self.lines = lines }
+
+    /// Scans exactly one document.
+    mutating func scan(_ bytes: ByteView, from start: Int) throws(ScanFailure) {
+        let end = JSONScanner.skipSpace(bytes, try scanner.scan(bytes, from: start))
+        guard end == bytes.count else { throw ScanFailure(reason: .invalidJSON, offset: end) }
+    }
+
+    /// Reads what the strict scan refused for `strictFailure`.
+    mutating func parseLeniently(
+        _ bytes: ByteView, from start: Int, otherwise strictFailure: ScanFailure, log: inout DiagnosticLog
+    ) -> JSONNode? {
+        var writer = ByteWriter(capacity: bytes.count + 64)
+        do throws(ScanFailure) {
+            try lenient.rewriteWhole(bytes, from: start, into: &writer)
+            isRewritten = true
+            try scan(writer.view, from: 0)
+        } catch {
+            let place = isRewritten ? lenient.original(error.offset) : error.offset
+            // Where a file has nothing but a fault, the strict scan says it better.
+            let failure = hasExtras ? ScanFailure(reason: error.reason, offset: place) : strictFailure
+            log.error(
+                lines.position(failure.offset), JSONFileReader.message(failure, bytes),
+                advice: JSONFileReader.advice(failure), code: "invalid-json")
             return nil
         }
-        return node(scanner, JSONScanner.payload, bytes, lines)
+        for extra in LenientJSON.Extra.allCases {
+            guard let place = lenient.first(extra) else { continue }
+            log.warning(
+                lines.position(place), "not standard JSON: \(extra.text)",
+                advice: "it is read as the reference reads it; other tools may refuse the file")
+        }
+        return node(JSONScanner.payload, writer.view)
     }
+
+    private var hasExtras: Bool { LenientJSON.Extra.allCases.contains { lenient.first($0) != nil } }
+
+    // MARK: Messages
 
     private static func message(_ failure: ScanFailure, _ bytes: ByteView) -> String {
         switch failure.reason {
@@ -36,18 +80,22 @@ extension JSONNode {
             ? "save the file as UTF-8" : "look for a missing or extra comma, quote or bracket just before this place"
     }
 
-    private static func node(
-        _ scanner: borrowing JSONScanner, _ index: Int, _ bytes: ByteView, _ lines: LineIndex
-    ) -> JSONNode {
+    // MARK: Nodes
+
+    private func position(_ offset: Int) -> SourcePosition {
+        lines.position(isRewritten ? lenient.original(offset) : offset)
+    }
+
+    /// The value of token `index`.
+    func node(_ index: Int, _ bytes: ByteView) -> JSONNode {
         let token = scanner.tape[index]
         let quote = token.kind == TokenKind.string ? 1 : 0
-        let position = lines.position(Int(token.start) - quote)
+        let position = position(Int(token.start) - quote)
         switch token.kind {
-        case TokenKind.object:
-            return JSONNode(position: position, value: .object(members(scanner, index, bytes, lines)))
+        case TokenKind.object: return JSONNode(position: position, value: .object(members(index, bytes)))
         case TokenKind.array:
             var elements: [JSONNode] = []
-            for child in scanner.children(of: index) { elements.append(node(scanner, child, bytes, lines)) }
+            for child in scanner.children(of: index) { elements.append(node(child, bytes)) }
             return JSONNode(position: position, value: .array(elements))
         case TokenKind.string:
             return JSONNode(position: position, value: .string(JSONUnescape.string(bytes[token.range])))
@@ -57,16 +105,14 @@ extension JSONNode {
         }
     }
 
-    private static func members(
-        _ scanner: borrowing JSONScanner, _ index: Int, _ bytes: ByteView, _ lines: LineIndex
-    ) -> [Member] {
-        var members: [Member] = []
+    private func members(_ index: Int, _ bytes: ByteView) -> [JSONNode.Member] {
+        var members: [JSONNode.Member] = []
         for child in scanner.children(of: index) {
             let token = scanner.tape[child]
             members.append(
-                Member(
-                    name: JSONUnescape.string(bytes[token.keyRange]), position: lines.position(Int(token.keyStart) - 1),
-                    node: node(scanner, child, bytes, lines)))
+                JSONNode.Member(
+                    name: JSONUnescape.string(bytes[token.keyRange]), position: position(Int(token.keyStart) - 1),
+                    node: node(child, bytes)))
         }
         return members
     }

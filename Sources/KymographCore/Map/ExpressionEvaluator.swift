@@ -45,11 +45,18 @@ struct ExpressionEvaluator: ~Copyable {
     ) -> Int {
         if expression.kind == .path {
             let root = expression.fromMatch ? match : paths.scanner.root
+            beginPath(compatible: compatible)
             let found = paths.single(expression.path, root: root, bytes: bytes)
-            return found
+            return paths.hasFailed ? ExpressionEvaluator.failed : found
         }
         guard let result = evaluate(expression, match: match, bytes: bytes) else { return ExpressionEvaluator.failed }
         return jmesPaths.single(result, compatible: compatible)
+    }
+
+    private mutating func beginPath(compatible: Bool) {
+        paths.isCompatible = compatible
+        paths.clearFailures()
+        lastError = nil
     }
 
     private mutating func evaluate(_ expression: ExpressionCode, match: Int, bytes: ByteView) -> JMESPathResult? {
@@ -84,7 +91,12 @@ struct ExpressionEvaluator: ~Copyable {
                 isJMESPath: true, range: jmesPaths.matches(result, compatible: compatible), mark: mark)
         }
         let root = paths.scanner.root
+        beginPath(compatible: compatible)
         let range = paths.select(expression.path, root: root, current: root, bytes: bytes)
+        if paths.hasFailed {
+            paths.release(to: mark)
+            return nil
+        }
         return Matches(isJMESPath: false, range: range, mark: mark)
     }
 

@@ -23,7 +23,7 @@ extension Mapper {
         if isArray {
             rejectUnmatchedElements(bytes, outcome, output: &output)
         } else if outcome.matches == 0, !outcome.isAborted {
-            output.reject(.noTemplate, bytes: bytes[documentRange], detail: RejectionDetail())
+            output.reject(.noTemplate, bytes: text(documentRange, of: bytes), detail: RejectionDetail())
         }
     }
 
@@ -43,6 +43,9 @@ extension Mapper {
 
     private var documentRange: Range<Int> { evaluator.paths.scanner.tape[JSONScanner.payload].outerRange }
 
+    /// The text of a rejected part for its dead letter; of a document that was rewritten, all of it as it came.
+    private func text(_ range: Range<Int>, of bytes: ByteView) -> ByteView { original ?? bytes[range] }
+
     /// An array is so many readings: each element must be part of a match, or it is rejected by itself.
     private mutating func rejectUnmatchedElements(
         _ bytes: ByteView, _ outcome: DocumentOutcome, output: inout some MeasurementOutput & ~Copyable
@@ -52,10 +55,10 @@ extension Mapper {
         if scanner.contains(where: { evaluator.paths.scanner.isMatched($0..<$0 + 1) }) { return }
         let reason = outcome.isAborted ? Rejection.eventAborted : .noTemplate
         for element in evaluator.paths.scanner.children(of: body) {
-            let range = element..<Int(evaluator.paths.scanner.tape[element].next)
-            if evaluator.paths.scanner.isMatched(range) { continue }
-            let bytes = bytes[evaluator.paths.scanner.tape[element].outerRange]
-            output.reject(reason, bytes: bytes, detail: RejectionDetail())
+            let tokens = element..<Int(evaluator.paths.scanner.tape[element].next)
+            if evaluator.paths.scanner.isMatched(tokens) { continue }
+            let range = evaluator.paths.scanner.tape[element].outerRange
+            output.reject(reason, bytes: text(range, of: bytes), detail: RejectionDetail())
         }
     }
 
@@ -64,7 +67,7 @@ extension Mapper {
     private mutating func verdict(_ index: Int, _ bytes: ByteView, isFlat: Bool) -> PathEvaluator.FlatVerdict {
         let gate = gates[index]
         guard gate.requiredNames & evaluator.paths.scanner.nameMask == gate.requiredNames else { return .nothing }
-        guard isFlat else { return .unknown }
+        guard isFlat, !gate.needsSelection else { return .unknown }
         if gate.name != NameTable.unknown {
             guard let token = evaluator.paths.scanner.slot(of: gate.name) else { return .nothing }
             if gate.excludes(evaluator.paths.scanner.tape[token], bytes) { return .nothing }
@@ -83,7 +86,7 @@ extension Mapper {
         let failure = mapMatch(
             template, JSONScanner.payload, bytes, context: context, received: received, output: &output)
         guard let failure else { return }
-        output.reject(failure.reason, bytes: bytes[documentRange], detail: failure.detail)
+        output.reject(failure.reason, bytes: text(documentRange, of: bytes), detail: failure.detail)
         outcome.isAborted = template.isCompatible
     }
 
@@ -110,7 +113,7 @@ extension Mapper {
             let failure = mapMatch(template, match, bytes, context: context, received: received, output: &output)
             if let failure {
                 let range = readingRange(of: match, isArray: isArray, from: &element)
-                output.reject(failure.reason, bytes: bytes[range], detail: failure.detail)
+                output.reject(failure.reason, bytes: text(range, of: bytes), detail: failure.detail)
                 outcome.isAborted = isCompatible
             }
         }
@@ -125,7 +128,7 @@ extension Mapper {
         outcome.matches += 1
         outcome.isAborted = templates[number].isCompatible
         let detail = RejectionDetail(template: Int(templates[number].index), field: .match)
-        output.reject(.expressionFailed, bytes: bytes[documentRange], detail: detail)
+        output.reject(.expressionFailed, bytes: text(documentRange, of: bytes), detail: detail)
     }
 
     /// A match that an expression made up says nothing of where it came from: it stands for the whole body.

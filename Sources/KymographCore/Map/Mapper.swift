@@ -15,6 +15,10 @@ public struct Mapper: ~Copyable {
     var text = ByteWriter(capacity: 256)
     /// Text of a value for its rule, with the text of its unit behind it.
     var ruled = ByteWriter(capacity: 256)
+    /// For documents that only the reference's reader takes; nil where nobody asks for its quirks.
+    var leniency: Leniency?
+    /// A document that was rewritten, as it came, while it is mapped: dead letters keep that.
+    var original: ByteView?
     /// For matches that need a document of their own; made when the first one comes.
     var composition: MatchComposition?
     private let set: MappingSet
@@ -36,7 +40,11 @@ public struct Mapper: ~Copyable {
         evaluator = ExpressionEvaluator(set, limits: limits, payloadIsRoot: payloadIsRoot)
         templates = RawArray(code.templates)
         gates = RawArray(
-            code.templates.map { TemplateGate($0.match, requiredNames: $0.requiredNames, in: set.program) })
+            code.templates.map {
+                TemplateGate(
+                    $0.match, requiredNames: $0.requiredNames, isCompatible: $0.isCompatible, in: set.program)
+            })
+        leniency = code.templates.contains(where: \.isCompatible) ? Leniency() : nil
         values = RawArray(code.values)
         rules = ValueRules(code.rules)
     }
@@ -59,6 +67,8 @@ public struct Mapper: ~Copyable {
             let end = JSONScanner.skipSpace(bytes, try evaluator.paths.scanner.scan(bytes, from: start))
             guard end == bytes.count else { throw ScanFailure(reason: .invalidJSON, offset: end) }
         } catch {
+            // What follows the first value is not read, as in the reference.
+            if mapLeniently(bytes, from: start, context: context, received: received, output: &output) != nil { return }
             output.reject(error.reason, bytes: bytes, detail: RejectionDetail(offset: error.offset))
             return
         }
@@ -82,8 +92,13 @@ public struct Mapper: ~Copyable {
                 mapDocument(bytes, context: context, received: received, output: &output)
                 index = end
             } catch {
-                let end = Mapper.lineEnd(bytes, max(error.offset, index))
-                output.reject(error.reason, bytes: bytes[index..<end], detail: RejectionDetail(offset: error.offset))
+                let lenientEnd = mapLeniently(
+                    bytes, from: index, context: context, received: received, output: &output)
+                let end = lenientEnd ?? Mapper.lineEnd(bytes, max(error.offset, index))
+                if lenientEnd == nil {
+                    let detail = RejectionDetail(offset: error.offset)
+                    output.reject(error.reason, bytes: bytes[index..<end], detail: detail)
+                }
                 index = end
             }
             index = JSONScanner.skipSpace(bytes, index)

@@ -166,7 +166,7 @@ public struct MappingExplainer: ~Copyable {
     private func collectNames(_ path: PathReference, _ names: inout [UInt16]) {
         guard !path.isAbsent else { return }
         for step in set.program.steps[Int(path.start)..<Int(path.start + path.count)] {
-            if step.name != NameTable.unknown, !names.contains(step.name) { names.append(step.name) }
+            for name in set.program.names(of: step) where !names.contains(name) { names.append(name) }
             if step.operation == .filterChildren || step.operation == .filterDescendants {
                 collectNames(predicate: Int(step.argument), &names)
             }

@@ -10,12 +10,15 @@ struct TemplateGate: BitwiseCopyable {
     private var length: UInt32 = 0
     /// The member that holds the text; ``NameTable/unknown`` when no text decides.
     private(set) var name: UInt16 = NameTable.unknown
+    /// Whether only a selection tells: comparisons may fail where quirks are copied.
+    let needsSelection: Bool
     /// Whether passing the gate is the whole condition.
     private(set) var isDecisive = false
 
     /// The gate of a template whose match expression is `match`.
-    init(_ match: ExpressionCode, requiredNames: UInt64, in program: PathProgram) {
+    init(_ match: ExpressionCode, requiredNames: UInt64, isCompatible: Bool, in program: PathProgram) {
         self.requiredNames = requiredNames
+        needsSelection = isCompatible
         let path = match.path
         guard path.count == 1 else { return }
         let step = program.steps[Int(path.start)]

@@ -18,7 +18,7 @@ struct TextTest: BitwiseCopyable {
     var isUsable: Bool { stepCount > 0 }
 
     init(_ predicate: PathPredicate, in program: PathProgram) {
-        guard predicate.operation == .equal else { return }
+        guard predicate.operation == .equal || predicate.operation == .strictlyEqual else { return }
         let path = program.operands[Int(predicate.left)].path
         let text = program.operands[Int(predicate.right)]
         guard program.operands[Int(predicate.left)].kind == .path, text.kind == .text else { return }

@@ -33,13 +33,13 @@ extension MappingErrorCase {
                 "m/device.json:2:15: error: the file ends in the middle of a JSON value; look for a missing or extra comma, quote or bracket just before this place"
             ]),
         MappingErrorCase(
-            "trailing comma",
+            "two commas",
             #"""
             {"templateType": "CollectionContent",
-             "template": [],}
+             "template": [],,}
             """#,
             texts: [
-                "m/device.json:2:17: error: not valid JSON: unexpected '}'; look for a missing or extra comma, quote or bracket just before this place"
+                "m/device.json:2:17: error: not valid JSON: unexpected ','; look for a missing or extra comma, quote or bracket just before this place"
             ]),
         MappingErrorCase(
             "wrong root",
@@ -204,7 +204,7 @@ extension MappingErrorCase {
                }}]}
             """#,
             texts: [
-                "m/device.json:6:24: error: expression $..[?(@v], character 9: unexpected ']' in a name; see the JSONPath section of docs/mapping-language.md"
+                "m/device.json:6:24: error: expression $..[?(@v], character 9: expected ')' at the end of the filter, found ']'; see the JSONPath section of docs/mapping-language.md"
             ]),
         MappingErrorCase(
             "blank match",

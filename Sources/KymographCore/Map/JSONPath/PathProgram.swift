@@ -6,10 +6,20 @@ struct PathStep: BitwiseCopyable {
         case member
         /// The array's element `argument`.
         case element
-        /// All members or elements.
-        case children
+        /// The array's elements that list `argument` numbers, in its order.
+        case elementUnion
+        /// The array's elements that slice `argument` takes.
+        case slice
+        /// All elements of an array.
+        case elements
+        /// All members of an object.
+        case members
+        /// The object's members that list `argument` names, in its order.
+        case memberUnion
         /// All members `name` of the node and everything below it.
         case descendantMembers
+        /// All members below the node that list `argument` names, in document order.
+        case descendantUnion
         /// The node itself and everything below it.
         case descendants
         /// The children for which predicate `argument` holds.
@@ -40,6 +50,32 @@ struct PathReference: BitwiseCopyable {
     var isAbsent: Bool { start < 0 }
 }
 
+/// Names or indexes of a union, as a run of ``PathProgram/entries``.
+struct PathList: BitwiseCopyable {
+    var start: Int32
+    var count: Int32
+}
+
+/// `[first:last:step]`, where absent parts are nil.
+struct PathSlice: BitwiseCopyable {
+    var first: Int32?
+    var end: Int32?
+    var step: Int32?
+
+    /// The elements that are taken from `count`: the first one's index, one behind the last in the step's direction, and
+    /// the step. As the reference's slices, which are Python's (mapping dialect, section 3.1).
+    func bounds(of count: Int) -> (first: Int, end: Int, step: Int) {
+        let step = Int(step ?? 1)
+        var from = first.map { Int($0) } ?? (step > 0 ? 0 : count - 1)
+        var to = end.map { Int($0) } ?? (step > 0 ? count : -1)
+        if let first, first < 0 { from += count }
+        if let end, end < 0 { to += count }
+        from = step > 0 ? min(max(from, 0), count) : min(from, count - 1)
+        to = min(max(to, -1), count)
+        return (from, to, step)
+    }
+}
+
 /// A comparison's side.
 struct PathOperand: BitwiseCopyable {
     enum Kind: UInt8 {
@@ -52,12 +88,23 @@ struct PathOperand: BitwiseCopyable {
     /// Place of a text in the program's literals.
     var textStart: Int32 = 0
     var textLength: Int32 = 0
+    /// Number of the regular expression that the text is, on the right of `=~`; else -1.
+    var pattern: Int32 = -1
 }
 
 /// A node of a filter: a condition, or two joined.
 struct PathPredicate: BitwiseCopyable {
     enum Operation: UInt8 {
-        case and, or, exists, equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+        case and, or, exists, equal, notEqual, strictlyEqual, strictlyNotEqual
+        case less, lessOrEqual, greater, greaterOrEqual, matches
+
+        /// Whether it asks which side is larger, which not all pairs of values can answer.
+        var isOrder: Bool {
+            switch self {
+            case .less, .lessOrEqual, .greater, .greaterOrEqual: true
+            default: false
+            }
+        }
     }
 
     var operation: Operation
@@ -79,14 +126,21 @@ struct PathProgram: Sendable {
     var literals: [UInt8] = []
     /// Whether expressions of another kind look at members that no path names.
     var isReadWhole = false
+    var lists: [PathList] = []
+    /// Names or indexes of the lists.
+    var entries: [Int32] = []
+    var slices: [PathSlice] = []
+    var patterns = PatternProgram()
 
     /// Whether a step gives members whose names it does not say.
     var selectsUnnamed: Bool {
         isReadWhole || steps.contains { step in
             switch step.operation {
-            case .children, .descendants: true
+            case .members, .descendants: true
             case .filterDescendants: !predicates[Int(step.argument)].needsObject
-            case .member, .element, .descendantMembers, .filterChildren: false
+            case .member, .memberUnion, .descendantMembers, .descendantUnion: false
+            // These give elements of arrays, which have no names.
+            case .element, .elementUnion, .slice, .elements, .filterChildren: false
             }
         }
     }
@@ -94,7 +148,29 @@ struct PathProgram: Sendable {
     /// Whether any step can meet the envelope's members besides the payload.
     var mentionsProperties: Bool {
         let envelope = NameTable.properties...NameTable.systemProperties
-        return selectsUnnamed || steps.contains { envelope.contains($0.name) }
+        return selectsUnnamed || steps.contains { names(of: $0).contains { envelope.contains($0) } }
+    }
+
+    /// The numbers of the names that a step mentions.
+    func names(of step: PathStep) -> [UInt16] {
+        switch step.operation {
+        case .member, .descendantMembers: [step.name]
+        case .memberUnion, .descendantUnion: entries(of: step).map { UInt16($0) }
+        default: []
+        }
+    }
+
+    /// The entries of the list of a step that has one.
+    private func entries(of step: PathStep) -> ArraySlice<Int32> {
+        let list = lists[Int(step.argument)]
+        return entries[Int(list.start)..<Int(list.start + list.count)]
+    }
+
+    /// Adds a list and returns its number.
+    mutating func addList(_ values: [Int32]) -> Int32 {
+        lists.append(PathList(start: Int32(entries.count), count: Int32(values.count)))
+        entries += values
+        return Int32(lists.count - 1)
     }
 
     /// Whether predicate `index` can hold for no token of a flat document but its payload: each of its conditions needs

@@ -1,0 +1,45 @@
+/// What can be told of compiled parts without a document: the facts by which most templates are ruled out.
+extension PathProgram {
+    /// Names without which a step selects nothing, as bits of ``JSONScanner/nameMask``.
+    func requiredNames(of step: PathStep) -> UInt64 {
+        switch step.operation {
+        case .filterChildren, .filterDescendants: return predicates[Int(step.argument)].requiredNames
+        default:
+            // One of a union's names is enough, so only what they have in common is needed.
+            let bits = names(of: step).map { UInt64(1) << UInt64($0 & 63) }
+            return bits.isEmpty ? 0 : bits.reduce(.max, &)
+        }
+    }
+
+    /// Names without which a predicate cannot hold.
+    func requiredNames(of node: PathPredicate) -> UInt64 {
+        let left = Int(node.left)
+        let right = Int(node.right)
+        switch node.operation {
+        case .and: return predicates[left].requiredNames | predicates[right].requiredNames
+        case .or: return predicates[left].requiredNames & predicates[right].requiredNames
+        case .exists: return operands[left].path.requiredNames
+        default: return operands[left].path.requiredNames | operands[right].path.requiredNames
+        }
+    }
+
+    /// Whether a predicate can hold for objects only.
+    func needsObject(_ node: PathPredicate) -> Bool {
+        let left = Int(node.left)
+        let right = Int(node.right)
+        switch node.operation {
+        case .and: return predicates[left].needsObject || predicates[right].needsObject
+        case .or: return predicates[left].needsObject && predicates[right].needsObject
+        case .exists: return startsAtMember(operands[left])
+        default: return startsAtMember(operands[left]) || startsAtMember(operands[right])
+        }
+    }
+
+    private func startsAtMember(_ operand: PathOperand) -> Bool {
+        guard operand.kind == .path, !operand.path.fromRoot, operand.path.count > 0 else { return false }
+        switch steps[Int(operand.path.start)].operation {
+        case .member, .memberUnion, .members: return true
+        default: return false
+        }
+    }
+}
