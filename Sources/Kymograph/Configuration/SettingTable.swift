@@ -24,6 +24,9 @@ enum SettingTable {
         .names(
             "mappings", "mapping's name or folder", \.mappings,
             "Mappings of sources that name none; in the environment separated by commas"),
+        .choice(
+            "watch", \.watchesMappings, [("true", true), ("false", false)],
+            "Whether mappings in folders are loaded again when their files change"),
     ]
 
     private static let output: [Setting<PipelineSettings>] = [
