@@ -27,6 +27,16 @@ STAGES = {
     "window": (READINGS, "reading"),
     "fhir": (OBSERVATIONS, "Observation"),
     "endtoend": (READINGS, "reading"),
+    # One message of 200 bytes, mapped in different ways.
+    "templates": (READINGS, "reading"),
+    "template": (READINGS, "reading"),
+    "jmespath": (READINGS, "reading"),
+    "jsonpath": (READINGS, "reading"),
+}
+# How many times the instructions of the second stage the first may take, and what that means.
+RATIOS = {
+    ("templates", "template"): (1.5, "all templates of healthkit-on-fhir against the one that matches"),
+    ("jmespath", "jsonpath"): (5.0, "a template in JMESPath against the same in JSONPath"),
 }
 # The C library picks memcpy and its like by processor; without these features every x86-64 picks the same ones.
 FEATURES = (
@@ -101,6 +111,10 @@ def report(measured, thresholds):
         passed = passed and good
         shown = "-" if threshold is None else f"{threshold:.1f}"
         print(f"{stage:10} {instructions:13.1f} {shown:>10} {allocations:12.5f}  per {STAGES[stage][1]}: {word}")
+    for (first, second), (most, meaning) in RATIOS.items():
+        ratio = measured[first][0] / measured[second][0]
+        passed = passed and ratio <= most
+        print(f"{first} / {second}: {ratio:.2f}, at most {most:.1f}{'' if ratio <= most else ' EXCEEDED'} ({meaning})")
     return passed
 
 

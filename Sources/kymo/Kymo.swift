@@ -21,12 +21,12 @@ struct Kymo: ParsableCommand {
             Standard output carries data only, messages go to standard error.
 
             Exit codes: 0 well, also after a signal when everything was delivered; 1 failure; 64 wrong command line; \
-            65 input data rejected; 66 no input; 69 no receiver; 70 readings unaccounted for; 71 address or socket not \
-            to be had; 73 output cannot be made; 74 output failed; 75 draining was cut at its limit; 77 not permitted; \
+            65 input data rejected; 66 no input; 69 no receiver; 70 readings unaccounted for, or an expression failed; \
+            71 address or socket not to be had; 73 output cannot be made; 74 output failed; 75 draining was cut at its limit; 77 not permitted; \
             78 configuration or mapping wrong; 130 and 143 ended at once by a second SIGINT or SIGTERM.
             """,
         version: "kymo \(KymographVersion.text)",
-        subcommands: [Run.self, Check.self, Test.self, Map.self, Replay.self, Simulate.self, Mappings.self])
+        subcommands: [Run.self, Check.self, Test.self, Map.self, Eval.self, Replay.self, Simulate.self, Mappings.self])
 
     static func main() {
         StandardDescriptors.reserve()

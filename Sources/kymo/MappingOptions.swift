@@ -11,15 +11,30 @@ struct MappingOptions: ParsableArguments {
             valueName: "name|dir"))
     var names: [String] = []
 
+    @Option(help: CompatibilityOption.help, transform: CompatibilityOption.parse)
+    var compatibility = Compatibility.none
+
     /// The mappings named, or the default one.
     var effective: [String] { names.isEmpty ? ["reading"] : names }
 
     /// Loads the mappings; prints what is wrong and ends with 78 when they cannot be used.
     func load() throws -> (set: MappingSet, files: [MappingFiles]) {
-        let loaded = MappingSelection.load(effective)
+        let loaded = MappingSelection.load(effective, compatibility: compatibility)
         Diagnostics.write(loaded.diagnostics)
         guard let set = loaded.set else { throw ExitCode(ExitStatus.config) }
         return (set, loaded.files)
+    }
+}
+
+/// `--compatibility`.
+enum CompatibilityOption {
+    static let help = ArgumentHelp(
+        "iomt-fhir: mappings give what they gave in the MedTech service, quirks included. Default: none.",
+        valueName: "none|iomt-fhir")
+
+    static func parse(_ name: String) throws -> Compatibility {
+        if let known = Compatibility(rawValue: name) { return known }
+        throw ValidationError("'\(name)' is not one of none, iomt-fhir")
     }
 }
 

@@ -31,6 +31,9 @@ struct SettingOptions: ParsableArguments {
         help: "Whether mappings in folders are loaded again when their files change. Default: --watch.")
     var watch: Bool?
 
+    @Option(help: CompatibilityOption.help)
+    var compatibility: String?
+
     @Option(
         help: ArgumentHelp("Window of templates that name no period: 30s, 5m, 1h. Default: 5m.", valueName: "length"))
     var window: String?
@@ -88,6 +91,7 @@ struct SettingOptions: ParsableArguments {
             ("output.to", "--out", out), ("output.format", "--format", format),
             ("deadLetter", "--dead-letter", deadLetter),
             ("watch", watch == false ? "--no-watch" : "--watch", watch.map(String.init)),
+            ("compatibility", "--compatibility", compatibility),
         ]
         for (key, flag, value) in single {
             if let value { flags.append((key, flag, value)) }

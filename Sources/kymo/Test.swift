@@ -19,6 +19,9 @@ struct Test: ParsableCommand {
         help: ArgumentHelp("Mappings: catalogue names or folders; default: the catalogue.", valueName: "name|dir"))
     var names: [String] = []
 
+    @Option(help: CompatibilityOption.help, transform: CompatibilityOption.parse)
+    var compatibility = Compatibility.none
+
     @Flag(help: "Write the expected outputs of folders instead of comparing.")
     var update = false
 
@@ -31,7 +34,7 @@ struct Test: ParsableCommand {
     func run() throws {
         var counts = (passed: 0, failed: 0)
         for name in names.isEmpty ? MappingCatalogue.names : names {
-            let loaded = MappingSelection.load([name])
+            let loaded = MappingSelection.load([name], compatibility: compatibility)
             Diagnostics.write(loaded.diagnostics)
             guard let set = loaded.set, let files = loaded.files.first else { throw ExitCode(ExitStatus.config) }
             for example in files.examples {

@@ -24,12 +24,82 @@ def spoiled(document):
     yield {"templateType": "Nothing", "template": document["template"]}
 
 
+# Members of a value besides its name, and whether the schema of device.json must accept them.
+VALUES = [
+    ({"valueExpression": "$.v"}, True),
+    ({}, False),
+    ({"constant": "home"}, True),
+    ({"constant": 1.5, "required": True}, True),
+    ({"constant": None}, False),
+    ({"constant": 1, "valueExpression": "$.v"}, False),
+    ({"constant": 1, "default": 2}, False),
+    ({"valueExpression": "$.v", "default": False}, True),
+    ({"valueExpression": "$.v", "default": []}, False),
+    ({"valueExpression": "$.v", "map": {"1": "one", "2": 2}, "mapDefault": "many"}, True),
+    ({"valueExpression": "$.v", "map": {}}, False),
+    ({"valueExpression": "$.v", "map": {"1": {}}}, False),
+    ({"valueExpression": "$.v", "mapDefault": "many"}, False),
+    ({"valueExpression": "$.v", "unit": {"from": "mmol/L", "to": "mg/dL", "substance": "glucose"}}, True),
+    ({"valueExpression": "$.v", "unit": {"expression": "$.u", "units": {"lb": "[lb_av]"}, "to": "kg"}}, True),
+    ({"valueExpression": "$.v", "unit": {"from": "g", "to": "kg", "digits": 2}, "default": 0}, True),
+    ({"valueExpression": "$.v", "unit": {"from": "g", "to": "kg"}, "map": {"1": "2"}}, False),
+    ({"valueExpression": "$.v", "unit": {"to": "kg"}}, False),
+    ({"valueExpression": "$.v", "unit": {"from": "g"}}, False),
+    ({"valueExpression": "$.v", "unit": {"expression": "$.u", "to": "kg"}}, False),
+    ({"valueExpression": "$.v", "unit": {"from": "g", "units": {"kg": "kg"}, "to": "kg"}}, False),
+    ({"valueExpression": "$.v", "unit": {"from": "g", "to": "kg", "substance": "urea"}}, False),
+    ({"valueExpression": "$.v", "unit": {"from": "g", "to": "kg", "digits": 18}}, False),
+    ({"valueExpression": "$.v", "unit": {"from": "g", "to": "kg", "digit": 1}}, False),
+    ({"valueExpression": "$.v", "unit": {"from": "m m", "to": "m"}}, False),
+]
+
+
+def device(value, kind, **members):
+    """A device mapping with one value."""
+    body = {
+        "typeName": "t",
+        "typeMatchExpression": "$..[?(@v)]",
+        "deviceIdExpression": "$.d",
+        "timestampExpression": "$.t",
+        "values": [{"valueName": "x", **value}],
+    }
+    return {"templateType": "CollectionContent", **members, "template": [{"templateType": kind, "template": body}]}
+
+
+def fhir(**members):
+    """A FHIR mapping with one template."""
+    body = {"typeName": "t", "codes": [], **members}
+    return {"templateType": "CollectionFhir", "template": [{"templateType": "CodeValueFhir", "template": body}]}
+
+
+def extensions():
+    """Schema name, document, and whether the schema must accept it."""
+    for value, is_valid in VALUES:
+        for kind in ("JsonPathContent", "CalculatedContent"):
+            yield "device", device(value, kind), is_valid
+    yield "device", device({"constant": 1}, "JsonPathContent", payload="json"), True
+    yield "device", device({"constant": 1}, "JsonPathContent", payload="xml"), False
+    yield "fhir", fhir(**{"from": "heartRate", "period": "1d"}), True
+    yield "fhir", fhir(**{"from": 5}), False
+
+
+def check_extensions(validators):
+    """Whether the schemas judge every extension as they must."""
+    for kind, document, is_valid in extensions():
+        if validators[kind].is_valid(document) != is_valid:
+            print(f"{kind}.schema.json {'refuses' if is_valid else 'accepts'} {json.dumps(document)}", file=sys.stderr)
+            return False
+    return True
+
+
 def main(root):
+    validators = {}
     checked = 0
     for kind in ("device", "fhir"):
         schema = json.loads((root / "schema" / f"{kind}.schema.json").read_text())
         jsonschema.validators.validator_for(schema).check_schema(schema)
         validator = jsonschema.validators.validator_for(schema)(schema)
+        validators[kind] = validator
         for path in sorted(root.glob(f"*/{kind}.json")):
             document = json.loads(path.read_text())
             for error in validator.iter_errors(document):
@@ -39,6 +109,8 @@ def main(root):
                 print(f"{kind}.schema.json accepts a spoiled {path}", file=sys.stderr)
                 return 1
             checked += 1
+    if not check_extensions(validators):
+        return 1
     print(f"{checked} mapping files satisfy their schemas")
     return 0 if checked else 1
 

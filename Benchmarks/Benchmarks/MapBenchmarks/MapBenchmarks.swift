@@ -1,4 +1,5 @@
 import Benchmark
+import KymographCore
 import Readings
 
 private let readings = 8_192
@@ -16,4 +17,12 @@ let benchmarks: @Sendable () -> Void = {
     // What mapping costs beyond scanning: the ratio to this is the price of the template language.
     let scan = Repeated(DecodeStage(lines, names: DecodeStage.workloadNames))
     add("scan alone / workload lines") { scan.run(readings) }
+    let all = Repeated(MappingComparisons.allTemplates())
+    add("ours, all templates of healthkit-on-fhir / heart-rate messages") { all.run(readings) }
+    let one = Repeated(MappingComparisons.oneTemplate())
+    add("ours, the one that matches / heart-rate messages") { one.run(readings) }
+    for language in ExpressionLanguage.allCases {
+        let calculated = Repeated(MappingComparisons.calculated(in: language))
+        add("ours, a template in \(language.rawValue) / heart-rate messages") { calculated.run(readings) }
+    }
 }

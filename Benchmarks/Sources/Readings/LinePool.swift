@@ -106,7 +106,7 @@ public final class LinePool: Sendable {
         text.append("Z\",\"heartRate\":")
         text.append(40 + random.below(140))
         if index % 3 == 0 { text.append(".25") }
-        text.append(",\"unit\":\"count/min\",\"seq\":")
+        text.append(",\"unit\":\"beats/min\",\"seq\":")
         text.append(UInt64(index))
         text.append("}")
     }

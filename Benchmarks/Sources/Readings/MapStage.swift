@@ -27,6 +27,12 @@ public struct MapStage: ~Copyable, Stage {
         mapper = Mapper(set, templates: set.templates(of: ["workload"]))
     }
 
+    /// Maps the lines of `pool` over and over with the templates numbered `templates` of `set`.
+    public init(_ pool: LinePool, _ set: MappingSet, templates: [Int]) {
+        self.pool = pool
+        mapper = Mapper(set, templates: templates)
+    }
+
     /// Maps `count` lines.
     public mutating func run(_ count: Int) {
         let lines = unsafe pool.lines

@@ -22,15 +22,16 @@ public enum Workload {
             "patientIdExpression":"$.patientId","timestampExpression":"$.endDate",
             "values":[{"valueName":"rate","valueExpression":"$.heartRate","required":true}]}}]}
             """
-        let fhir = """
-            {"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{
-            "typeName":"heartRate","codes":[{"system":"http://loinc.org","code":"8867-4"}],
-            "value":{"valueType":"Statistics","valueName":"rate","unit":"beats/min","code":"/min"}}}]}
-            """
-        return load(device: Array(device.utf8), fhir: Array(fhir.utf8))
+        return load(device: Array(device.utf8), fhir: Array(heartRateTemplate.utf8))
     }
 
-    private static func load(device: [UInt8], fhir: [UInt8]) -> MappingSet {
+    static let heartRateTemplate = """
+        {"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{
+        "typeName":"heartRate","codes":[{"system":"http://loinc.org","code":"8867-4"}],
+        "value":{"valueType":"Statistics","valueName":"rate","unit":"beats/min","code":"/min"}}}]}
+        """
+
+    static func load(device: [UInt8], fhir: [UInt8]) -> MappingSet {
         let mapping = NamedMapping(
             name: "workload", device: MappingFile(name: "device.json", bytes: device),
             fhir: MappingFile(name: "fhir.json", bytes: fhir))

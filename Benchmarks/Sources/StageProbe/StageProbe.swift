@@ -15,7 +15,7 @@ struct StageProbe {
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let count = Int(arguments[2]), count > 0, count + warmup <= longest else {
-            print("usage: StageProbe decode|map|ring|window|fhir|endtoend N")
+            print("usage: StageProbe decode|map|ring|window|fhir|endtoend|templates|template|jmespath|jsonpath N")
             return
         }
         switch arguments[1] {
@@ -25,6 +25,10 @@ struct StageProbe {
         case "window": measure(WindowStage(), count)
         case "fhir": measure(FHIRStage(), count, warmup: warmupObservations)
         case "endtoend": measure(EndToEndStage(.workload(count: warmup + count)), count)
+        case "templates": measure(MappingComparisons.allTemplates(), count)
+        case "template": measure(MappingComparisons.oneTemplate(), count)
+        case "jmespath": measure(MappingComparisons.calculated(in: .jmesPath), count)
+        case "jsonpath": measure(MappingComparisons.calculated(in: .jsonPath), count)
         default: print("there is no stage \(arguments[1])")
         }
     }

@@ -23,7 +23,9 @@ extension ConfigurationLoader {
         var mappings: [NamedMapping] = []
         for (name, origin) in settings.namedMappings where seen.insert(name).inserted {
             do throws(MappingFilesError) {
-                mappings.append(MappingSelection.named(try MappingCatalogue.resolve(name)))
+                mappings.append(
+                    MappingSelection.named(
+                        try MappingCatalogue.resolve(name), compatibility: settings.compatibility))
             } catch {
                 log.add(.error, origin, error.description)
             }

@@ -41,6 +41,8 @@ public struct PipelineSettings: Sendable {
     public var windows = WindowSettings(lateHold: 1_000_000_000)
     /// How far a reading's time may lie after its receipt.
     public var maxFuture: Int64 = 300_000_000_000
+    /// Whose rules mappings follow that do not say it themselves.
+    public var compatibility = Compatibility.none
     /// Whether readings without patient are rejected (`identity: strict`).
     public var requiresPatient = false
     /// Limits of one document.

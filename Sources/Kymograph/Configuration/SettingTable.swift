@@ -25,6 +25,9 @@ enum SettingTable {
             "mappings", "mapping's name or folder", \.mappings,
             "Mappings of sources that name none; in the environment separated by commas"),
         .choice(
+            "compatibility", \.compatibility, Compatibility.allCases.map { ($0.rawValue, $0) },
+            "Whose rules mappings follow that do not say it themselves: ours, or every quirk of iomt-fhir"),
+        .choice(
             "watch", \.watchesMappings, [("true", true), ("false", false)],
             "Whether mappings in folders are loaded again when their files change"),
     ]

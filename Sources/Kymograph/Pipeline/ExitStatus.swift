@@ -10,7 +10,7 @@ public enum ExitStatus {
     public static let dataError: Int32 = 65
     /// An input file cannot be read (EX_NOINPUT).
     public static let noInput: Int32 = 66
-    /// An error of this program: readings are unaccounted for (EX_SOFTWARE).
+    /// Readings are unaccounted for, or an expression that `eval` runs fails on the document (EX_SOFTWARE).
     public static let software: Int32 = 70
     /// An address or socket cannot be had (EX_OSERR).
     public static let osError: Int32 = 71

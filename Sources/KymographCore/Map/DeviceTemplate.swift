@@ -4,6 +4,8 @@ public enum DeviceTemplateKind: String, CaseIterable, Sendable {
     case jsonPath = "JsonPathContent"
     /// As `jsonPath`, with device and time taken from the Azure IoT Hub envelope.
     case iotJsonPath = "IotJsonPathContent"
+    /// As `jsonPath`, with device and time taken from the members of an Azure IoT Central export.
+    case iotCentral = "IotCentralJsonPathContent"
     /// All expressions are relative to the envelope, with the match as `$.matchedToken`.
     case calculated = "CalculatedContent"
 }
@@ -18,7 +20,12 @@ public struct DeviceTemplate: Sendable {
         public var isRequired: Bool
         /// Where the entry is.
         public var position: SourcePosition
-        var expression: TemplateExpression
+        /// What selects it; nil for a constant.
+        var expression: TemplateExpression?
+        /// What happens to it on its way into the measurement.
+        var rule: ValueRule?
+        /// What selects the payload's text for its unit.
+        var unitExpression: TemplateExpression?
     }
 
     /// Which kind of template.
@@ -27,6 +34,8 @@ public struct DeviceTemplate: Sendable {
     public var typeName: String
     /// Where the type name is.
     public var position: SourcePosition
+    /// Whose rules apply where the reference system has quirks.
+    public var compatibility: Compatibility
     /// `values`, in file order.
     public var values: [Value]
     /// `timestampFormat`.
@@ -40,12 +49,10 @@ public struct DeviceTemplate: Sendable {
     var patient: TemplateExpression?
     var encounter: TemplateExpression?
     var correlation: TemplateExpression?
-}
 
-/// An expression of a template: its text, and where it is in the template set's program.
-struct TemplateExpression: Sendable {
-    var text: String
-    var path: PathReference
-    /// Whether it starts at the matched token rather than at the envelope.
-    var fromMatch: Bool
+    /// All expressions that are evaluated per match.
+    var expressions: [TemplateExpression] {
+        [device, timestamp, alternativeTimestamp, start, patient, encounter, correlation].compactMap { $0 }
+            + values.flatMap { [$0.expression, $0.unitExpression].compactMap { $0 } }
+    }
 }

@@ -9,24 +9,31 @@ struct DeviceTemplateLoader {
         "startExpression", "patientIdExpression", "encounterIdExpression", "correlationIdExpression", "values",
         "defaultExpressionLanguage",
     ]
-    private static let valueFields = ["valueName", "valueExpression", "required"]
-    private static let languageAdvice = "JMESPath is not supported; write the expression as JSONPath"
+    private static let valueFields = ["valueName", "valueExpression", "required"] + ValueRuleLoader.fields
 
     private var log: DiagnosticLog
-    private var program: PathProgram
+    private var program: ExpressionProgram
+    private var compatibility: Compatibility
+    /// The language of the template that is being read.
+    private var language = ExpressionLanguage.jsonPath
 
     /// Reads the collection `root`; compiled expressions are added to `program`, findings to `log`.
-    static func load(_ root: JSONNode, program: inout PathProgram, log: inout DiagnosticLog) -> [DeviceTemplate] {
-        var loader = DeviceTemplateLoader(log: log, program: program)
+    ///
+    /// The file may ask for `compatibility` itself.
+    static func load(
+        _ root: JSONNode, compatibility: Compatibility, program: inout ExpressionProgram, log: inout DiagnosticLog
+    ) -> [DeviceTemplate] {
+        var loader = DeviceTemplateLoader(log: log, program: program, compatibility: compatibility)
         let templates = loader.collection(root)
         log = loader.log
         program = loader.program
         return templates
     }
 
-    private init(log: DiagnosticLog, program: PathProgram) {
+    private init(log: DiagnosticLog, program: ExpressionProgram, compatibility: Compatibility) {
         self.log = log
         self.program = program
+        self.compatibility = compatibility
     }
 
     private mutating func collection(_ root: JSONNode) -> [DeviceTemplate] {
@@ -39,6 +46,8 @@ struct DeviceTemplateLoader {
                 advice: "a device mapping starts with \"templateType\": \"CollectionContent\"")
             return []
         }
+        compatibility = Compatibility.read(reader, log: &log) ?? compatibility
+        PayloadKind.read(reader, log: &log)
         guard let body = reader.required("template", nil, log: &log) else { return [] }
         guard let elements = body.elements else {
             refuse(body, expected: "an array", in: "CollectionContentTemplate")
@@ -78,6 +87,7 @@ struct DeviceTemplateLoader {
 
     /// All documented spellings (quirk 2: the reference refuses some that its documentation uses).
     private func kind(_ name: String) -> DeviceTemplateKind? {
+        if compatibility == .iomtFHIR { return DeviceTemplateKind(referenceName: name) }
         var wanted = name.lowercased()
         if wanted.hasSuffix("template") { wanted.removeLast("template".count) }
         if wanted == "calculatedfunctioncontent" { return .calculated }
@@ -88,19 +98,12 @@ struct DeviceTemplateLoader {
         let errors = log.all.count
         let reader = FieldReader(body, what: "a \(kind.rawValue) template", log: &log)
         reader.refuseUnknown(Self.templateFields, log: &log)
-        checkLanguage(reader, kind)
+        language = defaultLanguage(reader, kind)
         let typeName = reader.requiredString("typeName", log: &log)
         let match = expression(reader, "typeMatchExpression", kind, isMatch: true, required: true)
-        let isIot = kind == .iotJsonPath
-        let device =
-            isIot
-            ? fixed("$.SystemProperties.iothub-connection-device-id")
-            : expression(reader, "deviceIdExpression", kind, required: true)
-        let timestamp =
-            isIot
-            ? fixed("$.Properties.iothub-creation-time-utc")
-            : expression(reader, "timestampExpression", kind, required: true)
-        let alternative = isIot ? fixed("$.SystemProperties.iothub-enqueuedtime") : nil
+        let device = source(reader, "deviceIdExpression", kind, fixed: kind.fixedDevice)
+        let timestamp = source(reader, "timestampExpression", kind, fixed: kind.fixedTimestamp)
+        let alternative = kind.alternativeTimestamp.flatMap { fixed($0) }
         let start = expression(reader, "startExpression", kind)
         let patient = expression(reader, "patientIdExpression", kind)
         let encounter = expression(reader, "encounterIdExpression", kind)
@@ -111,22 +114,38 @@ struct DeviceTemplateLoader {
             return nil
         }
         return DeviceTemplate(
-            kind: kind, typeName: typeName, position: reader.position(of: "typeName"), values: values,
-            timestampFormat: format, match: match, device: device, timestamp: timestamp,
-            alternativeTimestamp: alternative, start: start, patient: patient, encounter: encounter,
-            correlation: correlation)
+            kind: kind, typeName: typeName, position: reader.position(of: "typeName"),
+            compatibility: compatibility, values: values, timestampFormat: format, match: match, device: device,
+            timestamp: timestamp, alternativeTimestamp: alternative, start: start, patient: patient,
+            encounter: encounter, correlation: correlation)
     }
 
-    private mutating func checkLanguage(_ reader: FieldReader, _ kind: DeviceTemplateKind) {
-        guard let member = reader.member("defaultExpressionLanguage") else { return }
+    /// The expression of a field that some kinds of templates fix: what such a template says is ignored, as the
+    /// reference ignores it.
+    private mutating func source(
+        _ reader: FieldReader, _ field: String, _ kind: DeviceTemplateKind, fixed text: String?
+    ) -> TemplateExpression? {
+        if let text { return fixed(text) }
+        return expression(reader, field, kind, required: true)
+    }
+
+    private mutating func defaultLanguage(_ reader: FieldReader, _ kind: DeviceTemplateKind) -> ExpressionLanguage {
+        guard let member = reader.member("defaultExpressionLanguage") else { return .jsonPath }
         if kind != .calculated {
             log.error(
                 member.position,
                 "Could not find member 'defaultExpressionLanguage' on object of type '\(kind.rawValue)'",
                 advice: "only CalculatedContent templates choose a language")
-        } else if member.node.string?.lowercased() != "jsonpath" {
-            log.error(member.node.position, "the expression language must be JsonPath", advice: Self.languageAdvice)
+            return .jsonPath
         }
+        return member.node.isNull ? .jsonPath : language(member.node)
+    }
+
+    private mutating func language(_ node: JSONNode) -> ExpressionLanguage {
+        if let language = node.string.flatMap(ExpressionLanguage.init(named:)) { return language }
+        let names = ExpressionLanguage.allCases.map(\.rawValue).joined(separator: " or ")
+        log.error(node.position, "the expression language must be \(names)", advice: "leave it out for JsonPath")
+        return .jsonPath
     }
 
     private mutating func timestampFormat(_ reader: FieldReader) -> TimestampFormat {
@@ -161,10 +180,22 @@ struct DeviceTemplateLoader {
         let reader = FieldReader(node, what: "a value", log: &log)
         reader.refuseUnknown(Self.valueFields, log: &log)
         let name = reader.requiredString("valueName", log: &log)
-        let expression = expression(reader, "valueExpression", kind, required: true)
+        let isConstant = ValueRuleLoader.isConstant(reader)
+        let expression = isConstant ? nil : expression(reader, "valueExpression", kind, required: true)
         let isRequired = required(reader)
-        guard let name, let expression else { return nil }
-        return DeviceTemplate.Value(name: name, isRequired: isRequired, position: node.position, expression: expression)
+        let rule = ValueRuleLoader.load(reader, log: &log)
+        let unitExpression = unitExpression(reader, kind)
+        guard let name, expression != nil || rule?.constant != nil else { return nil }
+        return DeviceTemplate.Value(
+            name: name, isRequired: isRequired, position: node.position, expression: expression, rule: rule,
+            unitExpression: unitExpression)
+    }
+
+    private mutating func unitExpression(_ reader: FieldReader, _ kind: DeviceTemplateKind) -> TemplateExpression? {
+        guard let unit = UnitRuleLoader.opened(in: reader, log: &log), unit.member("expression") != nil else {
+            return nil
+        }
+        return expression(unit, "expression", kind, required: true)
     }
 
     private mutating func required(_ reader: FieldReader) -> Bool {
@@ -185,80 +216,120 @@ struct DeviceTemplateLoader {
         required: Bool = false
     ) -> TemplateExpression? {
         let node = required ? reader.required(field, nil, log: &log) : reader.optional(field, nil, log: &log)
-        guard let node, let (text, position) = expressionText(node, field, kind) else { return nil }
-        if text.allSatisfy(\.isWhitespace) {
+        guard let node, let written = written(node, field, kind) else { return nil }
+        if written.text.allSatisfy(\.isWhitespace) {
             if required || kind == .calculated {
-                log.error(position, "\(field) is blank", advice: "write a JSONPath such as $.name")
+                log.error(written.position, "\(field) is blank", advice: "write a JSONPath such as $.name")
             }
             return nil
         }
-        if isMatch { return compile(text, position, scope: .envelope) }
-        return compile(text, position, scope: kind == .calculated ? .envelopeWithMatch : .match)
+        if isMatch { return compile(written, scope: .envelope) }
+        return compile(written, scope: kind == .calculated ? .envelopeWithMatch : .match)
     }
 
-    /// The text of a string, or of a Calculated template's `{"value": …, "language": …}`.
-    private mutating func expressionText(
+    /// An expression as a mapping writes it.
+    private struct WrittenExpression {
+        var text: String
+        var position: SourcePosition
+        var language: ExpressionLanguage
+    }
+
+    /// A string, or a Calculated template's `{"value": …, "language": …}`.
+    private mutating func written(
         _ node: JSONNode, _ field: String, _ kind: DeviceTemplateKind
-    ) -> (String, SourcePosition)? {
-        if let text = node.string { return (text, node.position) }
+    ) -> WrittenExpression? {
+        if let text = node.string { return WrittenExpression(text: text, position: node.position, language: language) }
         guard kind == .calculated, node.members != nil else {
             log.error(node.position, "\(field) must be a string, found \(node.kind)")
             return nil
         }
         let reader = FieldReader(node, what: field, log: &log)
-        if let language = reader.member("language"), language.node.string?.lowercased() != "jsonpath" {
-            log.error(language.node.position, "the expression language must be JsonPath", advice: Self.languageAdvice)
-            return nil
-        }
+        var chosen = language
+        if let member = reader.member("language"), !member.node.isNull { chosen = language(member.node) }
         guard let text = reader.requiredString("value", log: &log) else { return nil }
-        return (text, reader.position(of: "value"))
+        return WrittenExpression(text: text, position: reader.position(of: "value"), language: chosen)
     }
 
     private mutating func compile(
-        _ text: String, _ position: SourcePosition, scope: TemplateExpression.Scope
+        _ written: WrittenExpression, scope: TemplateExpression.Scope
     ) -> TemplateExpression? {
         do throws(ExpressionError) {
-            return try TemplateExpression.compile(text, scope: scope, into: &program)
+            return try TemplateExpression.compile(written.text, written.language, scope: scope, into: &program)
         } catch {
+            return unreadable(written, error)
+        }
+    }
+
+    /// JMESPath is parsed at load by the reference, too; its JSONPath errors came with each event (quirk 6), so that
+    /// mappings with one in a rarely used template are in use.
+    private mutating func unreadable(_ written: WrittenExpression, _ error: ExpressionError) -> TemplateExpression? {
+        let name = written.language == .jsonPath ? "JSONPath" : "JMESPath"
+        let lead = written.language == .jsonPath ? "" : "The following JmesPath expression could not be parsed: "
+        let message = "\(lead)expression \(written.text), character \(error.offset + 1): \(error.message)"
+        guard compatibility == .iomtFHIR, written.language == .jsonPath else {
             log.error(
-                position, "expression \(text), character \(error.offset + 1): \(error.message)",
-                advice: "see the JSONPath section of docs/mapping-language.md")
+                written.position, message, advice: "see the \(name) section of docs/mapping-language.md")
             return nil
         }
+        log.warning(written.position, message, advice: "readings that need it will be rejected as expressionFailed")
+        return TemplateExpression(text: written.text, form: .broken, fromMatch: false)
     }
 
     /// An expression that the dialect fixes; it is known to compile.
     private mutating func fixed(_ text: String) -> TemplateExpression? {
-        compile(text, .start, scope: .match)
+        compile(WrittenExpression(text: text, position: .start, language: .jsonPath), scope: .match)
     }
 }
 
-extension TemplateExpression {
-    /// What `$` is.
-    enum Scope {
-        /// The envelope.
-        case envelope
-        /// The envelope with the match as its member `matchedToken`.
-        case envelopeWithMatch
-        /// The matched token.
-        case match
+extension DeviceTemplateKind {
+    /// The kind that the reference takes `name` for (mapping dialect, section 2.1): two kinds only without `Template`.
+    fileprivate init?(referenceName name: String) {
+        let accepted: [(kind: DeviceTemplateKind, withSuffix: Bool)] = [
+            (.jsonPath, true), (.iotJsonPath, true), (.iotCentral, false), (.calculated, false),
+        ]
+        let wanted = name.lowercased()
+        let found = accepted.first { entry in
+            let known = entry.kind.rawValue.lowercased()
+            return wanted == known || (entry.withSuffix && wanted == known + "template")
+        }
+        guard let found else { return nil }
+        self = found.kind
     }
 
-    /// Compiles `text`. Where the envelope has the match, a path that starts at it is made relative to the match.
-    static func compile(
-        _ text: String, scope: Scope, into program: inout PathProgram
-    ) throws(ExpressionError) -> TemplateExpression {
-        var path = try JSONPathParser.compile(text, into: &program)
-        guard scope == .envelopeWithMatch, path.count > 0 else {
-            return TemplateExpression(text: text, path: path, fromMatch: scope == .match)
+    /// The device expression that the dialect fixes (mapping dialect, section 2.2).
+    fileprivate var fixedDevice: String? {
+        switch self {
+        case .iotJsonPath: "$.SystemProperties.iothub-connection-device-id"
+        case .iotCentral: "$.deviceId"
+        case .jsonPath, .calculated: nil
         }
-        let first = program.steps[Int(path.start)]
-        guard first.operation == .member, program.names[Int(first.name)] == "matchedToken" else {
-            return TemplateExpression(text: text, path: path, fromMatch: false)
+    }
+
+    fileprivate var fixedTimestamp: String? {
+        switch self {
+        case .iotJsonPath: "$.Properties.iothub-creation-time-utc"
+        case .iotCentral: "$.enqueuedTime"
+        case .jsonPath, .calculated: nil
         }
-        path.start += 1
-        path.count -= 1
-        path.requiredNames = 0
-        return TemplateExpression(text: text, path: path, fromMatch: true)
+    }
+
+    /// The timestamp that is taken when the first gives none.
+    fileprivate var alternativeTimestamp: String? {
+        self == .iotJsonPath ? "$.SystemProperties.iothub-enqueuedtime" : nil
+    }
+}
+
+extension Compatibility {
+    /// The member `compatibility` of a mapping file, or nil when it has none.
+    static func read(_ reader: FieldReader, log: inout DiagnosticLog) -> Compatibility? {
+        guard let node = reader.optional("compatibility", "a string", log: &log), let name = node.string else {
+            return nil
+        }
+        if let known = Compatibility(rawValue: name) { return known }
+        let names = Compatibility.allCases.map(\.rawValue)
+        log.error(
+            node.position, "unknown compatibility '\(name)'",
+            advice: NearestName.advice(for: name, among: names, otherwise: "use \(names.joined(separator: " or "))"))
+        return nil
     }
 }

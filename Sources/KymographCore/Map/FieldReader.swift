@@ -18,6 +18,9 @@ struct FieldReader {
         return members.last { $0.name == name } ?? members.last { $0.name.lowercased() == name.lowercased() }
     }
 
+    /// Where the object is.
+    var position: SourcePosition { node.position }
+
     /// Where the value of `name` is, or the object when there is none.
     func position(of name: String) -> SourcePosition { member(name)?.node.position ?? node.position }
 

@@ -74,9 +74,7 @@ struct MappingContinuity {
             moved.slots = linked.slots.map { place.slots[$0] }
             return moved.sortedBySlot
         }
-        return MappingSet(
-            mappings: loaded.mappings, types: types, fhirTemplates: fhirTemplates, templates: templates,
-            program: loaded.program)
+        return MappingSet(loaded, types: types, fhirTemplates: fhirTemplates, templates: templates)
     }
 
     // MARK: What windows hold
@@ -136,7 +134,7 @@ extension MappingSet {
 extension MeasurementType {
     /// Whether Observations of the same readings would have the same identity.
     fileprivate func hasIdentity(of other: MeasurementType) -> Bool {
-        name == other.name && grouping == other.grouping
+        name == other.name && grouping == other.grouping && compatibility == other.compatibility
     }
 
     /// Takes over the values of `other`, a later version of the same type, and returns the slot of each.

@@ -36,13 +36,15 @@ public struct TemplateExplanation: Sendable {
 public struct MappingExplainer: ~Copyable {
     private let set: MappingSet
     private let templates: [Int]
-    private var evaluator: PathEvaluator
+    private var evaluator: ExpressionEvaluator
+    private var composition: MatchComposition
 
     /// Explains the templates numbered `templates` of `set`.
     public init(_ set: MappingSet, templates: [Int], limits: ScanLimits = ScanLimits()) {
         self.set = set
         self.templates = templates
-        evaluator = PathEvaluator(program: set.program, limits: limits)
+        evaluator = ExpressionEvaluator(set, limits: limits, payloadIsRoot: false)
+        composition = MatchComposition(set, limits: limits)
     }
 
     /// Explains one document. `bytes` must be padded.
@@ -54,7 +56,8 @@ public struct MappingExplainer: ~Copyable {
         var explanations: [TemplateExplanation] = []
         for index in templates {
             // Scanned again for each template, because the mapper that finds the outcome has a scanner of its own.
-            _ = try evaluator.scanner.scan(bytes, from: 0)
+            _ = try evaluator.paths.scanner.scan(bytes, from: 0)
+            evaluator.begin()
             explanations.append(explain(index, bytes, context, received))
         }
         return explanations
@@ -65,22 +68,39 @@ public struct MappingExplainer: ~Copyable {
     ) -> TemplateExplanation {
         let linked = set.templates[index]
         let template = linked.template
-        let root = evaluator.scanner.root
-        let mark = evaluator.mark
-        let range = evaluator.select(template.match.path, root: root, current: root, bytes: bytes)
-        let nodes = range.map { evaluator.node($0) }
-        evaluator.release(to: mark)
         let outcomes = outcomes(of: index, bytes, context, received)
+        let found = matches(template, bytes)
         var matches: [TemplateExplanation.Match] = []
-        for (number, node) in nodes.enumerated() {
+        for (number, node) in (found ?? []).enumerated() {
             let outcome = number < outcomes.count ? outcomes[number] : "not evaluated"
             matches.append(.init(fields: fields(template, node, bytes), outcome: outcome))
         }
         return TemplateExplanation(
             mapping: set.mappings[linked.mapping], typeName: template.typeName, line: template.position.line,
-            matchExpression: template.match.text, missing: nodes.isEmpty ? mentioned(template.match.path, bytes) : [],
+            matchExpression: template.match.text, missing: matches.isEmpty ? missing(template, bytes, found) : [],
             matches: matches)
     }
+
+    /// The matches of the template; nil when its match expression failed.
+    private mutating func matches(_ template: DeviceTemplate, _ bytes: ByteView) -> [Int]? {
+        let isCompatible = template.compatibility == .iomtFHIR
+        let code = ExpressionCode(template.match)
+        guard let matches = evaluator.matches(code, bytes: bytes, compatible: isCompatible) else { return nil }
+        let tokens = (0..<matches.count).map { evaluator.match($0, of: matches) }
+        evaluator.release(matches)
+        return tokens
+    }
+
+    /// What can be said of a match expression that selected nothing.
+    private mutating func missing(
+        _ template: DeviceTemplate, _ bytes: ByteView, _ found: [Int]?
+    ) -> [TemplateExplanation.Field] {
+        if found == nil { return [.init(name: "error", expression: "", result: failureText)] }
+        guard let path = template.match.path else { return [] }
+        return mentioned(path, bytes)
+    }
+
+    private var failureText: String { evaluator.failureText }
 
     /// What the mapper itself says of each match, in order.
     private func outcomes(
@@ -97,39 +117,50 @@ public struct MappingExplainer: ~Copyable {
     ) -> [TemplateExplanation.Field] {
         let named: [(String, TemplateExpression?)] = [
             ("deviceIdExpression", template.device), ("timestampExpression", template.timestamp),
+            ("timestampExpression, second choice", template.alternativeTimestamp),
             ("startExpression", template.start), ("correlationIdExpression", template.correlation),
             ("patientIdExpression", template.patient), ("encounterIdExpression", template.encounter),
         ]
-        let values = template.values.map { value -> (String, TemplateExpression?) in
-            ("value \(value.name)\(value.isRequired ? " (required)" : "")", value.expression)
+        let values = template.values.flatMap { value -> [(String, TemplateExpression?)] in
+            let name = "value \(value.name)\(value.isRequired ? " (required)" : "")"
+            return [(name, value.expression), ("unit of \(value.name)", value.unitExpression)]
         }
+        let isComposed = template.expressions.contains(where: \.needsComposition)
+        if isComposed || ExpressionEvaluator.isProduced(match) {
+            guard let composed = composition.compose(match, &evaluator, bytes) else { return [] }
+            return MappingExplainer.fields(
+                named + values, template, composed, composition.bytes, &composition.evaluator)
+        }
+        return MappingExplainer.fields(named + values, template, match, bytes, &evaluator)
+    }
+
+    private static func fields(
+        _ named: [(String, TemplateExpression?)], _ template: DeviceTemplate, _ match: Int, _ bytes: ByteView,
+        _ evaluator: inout ExpressionEvaluator
+    ) -> [TemplateExplanation.Field] {
         var fields: [TemplateExplanation.Field] = []
-        for (name, expression) in named + values {
+        let isCompatible = template.compatibility == .iomtFHIR
+        for (name, expression) in named {
             guard let expression else { continue }
-            let root = expression.fromMatch ? match : evaluator.scanner.root
-            let found = evaluator.single(expression.path, root: root, bytes: bytes)
-            fields.append(.init(name: name, expression: expression.text, result: text(of: found, bytes)))
+            let code = ExpressionCode(expression)
+            let found = evaluator.single(code, match: match, bytes: bytes, compatible: isCompatible)
+            let result = evaluator.text(of: found, bytes)
+            fields.append(.init(name: name, expression: expression.text, result: result))
         }
         return fields
     }
 
-    private func text(of token: Int, _ bytes: ByteView) -> String {
-        if token == PathEvaluator.none { return "nothing" }
-        if token == PathEvaluator.several { return "several tokens, where one is needed" }
-        let text = bytes[evaluator.scanner.tape[token].outerRange].string
-        return text.count > 80 ? text.prefix(80) + "…" : text
-    }
-
     /// The names that a match expression mentions, and what the payload has for them.
-    private func mentioned(_ path: PathReference, _ bytes: ByteView) -> [TemplateExplanation.Field] {
+    private mutating func mentioned(_ path: PathReference, _ bytes: ByteView) -> [TemplateExplanation.Field] {
         var names: [UInt16] = []
         collectNames(path, &names)
-        return names.map { name in
-            let token = evaluator.scanner.tape.firstIndex { $0.name == name }
-            return .init(
-                name: set.program.names[Int(name)], expression: "",
-                result: token.map { text(of: $0, bytes) } ?? "not in the payload")
+        var fields: [TemplateExplanation.Field] = []
+        for name in names {
+            let token = evaluator.paths.scanner.tape.firstIndex { $0.name == name }
+            let result = token.map { evaluator.text(of: $0, bytes) } ?? "not in the payload"
+            fields.append(.init(name: set.program.names[Int(name)], expression: "", result: result))
         }
+        return fields
     }
 
     private func collectNames(_ path: PathReference, _ names: inout [UInt16]) {
@@ -154,6 +185,24 @@ public struct MappingExplainer: ~Copyable {
     }
 }
 
+extension ExpressionEvaluator {
+    /// What an expression gave, for people: the JSON of a token, cut off when it is long.
+    fileprivate mutating func text(of found: Int, _ bytes: ByteView) -> String {
+        if found == ExpressionEvaluator.none { return "nothing" }
+        if found == ExpressionEvaluator.several { return "several tokens, where one is needed" }
+        if found == ExpressionEvaluator.failed { return failureText }
+        var writer = ByteWriter(capacity: 256)
+        guard appendJSON(found, bytes, to: &writer) else { return "more than the caps allow" }
+        let text = writer.view.string
+        return text.count > 80 ? text.prefix(80) + "…" : text
+    }
+
+    /// Why the last expression failed.
+    fileprivate var failureText: String {
+        lastError.map { "failed at byte \($0.offset): \($0.message)" } ?? "failed: it cannot be read, or not compared"
+    }
+}
+
 /// Keeps what a mapper says of each match as text.
 private struct OutcomeTexts: MeasurementOutput {
     let set: MappingSet
@@ -169,7 +218,8 @@ private struct OutcomeTexts: MeasurementOutput {
     mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {
         guard reason != .noTemplate else { return }
         let text = set.describe(detail)
-        texts.append(text.isEmpty ? "rejected: \(reason.name)" : "rejected: \(reason.name), \(text)")
+        let place = text.isEmpty ? "" : ", \(text)"
+        texts.append("rejected: \(reason.name)\(place) — \(reason.explanation)")
     }
 }
 

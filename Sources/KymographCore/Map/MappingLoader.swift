@@ -27,9 +27,9 @@ public struct MappingLoader {
     private let defaultPeriod: Int64
     private let measurementsOnly: Bool
     private var diagnostics: [Diagnostic] = []
-    private var program = PathProgram()
-    private var drafts: [Draft] = []
-    private var templates: [MappingSet.LinkedTemplate] = []
+    private var program = ExpressionProgram()
+    private(set) var drafts: [Draft] = []
+    var templates: [MappingSet.LinkedTemplate] = []
 
     /// Loads `mappings`. Templates that name no period and summarise get windows of `defaultPeriod` nanoseconds.
     ///
@@ -56,7 +56,9 @@ public struct MappingLoader {
     private mutating func add(_ mapping: NamedMapping, _ index: Int) {
         var log = DiagnosticLog(file: mapping.device.name)
         if let root = JSONNode.parse(mapping.device.bytes, log: &log) {
-            for template in DeviceTemplateLoader.load(root, program: &program, log: &log) {
+            let templates = DeviceTemplateLoader.load(
+                root, compatibility: mapping.compatibility, program: &program, log: &log)
+            for template in templates {
                 addTemplate(template, mapping: index, &log)
             }
         }
@@ -65,7 +67,7 @@ public struct MappingLoader {
         addFHIR(fhir, mapping, index)
     }
 
-    private mutating func addTemplate(_ template: DeviceTemplate, mapping: Int, _ log: inout DiagnosticLog) {
+    mutating func addTemplate(_ template: DeviceTemplate, mapping: Int, _ log: inout DiagnosticLog) {
         let type = draft(named: template.typeName)
         if template.start != nil { drafts[type].hasStart = true }
         let slots = template.values.map { value in
@@ -99,10 +101,13 @@ public struct MappingLoader {
     private mutating func addFHIR(_ file: MappingFile, _ mapping: NamedMapping, _ index: Int) {
         var log = DiagnosticLog(file: file.name)
         if let root = JSONNode.parse(file.bytes, log: &log) {
-            for template in FHIRTemplateLoader.load(root, log: &log) {
+            let loaded = FHIRTemplateLoader.load(root, log: &log)
+            derive(loaded, mapping: index, &log)
+            for template in loaded {
                 join(template, text: templateText(root, template.typeName), index, &log)
             }
             warnAboutMissing(mapping, index)
+            checkRuleNumbers(mapping, index)
         }
         diagnostics += log.all
     }
@@ -146,6 +151,7 @@ public struct MappingLoader {
         var log = DiagnosticLog(file: mapping.device.name)
         var seen: Set<Int> = []
         for linked in templates where linked.mapping == index && seen.insert(linked.type).inserted {
+            if linked.isDerived { continue }
             guard let fhir = drafts[linked.type].fhir else {
                 log.warning(
                     linked.template.position, "the type '\(linked.template.typeName)' has no FHIR template",
@@ -164,6 +170,9 @@ public struct MappingLoader {
         }
         diagnostics += log.all
     }
+
+    /// Adds the findings in a device file that only its FHIR file shows.
+    mutating func report(_ log: DiagnosticLog) { diagnostics += log.all }
 
     /// The template's JSON in one canonical spelling, to see whether two are the same.
     private func templateText(_ root: JSONNode, _ typeName: String) -> String {
@@ -192,6 +201,7 @@ public struct MappingLoader {
             grouping: draft.fhir?.grouping(defaultPeriod: defaultPeriod) ?? .instance,
             isNumeric: draft.valueNames.map { numeric.contains($0) })
         type.needsFHIRTemplate = !measurementsOnly
+        type.compatibility = compatibility(of: draft.name)
         if draft.hasStart {
             type.durationSlot = type.valueNames.count
             type.valueNames.append(Self.durationName)
@@ -200,6 +210,13 @@ public struct MappingLoader {
         return type
     }
 
+    /// A type is compatible when one of its templates is: its Observations are what a server may already hold.
+    private func compatibility(of type: String) -> Compatibility {
+        let isCompatible = templates.contains {
+            $0.template.typeName == type && $0.template.compatibility == .iomtFHIR
+        }
+        return isCompatible ? .iomtFHIR : .none
+    }
 }
 
 extension MappingSet.LinkedTemplate {

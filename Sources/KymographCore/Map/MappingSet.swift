@@ -20,12 +20,15 @@ public struct NamedMapping: Sendable {
     public var device: MappingFile
     /// `fhir.json`; nil to look at measurements only.
     public var fhir: MappingFile?
+    /// Whose rules apply, unless the files say so themselves.
+    public var compatibility: Compatibility
 
     /// Makes a mapping.
-    public init(name: String, device: MappingFile, fhir: MappingFile?) {
+    public init(name: String, device: MappingFile, fhir: MappingFile?, compatibility: Compatibility = .none) {
         self.name = name
         self.device = device
         self.fhir = fhir
+        self.compatibility = compatibility
     }
 }
 
@@ -40,6 +43,8 @@ public final class MappingSet: Sendable {
         var type: Int
         /// Value slot of each of the template's values.
         var slots: [Int]
+        /// Whether a FHIR template asked for it by `from`: it repeats a template of the device file.
+        var isDerived = false
     }
 
     /// The mappings' names, in the order given.
@@ -49,17 +54,32 @@ public final class MappingSet: Sendable {
     /// FHIR template by type index; nil when the type has none.
     public let fhirTemplates: [FHIRTemplate?]
     let templates: [LinkedTemplate]
+    /// Compiled expressions.
     let program: PathProgram
+    let jmesPathProgram: JMESPathProgram
 
     init(
         mappings: [String], types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate],
-        program: PathProgram
+        program: ExpressionProgram
     ) {
         self.mappings = mappings
         self.types = types
         self.fhirTemplates = fhirTemplates
         self.templates = templates
-        self.program = program
+        self.program = program.paths
+        jmesPathProgram = program.jmesPaths
+    }
+
+    /// The mappings and expressions of `other`, with its types numbered anew.
+    init(
+        _ other: MappingSet, types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate]
+    ) {
+        mappings = other.mappings
+        self.types = types
+        self.fhirTemplates = fhirTemplates
+        self.templates = templates
+        program = other.program
+        jmesPathProgram = other.jmesPathProgram
     }
 
     /// Numbers of the templates of the mappings named, in order.
@@ -89,6 +109,7 @@ public final class MappingSet: Sendable {
     private func fieldText(_ detail: RejectionDetail, _ template: DeviceTemplate) -> String? {
         switch detail.field {
         case .none: return nil
+        case .match: return "typeMatchExpression \(template.match.text)"
         case .device: return "deviceIdExpression \(template.device?.text ?? "")"
         case .timestamp: return "timestampExpression \(template.timestamp.text) (\(template.timestampFormat.name))"
         case .start: return "startExpression \(template.start?.text ?? "")"
@@ -98,35 +119,40 @@ public final class MappingSet: Sendable {
         case .value:
             guard Int(detail.value) < template.values.count else { return "values" }
             let value = template.values[Int(detail.value)]
-            return "value \(value.name) \(value.expression.text)"
+            return "value \(value.name) \(value.expression?.text ?? "(constant)")"
         }
     }
 }
 
 extension MappingSet {
-    /// The flat code of the templates numbered `indexes`.
-    func code(of indexes: [Int]) -> (templates: [TemplateCode], values: [ValueCode]) {
+    /// The flat code of the templates numbered `indexes`, and the rules that their values name by number.
+    func code(
+        of indexes: [Int]
+    ) -> (templates: [TemplateCode], values: [ValueCode], rules: [DeviceTemplate.ValueRule]) {
         var codes: [TemplateCode] = []
         var values: [ValueCode] = []
+        var rules: [DeviceTemplate.ValueRule] = []
         for index in indexes {
             let linked = templates[index]
             let type = types[linked.type]
             codes.append(code(linked, index: index, firstValue: values.count))
-            let entries = zip(linked.template.values, linked.slots).map { value, slot in
-                ValueCode(
-                    expression: ExpressionCode(value.expression), slot: Int32(slot), isRequired: value.isRequired,
-                    isNumeric: type.isNumeric[slot])
+            for (value, slot) in zip(linked.template.values, linked.slots) {
+                if let rule = value.rule { rules.append(rule) }
+                values.append(
+                    ValueCode(
+                        expression: ExpressionCode(value.expression), slot: Int32(slot), isRequired: value.isRequired,
+                        isNumeric: type.isNumeric[slot], rule: value.rule == nil ? -1 : Int32(rules.count - 1),
+                        unitExpression: ExpressionCode(value.unitExpression)))
             }
-            values += entries
         }
-        return (codes, values)
+        return (codes, values, rules)
     }
 
     private func code(_ linked: LinkedTemplate, index: Int, firstValue: Int) -> TemplateCode {
         let template = linked.template
         let type = types[linked.type]
         return TemplateCode(
-            match: ExpressionCode(template.match), requiredNames: template.match.path.requiredNames,
+            match: ExpressionCode(template.match), requiredNames: template.match.path?.requiredNames ?? 0,
             device: ExpressionCode(template.device),
             timestamp: ExpressionCode(template.timestamp),
             alternativeTimestamp: ExpressionCode(template.alternativeTimestamp),
@@ -134,6 +160,8 @@ extension MappingSet {
             encounter: ExpressionCode(template.encounter), correlation: ExpressionCode(template.correlation),
             format: template.timestampFormat, type: Int32(linked.type), index: Int32(index),
             needsCorrelation: template.correlation != nil || type.grouping == .correlation,
+            needsComposition: template.expressions.contains(where: \.needsComposition),
+            isCompatible: template.compatibility == .iomtFHIR,
             durationSlot: Int32(type.durationSlot ?? -1), firstValue: Int32(firstValue),
             valueCount: Int32(template.values.count),
             hasFHIRTemplate: !type.needsFHIRTemplate || fhirTemplates[linked.type] != nil)

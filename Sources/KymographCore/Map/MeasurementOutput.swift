@@ -16,6 +16,8 @@ public struct RejectionDetail: BitwiseCopyable, Sendable {
     public enum Field: UInt8, Sendable, BitwiseCopyable {
         /// No particular field.
         case none
+        /// `typeMatchExpression`.
+        case match
         /// `deviceIdExpression`.
         case device
         /// `timestampExpression`.

@@ -77,10 +77,12 @@ struct PathProgram: Sendable {
     var predicates: [PathPredicate] = []
     var operands: [PathOperand] = []
     var literals: [UInt8] = []
+    /// Whether expressions of another kind look at members that no path names.
+    var isReadWhole = false
 
     /// Whether a step gives members whose names it does not say.
     var selectsUnnamed: Bool {
-        steps.contains { step in
+        isReadWhole || steps.contains { step in
             switch step.operation {
             case .children, .descendants: true
             case .filterDescendants: !predicates[Int(step.argument)].needsObject

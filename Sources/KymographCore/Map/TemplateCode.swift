@@ -1,30 +1,64 @@
 /// An expression in flat form: eight bytes, because a template has eight of them and is copied for every match.
 struct ExpressionCode: BitwiseCopyable {
+    /// How an expression is evaluated.
+    enum Kind: UInt8 {
+        /// JSONPath or JMESPath that only goes from member to member: the common case, which needs no node list.
+        case memberChain
+        /// Any other JSONPath.
+        case path
+        /// Any other JMESPath.
+        case jmesPath
+        /// An expression that compatibility let through although it cannot be read (quirk 6): it always fails.
+        case broken
+    }
+
+    /// First step of a path, root node of a JMESPath; -1 when there is no expression.
     private var start: Int32
     private var count: UInt16
-    private var isMemberChain: Bool
+    /// How it is evaluated.
+    private(set) var kind: Kind
     /// Whether it starts at the matched token rather than at the envelope.
-    var fromMatch: Bool
+    private(set) var fromMatch: Bool
 
     static let absent = ExpressionCode(path: .absent, fromMatch: false)
+
+    @inline(__always)
     var isAbsent: Bool { start < 0 }
 
     /// The compiled path, which starts at the root of the evaluation.
     @inline(__always)
     var path: PathReference {
         PathReference(
-            start: start, count: Int32(count), isMemberChain: isMemberChain, fromRoot: true, requiredNames: 0)
+            start: start, count: Int32(count), isMemberChain: kind == .memberChain, fromRoot: true, requiredNames: 0)
     }
+
+    /// The compiled JMESPath.
+    var jmesPath: JMESPathReference { JMESPathReference(root: start) }
 
     init(path: PathReference, fromMatch: Bool) {
         start = path.start
         count = UInt16(path.count)
-        isMemberChain = path.isMemberChain
+        kind = path.isMemberChain ? .memberChain : .path
         self.fromMatch = fromMatch
     }
 
     init(_ expression: TemplateExpression?) {
-        self = expression.map { ExpressionCode(path: $0.path, fromMatch: $0.fromMatch) } ?? .absent
+        guard let expression else {
+            self = .absent
+            return
+        }
+        switch expression.form {
+        case .path(let path): self.init(path: path, fromMatch: expression.fromMatch)
+        case .jmesPath(let reference): self.init(.jmesPath, start: reference.root, fromMatch: expression.fromMatch)
+        case .broken: self.init(.broken, start: 0, fromMatch: false)
+        }
+    }
+
+    private init(_ kind: Kind, start: Int32, fromMatch: Bool) {
+        self.start = start
+        count = 0
+        self.kind = kind
+        self.fromMatch = fromMatch
     }
 }
 
@@ -46,6 +80,10 @@ struct TemplateCode: BitwiseCopyable {
     var index: Int32
     /// The type's grouping is by correlation id, or the template has an expression for it: then it must give one.
     var needsCorrelation: Bool
+    /// Whether some expression can only be answered by a document that holds the match as `matchedToken`.
+    var needsComposition: Bool
+    /// Whether the reference system's quirks are copied.
+    var isCompatible: Bool
     /// Where a reading's length goes, or -1.
     var durationSlot: Int32
     var firstValue: Int32
@@ -60,4 +98,8 @@ struct ValueCode: BitwiseCopyable {
     var slot: Int32
     var isRequired: Bool
     var isNumeric: Bool
+    /// Number of its rule among those of the mapper, or -1.
+    var rule: Int32 = -1
+    /// What selects the text for the unit, where the rule needs one.
+    var unitExpression: ExpressionCode = .absent
 }

@@ -26,6 +26,8 @@ public struct MeasurementType: Sendable {
     /// Whether readings are rejected when no FHIR template takes the type; false only where measurements are all that
     /// is asked for.
     public var needsFHIRTemplate = true
+    /// Whose rules apply where the reference system has quirks.
+    public var compatibility = Compatibility.none
 
     /// Makes a type.
     public init(

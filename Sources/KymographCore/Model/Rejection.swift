@@ -52,6 +52,14 @@ public enum Rejection: UInt8, CaseIterable, Sendable {
     case valueTooLong = 23
     /// The process was told to stop before the reading could be delivered.
     case shutdown = 24
+    /// The payload names a unit that the mapping does not list, or none.
+    case unknownUnit = 25
+    /// A value that the mapping's `map` does not list.
+    case unmappedValue = 26
+    /// An expression failed while it was evaluated: an argument of the wrong type, a division by zero.
+    case expressionFailed = 27
+    /// An error elsewhere in the event ended it, as compatibility with the reference system demands.
+    case eventAborted = 28
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }

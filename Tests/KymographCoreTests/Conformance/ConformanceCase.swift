@@ -1,7 +1,7 @@
 import Foundation
 import KymographCore
 
-/// One case of the reference system's own suite, as far as device templates go.
+/// One case of the reference system's own suite, of those about device templates.
 struct ConformanceCase {
     let id: String
     let operation: String
@@ -11,16 +11,16 @@ struct ConformanceCase {
     let payload: String
     let expected: JSONNode
 
-    /// Reads the cases of kind `content`, with the operations that this suite runs, from the shared folder `root`.
+    /// Reads the cases of kind `content` that are in scope from the shared folder `root`.
     static func load(from root: URL) throws -> [ConformanceCase] {
         let all = try JSONText.parse(Data(contentsOf: root.appendingPathComponent("conformance/cases.json")))
         return try (all.elements ?? []).compactMap { try ConformanceCase($0, root: root) }
     }
 
     private init?(_ node: JSONNode, root: URL) throws {
+        if case .bool(false)? = node["in_scope"]?.value { return nil }
         guard node["kind"]?.string == "content", let operation = node["op"]?.string,
-            ["extract", "extract_partial", "load"].contains(operation), let id = node["id"]?.string,
-            let template = node["template"], let expected = node["expected"]
+            let id = node["id"]?.string, let template = node["template"], let expected = node["expected"]
         else { return nil }
         self.id = id
         self.operation = operation
@@ -48,21 +48,10 @@ struct ConformanceCase {
         return isSingle ? #"{"templateType":"CollectionContent","template":[\#(text)]}"# : text
     }
 
-    // MARK: What is left to later work
-
-    /// Why this case is outside the language that is built, by rule; nil when it must run.
-    func reasonToSkip(_ diagnostics: [Diagnostic]) -> String? {
-        let template = device.lowercased()
-        if template.contains("\"jmespath\"") { return "JMESPath" }
-        if template.contains("iotcentral") || node["factory"]?.string == "iotcentral" {
-            return "IotCentralJsonPathContent"
-        }
-        if diagnostics.contains(where: { $0.message.contains("not supported") }) {
-            return "JSONPath beyond paths and filters"
-        }
-        if operation == "load", node["bypass_load_validation"] != nil { return "an object that was never loaded" }
-        if case .bool(false)? = node["load_valid"]?.value { return "part of a mapping that does not load" }
-        return nil
+    /// The expression of a case that has no more than one.
+    var expression: (text: String, language: ExpressionRunner.Language)? {
+        guard let node = node["template"]?["expression"], let name = node["language"]?.string else { return nil }
+        return (node["value"]?.string ?? "", name == "JmesPath" ? .jmesPath : .jsonPath)
     }
 }
 
@@ -75,6 +64,8 @@ enum JSONText {
         guard let node = JSONNode.parse(Array(data), log: &log) else { throw Malformed(texts: log.all.map(\.text)) }
         return node
     }
+
+    static func data(_ text: String) -> Data { Data(text.utf8) }
 
     static func write(_ node: JSONNode) -> String {
         switch node.value {

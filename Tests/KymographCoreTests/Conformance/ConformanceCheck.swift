@@ -3,19 +3,28 @@ import KymographCore
 
 /// Runs one case and says how the outcome differs from what the reference system gives; empty when it does not.
 struct ConformanceCheck {
-    private let subject: ConformanceCase
+    let subject: ConformanceCase
     private let result: MappingLoader.Result
     private var differences: [String] = []
 
-    static func differences(_ subject: ConformanceCase, _ result: MappingLoader.Result) -> [String] {
-        var check = ConformanceCheck(subject: subject, result: result)
-        if subject.operation == "load" { check.load() } else { check.extract() }
+    static func differences(_ subject: ConformanceCase, _ compatibility: Compatibility) -> [String] {
+        var check = ConformanceCheck(subject: subject, result: load(subject.device, compatibility))
+        switch subject.operation {
+        case "load": check.load()
+        case "extract", "extract_partial": check.extract()
+        case "select", "selectAll": check.select()
+        case "parse": check.parse()
+        case "envelope": check.envelope()
+        case "format_error": check.formatError()
+        default: check.expect(false, "operation \(subject.operation) is not run")
+        }
         return check.differences
     }
 
-    static func load(_ device: String) -> MappingLoader.Result {
+    static func load(_ device: String, _ compatibility: Compatibility) -> MappingLoader.Result {
         let file = MappingFile(name: "device.json", bytes: Array(device.utf8))
-        return MappingLoader.load([NamedMapping(name: "m", device: file, fhir: nil)], measurementsOnly: true)
+        let mapping = NamedMapping(name: "m", device: file, fhir: nil, compatibility: compatibility)
+        return MappingLoader.load([mapping], measurementsOnly: true)
     }
 
     private init(subject: ConformanceCase, result: MappingLoader.Result) {
@@ -23,7 +32,7 @@ struct ConformanceCheck {
         self.result = result
     }
 
-    private mutating func expect(_ condition: Bool, _ what: String) {
+    mutating func expect(_ condition: Bool, _ what: String) {
         if !condition { differences.append(what) }
     }
 
@@ -144,8 +153,20 @@ struct ConformanceCheck {
 
     private mutating func compare(_ readings: [MappedReading], _ expected: [JSONNode]) {
         let found = readings.map(plain)
-        let wanted = expected.map(plain)
+        var wanted = expected.map(plain)
+        if found.count == wanted.count { for index in found.indices { tolerate(found[index], &wanted[index]) } }
         expect(found == wanted, "expected \(wanted), found \(found)")
+    }
+
+    /// Takes over numbers that are as near as the case allows.
+    private func tolerate(_ found: [String], _ wanted: inout [String]) {
+        for member in subject.node["numeric_tolerance"]?.members ?? [] {
+            guard case .number(let text) = member.node.value, let tolerance = Double(text) else { continue }
+            for (index, one) in found.enumerated() where index < wanted.count && one.hasPrefix("\(member.name)=") {
+                let numbers = [one, wanted[index]].compactMap { Double($0.dropFirst(member.name.count + 1)) }
+                if numbers.count == 2, abs(numbers[0] - numbers[1]) <= tolerance { wanted[index] = one }
+            }
+        }
     }
 
     private func plain(_ reading: MappedReading) -> [String] {

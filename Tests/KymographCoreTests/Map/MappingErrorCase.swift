@@ -224,7 +224,7 @@ extension MappingErrorCase {
                 "m/device.json:6:24: error: typeMatchExpression is blank; write a JSONPath such as $.name"
             ]),
         MappingErrorCase(
-            "JMESPath",
+            "another language",
             #"""
             {"templateType": "CollectionContent",
              "template": [
@@ -234,12 +234,12 @@ extension MappingErrorCase {
             "typeMatchExpression": "$..[?(@v)]",
             "deviceIdExpression": "$.d",
             "timestampExpression": "$.t",
-            "defaultExpressionLanguage": "JmesPath",
+            "defaultExpressionLanguage": "XPath",
             "values": [{"valueName": "x", "valueExpression": "$.v"}]
                }}]}
             """#,
             texts: [
-                "m/device.json:9:30: error: the expression language must be JsonPath; JMESPath is not supported; write the expression as JSONPath"
+                "m/device.json:9:30: error: the expression language must be JsonPath or JmesPath; leave it out for JsonPath"
             ]),
         MappingErrorCase(
             "JMESPath expression",
@@ -250,13 +250,17 @@ extension MappingErrorCase {
                "template": {
             "typeName": "t",
             "typeMatchExpression": "$..[?(@v)]",
-            "deviceIdExpression": {"value": "d", "language": "JmesPath"},
+            "deviceIdExpression": {"value": "add(d)", "language": "JmesPath"},
             "timestampExpression": "$.t",
             "values": [{"valueName": "x", "valueExpression": "$.v"}]
                }}]}
             """#,
             texts: [
-                "m/device.json:7:50: error: the expression language must be JsonPath; JMESPath is not supported; write the expression as JSONPath"
+                """
+                m/device.json:7:33: error: The following JmesPath expression could not be parsed: expression add(d), \
+                character 1: function 'add' takes 2 arguments, found 1; \
+                see the JMESPath section of docs/mapping-language.md
+                """
             ]),
         MappingErrorCase(
             "language elsewhere",

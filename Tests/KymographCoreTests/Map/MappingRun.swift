@@ -75,16 +75,18 @@ struct MappingRun {
     var limits = ScanLimits()
 
     /// Loads a `device.json` of these templates, and nothing else, so that values stay texts.
-    init(_ templates: [[String: Any]]) throws {
+    init(_ templates: [[String: Any]], compatibility: Compatibility = .none) throws {
         let root: [String: Any] = ["templateType": "CollectionContent", "template": templates]
-        try self.init(device: String(decoding: JSONSerialization.data(withJSONObject: root), as: UTF8.self))
+        try self.init(
+            device: String(decoding: JSONSerialization.data(withJSONObject: root), as: UTF8.self),
+            compatibility: compatibility)
     }
 
     /// Loads `device`, and `fhir` where numbers are wanted.
-    init(device: String, fhir: String? = nil) throws {
+    init(device: String, fhir: String? = nil, compatibility: Compatibility = .none) throws {
         let mapping = NamedMapping(
             name: "m", device: MappingFile(name: "device.json", bytes: Array(device.utf8)),
-            fhir: fhir.map { MappingFile(name: "fhir.json", bytes: Array($0.utf8)) })
+            fhir: fhir.map { MappingFile(name: "fhir.json", bytes: Array($0.utf8)) }, compatibility: compatibility)
         let result = MappingLoader.load([mapping], measurementsOnly: fhir == nil)
         guard let set = result.set else { throw LoadFailure(texts: result.diagnostics.map(\.text)) }
         self.set = set

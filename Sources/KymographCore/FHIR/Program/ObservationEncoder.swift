@@ -58,7 +58,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             guard !field.hasSeries || found.count == 0 || SeriesPlan.fits(period: field.period, span: span.length)
             else { return .valueTooLong }
         }
-        guard hasValue else { return .missingValue }
+        guard hasValue || program.isCompatible else { return .missingValue }
         digestIdentity(content, program)
         return nil
     }

@@ -37,15 +37,16 @@ extension ByteWriter {
     }
 
     private mutating func appendSegment(_ content: borrowing WindowContent, _ program: TypeProgram) {
+        let fraction = !program.isCompatible
         switch program.segment {
         case .correlation:
             if let correlation = content.series.correlation { appendIdentityPart(correlation) }
         case .instance:
-            append(compact: content.start, fraction: true)
+            append(compact: content.start, fraction: fraction)
             append(UInt8(ascii: "."))
-            append(compact: content.start, fraction: true)
+            append(compact: content.start, fraction: fraction)
         case .window:
-            append(compact: content.start, fraction: true)
+            append(compact: content.start, fraction: fraction)
             append(UInt8(ascii: "."))
             // The last tick of 100 ns inside the window.
             append(compact: content.end.advanced(by: -100), fraction: false)

@@ -72,6 +72,9 @@ struct TypeProgram: BitwiseCopyable {
     var segment: Segment = .instance
     /// `effective[x]` covers the window and not just the readings.
     var coversWindow = false
+    /// Whether quirks 16 and 17 of the mapping dialect are copied: identities of whole seconds, Observations without
+    /// any value.
+    var isCompatible = false
     /// SampledData counts from the start of effectivePeriod, so there must be one even for a single instant.
     var needsPeriod = false
 }

@@ -24,6 +24,7 @@ struct ProgramCompiler: ~Copyable {
         program.nameEnd = constants.count
         program.durationSlot = type.durationSlot ?? -1
         program.segment = segment(type.grouping)
+        program.isCompatible = type.compatibility == .iomtFHIR
         if let template { compile(template, type, into: &program) }
         program.stepStart = firstStep
         program.stepEnd = steps.count

@@ -22,6 +22,14 @@ public struct FHIRTemplate: Sendable {
     let effective: EffectiveRule
     let value: ValueRule?
     let components: [ComponentRule]
+    /// The measurement type of whose readings this template makes further Observations, or nil.
+    var source: TypeReference?
+
+    /// A measurement type as a template names it.
+    struct TypeReference: Sendable {
+        var typeName: String
+        var position: SourcePosition
+    }
 
     /// The declared grouping; when none is declared, windows of `nanoseconds` for types that summarise or keep a series
     /// (Statistics, SampledData), and one Observation per reading for all others.

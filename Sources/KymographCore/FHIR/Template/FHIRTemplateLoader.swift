@@ -40,7 +40,7 @@ public enum FHIRTemplateLoader {
     }
 
     private static let fields = [
-        "typeName", "period", "periodInterval", "category", "codes", "text", "profile", "effective", "value",
+        "typeName", "from", "period", "periodInterval", "category", "codes", "text", "profile", "effective", "value",
         "components",
     ]
 
@@ -59,7 +59,7 @@ public enum FHIRTemplateLoader {
             categories: CodeReader.categories(object, log: &log),
             code: concept(text: object.text("text", log: &log), codes: codes ?? [], name: name?.text),
             profiles: profiles(object, log: &log), effective: effective(object, log: &log), value: value ?? nil,
-            components: components(object, log: &log))
+            components: components(object, log: &log), source: source(object, log: &log))
         ConformanceCheck.run(draft, position: body.position, log: &log)
         let isComplete = name != nil && codes != nil && !(value != nil && draft.value == nil)
         return isComplete ? draft : nil
@@ -76,6 +76,15 @@ public enum FHIRTemplateLoader {
             return nil
         }
         return (text, node.position)
+    }
+
+    private static func source(
+        _ object: TemplateObject, log: inout DiagnosticLog
+    ) -> FHIRTemplate.TypeReference? {
+        guard let node = object.node("from"), let text = TemplateObject.text(node, "'from'", log: &log) else {
+            return nil
+        }
+        return FHIRTemplate.TypeReference(typeName: text, position: node.position)
     }
 
     /// `code.text` is what the template says; without codes, FHIR needs some text, so the type's name stands in.

@@ -1,0 +1,48 @@
+import Foundation
+public import KymographCore
+
+/// Mappings that are held against each other: many templates against one, JMESPath against JSONPath.
+public enum MappingComparisons {
+    /// The catalogue's mapping of HealthKitOnFhir messages, read from the project.
+    public static func healthKit() -> MappingSet {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { root.deleteLastPathComponent() }
+        let folder = root.appendingPathComponent("mappings/healthkit-on-fhir")
+        do {
+            return Workload.load(
+                device: Array(try Data(contentsOf: folder.appendingPathComponent("device.json"))),
+                fhir: Array(try Data(contentsOf: folder.appendingPathComponent("fhir.json"))))
+        } catch {
+            fatalError("the catalogue cannot be read: \(error)")
+        }
+    }
+
+    /// Maps heart-rate messages with all of the mapping's templates.
+    public static func allTemplates() -> MapStage {
+        let set = healthKit()
+        return MapStage(.healthReadings(), set, templates: set.templates(of: ["workload"]))
+    }
+
+    /// Maps heart-rate messages with the one template that matches them.
+    public static func oneTemplate() -> MapStage {
+        let set = healthKit()
+        let templates = set.templates(of: ["workload"]).filter { set.describe(template: $0).typeName == "heartRate" }
+        return MapStage(.healthReadings(), set, templates: templates)
+    }
+
+    /// Maps heart-rate messages with one template in `language`.
+    public static func calculated(in language: ExpressionLanguage) -> MapStage {
+        let isPath = language == .jsonPath
+        let match = isPath ? "$..[?(@heartRate)]" : "to_array(Body)[?heartRate]"
+        let token = isPath ? "$.matchedToken" : "matchedToken"
+        let device = """
+            {"templateType":"CollectionContent","template":[{"templateType":"CalculatedContent","template":{
+            "defaultExpressionLanguage":"\(language.rawValue)","typeName":"heartRate","typeMatchExpression":"\(match)",
+            "deviceIdExpression":"\(token).deviceId","patientIdExpression":"\(token).patientId",
+            "timestampExpression":"\(token).endDate",
+            "values":[{"valueName":"rate","valueExpression":"\(token).heartRate","required":true}]}}]}
+            """
+        let set = Workload.load(device: Array(device.utf8), fhir: Array(Workload.heartRateTemplate.utf8))
+        return MapStage(.healthReadings(), set)
+    }
+}

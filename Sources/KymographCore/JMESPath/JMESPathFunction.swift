@@ -1,0 +1,95 @@
+/// The functions: the 26 of the JMESPath specification, and the 8 that the reference system adds (mapping dialect,
+/// section 3.2).
+enum JMESPathFunction: UInt8, CaseIterable {
+    case abs, avg, ceil, contains, endsWith, floor, join, keys, length, map, max, maxBy, merge, min, minBy, notNull
+    case reverse, sort, sortBy, startsWith, sum, toArray, toNumber, toString, type, values
+    case add, subtract, multiply, divide, pow, insertString, fromUnixTimestamp, fromUnixTimestampMs
+
+    /// The functions that the specification does not have.
+    static let custom: [JMESPathFunction] = [
+        .add, .subtract, .multiply, .divide, .pow, .insertString, .fromUnixTimestamp, .fromUnixTimestampMs,
+    ]
+
+    /// All names.
+    static let names = allCases.map(\.name)
+
+    /// The name as expressions write it.
+    var name: String {
+        switch self {
+        case .endsWith: "ends_with"
+        case .maxBy: "max_by"
+        case .minBy: "min_by"
+        case .notNull: "not_null"
+        case .sortBy: "sort_by"
+        case .startsWith: "starts_with"
+        case .toArray: "to_array"
+        case .toNumber: "to_number"
+        case .toString: "to_string"
+        default: "\(self)"
+        }
+    }
+
+    /// What each argument must be; the last one repeats when the function takes any number.
+    var parameters: [JMESPathTypes] {
+        switch self {
+        case .abs, .ceil, .floor: [.number]
+        case .avg, .sum: [.numbers]
+        case .contains: [[.array, .string], .any]
+        case .endsWith, .startsWith: [.string, .string]
+        case .join: [.string, .strings]
+        case .keys, .values, .merge: [.object]
+        case .length: [[.string, .array, .object]]
+        case .map: [.expression, .array]
+        case .max, .min, .sort: [[.numbers, .strings]]
+        case .maxBy, .minBy, .sortBy: [.array, .expression]
+        case .notNull, .toArray, .toNumber, .toString, .type: [.any]
+        case .reverse: [[.string, .array]]
+        case .add, .subtract, .multiply, .divide, .pow: [.anyNumber, .anyNumber]
+        case .insertString: [.plainString, .plainString, .integer]
+        case .fromUnixTimestamp, .fromUnixTimestampMs: [.integer]
+        }
+    }
+
+    /// Whether it takes one argument or more.
+    var isVariadic: Bool { self == .merge || self == .notNull }
+
+    /// Whether its result can depend on members of an object that the expression does not name.
+    var readsObjects: Bool {
+        switch self {
+        case .keys, .values, .merge, .length, .toString, .contains, .map, .maxBy, .minBy, .sortBy: true
+        default: false
+        }
+    }
+}
+
+/// A set of types that an argument may have.
+struct JMESPathTypes: OptionSet, BitwiseCopyable, Sendable {
+    let rawValue: UInt16
+
+    static let null = JMESPathTypes(rawValue: 1)
+    static let boolean = JMESPathTypes(rawValue: 2)
+    static let number = JMESPathTypes(rawValue: 4)
+    static let string = JMESPathTypes(rawValue: 8)
+    static let array = JMESPathTypes(rawValue: 16)
+    static let object = JMESPathTypes(rawValue: 32)
+    static let expression = JMESPathTypes(rawValue: 64)
+    /// Arrays of nothing but numbers, or strings.
+    static let numbers = JMESPathTypes(rawValue: 128)
+    static let strings = JMESPathTypes(rawValue: 256)
+    /// The added functions name types in the words of the reference system.
+    static let integer = JMESPathTypes(rawValue: 512)
+    static let float = JMESPathTypes(rawValue: 1024)
+    static let plainString = JMESPathTypes(rawValue: 2048)
+
+    static let any: JMESPathTypes = [.null, .boolean, .number, .string, .array, .object]
+    static let anyNumber: JMESPathTypes = [.integer, .float]
+
+    private static let words: [(JMESPathTypes, String)] = [
+        (.null, "null"), (.boolean, "boolean"), (.number, "number"), (.string, "string"), (.array, "array"),
+        (.object, "object"), (.expression, "expression"), (.numbers, "array[number]"), (.strings, "array[string]"),
+        (.integer, "Integer"), (.float, "Float"), (.plainString, "String"),
+    ]
+
+    /// The names of the types, joined by bars.
+    var text: String { JMESPathTypes.words.filter { contains($0.0) }.map(\.1).joined(separator: "|") }
+}

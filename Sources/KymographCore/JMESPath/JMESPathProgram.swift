@@ -1,0 +1,147 @@
+/// One node of a compiled JMESPath expression.
+struct JMESPathNode: BitwiseCopyable {
+    /// What a node gives for the current value.
+    enum Operation: UInt8 {
+        /// The current value: `@`.
+        case current
+        /// The object's member; `value` numbers its name.
+        case field
+        /// A literal; `value` is its place among the constants.
+        case constant
+        /// `right` evaluated on the result of `left`: `a.b` and `a | b`.
+        case chain
+        /// The array's element `value`, from the end when negative.
+        case element
+        /// The part of an array that slice `value` says.
+        case slice
+        /// The array with the arrays in it opened: `[]`.
+        case flatten
+        /// `right` on each element of the array `left`.
+        case projection
+        /// `right` on each value of the object `left`.
+        case valueProjection
+        /// `right` on each element of the array `left` for which node `value` is true.
+        case filterProjection
+        /// An array of the results of the nodes from `left` on.
+        case list
+        /// An object of the results of the nodes from `left` on; the `value` of each `entry` is its key.
+        case hash
+        /// `key: left` of a hash; `value` is the key's place among the constants.
+        case entry
+        case or, and, not
+        case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+        /// The function `function` of the nodes from `left` on.
+        case call
+        /// An argument that is not evaluated by the caller: `&left`.
+        case expression
+    }
+
+    var operation: Operation
+    var function = JMESPathFunction.abs
+    var left: Int32 = -1
+    var right: Int32 = -1
+    /// The next node of the same list, or -1.
+    var next: Int32 = -1
+    var value: Int32 = 0
+    /// Where the node is in its expression, in bytes.
+    var offset: Int32 = 0
+}
+
+/// The bounds of a slice as they are written.
+struct JMESPathSlice: BitwiseCopyable {
+    /// Stands for a bound that is not written.
+    static let absent = Int32.min
+
+    var start = JMESPathSlice.absent
+    var stop = JMESPathSlice.absent
+    var step: Int32 = 1
+}
+
+/// Where a compiled JMESPath expression is.
+struct JMESPathReference: BitwiseCopyable {
+    /// The root node, or -1 when there is no expression.
+    var root: Int32
+
+    /// No expression.
+    static let absent = JMESPathReference(root: -1)
+    var isAbsent: Bool { root < 0 }
+}
+
+/// All JMESPath expressions of a mapping set, flat.
+///
+/// Literals are tokens here already: the evaluator's own tape starts with ``constants``, its text with ``literals``.
+struct JMESPathProgram: Sendable {
+    /// Places of the constants that every program has.
+    static let null: Int32 = 0
+    static let yes: Int32 = 1
+    static let no: Int32 = 2
+
+    var nodes: [JMESPathNode] = []
+    var slices: [JMESPathSlice] = []
+    var constants = [TokenKind.null, TokenKind.yes, TokenKind.no].enumerated().map { index, kind in
+        Token(kind: kind, start: 0, next: UInt32(index + 1))
+    }
+    var literals: [UInt8] = []
+    /// Member names that expressions mention; the scanner must know them all.
+    var names: [String] = []
+    /// For each name, the string constant that holds its text.
+    var nameConstants: [Int32] = []
+
+    /// The member that ``JMESPathEvaluator`` adds to the root of Calculated templates.
+    static let matchedToken = "matchedToken"
+
+    /// The number of `name`, given on first use.
+    mutating func number(of name: String) -> Int32 {
+        if let known = names.firstIndex(of: name) { return Int32(known) }
+        names.append(name)
+        nameConstants.append(constant(text: name))
+        return Int32(names.count - 1)
+    }
+
+    /// Adds a string constant.
+    mutating func constant(text: String) -> Int32 {
+        let start = literals.count
+        literals += Array(text.utf8)
+        let token = Token(
+            kind: TokenKind.string, start: UInt32(start), length: UInt32(literals.count - start),
+            next: UInt32(constants.count + 1))
+        constants.append(token)
+        return Int32(constants.count - 1)
+    }
+
+    /// Whether an expression can meet members whose names it does not say.
+    var selectsUnnamed: Bool {
+        nodes.contains { node in
+            switch node.operation {
+            case .current, .valueProjection, .equal, .notEqual: true
+            case .call: node.function.readsObjects
+            default: false
+            }
+        }
+    }
+
+    /// Whether an expression can meet the envelope's members besides the payload.
+    var mentionsProperties: Bool {
+        selectsUnnamed || names.contains("Properties") || names.contains("SystemProperties")
+    }
+
+    /// The names when the expression is only a chain of members such as `a.b.c`; else nil.
+    static func memberChain(_ reference: JMESPathReference, in program: JMESPathProgram) -> [String]? {
+        guard !reference.isAbsent else { return nil }
+        var names: [String] = []
+        var index = reference.root
+        while program.nodes[Int(index)].operation == .chain {
+            let node = program.nodes[Int(index)]
+            guard let name = program.fieldName(node.right) else { return nil }
+            names.append(name)
+            index = node.left
+        }
+        guard let first = program.fieldName(index) else { return nil }
+        return [first] + names.reversed()
+    }
+
+    private func fieldName(_ index: Int32) -> String? {
+        let node = nodes[Int(index)]
+        return node.operation == .field ? names[Int(node.value)] : nil
+    }
+}

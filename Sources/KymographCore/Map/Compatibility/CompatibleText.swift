@@ -1,0 +1,56 @@
+/// Scalars as the reference system turns them into text (mapping dialect, sections 1.1 and 2.4; quirks 1 and 33).
+enum CompatibleText {
+    /// Appends a scalar; null appends nothing. True when the token is a container.
+    ///
+    /// `isTransport` says that the token comes from the envelope's Properties or SystemProperties, whose texts are not
+    /// looked at for times.
+    static func append(_ token: Token, _ bytes: ByteView, isTransport: Bool, to writer: inout ByteWriter) -> Bool {
+        switch token.kind {
+        case TokenKind.number: appendNumber(bytes[token.range], to: &writer)
+        case TokenKind.string:
+            let start = writer.count
+            _ = token.appendText(bytes, to: &writer)
+            if !isTransport || token.flags & Token.date != 0 { replaceTime(from: start, in: &writer) }
+        default: return token.appendText(bytes, to: &writer)
+        }
+        return false
+    }
+
+    /// Integers keep their digits, however long; all else goes through a double.
+    static func appendNumber(_ text: ByteView, to writer: inout ByteWriter) {
+        let string = text.string
+        let isInteger = !string.contains { $0 == "." || $0 == "e" || $0 == "E" }
+        if isInteger {
+            writer.append(string == "-0" ? "0" : string)
+        } else {
+            DoubleText.appendDotNet(Double(string) ?? .nan, to: &writer)
+        }
+    }
+
+    /// Rewrites what was written from `start` when it looks like a time: fraction and zone are lost (quirk 1).
+    private static func replaceTime(from start: Int, in writer: inout ByteWriter) {
+        let length = writer.count - start
+        guard (19...40).contains(length) else { return }
+        writer.reserve(ByteView.padding)
+        guard let instant = CompatibleTime.sniffed(writer.view(start..<writer.count)) else { return }
+        writer.truncate(to: start)
+        let clock = CivilTime(instant, offsetMinutes: 0)
+        writer.appendTwo(clock.month)
+        writer.append("/")
+        writer.appendTwo(clock.day)
+        writer.append("/")
+        writer.appendTwo(clock.year / 100)
+        writer.appendTwo(clock.year % 100)
+        writer.append(" ")
+        writer.appendTwo(clock.hour)
+        writer.append(":")
+        writer.appendTwo(clock.minute)
+        writer.append(":")
+        writer.appendTwo(clock.second)
+    }
+}
+
+extension ByteWriter {
+    /// Appends text that is not on the path of readings.
+    mutating func append(_ text: String) { append(Array(text.utf8)) }
+}

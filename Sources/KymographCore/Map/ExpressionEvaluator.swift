@@ -1,0 +1,172 @@
+/// Evaluates the expressions of templates, in both languages, over one scanned document.
+struct ExpressionEvaluator: ~Copyable {
+    /// Evaluates JSONPath, and holds the document.
+    var paths: PathEvaluator
+    private var jmesPaths: JMESPathEvaluator
+    private let hasJMESPath: Bool
+    /// Why the last expression that gave ``failed`` did so; nil when it could not be read at all.
+    private(set) var lastError: EvaluationError?
+
+    /// Result of ``single(_:match:bytes:compatible:)``: no token.
+    static let none = PathEvaluator.none
+    /// Result of ``single(_:match:bytes:compatible:)``: several tokens.
+    static let several = PathEvaluator.several
+    /// Result of ``single(_:match:bytes:compatible:)``: the evaluation failed.
+    static let failed = -3
+
+    init(_ set: MappingSet, limits: ScanLimits, payloadIsRoot: Bool) {
+        paths = PathEvaluator(program: set.program, limits: limits, payloadIsRoot: payloadIsRoot)
+        jmesPaths = JMESPathEvaluator(program: set.jmesPathProgram, limits: limits, names: set.program.names)
+        hasJMESPath = !set.jmesPathProgram.nodes.isEmpty
+    }
+
+    /// Forgets what was made from the former document.
+    @inline(__always)
+    mutating func begin() {
+        if hasJMESPath { jmesPaths.reset() }
+    }
+
+    // MARK: Single tokens
+
+    /// The one token that `expression` selects; ``none``, ``several`` or ``failed``.
+    @inline(__always)
+    mutating func single(_ expression: ExpressionCode, match: Int, bytes: ByteView, compatible: Bool) -> Int {
+        if expression.isAbsent { return ExpressionEvaluator.none }
+        if expression.kind == .memberChain {
+            let root = expression.fromMatch ? match : paths.scanner.root
+            return paths.single(expression.path, root: root, bytes: bytes)
+        }
+        return singleGeneral(expression, match: match, bytes: bytes, compatible: compatible)
+    }
+
+    @inline(never)
+    private mutating func singleGeneral(
+        _ expression: ExpressionCode, match: Int, bytes: ByteView, compatible: Bool
+    ) -> Int {
+        if expression.kind == .path {
+            let root = expression.fromMatch ? match : paths.scanner.root
+            let found = paths.single(expression.path, root: root, bytes: bytes)
+            return found
+        }
+        guard let result = evaluate(expression, match: match, bytes: bytes) else { return ExpressionEvaluator.failed }
+        return jmesPaths.single(result, compatible: compatible)
+    }
+
+    private mutating func evaluate(_ expression: ExpressionCode, match: Int, bytes: ByteView) -> JMESPathResult? {
+        lastError = nil
+        guard expression.kind == .jmesPath else { return nil }
+        do throws(EvaluationError) {
+            return try jmesPaths.evaluate(
+                expression.jmesPath, scanner: paths.scanner, root: paths.scanner.root, matched: match, bytes: bytes)
+        } catch {
+            lastError = error
+            return nil
+        }
+    }
+
+    // MARK: Matches
+
+    /// The tokens that a match expression selected, in order.
+    struct Matches {
+        fileprivate var isJMESPath: Bool
+        fileprivate var range: Range<Int>
+        fileprivate var mark: Int
+        var count: Int { range.count }
+    }
+
+    /// The tokens that match expression `expression` selects, or nil when the evaluation failed. Give them back with
+    /// ``release(_:)``.
+    mutating func matches(_ expression: ExpressionCode, bytes: ByteView, compatible: Bool) -> Matches? {
+        let mark = paths.mark
+        if expression.kind == .jmesPath || expression.kind == .broken {
+            guard let result = evaluate(expression, match: ExpressionEvaluator.none, bytes: bytes) else { return nil }
+            return Matches(
+                isJMESPath: true, range: jmesPaths.matches(result, compatible: compatible), mark: mark)
+        }
+        let root = paths.scanner.root
+        let range = paths.select(expression.path, root: root, current: root, bytes: bytes)
+        return Matches(isJMESPath: false, range: range, mark: mark)
+    }
+
+    /// Match `index`, from 0.
+    @inline(__always)
+    func match(_ index: Int, of matches: Matches) -> Int {
+        let place = matches.range.lowerBound + index
+        return matches.isJMESPath ? jmesPaths.handle(at: place) : paths.node(place)
+    }
+
+    /// Forgets matches.
+    mutating func release(_ matches: Matches) { paths.release(to: matches.mark) }
+
+    // MARK: Tokens
+
+    /// Whether a token was made by an expression, rather than found in the document.
+    @inline(__always)
+    static func isProduced(_ found: Int) -> Bool { found >= JMESPathEvaluator.ownBase }
+
+    /// The token `found`.
+    @inline(__always)
+    func token(_ found: Int) -> Token {
+        if ExpressionEvaluator.isProduced(found) { return jmesPaths.token(found, scanner: paths.scanner) }
+        return paths.scanner.tape[found]
+    }
+
+    /// The bytes in which the ranges of token `found` lie.
+    @inline(__always)
+    func source(of found: Int, _ bytes: ByteView) -> ByteView {
+        ExpressionEvaluator.isProduced(found) ? jmesPaths.bytes(of: found, document: bytes) : bytes
+    }
+
+    /// Appends token `found` as JSON; false when it is larger than the caps allow.
+    mutating func appendJSON(_ found: Int, _ bytes: ByteView, to writer: inout ByteWriter) -> Bool {
+        guard ExpressionEvaluator.isProduced(found) else {
+            writer.append(bytes[paths.scanner.tape[found].outerRange])
+            return true
+        }
+        return (try? jmesPaths.appendJSON(of: found, scanner: paths.scanner, bytes: bytes, to: &writer)) != nil
+    }
+
+    /// Appends a scalar as text (mapping dialect, section 2.4); null appends nothing. True when it is a container.
+    @inline(__always)
+    func appendText(of found: Int, _ bytes: ByteView, compatible: Bool, to writer: inout ByteWriter) -> Bool {
+        let token = token(found)
+        let source = source(of: found, bytes)
+        if compatible {
+            return CompatibleText.append(token, source, isTransport: isTransport(found), to: &writer)
+        }
+        return token.appendText(source, to: &writer)
+    }
+
+    /// Whether the token lies in the envelope's Properties or SystemProperties, whose texts never become times
+    /// (mapping dialect, section 1.1).
+    private func isTransport(_ found: Int) -> Bool {
+        guard !ExpressionEvaluator.isProduced(found) else { return false }
+        for name in [NameTable.properties, NameTable.systemProperties] {
+            let section = paths.member(of: paths.scanner.root, name)
+            if section >= 0, (section..<Int(paths.scanner.tape[section].next)).contains(found) { return true }
+        }
+        return false
+    }
+}
+
+extension Token {
+    /// Appends a scalar as text: texts unescaped, numbers with their digits, booleans as the reference prints them;
+    /// null appends nothing. True when the token is a container.
+    @inline(__always)
+    func appendText(_ bytes: ByteView, to writer: inout ByteWriter) -> Bool {
+        switch kind {
+        case TokenKind.string:
+            if flags & Token.escaped == 0 {
+                writer.append(bytes[range])
+            } else {
+                JSONUnescape.append(bytes[range], into: &writer)
+            }
+        case TokenKind.number: writer.append(bytes[range])
+        case TokenKind.yes: writer.append("True")
+        case TokenKind.no: writer.append("False")
+        case TokenKind.null: break
+        default: return true
+        }
+        return false
+    }
+}

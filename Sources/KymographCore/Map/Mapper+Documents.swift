@@ -1,0 +1,148 @@
+/// What a document as a whole gives: templates, matches, and what is left over.
+extension Mapper {
+    /// Maps the scanned document.
+    mutating func mapDocument(
+        _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) {
+        evaluator.begin()
+        let isArray = evaluator.paths.scanner.tape[body].kind == TokenKind.array
+        let isFlat = evaluator.paths.scanner.isFlatObject && evaluator.paths.scanner.root != JSONScanner.payload
+        var outcome = DocumentOutcome()
+        var index = 0
+        while index < templates.count, !outcome.isAborted {
+            switch verdict(index, bytes, isFlat: isFlat) {
+            case .nothing: break
+            case .payload: mapPayload(index, bytes, context: context, received: received, &outcome, output: &output)
+            case .unknown:
+                mapTemplate(
+                    index, bytes, isArray: isArray, context: context, received: received, &outcome, output: &output)
+            }
+            index += 1
+        }
+        if isArray {
+            rejectUnmatchedElements(bytes, outcome, output: &output)
+        } else if outcome.matches == 0, !outcome.isAborted {
+            output.reject(.noTemplate, bytes: bytes[documentRange], detail: RejectionDetail())
+        }
+    }
+
+    /// How far a document has come.
+    struct DocumentOutcome {
+        /// Matches of all templates so far.
+        var matches = 0
+        /// Whether an error ended the event, as the reference does (quirk 4).
+        var isAborted = false
+    }
+
+    /// The token that holds the readings: the payload, or the Body of a payload that is an envelope.
+    var body: Int {
+        guard evaluator.paths.scanner.root == JSONScanner.payload else { return JSONScanner.payload }
+        return evaluator.paths.scanner.slot(of: NameTable.body) ?? JSONScanner.payload
+    }
+
+    private var documentRange: Range<Int> { evaluator.paths.scanner.tape[JSONScanner.payload].outerRange }
+
+    /// An array is so many readings: each element must be part of a match, or it is rejected by itself.
+    private mutating func rejectUnmatchedElements(
+        _ bytes: ByteView, _ outcome: DocumentOutcome, output: inout some MeasurementOutput & ~Copyable
+    ) {
+        let body = self.body
+        let scanner = [0, JSONScanner.payload, body]
+        if scanner.contains(where: { evaluator.paths.scanner.isMatched($0..<$0 + 1) }) { return }
+        let reason = outcome.isAborted ? Rejection.eventAborted : .noTemplate
+        for element in evaluator.paths.scanner.children(of: body) {
+            let range = element..<Int(evaluator.paths.scanner.tape[element].next)
+            if evaluator.paths.scanner.isMatched(range) { continue }
+            let bytes = bytes[evaluator.paths.scanner.tape[element].outerRange]
+            output.reject(reason, bytes: bytes, detail: RejectionDetail())
+        }
+    }
+
+    /// What a template's match expression selects, as far as it can be told without a selection.
+    @inline(__always)
+    private mutating func verdict(_ index: Int, _ bytes: ByteView, isFlat: Bool) -> PathEvaluator.FlatVerdict {
+        let gate = gates[index]
+        guard gate.requiredNames & evaluator.paths.scanner.nameMask == gate.requiredNames else { return .nothing }
+        guard isFlat else { return .unknown }
+        if gate.name != NameTable.unknown {
+            guard let token = evaluator.paths.scanner.slot(of: gate.name) else { return .nothing }
+            if gate.excludes(evaluator.paths.scanner.tape[token], bytes) { return .nothing }
+            if gate.isDecisive, evaluator.paths.scanner.tape[token].flags & Token.escaped == 0 { return .payload }
+        }
+        return evaluator.paths.flatVerdict(templates[index].match.path, bytes: bytes)
+    }
+
+    /// Maps the payload as the one match of a template.
+    private mutating func mapPayload(
+        _ number: Int, _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
+        _ outcome: inout DocumentOutcome, output: inout some MeasurementOutput & ~Copyable
+    ) {
+        let template = templates[number]
+        outcome.matches += 1
+        let failure = mapMatch(
+            template, JSONScanner.payload, bytes, context: context, received: received, output: &output)
+        guard let failure else { return }
+        output.reject(failure.reason, bytes: bytes[documentRange], detail: failure.detail)
+        outcome.isAborted = template.isCompatible
+    }
+
+    /// Maps all matches of one template.
+    private mutating func mapTemplate(
+        _ number: Int, _ bytes: ByteView, isArray: Bool, context: borrowing SourceContext, received: Instant,
+        _ outcome: inout DocumentOutcome, output: inout some MeasurementOutput & ~Copyable
+    ) {
+        let isCompatible = templates[number].isCompatible
+        guard let matches = evaluator.matches(templates[number].match, bytes: bytes, compatible: isCompatible) else {
+            return rejectMatching(number, bytes, &outcome, output: &output)
+        }
+        defer { evaluator.release(matches) }
+        if matches.count == 0 { return }
+        // Only now: copying a template costs more than most matches.
+        let template = templates[number]
+        outcome.matches += matches.count
+        var index = 0
+        var element = body + 1
+        while index < matches.count, !outcome.isAborted {
+            let match = evaluator.match(index, of: matches)
+            index += 1
+            if isArray { markMatched(match) }
+            let failure = mapMatch(template, match, bytes, context: context, received: received, output: &output)
+            if let failure {
+                let range = readingRange(of: match, isArray: isArray, from: &element)
+                output.reject(failure.reason, bytes: bytes[range], detail: failure.detail)
+                outcome.isAborted = isCompatible
+            }
+        }
+    }
+
+    /// The match expression itself failed: the document is rejected once for it.
+    private mutating func rejectMatching(
+        _ number: Int, _ bytes: ByteView, _ outcome: inout DocumentOutcome,
+        output: inout some MeasurementOutput & ~Copyable
+    ) {
+        evaluator.paths.scanner.markMatched(body)
+        outcome.matches += 1
+        outcome.isAborted = templates[number].isCompatible
+        let detail = RejectionDetail(template: Int(templates[number].index), field: .match)
+        output.reject(.expressionFailed, bytes: bytes[documentRange], detail: detail)
+    }
+
+    /// A match that an expression made up says nothing of where it came from: it stands for the whole body.
+    private mutating func markMatched(_ match: Int) {
+        evaluator.paths.scanner.markMatched(ExpressionEvaluator.isProduced(match) ? body : match)
+    }
+
+    /// The original text to keep of a rejected reading: the array's element that it came from, else the document.
+    ///
+    /// `element` goes along the array with the matches, which come in document order, so that an array full of failures
+    /// is walked once.
+    private func readingRange(of match: Int, isArray: Bool, from element: inout Int) -> Range<Int> {
+        guard isArray, match > body, match < Int(evaluator.paths.scanner.tape[body].next) else { return documentRange }
+        if element > match { element = body + 1 }
+        while Int(evaluator.paths.scanner.tape[element].next) <= match {
+            element = Int(evaluator.paths.scanner.tape[element].next)
+        }
+        return evaluator.paths.scanner.tape[element].outerRange
+    }
+}

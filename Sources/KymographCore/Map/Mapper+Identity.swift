@@ -1,0 +1,67 @@
+/// Whose reading it is.
+extension Mapper {
+    mutating func readKey(
+        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ context: borrowing SourceContext
+    ) throws(Failure) {
+        SeriesKey.begin(into: &key)
+        var head = SeriesKey.Head(type: Int(template.type))
+        head.device = try readPart(
+            template.device, .device, template, match, bytes, fallback: context.defaultDevice)
+        if head.device == 0 { throw failure(.noDevice, template.index, .device) }
+        if !template.patient.isAbsent || !context.defaultPatient.isEmpty {
+            head.patient = try readPart(
+                template.patient, .patient, template, match, bytes, fallback: context.defaultPatient)
+        }
+        if head.patient == 0, context.requiresPatient { throw failure(.noPatient, template.index, .patient) }
+        if !template.encounter.isAbsent {
+            head.encounter = try readPart(template.encounter, .encounter, template, match, bytes, fallback: [])
+        }
+        if !template.correlation.isAbsent {
+            head.correlation = try readPart(template.correlation, .correlation, template, match, bytes, fallback: [])
+        }
+        if head.correlation == 0, template.needsCorrelation {
+            throw failure(.noCorrelation, template.index, .correlation)
+        }
+        SeriesKey.finish(head, in: &key)
+    }
+
+    /// Adds one identifier to the key and returns its bytes + 1; 0 when there is none.
+    @inline(__always)
+    private mutating func readPart(
+        _ expression: ExpressionCode, _ field: RejectionDetail.Field, _ template: borrowing TemplateCode, _ match: Int,
+        _ bytes: ByteView, fallback: [UInt8]
+    ) throws(Failure) -> UInt16 {
+        let start = key.count
+        let found = select(expression, template, match, bytes)
+        if found < ExpressionEvaluator.none { throw failure(unusable(found), template.index, field) }
+        if found >= 0 {
+            let isContainer = evaluator.appendText(of: found, bytes, compatible: template.isCompatible, to: &key)
+            // Patient and encounter are never required: what cannot be read counts as missing (section 2.4).
+            let isOptional = field == .patient || field == .encounter
+            if isContainer && !isOptional { throw failure(.invalidValue, template.index, field) }
+        }
+        if isBlank(from: start) {
+            key.truncate(to: start)
+            if fallback.isEmpty { return 0 }
+            key.append(fallback)
+        }
+        let length = key.count - start
+        guard length <= SeriesKey.longestPart else { throw failure(.valueTooLong, template.index, field) }
+        return UInt16(length + 1)
+    }
+
+    /// Why a selection that is neither a token nor nothing cannot be used.
+    func unusable(_ found: Int) -> Rejection {
+        found == ExpressionEvaluator.several ? .ambiguousExpression : .expressionFailed
+    }
+
+    @inline(__always)
+    private func isBlank(from start: Int) -> Bool {
+        var index = start
+        while index < key.count {
+            if key[index] > 0x20 { return false }
+            index += 1
+        }
+        return true
+    }
+}

@@ -1,0 +1,114 @@
+/// What a reading says.
+extension Mapper {
+    mutating func readValues(
+        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ measurement: inout Measurement
+    ) throws(Failure) {
+        var stored = 0
+        var storedSlot: Int32 = -1
+        var index = 0
+        while index < Int(template.valueCount) {
+            let value = values[Int(template.firstValue) + index]
+            let before = stored
+            let reason: Rejection?
+            if value.rule >= 0 {
+                reason = readRuled(value, template, match, bytes, isThere: value.slot == storedSlot, &measurement, &stored)
+            } else {
+                let found = select(value.expression, template, match, bytes)
+                // Values lie in slot order; of several with one name the first that is there counts.
+                reason =
+                    value.slot == storedSlot
+                    ? absence(value, found, template) : readValue(value, found, template, bytes, &measurement, &stored)
+            }
+            if let reason { throw failure(reason, template.index, .value, value: index) }
+            if stored > before { storedSlot = value.slot }
+            index += 1
+        }
+        // The reference writes Observations without any value (quirk 17).
+        if stored == 0, !template.isCompatible { throw failure(.missingValue, template.index, .value) }
+        if payload.count > Mapper.longestPayload - 16 { throw failure(.valueTooLong, template.index, .value) }
+    }
+
+    /// Stores one value, or says why the reading must be rejected. An optional value that cannot be used is left out.
+    @inline(__always)
+    private mutating func readValue(
+        _ value: ValueCode, _ found: Int, _ template: borrowing TemplateCode, _ bytes: ByteView,
+        _ measurement: inout Measurement, _ stored: inout Int
+    ) -> Rejection? {
+        if let reason = absence(value, found, template) { return reason }
+        guard found >= 0 else { return nil }
+        let token = evaluator.token(found)
+        if token.kind == TokenKind.null || token.isContainer { return nil }
+        if value.isNumeric {
+            guard token.kind == TokenKind.number || token.kind == TokenKind.string else { return .invalidValue }
+            switch template.isCompatible ? compatibleNumber(found, bytes) : number(found, bytes) {
+            case .number(let number): store(number, in: Int(value.slot), &measurement)
+            case .malformed: return .invalidValue
+            case .inexact: return .inexactNumber
+            }
+        } else if let reason = storeText(value, found, template, bytes) {
+            return reason
+        }
+        stored += 1
+        return nil
+    }
+
+    /// Why the reading cannot do without what was not found.
+    @inline(__always)
+    func absence(_ value: ValueCode, _ found: Int, _ template: borrowing TemplateCode) -> Rejection? {
+        if found >= 0 {
+            guard value.isRequired else { return nil }
+            let token = evaluator.token(found)
+            if token.kind == TokenKind.null { return .nullValue }
+            return token.isContainer ? .invalidValue : nil
+        }
+        if found == ExpressionEvaluator.none { return value.isRequired ? .missingValue : nil }
+        // Several tokens for an optional value end the event in the reference; here the value is left out (quirk 5).
+        if template.isCompatible || value.isRequired { return unusable(found) }
+        return found == ExpressionEvaluator.failed ? .expressionFailed : nil
+    }
+
+    @inline(__always)
+    private mutating func number(_ found: Int, _ bytes: ByteView) -> DecimalParser.Result {
+        DecimalParser.parse(content(of: found, bytes))
+    }
+
+    /// The number as the reference reads it: through its text (quirks 28 and 33).
+    @inline(never)
+    private mutating func compatibleNumber(_ found: Int, _ bytes: ByteView) -> DecimalParser.Result {
+        var printed = ByteWriter(capacity: 64)
+        _ = evaluator.appendText(of: found, bytes, compatible: true, to: &printed)
+        return CompatibleDecimal.parse(printed.view, scratch: &text)
+    }
+
+    @inline(__always)
+    mutating func store(_ number: Decimal64, in slot: Int, _ measurement: inout Measurement) {
+        if slot < Measurement.inlineValues {
+            measurement.setInline(slot, number)
+        } else {
+            ValueRecord.append(slot: slot, number: number, to: &payload)
+        }
+    }
+
+    private mutating func storeText(
+        _ value: ValueCode, _ found: Int, _ template: borrowing TemplateCode, _ bytes: ByteView
+    ) -> Rejection? {
+        text.removeAll()
+        _ = evaluator.appendText(of: found, bytes, compatible: template.isCompatible, to: &text)
+        guard text.count <= Mapper.longestPayload else { return .valueTooLong }
+        if value.isRequired && text.view.isBlank { return .missingValue }
+        ValueRecord.append(slot: Int(value.slot), text: text.view, to: &payload)
+        return nil
+    }
+}
+
+extension ByteView {
+    /// Whether there is nothing but white space and control characters.
+    var isBlank: Bool {
+        var index = 0
+        while index < count {
+            if self[index] > 0x20 { return false }
+            index += 1
+        }
+        return true
+    }
+}

@@ -1,0 +1,105 @@
+/// All compiled expressions of a mapping set.
+struct ExpressionProgram: Sendable {
+    var paths = PathProgram()
+    var jmesPaths = JMESPathProgram()
+}
+
+/// The languages of expressions (mapping dialect, section 3).
+public enum ExpressionLanguage: String, CaseIterable, Sendable {
+    /// JSONPath in the reference's dialect.
+    case jsonPath = "JsonPath"
+    /// JMESPath with the reference's functions.
+    case jmesPath = "JmesPath"
+
+    /// The language that a mapping calls `name`, in any case.
+    init?(named name: String) {
+        guard let known = ExpressionLanguage.allCases.first(where: { $0.rawValue.lowercased() == name.lowercased() })
+        else { return nil }
+        self = known
+    }
+}
+
+/// An expression of a template: its text, and where it is in the mapping set's program.
+struct TemplateExpression: Sendable {
+    /// What the text was compiled to.
+    enum Form: Sendable {
+        case path(PathReference)
+        case jmesPath(JMESPathReference)
+        /// Cannot be read; compatibility lets the mapping load all the same (quirk 6).
+        case broken
+    }
+
+    /// What `$` is.
+    enum Scope {
+        /// The envelope.
+        case envelope
+        /// The envelope with the match as its member `matchedToken`.
+        case envelopeWithMatch
+        /// The matched token.
+        case match
+    }
+
+    var text: String
+    var form: Form
+    /// Whether it starts at the matched token rather than at the envelope.
+    var fromMatch: Bool
+    /// Whether only a document that holds the match as `matchedToken` can answer it.
+    var needsComposition = false
+
+    /// The compiled path, when it is one.
+    var path: PathReference? { if case .path(let path) = form { path } else { nil } }
+
+    /// Compiles `text`. Expressions that only go from member to member become paths in both languages; where the
+    /// envelope has the match, a path that starts at it is made relative to the match.
+    static func compile(
+        _ text: String, _ language: ExpressionLanguage, scope: Scope, into program: inout ExpressionProgram
+    ) throws(ExpressionError) -> TemplateExpression {
+        switch language {
+        case .jsonPath:
+            let path = try JSONPathParser.compile(text, into: &program.paths)
+            return scoped(text, path, scope, program.paths)
+        case .jmesPath:
+            let reference = try JMESPathParser.compile(text, into: &program.jmesPaths)
+            // A match must not be null, which a path would not see.
+            if scope == .envelopeWithMatch,
+                let names = JMESPathProgram.memberChain(reference, in: program.jmesPaths)
+            {
+                return scoped(text, program.paths.memberChain(names), scope, program.paths)
+            }
+            // The scanner finds the members of these names; what looks at a whole object sees all others, too.
+            for name in program.jmesPaths.names { _ = program.paths.number(of: name) }
+            program.paths.isReadWhole = program.jmesPaths.selectsUnnamed || program.jmesPaths.mentionsProperties
+            return TemplateExpression(text: text, form: .jmesPath(reference), fromMatch: false)
+        }
+    }
+
+    private static func scoped(
+        _ text: String, _ path: PathReference, _ scope: Scope, _ program: PathProgram
+    ) -> TemplateExpression {
+        guard scope == .envelopeWithMatch, path.count > 0 else {
+            return TemplateExpression(text: text, form: .path(path), fromMatch: scope == .match)
+        }
+        let first = program.steps[Int(path.start)]
+        guard first.operation == .member else {
+            return TemplateExpression(text: text, form: .path(path), fromMatch: false, needsComposition: true)
+        }
+        guard program.names[Int(first.name)] == "matchedToken" else {
+            return TemplateExpression(text: text, form: .path(path), fromMatch: false)
+        }
+        var path = path
+        path.start += 1
+        path.count -= 1
+        path.requiredNames = 0
+        return TemplateExpression(text: text, form: .path(path), fromMatch: true)
+    }
+}
+
+extension PathProgram {
+    /// A path that goes from member to member.
+    mutating func memberChain(_ names: [String]) -> PathReference {
+        let start = steps.count
+        for name in names { steps.append(PathStep(operation: .member, name: number(of: name))) }
+        return PathReference(
+            start: Int32(start), count: Int32(names.count), isMemberChain: true, fromRoot: true, requiredNames: 0)
+    }
+}

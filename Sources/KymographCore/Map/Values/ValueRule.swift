@@ -1,0 +1,29 @@
+extension DeviceTemplate {
+    /// What happens to a value between the payload and the measurement: our additions to the mapping language, in the
+    /// order default, unit, map; or a constant.
+    struct ValueRule: Sendable {
+        /// The value of every match, in place of an expression.
+        var constant: String?
+        /// What stands for a value that is not there.
+        var fallback: String?
+        var map: ValueMap?
+        var unit: UnitRule?
+    }
+
+    /// Text by text of the payload.
+    struct ValueMap: Sendable {
+        var entries: [(text: String, value: String)]
+        /// The value of every other text; without one such a reading is rejected.
+        var otherwise: String?
+    }
+
+    /// How values come to be in one unit.
+    struct UnitRule: Sendable {
+        /// Where the payload does not say the unit: the one conversion.
+        var fixed: UnitConversion?
+        /// Else the conversion by the payload's text for the unit; the empty text is for a unit that is not there.
+        var entries: [(text: String, conversion: UnitConversion)]
+        /// Decimals of converted values, or nil.
+        var digits: Int?
+    }
+}

@@ -1,0 +1,44 @@
+extension Rejection {
+    /// The rule that the reading broke, and what to do about it, in one sentence without a final stop.
+    public var explanation: String {
+        switch self {
+        case .invalidJSON: "the payload is not JSON (RFC 8259)"
+        case .invalidUTF8: "the payload is not UTF-8"
+        case .tooDeep: "the payload nests deeper than the cap"
+        case .tooManyValues: "the payload has more values than the cap"
+        case .lineTooLong: "the line is longer than limits.line"
+        case .truncatedDatagram: "the datagram is longer than the receive buffer"
+        case .noTemplate: "no template of the source's mappings matches"
+        case .noDevice: "a reading needs a device: the expression gave none and the source states no default"
+        case .noTimestamp: "a reading needs a time, and the expression gave none or null"
+        case .invalidTimestamp: "the time is not in the template's timestampFormat, or outside 1678…2262"
+        case .missingValue: "a required value must be there and not blank, and a reading needs at least one value"
+        case .nullValue: "a required value must not be null"
+        default: laterExplanation
+        }
+    }
+
+    /// The second half of ``explanation``.
+    private var laterExplanation: String {
+        switch self {
+        case .invalidValue: "the value must be a text or number, and a number where the FHIR template needs one"
+        case .inexactNumber: "the number has more than 18 digits, so it cannot be kept exactly"
+        case .ambiguousExpression: "the expression must select one token and selected several"
+        case .noPatient: "identity: strict demands a patient"
+        case .noCorrelation: "the correlation id must be there when its expression is given"
+        case .noFHIRTemplate: "the type needs a template in fhir.json"
+        case .clockAhead: "the time lies more than maxFuture after the receipt"
+        case .tooManyDevices: "the cap on devices is reached"
+        case .tooManyWindows: "the cap on open windows is reached"
+        case .tooManyReadings: "the cap on readings of one window is reached"
+        case .archiveEvicted: "the window was emitted and evicted, and a partial must not replace it"
+        case .valueTooLong: "an identifier or text is longer than the cap"
+        case .shutdown: "the process was told to stop"
+        case .unknownUnit: "the payload's unit must be one that the mapping lists under units"
+        case .unmappedValue: "the value must be one that the mapping lists under map, or have a mapDefault"
+        case .expressionFailed: "the expression failed while it was evaluated"
+        case .eventAborted: "with compatibility iomt-fhir an error ends the event"
+        default: name
+        }
+    }
+}

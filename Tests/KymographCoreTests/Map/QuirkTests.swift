@@ -1,0 +1,191 @@
+import KymographCore
+import Testing
+
+/// The quirks of the reference system (mapping dialect, section 10) that concern device templates: copied where
+/// compatibility asks for it, and what happens by default.
+@Suite struct QuirkTests {
+    private typealias Template = TestTemplate
+
+    /// What one template makes of one payload, by default and compatibly.
+    private func both(_ template: [String: Any], _ payload: String) throws -> [MappingRun.Outcome] {
+        try Compatibility.allCases.map { try MappingRun([template], compatibility: $0).line(payload) }
+    }
+
+    /// The value `x` of the payload member `v`, by default and compatibly.
+    private func values(_ json: String) throws -> [String?] {
+        let template = Template.jsonPath(values: [Template.value("x", "$.v")])
+        return try both(template, Template.reading("\"v\":\(json)")).map { $0.values().first ?? nil }
+    }
+
+    // MARK: Values
+
+    @Test(arguments: [
+        ("2019-02-01T22:46:01.875Z", "02/01/2019 22:46:01"), ("2019-02-01T22:46:01", "02/01/2019 22:46:01"),
+        ("2019-02-01T22:46:01.8751234+02:00", "02/01/2019 20:46:01"), ("2019-02-01T22:46Z", nil),
+        ("2019-02-01 22:46:01Z", nil), ("2019-02-01T22:46:01.12345678Z", nil), ("2019-02-30T22:46:01Z", nil),
+        ("T019-02-01T22:46:01Z", nil),
+    ])
+    func quirk1TextsThatLookLikeTimes(_ text: String, _ printed: String?) throws {
+        #expect(try values("\"\(text)\"") == [text, printed ?? text])
+    }
+
+    @Test func quirk1IdentifiersToo() throws {
+        let payload = #"{"d":"2019-02-01T22:46:01.875Z","t":"2021-07-13T17:29:01.5Z","v":1}"#
+        let outcomes = try both(Template.jsonPath(), payload)
+        #expect(outcomes.flatMap(\.readings).map(\.device) == ["2019-02-01T22:46:01.875Z", "02/01/2019 22:46:01"])
+        #expect(outcomes.flatMap(\.readings).map(\.nanoseconds) == [1_626_197_341_500_000_000, 1_626_197_341_500_000_000])
+    }
+
+    @Test func quirk1TransportPropertiesAreTexts() throws {
+        let time = "2019-02-01T22:46:01Z"
+        let template = Template.jsonPath(
+            match: "$..[?(@Body)]", values: [Template.value("x", "$.Properties.p")],
+            with: ["deviceIdExpression": "$.Body.d", "timestampExpression": "$.Body.t"])
+        let payload = #"{"Body":{"d":"dev","t":"\#(time)"},"Properties":{"p":"\#(time)"},"SystemProperties":{}}"#
+        #expect(try both(template, payload).map { $0.values() } == [[time], [time]])
+    }
+
+    @Test(arguments: [
+        ("98.60", "98.6"), ("60.0", "60"), ("98.43639286275842", "98.43639286275842"), ("1e3", "1000"),
+        ("1e15", "1E+15"), ("123456789012345678", "123456789012345678"), ("1.5e300", "1.5E+300"),
+        ("0.0001", "0.0001"), ("0.00001", "1E-05"), ("0.1000000000000000055511151231257827", "0.1"), ("-0", "0"),
+        ("-2.50", "-2.5"), ("123456789012345678901", "123456789012345678901"), ("1e400", "Infinity"),
+    ])
+    func quirk33NumbersThroughDoubles(_ number: String, _ printed: String) throws {
+        #expect(try values(number) == [number, printed])
+    }
+
+    @Test func quirk7OptionalEmptyTexts() throws {
+        #expect(try values("\"\"") == ["", ""])
+    }
+
+    @Test func quirk17ReadingsWithoutValues() throws {
+        let template = Template.jsonPath(values: [Template.value("x", "$.w")])
+        let outcomes = try both(template, Template.reading("\"v\":1"))
+        #expect(outcomes.map(\.reasons) == [[.missingValue], []])
+        #expect(outcomes.map(\.readings.count) == [0, 1])
+    }
+
+    @Test(arguments: [
+        ("\"1,234\"", nil, "1234"), ("\" 12.5 \"", nil, "125e-1"), ("\"5-\"", nil, "-5"), ("\"+5\"", nil, "5"),
+        ("\".5\"", nil, "5e-1"), ("1E3", "1e3", "1000"), ("\"1E3\"", "1e3", nil), ("\"\"", nil, nil), ("\"1 2\"", nil, nil),
+        ("22.40", "2240e-2", "224e-1"), ("\"22.40\"", "2240e-2", "2240e-2"), ("1E20", "1e20", nil), ("\",1\"", nil, nil),
+    ] as [(String, String?, String?)])
+    func quirk28NumbersOfQuantities(_ json: String, _ ours: String?, _ theirs: String?) throws {
+        let fhir = #"""
+            {"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{"typeName":"t",
+             "codes":[{"code":"8867-4","system":"http://loinc.org"}],"periodInterval":0,
+             "value":{"valueType":"Quantity","valueName":"x","unit":"/min","code":"/min"}}}]}
+            """#
+        let device = #"""
+            {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{
+             "typeName":"t","typeMatchExpression":"$..[?(@v)]","deviceIdExpression":"$.d","timestampExpression":"$.t",
+             "values":[{"valueName":"x","valueExpression":"$.v","required":true}]}}]}
+            """#
+        let found = try Compatibility.allCases.map { compatibility -> String? in
+            let run = try MappingRun(device: device, fhir: fhir, compatibility: compatibility)
+            return run.line(Template.reading("\"v\":\(json)")).values().first ?? nil
+        }
+        #expect(found == [ours, theirs])
+    }
+
+    // MARK: Templates
+
+    @Test func quirk2NamesOfTheDocumentation() throws {
+        for name in ["CalculatedContentTemplate", "IotCentralJsonPathContentTemplate", "CalculatedFunctionContent"] {
+            let template = Template.jsonPath(kind: name)
+            #expect(throws: Never.self) { try MappingRun([template]) }
+            #expect(throws: MappingRun.LoadFailure.self) { try MappingRun([template], compatibility: .iomtFHIR) }
+        }
+    }
+
+    @Test func quirk3MissingValuesAreNamed() throws {
+        for compatibility in Compatibility.allCases {
+            let template = Template.jsonPath(kind: "CalculatedContent", with: ["deviceIdExpression": " "])
+            #expect(throws: MappingRun.LoadFailure.self) { try MappingRun([template], compatibility: compatibility) }
+        }
+    }
+
+    @Test func quirk4ErrorsEndTheEvent() throws {
+        let templates = [
+            Template.jsonPath("a"), Template.jsonPath("b", values: [Template.value("x", "$.w", required: true)]),
+            Template.jsonPath("c"),
+        ]
+        let payload = Template.reading("\"v\":1")
+        let outcomes = try Compatibility.allCases.map { try MappingRun(templates, compatibility: $0).line(payload) }
+        #expect(outcomes.map { $0.readings.map(\.type) } == [["a", "c"], ["a"]])
+        #expect(outcomes.map(\.reasons) == [[.missingValue], [.missingValue]])
+    }
+
+    @Test func quirk4ElementsBehindTheErrorAreCounted() throws {
+        let template = Template.jsonPath(match: "$..[?(@v)]", values: [Template.value("x", "$.w", required: true)])
+        let element = Template.reading("\"v\":1")
+        let good = Template.reading("\"v\":1,\"w\":2")
+        let outcomes = try both(template, "[\(good),\(element),\(good),\(good)]")
+        #expect(outcomes.map(\.readings.count) == [3, 1])
+        #expect(outcomes.map(\.reasons) == [[.missingValue], [.missingValue, .eventAborted, .eventAborted]])
+    }
+
+    @Test func quirk5SeveralTokensForAnOptionalValue() throws {
+        let template = Template.jsonPath(values: [Template.value("w", "$.v"), Template.value("x", "$..y")])
+        let outcomes = try both(template, Template.reading(#""v":1,"a":{"y":1},"b":{"y":2}"#))
+        #expect(outcomes.map(\.reasons) == [[], [.ambiguousExpression]])
+        #expect(outcomes.map { $0.values("w") } == [["1"], []])
+    }
+
+    @Test func quirk6ErrorsOfJSONPath() throws {
+        let template = Template.jsonPath(values: [Template.value("w", "$.v"), Template.value("x", "$.a[")])
+        #expect(throws: MappingRun.LoadFailure.self) { try MappingRun([template]) }
+        let outcome = try MappingRun([template], compatibility: .iomtFHIR).line(Template.reading("\"v\":1"))
+        #expect(outcome.reasons == [.expressionFailed])
+        #expect(outcome.rejections.map(\.field) == [.value])
+        let match = try MappingRun([Template.jsonPath(match: "$..[?(@v")], compatibility: .iomtFHIR)
+        #expect(match.line(Template.reading("\"v\":1")).rejections.map(\.field) == [.match])
+    }
+
+    @Test func quirk8DescentTestsTheNodeItself() throws {
+        let outcomes = try both(Template.jsonPath(), Template.reading(#""v":1,"n":\#(Template.reading("\"v\":2"))"#))
+        #expect(outcomes.map { $0.values() } == [["1", "2"], ["1", "2"]])
+    }
+
+    @Test(arguments: [("null", [String?](), [String?.none]), ("false", ["False"], ["False"])])
+    func quirk10NullAndFalseExist(_ json: String, _ ours: [String?], _ theirs: [String?]) throws {
+        // A reading whose only value is null has no value: quirk 17.
+        let template = Template.jsonPath(values: [Template.value("x", "$.v")])
+        #expect(try both(template, Template.reading("\"v\":\(json)")).map { $0.values() } == [ours, theirs])
+    }
+
+    // MARK: Time
+
+    @Test(arguments: [
+        ("2021/07/13 17:29:01", 1_626_197_341), ("07/13/2021 17:29:01", 1_626_197_341),
+        ("7/13/2021 5:29:01 PM", 1_626_197_341), ("2021-07-13", 1_626_134_400),
+        ("Tue, 13 Jul 2021 17:29:01 GMT", 1_626_197_341), ("13.07.2021", nil), ("17:29", nil), ("7/13/2021 13:29 PM", nil),
+    ] as [(String, Int64?)])
+    func timesOfTheGeneralParse(_ text: String, _ seconds: Int64?) throws {
+        let outcomes = try both(Template.jsonPath(), #"{"d":"dev","t":"\#(text)","v":1}"#)
+        #expect(outcomes[0].reasons == [.invalidTimestamp])
+        #expect(outcomes[1].readings.map(\.nanoseconds) == (seconds.map { [$0 * 1_000_000_000] } ?? []))
+    }
+
+    @Test func quirk32TimesWithoutZoneAreUTC() throws {
+        let outcomes = try both(Template.jsonPath(), #"{"d":"dev","t":"2021-07-13T17:29:01","v":1}"#)
+        #expect(outcomes.map { $0.readings.map(\.nanoseconds) } == [[Template.instant], [Template.instant]])
+    }
+
+    // MARK: Asking for it
+
+    @Test func theFileAsksForItself() throws {
+        let device = #"""
+            {"templateType":"CollectionContent","compatibility":"iomt-fhir","template":[{"templateType":"JsonPathContent",
+             "template":{"typeName":"t","typeMatchExpression":"$..[?(@v)]","deviceIdExpression":"$.d",
+             "timestampExpression":"$.t","values":[{"valueName":"x","valueExpression":"$.v"}]}}]}
+            """#
+        #expect(try MappingRun(device: device).line(Template.reading("\"v\":60.0")).values() == ["60"])
+        let ours = device.replacing("\"iomt-fhir\"", with: "\"none\"")
+        #expect(try MappingRun(device: ours, compatibility: .iomtFHIR).line(Template.reading("\"v\":60.0")).values() == ["60.0"])
+        #expect(throws: MappingRun.LoadFailure.self) {
+            try MappingRun(device: device.replacing("\"iomt-fhir\"", with: "\"iomt\""))
+        }
+    }
+}
