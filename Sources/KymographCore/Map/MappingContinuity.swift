@@ -74,9 +74,7 @@ struct MappingContinuity {
             moved.slots = linked.slots.map { place.slots[$0] }
             return moved.sortedBySlot
         }
-        return MappingSet(
-            mappings: loaded.mappings, types: types, fhirTemplates: fhirTemplates, templates: templates,
-            program: loaded.program)
+        return MappingSet(loaded, types: types, fhirTemplates: fhirTemplates, templates: templates)
     }
 
     // MARK: What windows hold
