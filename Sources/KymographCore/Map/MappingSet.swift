@@ -82,17 +82,6 @@ public final class MappingSet: Sendable {
         jmesPathProgram = other.jmesPathProgram
     }
 
-    /// The mappings and expressions of `other`, with its types numbered anew.
-    init(
-        _ other: MappingSet, types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate]
-    ) {
-        mappings = other.mappings
-        self.types = types
-        self.fhirTemplates = fhirTemplates
-        self.templates = templates
-        program = other.program
-    }
-
     /// Numbers of the templates of the mappings named, in order.
     public func templates(of names: [String]) -> [Int] {
         names.flatMap { name in
