@@ -49,7 +49,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "KymographCoreTests", dependencies: ["KymographCore", "KymographTestKit", "COpenSSL"],
-            exclude: ["Conformance/expected-differences.json"], swiftSettings: strict),
+            exclude: ["Conformance/expected-differences.json", "Conformance/fhir-expected-differences.json"],
+            swiftSettings: strict),
         .testTarget(name: "RingConcurrencyTests", dependencies: ["KymographCore"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
         .testTarget(

@@ -42,6 +42,6 @@ enum CompatibilityOption {
 enum Diagnostics {
     /// Writes one line each to standard error.
     static func write(_ diagnostics: [Diagnostic]) {
-        for diagnostic in diagnostics { StandardError.write(diagnostic.text + "\n") }
+        for diagnostic in diagnostics { StandardError.write(diagnostic.fullText + "\n") }
     }
 }

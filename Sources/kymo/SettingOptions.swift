@@ -73,11 +73,12 @@ struct SettingOptions: ParsableArguments {
         beforeReading: (PipelineSettings) -> Void = { _ in }
     ) throws -> (PipelineSettings?, MappingSet?, [Diagnostic]) {
         var (settings, diagnostics) = ConfigurationLoader.load(try input())
-        guard !diagnostics.contains(where: { $0.severity == .error }) else { return (nil, nil, diagnostics) }
         settings.sources = settings.listeningSources
         beforeReading(settings)
         let mappings = ConfigurationLoader.checkMappings(settings)
-        return (settings, mappings.set, diagnostics + mappings.diagnostics)
+        let failed = diagnostics.contains { $0.severity == .error }
+        diagnostics += mappings.diagnostics
+        return failed ? (nil, nil, diagnostics) : (settings, mappings.set, diagnostics)
     }
 
     private func input() throws -> ConfigurationInput {

@@ -1,4 +1,5 @@
 import CommandSupport
+import KymographTestKit
 import Testing
 
 /// `kymo check` on good and broken configuration and mappings.
@@ -82,6 +83,66 @@ import Testing
         #expect(done.end == .exit(78))
         #expect(done.error.split(separator: "\n").filter { $0.contains(": error: ") }.count == 4, "\(done.error)")
         #expect(done.error.contains("kymo: 4 errors, 0 warnings"))
+    }
+
+    @Test func findingsForMachines() throws {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.device)
+        folder.write("mine/fhir.json", MappingText.fhir.replacing("\"/min\"}", with: "\"bpm\"}"))
+        let done = try Kymo.run(["check", "--format", "json", "./mine"], directory: folder.path)
+        #expect(done.end == .exit(0))
+        #expect(!done.error.contains("warning:"), "findings are on standard output: \(done.error)")
+        let report = try JSONTree(parsing: done.output)
+        let expected = """
+            {"findings": [{"severity": "warning", "file": "./mine/fhir.json", "line": 6, "column": 86,
+              "message": "'bpm' is not the UCUM code that is meant", "code": "ucum-code", "template": "pulse",
+              "advice": "use \\"code\\": \\"/min\\"; \\"unit\\" may stay \\"/min\\""}],
+             "errors": 0, "warnings": 1}
+            """
+        #expect(try report.differences(from: JSONTree(parsing: Array(expected.utf8))) == [])
+        let text = try Kymo.run(["check", "--format", "text", "./mine"], directory: folder.path)
+        #expect(text.end == .exit(0) && text.output.isEmpty)
+        #expect(text.error.contains("mine/fhir.json:6:86: warning: ") && text.error.contains("[type pulse, ucum-code]"))
+    }
+
+    /// Errors of configuration and mapping are in one report.
+    @Test func errorsForMachines() throws {
+        let folder = TemporaryFolder()
+        folder.write("kymo.yaml", "window: x\n")
+        folder.write("mine/device.json", MappingText.device.replacing("\"typeName\": \"pulse\",", with: ""))
+        folder.write("mine/fhir.json", MappingText.fhir)
+        let done = try Kymo.run(
+            ["check", "--format", "json", "--config", "kymo.yaml", "--mapping", "./mine"], directory: folder.path)
+        #expect(done.end == .exit(78))
+        #expect(done.text.contains("\"errors\": 2") && done.text.contains("kymo.yaml"), "\(done.text)")
+        #expect(done.text.contains("\"missing-field\"") && done.error.contains("kymo: 2 errors, 0 warnings"))
+    }
+
+    @Test func strictFailsOnWarnings() throws {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.device)
+        folder.write("mine/fhir.json", MappingText.fhir.replacing("\"/min\"}", with: "\"bpm\"}"))
+        #expect(try Kymo.run(["check", "./mine"], directory: folder.path).end == .exit(0))
+        #expect(try Kymo.run(["check", "--strict", "./mine"], directory: folder.path).end == .exit(78))
+        #expect(try Kymo.run(["check", "--strict", "reading"], directory: folder.path).end == .exit(0))
+    }
+
+    /// Sample events: what is rejected ends with 65, what matches nothing is a warning, and each is said once.
+    @Test func sampleEvents() throws {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.device)
+        folder.write("mine/fhir.json", MappingText.fhir)
+        let bad = MappingText.reading.replacing("\"id\":\"p-1\",", with: "")
+        let lines = [MappingText.reading, bad, "", bad, "{\"temperature\":7}"]
+        folder.write("events.ndjson", lines.joined(separator: "\n"))
+        let done = try Kymo.run(["check", "./mine", "--events", "events.ndjson"], directory: folder.path)
+        #expect(done.end == .exit(65))
+        let place = "events.ndjson:2:1: error: the event is rejected as noDevice: type pulse, deviceIdExpression $.id"
+        #expect(done.error.contains("\(place) (2 times, first here)"), "\(done.error)")
+        #expect(done.error.contains("events.ndjson:5:1: warning: no template matches") && done.output.isEmpty)
+        folder.write("good.json", MappingText.reading)
+        #expect(try Kymo.run(["check", "./mine", "--events", "good.json"], directory: folder.path).end == .exit(0))
+        #expect(try Kymo.run(["check", "./mine", "--events", "none"], directory: folder.path).end == .exit(66))
     }
 
     @Test func missingMapping() throws {

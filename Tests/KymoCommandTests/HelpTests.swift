@@ -20,7 +20,8 @@ import Testing
                 "--no-watch",
             ]
         ),
-        ("check", ["--config", "file:line:column", "78"]), ("test", ["--update", "examples/<name>.in.json", "65"]),
+        ("check", ["--config", "file:line:column", "78", "--strict", "--events", "--format json"]),
+        ("test", ["--update", "examples/<name>.in.json", "65"]),
         ("map", ["--mapping", "--explain", "--default-device", "standard input"]),
         ("replay", ["--udp", "--speed", "--rate", "NDJSON"]),
         ("simulate", ["--devices", "--seed", "--duplicates", "--late"]), ("mappings", ["--export"]),

@@ -47,7 +47,8 @@ enum MappingOverlap {
                     .warning, file: file, position: template.position,
                     message: "the mapping '\(firstName)' of \(source) gives the type '\(template.typeName)' too: "
                         + "\(extent)\(effect) a duplicate or a conflict",
-                    advice: "name one of the two mappings for \(source), or give each a source of its own"))
+                    advice: "name one of the two mappings for \(source), or give each a source of its own",
+                    code: Finding.overlap.rawValue))
         }
     }
 

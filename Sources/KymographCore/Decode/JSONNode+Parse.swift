@@ -12,7 +12,7 @@ extension JSONNode {
             let end = JSONScanner.skipSpace(bytes, try scanner.scan(bytes, from: mark))
             guard end == bytes.count else { throw ScanFailure(reason: .invalidJSON, offset: end) }
         } catch {
-            log.error(lines.position(error.offset), message(error, bytes), advice: advice(error))
+            log.error(lines.position(error.offset), message(error, bytes), advice: advice(error), code: "invalid-json")
             return nil
         }
         return node(scanner, JSONScanner.payload, bytes, lines)

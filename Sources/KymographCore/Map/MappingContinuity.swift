@@ -158,17 +158,6 @@ extension FHIRTemplate {
     fileprivate var allValues: [ValueRule] { (value.map { [$0] } ?? []) + components.map(\.value) }
 }
 
-extension ValueRule.Kind {
-    /// The unit of its numbers, where it has one.
-    fileprivate var unit: UnitRule? {
-        switch self {
-        case .quantity(let unit), .sampledData(let unit, _): unit
-        case .statistics(let rule): rule.unit
-        case .string, .codeableConcept: nil
-        }
-    }
-}
-
 extension UnitRule {
     /// Whether numbers in the one are numbers in the other: the code counts, and where there is none the text.
     fileprivate func isSame(as other: UnitRule) -> Bool {

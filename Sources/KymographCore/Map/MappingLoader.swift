@@ -26,9 +26,9 @@ public struct MappingLoader {
 
     private let defaultPeriod: Int64
     private let measurementsOnly: Bool
-    private var diagnostics: [Diagnostic] = []
+    var diagnostics: [Diagnostic] = []
     private var program = ExpressionProgram()
-    private(set) var drafts: [Draft] = []
+    var drafts: [Draft] = []
     var templates: [MappingSet.LinkedTemplate] = []
 
     /// Loads `mappings`. Templates that name no period and summarise get windows of `defaultPeriod` nanoseconds.
@@ -43,9 +43,23 @@ public struct MappingLoader {
         for (index, mapping) in mappings.enumerated() { loader.add(mapping, index) }
         let set = loader.link(mappings.map(\.name))
         let failed = loader.diagnostics.contains { $0.severity == .error }
-        guard !failed, let former else { return Result(set: failed ? nil : set, diagnostics: loader.diagnostics) }
+        guard !failed, let former else {
+            return Result(set: failed ? nil : set, diagnostics: inFileOrder(loader.diagnostics))
+        }
         let joined = MappingContinuity.join(set, after: former, mappings: mappings)
-        return Result(set: joined.set, diagnostics: loader.diagnostics + joined.diagnostics)
+        return Result(set: joined.set, diagnostics: inFileOrder(loader.diagnostics + joined.diagnostics))
+    }
+
+    /// Files as they were read, and what was found in one by its place in it.
+    private static func inFileOrder(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
+        var files: [String: Int] = [:]
+        for diagnostic in diagnostics where files[diagnostic.file] == nil { files[diagnostic.file] = files.count }
+        let order = diagnostics.enumerated().sorted { left, right in
+            let (a, b) = (left.element, right.element)
+            return (files[a.file, default: 0], a.position.offset, left.offset)
+                < (files[b.file, default: 0], b.position.offset, right.offset)
+        }
+        return order.map(\.element)
     }
 
     private init(defaultPeriod: Int64, measurementsOnly: Bool) {
@@ -61,10 +75,12 @@ public struct MappingLoader {
             for template in templates {
                 addTemplate(template, mapping: index, &log)
             }
+            checkMatches(index, &log)
+            log.attributeToTemplates(of: root)
         }
         diagnostics += log.all
         guard !measurementsOnly, let fhir = mapping.fhir else { return }
-        addFHIR(fhir, mapping, index)
+        addFHIR(fhir, mapping, index, deviceIsWhole: !log.hasErrors)
     }
 
     mutating func addTemplate(_ template: DeviceTemplate, mapping: Int, _ log: inout DiagnosticLog) {
@@ -98,16 +114,19 @@ public struct MappingLoader {
 
     // MARK: FHIR templates
 
-    private mutating func addFHIR(_ file: MappingFile, _ mapping: NamedMapping, _ index: Int) {
+    private mutating func addFHIR(_ file: MappingFile, _ mapping: NamedMapping, _ index: Int, deviceIsWhole: Bool) {
         var log = DiagnosticLog(file: file.name)
         if let root = JSONNode.parse(file.bytes, log: &log) {
             let loaded = FHIRTemplateLoader.load(root, log: &log)
+            // Templates that could not be read would seem to be missing.
+            let isWhole = deviceIsWhole && !log.hasErrors
             derive(loaded, mapping: index, &log)
             for template in loaded {
                 join(template, text: templateText(root, template.typeName), index, &log)
             }
-            warnAboutMissing(mapping, index)
+            if isWhole { checkJoin(loaded, mapping, index, &log) }
             checkRuleNumbers(mapping, index)
+            log.attributeToTemplates(of: root)
         }
         diagnostics += log.all
     }
@@ -122,53 +141,14 @@ public struct MappingLoader {
                 log.error(
                     template.namePosition,
                     "the type '\(drafts[type].name)' has a different FHIR template in another mapping of this run",
-                    advice: "rename the type in one of the two mappings, or run them in two processes")
+                    advice: "rename the type in one of the two mappings, or run them in two processes",
+                    finding: .conflictingTemplates)
                 continue
             }
             drafts[type].fhir = template
             drafts[type].fhirMapping = index
             drafts[type].fhirText = text
-            checkValues(template, type, &log)
         }
-        if !used.contains(where: { drafts[$0].name.lowercased() == wanted }) {
-            log.warning(
-                template.namePosition, "no device template gives the type '\(template.typeName)'",
-                advice: NearestName.advice(for: template.typeName, among: used.map { drafts[$0].name }))
-        }
-    }
-
-    private func checkValues(_ template: FHIRTemplate, _ type: Int, _ log: inout DiagnosticLog) {
-        let names = drafts[type].valueNames
-        for use in template.valueUses where !names.contains(use.name) {
-            log.error(
-                use.position, "no device template of type '\(drafts[type].name)' gives the value '\(use.name)'",
-                advice: NearestName.advice(
-                    for: use.name, among: names, otherwise: "its values are \(names.joined(separator: ", "))"))
-        }
-    }
-
-    private mutating func warnAboutMissing(_ mapping: NamedMapping, _ index: Int) {
-        var log = DiagnosticLog(file: mapping.device.name)
-        var seen: Set<Int> = []
-        for linked in templates where linked.mapping == index && seen.insert(linked.type).inserted {
-            if linked.isDerived { continue }
-            guard let fhir = drafts[linked.type].fhir else {
-                log.warning(
-                    linked.template.position, "the type '\(linked.template.typeName)' has no FHIR template",
-                    advice: "its readings will be rejected as noFHIRTemplate; "
-                        + "add one to \(mapping.fhir?.name ?? "fhir.json")"
-                )
-                continue
-            }
-            let used = Set(fhir.valueUses.map(\.name))
-            for value in linked.template.values where !used.contains(value.name) {
-                log.warning(
-                    value.position,
-                    "the FHIR template of '\(linked.template.typeName)' does not use the value '\(value.name)'",
-                    advice: "it will not appear in Observations")
-            }
-        }
-        diagnostics += log.all
     }
 
     /// Adds the findings in a device file that only its FHIR file shows.

@@ -38,22 +38,35 @@ public struct Diagnostic: Hashable, Sendable {
     public var message: String
     /// What to do, in one sentence without a final stop; empty when the message says it.
     public var advice: String
+    /// What kind of finding it is, in a short word that stays the same from version to version, as `loinc-check-digit`;
+    /// empty for what has none.
+    public var code: String
+    /// Type name of the template that it is about; empty when it is about none, or the template has no name.
+    public var template = ""
 
     /// Makes a diagnostic.
     public init(
-        _ severity: Severity, file: String, position: SourcePosition, message: String, advice: String = ""
+        _ severity: Severity, file: String, position: SourcePosition, message: String, advice: String = "",
+        code: String = ""
     ) {
         self.severity = severity
         self.file = file
         self.position = position
         self.message = message
         self.advice = advice
+        self.code = code
     }
 
     /// `file:line:column: severity: message; advice`, the form that editors and CI systems recognise.
     public var text: String {
         let tail = advice.isEmpty ? "" : "; \(advice)"
         return "\(file):\(position.line):\(position.column): \(severity.rawValue): \(message)\(tail)"
+    }
+
+    /// ``text`` with the template's type name and the finding's code behind it.
+    public var fullText: String {
+        let parts = (template.isEmpty ? [] : ["type \(template)"]) + (code.isEmpty ? [] : [code])
+        return parts.isEmpty ? text : "\(text) [\(parts.joined(separator: ", "))]"
     }
 }
 
@@ -69,48 +82,64 @@ public struct DiagnosticLog: Sendable {
         self.file = file
     }
 
+    /// How many errors were found.
+    var errorCount: Int { all.count { $0.severity == .error } }
+
     /// Whether an error was found.
     public var hasErrors: Bool { all.contains { $0.severity == .error } }
 
     /// Notes an error at `position`.
-    public mutating func error(_ position: SourcePosition, _ message: String, advice: String = "") {
-        all.append(Diagnostic(.error, file: file, position: position, message: message, advice: advice))
+    public mutating func error(
+        _ position: SourcePosition, _ message: String, advice: String = "", code: String = ""
+    ) {
+        add(.error, position, message, advice, code)
     }
 
     /// Notes a warning at `position`.
-    public mutating func warning(_ position: SourcePosition, _ message: String, advice: String = "") {
-        all.append(Diagnostic(.warning, file: file, position: position, message: message, advice: advice))
-    }
-}
-
-/// Finds the name a user probably meant.
-public enum NearestName {
-    /// The candidate within two edits (or a third of the length) of `name`, ignoring case; nil when none is near.
-    public static func of(_ name: String, among candidates: [String]) -> String? {
-        let wanted = Array(name.lowercased())
-        let limit = max(2, wanted.count / 3)
-        let scored = candidates.map { (distance(wanted, Array($0.lowercased())), $0) }
-        guard let best = scored.min(by: { $0 < $1 }), best.0 <= limit else { return nil }
-        return best.1
+    public mutating func warning(
+        _ position: SourcePosition, _ message: String, advice: String = "", code: String = ""
+    ) {
+        add(.warning, position, message, advice, code)
     }
 
-    /// `did you mean 'x'?`, or `fallback` when no candidate is near.
-    public static func advice(for name: String, among candidates: [String], otherwise fallback: String = "") -> String {
-        of(name, among: candidates).map { "did you mean '\($0)'?" } ?? fallback
+    /// Notes an error of a known kind.
+    mutating func error(_ position: SourcePosition, _ message: String, advice: String = "", finding: Finding) {
+        add(.error, position, message, advice, finding.rawValue)
     }
 
-    /// Levenshtein distance.
-    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        var row = Array(0...right.count)
-        for (i, a) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, b) in right.enumerated() {
-                let substituted = diagonal + (a == b ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = min(substituted, row[j] + 1, row[j + 1] + 1)
-            }
+    /// Notes a warning of a known kind.
+    mutating func warning(_ position: SourcePosition, _ message: String, advice: String = "", finding: Finding) {
+        add(.warning, position, message, advice, finding.rawValue)
+    }
+
+    /// Notes something of a known kind, as bad as `severity` says.
+    mutating func note(
+        _ severity: Diagnostic.Severity, _ position: SourcePosition, _ message: String, advice: String = "",
+        finding: Finding
+    ) {
+        add(severity, position, message, advice, finding.rawValue)
+    }
+
+    /// Says that what was noted after the first `start` findings is about the template of type `name`.
+    mutating func attribute(to name: String, since start: Int) {
+        for index in all.indices.dropFirst(start) { all[index].template = name }
+    }
+
+    /// Says of everything that was noted inside a template of the mapping file `root` which template that is.
+    mutating func attributeToTemplates(of root: JSONNode) {
+        let elements = root.field("template")?.elements ?? []
+        for (index, element) in elements.enumerated() {
+            guard let name = element.field("template")?.field("typeName")?.string else { continue }
+            let end = index + 1 < elements.count ? elements[index + 1].position.offset : Int.max
+            let places = element.position.offset..<end
+            for index in all.indices where places.contains(all[index].position.offset) { all[index].template = name }
         }
-        return row[right.count]
+    }
+
+    private mutating func add(
+        _ severity: Diagnostic.Severity, _ position: SourcePosition, _ message: String, _ advice: String, _ code: String
+    ) {
+        all.append(
+            Diagnostic(severity, file: file, position: position, message: message, advice: advice, code: code))
     }
 }

@@ -32,7 +32,7 @@ struct ConformanceCase {
     }
 
     /// The text of a value, or of the file it names, without byte order mark.
-    private static func text(_ node: JSONNode, root: URL) throws -> String {
+    static func text(_ node: JSONNode, root: URL) throws -> String {
         guard node.members?.count == 1, let name = node["file"]?.string else { return JSONText.write(node) }
         let file = try Data(contentsOf: root.appendingPathComponent("conformance/\(name)"))
         let text = String(decoding: file, as: UTF8.self)

@@ -18,23 +18,35 @@ import Testing
 
     /// Bodies start at line 3, column 1.
     private static let wrong: [(body: String, column: Int, message: String, advice: String)] = [
-        ("{\"codes\":[]}", 1, "required field 'typeName' is missing in a CodeValueFhir template", "add \"typeName\""),
-        ("{\"typeName\":\"a\"}", 1, "required field 'codes' is missing in a CodeValueFhir template", "add \"codes\""),
         (
-            "{\"typeName\":\"a\",\"code\":[]}", 1, "required field 'codes' is missing in a CodeValueFhir template",
+            "{\"codes\":[]}", 1, "Required property 'TypeName' not found in JSON",
+            "add \"typeName\" to a CodeValueFhir template"
+        ),
+        (
+            "{\"typeName\":\"a\"}", 1, "Required property 'Codes' not found in JSON",
+            "add \"codes\" to a CodeValueFhir template"
+        ),
+        (
+            "{\"typeName\":\"a\",\"code\":[]}", 1, "Required property 'Codes' not found in JSON",
             "is 'code' a misspelling of it?"
         ),
-        ("{\"typeName\":null,\"codes\":[]}", 13, "required field 'typeName' of a CodeValueFhir template is null", ""),
-        ("{\"typeName\":\" \",\"codes\":[]}", 13, "blank type name ' '", ""),
-        ("{\"typeName\":7,\"codes\":[]}", 13, "expected 'typeName' to be a string, found a number", ""),
-        ("{\"typeName\":\"a\",\"codes\":{}}", 25, "expected 'codes' to be an array, found an object", ""),
-        ("[]", 1, "expected a CodeValueFhir template to be an object, found an array", ""),
+        ("{\"typeName\":null,\"codes\":[]}", 13, "'typeName' expects a value but got null", ""),
+        ("{\"typeName\":\" \",\"codes\":[]}", 13, "Empty type name is not allowed: ' '", ""),
+        ("{\"typeName\":7,\"codes\":[]}", 13, "'typeName' must be a string, found a number", ""),
+        ("{\"typeName\":\"a\",\"codes\":{}}", 25, "'codes' must be an array, found an object", ""),
         (
-            "{\"typeName\":\"a\",\"codes\":[],\"valeu\":{}}", 28, "unknown field 'valeu' in a CodeValueFhir template",
+            "[]", 1,
+            "Expected an object for the template property value for template type "
+                + "CodeValueFhirTemplate, found an array",
+            ""
+        ),
+        (
+            "{\"typeName\":\"a\",\"codes\":[],\"valeu\":{}}", 28,
+            "Could not find member 'valeu' on a CodeValueFhir template",
             "did you mean 'value'?"
         ),
         (
-            "{\"typeName\":\"a\",\"codes\":[{\"cod\":\"1\"}]}", 27, "unknown field 'cod' in a code",
+            "{\"typeName\":\"a\",\"codes\":[{\"cod\":\"1\"}]}", 27, "Could not find member 'cod' on a code",
             "did you mean 'code'?"
         ),
         (
@@ -43,11 +55,11 @@ import Testing
         ),
         (
             "{\"typeName\":\"a\",\"codes\":[],\"value\":{\"valueName\":\"v\"}}", 36,
-            "required field 'valueType' is missing in a value", ""
+            "Property ValueType is missing in a value", ""
         ),
         (
             "{\"typeName\":\"a\",\"codes\":[],\"value\":{\"valueType\":\"String\"}}", 36,
-            "required field 'valueName' is missing in a value", ""
+            "Required property 'ValueName' not found in JSON", ""
         ),
         (
             "{\"typeName\":\"a\",\"codes\":[],\"period\":\"0s\"}", 37,
@@ -67,7 +79,7 @@ import Testing
         ),
         (
             "{\"typeName\":\"a\",\"codes\":[],\"components\":[{\"codes\":[]}]}", 42,
-            "required field 'value' is missing in a component", ""
+            "Required property 'Value' not found in JSON", ""
         ),
         (
             "{\"typeName\":\"a\",\"codes\":[],\"components\":[{\"codes\":[],\"value\":"
@@ -100,18 +112,22 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\"templateType\":\"CollectionContent\",\"template\":[]}", "unknown templateType 'CollectionContent'"),
-        ("{\"templateType\":\"\",\"template\":\"\"}", "unknown templateType ''"),
+        (
+            "{\"templateType\":\"CollectionContent\",\"template\":[]}",
+            "Expected TemplateType value CollectionFhirTemplate, actual CollectionContent"
+        ),
+        ("{\"templateType\":\"\",\"template\":\"\"}", "Expected TemplateType value CollectionFhirTemplate, actual "),
         (
             "{\"templateType\":\"CollectionFhir\",\"template\":{}}",
-            "expected 'template' of CollectionFhir to be an array, found an object"
+            "Expected an array for the template property value for template type "
+                + "CollectionFhirTemplate, found an object"
         ),
-        ("{\"template\":[]}", "required field 'templateType' is missing in a CollectionFhir template"),
-        ("{\"templateType\":\"CollectionFhir\"}", "required field 'template' is missing in a CollectionFhir template"),
-        ("[]", "expected a CollectionFhir template to be an object, found an array"),
+        ("{\"template\":[]}", "Required property 'TemplateType' not found in JSON"),
+        ("{\"templateType\":\"CollectionFhir\"}", "Required property 'Template' not found in JSON"),
+        ("[]", "a CollectionFhir template must be an object, found an array"),
         (
             "{\"templateType\":\"CollectionFhir\",\"template\":[{\"templateType\":\"mock\",\"template\":{}}]}",
-            "unknown templateType 'mock'"
+            "Expected TemplateType value CodeValueFhirTemplate, actual mock"
         ),
     ])
     func refusesWrongShells(text: String, message: String) throws {
@@ -130,10 +146,18 @@ import Testing
               {"templateType":"CodeValueFhir","template":{"typeName":"b","code":[],"x":1}}]}
             """)
         #expect(templates.map(\.typeName) == ["Good"])
-        #expect(log.count == 5, "\(log.map(\.text))")
-        #expect(log[0].message == "duplicate template for type name 'good'")
-        #expect(log[0].position.line == 3)
-        #expect(log[0].advice.contains("line 2"))
+        let errors = log.filter { $0.severity == .error }
+        #expect(errors.count == 5, "\(log.map(\.text))")
+        let duplicate = try #require(errors.first { $0.code == "duplicate-type" })
+        #expect(duplicate.message == "Duplicate template defined for type name: 'good'")
+        #expect(duplicate.position.line == 3 && duplicate.template == "good")
+        #expect(duplicate.advice.contains("line 2"))
+        let places = errors.map { "\($0.position.line) \($0.code) \($0.template)" }
+        #expect(
+            places == [
+                "4 missing-field ", "5 unknown-field b", "5 unknown-field b", "5 missing-field b",
+                "3 duplicate-type good",
+            ])
     }
 
     @Test(
@@ -148,7 +172,7 @@ import Testing
         ] as [(String, Grouping?)])
     func readsGroupings(member: String, grouping: Grouping?) throws {
         let (templates, log) = try load(shell("{\"typeName\":\"a\",\"codes\":[],\(member)}"))
-        #expect(log.isEmpty)
+        #expect(log.map(\.code) == ["no-value"])
         #expect(templates[0].declaredGrouping == grouping)
     }
 
@@ -156,6 +180,8 @@ import Testing
         let quantity = "{\"typeName\":\"a\",\"codes\":[],\"value\":{\"valueType\":\"Quantity\",\"valueName\":\"v\"}}"
         let statistics = quantity.replacing("Quantity", with: "Statistics")
         #expect(try load(shell(quantity)).templates[0].grouping(defaultPeriod: 60) == .instance)
+        let sampled = quantity.replacing("Quantity", with: "SampledData")
+        #expect(try load(shell(sampled)).templates[0].grouping(defaultPeriod: 60) == .instance, "as the reference")
         #expect(
             try load(shell(statistics)).templates[0].grouping(defaultPeriod: 60) == .tumbling(nanoseconds: 60))
     }
@@ -167,7 +193,10 @@ import Testing
             "\"codes\":[],\"value\":{\"valueType\":\"Quantity\",\"valueName\":\"v\",\"code\":\"mmHg\"}",
             "not the UCUM code"
         ),
-        ("\"codes\":[],\"value\":{\"valueType\":\"Quantity\",\"valueName\":\"v\",\"color\":\"red\"}", "unknown field"),
+        (
+            "\"codes\":[],\"value\":{\"valueType\":\"Quantity\",\"valueName\":\"v\",\"color\":\"red\"}",
+            "Could not find member 'color'"
+        ),
         ("\"codes\":[{\"system\":\"http://loinc.org\",\"code\":\"8867-4\"}]", "needs the category"),
         ("\"codes\":[{\"system\":\"http://loinc.org\",\"code\":\"85354-9\"}]", "component with LOINC 8480-6"),
     ])

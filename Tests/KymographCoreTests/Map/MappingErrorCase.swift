@@ -389,7 +389,7 @@ extension MappingErrorCase {
                 "value": {"valueType": "Quantity", "valueName": "y", "unit": "/min", "system": "http://unitsofmeasure.org", "code": "/min"}}}]}
                 """#,
             texts: [
-                "m/device.json:9:12: warning: the FHIR template of 't' does not use the value 'x'; it will not appear in Observations",
+                "m/device.json:9:12: warning: the FHIR template of 't' does not use the value 'x'; it will not appear in Observations; did you mean 'y'?",
                 "m/fhir.json:4:49: error: no device template of type 't' gives the value 'y'; did you mean 'x'?",
             ]),
         MappingErrorCase(
@@ -413,7 +413,7 @@ extension MappingErrorCase {
                 "value": {"valueType": "Quantity", "valueName": "x", "unit": "/min", "system": "http://unitsofmeasure.org", "code": "/min"}}}]}
                 """#,
             texts: [
-                "m/device.json:5:13: warning: the type 't' has no FHIR template; its readings will be rejected as noFHIRTemplate; add one to m/fhir.json",
+                "m/device.json:5:13: warning: the type 't' has no FHIR template; its readings will be rejected as noFHIRTemplate; add one to m/fhir.json, or is 'tt' there meant?",
                 "m/fhir.json:2:13: warning: no device template gives the type 'tt'; did you mean 't'?",
             ]),
     ]

@@ -31,8 +31,8 @@ public struct FHIRTemplate: Sendable {
         var position: SourcePosition
     }
 
-    /// The declared grouping; when none is declared, windows of `nanoseconds` for types that summarise or keep a series
-    /// (Statistics, SampledData), and one Observation per reading for all others.
+    /// The declared grouping; when none is declared, windows of `nanoseconds` for types that summarise (Statistics, our
+    /// addition), and one Observation per reading for all others, as the reference has it (mapping dialect, section 4).
     public func grouping(defaultPeriod nanoseconds: Int64) -> Grouping {
         if let declaredGrouping { return declaredGrouping }
         return allValues.contains { $0.kind.needsWindow } ? .tumbling(nanoseconds: nanoseconds) : .instance
@@ -81,6 +81,8 @@ struct UnitRule: Sendable {
     var unit: String?
     var system: String?
     var code: String?
+    /// Where the code is written; the unit's text, or the value, when there is none.
+    var position = SourcePosition.start
 
     static let ucum = "http://unitsofmeasure.org"
 }
@@ -108,12 +110,9 @@ struct ValueRule: Sendable {
             }
         }
 
-        /// Whether it makes sense for several readings only.
+        /// Whether it is grouped into windows when nothing else is said.
         var needsWindow: Bool {
-            switch self {
-            case .sampledData, .statistics: true
-            case .quantity, .string, .codeableConcept: false
-            }
+            if case .statistics = self { true } else { false }
         }
     }
 

@@ -7,33 +7,47 @@ public enum FHIRTemplateLoader {
     public static func load(_ root: JSONNode, log: inout DiagnosticLog) -> [FHIRTemplate] {
         guard let body = open(root, as: "CollectionFhir", log: &log) else { return [] }
         guard let elements = body.elements else {
-            log.error(body.position, "expected 'template' of CollectionFhir to be an array, found \(body.kind)")
+            refuse(body, expected: "an array", in: "CollectionFhirTemplate", log: &log)
             return []
         }
-        var templates: [FHIRTemplate] = []
+        let templates = elements.compactMap { readTemplate($0, log: &log) }
+        let kept = withoutDuplicates(templates, log: &log)
+        log.attributeToTemplates(of: root)
+        return kept
+    }
+
+    /// The first template of each type name, which are compared without regard to case.
+    private static func withoutDuplicates(_ templates: [FHIRTemplate], log: inout DiagnosticLog) -> [FHIRTemplate] {
         var places: [String: SourcePosition] = [:]
-        for element in elements {
-            guard let template = readTemplate(element, log: &log) else { continue }
-            if let first = places[template.typeName.lowercased()] {
-                log.error(
-                    template.namePosition, "duplicate template for type name '\(template.typeName)'",
-                    advice: "the first is at line \(first.line); names that differ only in case are the same")
-                continue
+        return templates.filter { template in
+            guard let first = places[template.typeName.lowercased()] else {
+                places[template.typeName.lowercased()] = template.namePosition
+                return true
             }
-            places[template.typeName.lowercased()] = template.namePosition
-            templates.append(template)
+            log.error(
+                template.namePosition, "Duplicate template defined for type name: '\(template.typeName)'",
+                advice: "the first is at line \(first.line); names that differ only in case are the same",
+                finding: .duplicateType)
+            return false
         }
-        return templates
+    }
+
+    private static func refuse(_ body: JSONNode, expected: String, in type: String, log: inout DiagnosticLog) {
+        log.error(
+            body.position,
+            "Expected \(expected) for the template property value for template type \(type), found \(body.kind)",
+            finding: .wrongKind)
     }
 
     /// Checks the `{templateType, template}` shell around a template and returns what is inside.
     private static func open(_ node: JSONNode, as name: String, log: inout DiagnosticLog) -> JSONNode? {
-        guard let shell = TemplateObject(node, what: "a \(name) template", log: &log) else { return nil }
-        guard let type = shell.required("templateType", log: &log),
-            let text = TemplateObject.text(type, "'templateType'", log: &log)
+        guard let shell = FieldReader.open(node, what: "a \(name) template", log: &log),
+            let text = shell.requiredString("templateType", log: &log)
         else { return nil }
         guard [name, name + "Template"].contains(where: { $0.lowercased() == text.lowercased() }) else {
-            log.error(type.position, "unknown templateType '\(text)'", advice: "expected '\(name)' here")
+            log.error(
+                shell.position(of: "templateType"), "Expected TemplateType value \(name)Template, actual \(text)",
+                advice: "write \"templateType\": \"\(name)\" here", finding: .wrongTemplateType)
             return nil
         }
         return shell.required("template", log: &log)
@@ -45,10 +59,14 @@ public enum FHIRTemplateLoader {
     ]
 
     private static func readTemplate(_ node: JSONNode, log: inout DiagnosticLog) -> FHIRTemplate? {
-        guard let body = open(node, as: "CodeValueFhir", log: &log),
-            let object = TemplateObject(body, what: "a CodeValueFhir template", log: &log)
-        else { return nil }
-        object.checkNames(fields, log: &log)
+        guard let body = open(node, as: "CodeValueFhir", log: &log) else { return nil }
+        guard body.members != nil else {
+            refuse(body, expected: "an object", in: "CodeValueFhirTemplate", log: &log)
+            return nil
+        }
+        let object = FieldReader(body, what: "a CodeValueFhir template", log: &log)
+        let errors = log.errorCount
+        object.refuseUnknown(fields, log: &log)
         let name = typeName(object, log: &log)
         let codes = object.required("codes", log: &log).map { CodeReader.codings($0, log: &log) }
         let reader = ValueReader(inComponent: false)
@@ -60,31 +78,30 @@ public enum FHIRTemplateLoader {
             code: concept(text: object.text("text", log: &log), codes: codes ?? [], name: name?.text),
             profiles: profiles(object, log: &log), effective: effective(object, log: &log), value: value ?? nil,
             components: components(object, log: &log), source: source(object, log: &log))
-        ConformanceCheck.run(draft, position: body.position, log: &log)
         let isComplete = name != nil && codes != nil && !(value != nil && draft.value == nil)
+        FHIRTemplateCheck.run(draft, position: body.position, isComplete: log.errorCount == errors, log: &log)
         return isComplete ? draft : nil
     }
 
     private static func typeName(
-        _ object: TemplateObject, log: inout DiagnosticLog
+        _ object: FieldReader, log: inout DiagnosticLog
     ) -> (text: String, position: SourcePosition)? {
-        guard let node = object.required("typeName", log: &log),
-            let text = TemplateObject.text(node, "'typeName'", log: &log)
-        else { return nil }
+        guard let text = object.requiredString("typeName", log: &log) else { return nil }
+        let position = object.position(of: "typeName")
         guard text.contains(where: { !$0.isWhitespace }) else {
-            log.error(node.position, "blank type name '\(text)'", advice: "name the type as the device template does")
+            log.error(
+                position, "Empty type name is not allowed: '\(text)'",
+                advice: "name the type as the device template does", finding: .blankField)
             return nil
         }
-        return (text, node.position)
+        return (text, position)
     }
 
     private static func source(
-        _ object: TemplateObject, log: inout DiagnosticLog
+        _ object: FieldReader, log: inout DiagnosticLog
     ) -> FHIRTemplate.TypeReference? {
-        guard let node = object.node("from"), let text = TemplateObject.text(node, "'from'", log: &log) else {
-            return nil
-        }
-        return FHIRTemplate.TypeReference(typeName: text, position: node.position)
+        guard let text = object.text("from", log: &log) else { return nil }
+        return FHIRTemplate.TypeReference(typeName: text, position: object.position(of: "from"))
     }
 
     /// `code.text` is what the template says; without codes, FHIR needs some text, so the type's name stands in.
@@ -92,23 +109,23 @@ public enum FHIRTemplateLoader {
         CodeableConcept(text: text ?? (codes.isEmpty ? name : nil), codings: codes)
     }
 
-    private static func profiles(_ object: TemplateObject, log: inout DiagnosticLog) -> [String] {
+    private static func profiles(_ object: FieldReader, log: inout DiagnosticLog) -> [String] {
         (object.array("profile", log: &log) ?? []).compactMap {
-            TemplateObject.text($0, "a profile", log: &log).flatMap { $0.isEmpty ? nil : $0 }
+            $0.text("a profile", log: &log).flatMap { $0.isEmpty ? nil : $0 }
         }
     }
 
-    private static func effective(_ object: TemplateObject, log: inout DiagnosticLog) -> EffectiveRule {
+    private static func effective(_ object: FieldReader, log: inout DiagnosticLog) -> EffectiveRule {
         object.choice("effective", among: [("covered", .covered), ("window", .window)], log: &log) ?? .covered
     }
 
-    private static func components(_ object: TemplateObject, log: inout DiagnosticLog) -> [ComponentRule] {
+    private static func components(_ object: FieldReader, log: inout DiagnosticLog) -> [ComponentRule] {
         (object.array("components", log: &log) ?? []).compactMap { component($0, log: &log) }
     }
 
     private static func component(_ node: JSONNode, log: inout DiagnosticLog) -> ComponentRule? {
-        guard let object = TemplateObject(node, what: "a component", log: &log) else { return nil }
-        object.checkNames(["codes", "value"], log: &log)
+        guard let object = FieldReader.open(node, what: "a component", log: &log) else { return nil }
+        object.refuseUnknown(["codes", "value"], log: &log)
         let codes = object.required("codes", log: &log).map { CodeReader.codings($0, log: &log) }
         let value = object.required("value", log: &log).flatMap { ValueReader(inComponent: true).read($0, log: &log) }
         guard let codes, let value else { return nil }

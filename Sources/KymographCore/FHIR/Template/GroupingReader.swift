@@ -6,14 +6,14 @@ enum GroupingReader {
     ]
 
     /// The declared grouping; `period` wins over `periodInterval`; nil when neither is there or usable.
-    static func read(_ object: TemplateObject, log: inout DiagnosticLog) -> Grouping? {
+    static func read(_ object: FieldReader, log: inout DiagnosticLog) -> Grouping? {
         let interval = object.node("periodInterval").flatMap { readInterval($0, log: &log) }
         guard let period = object.node("period") else { return interval }
         return readPeriod(period, log: &log)
     }
 
     private static func readPeriod(_ node: JSONNode, log: inout DiagnosticLog) -> Grouping? {
-        guard let text = TemplateObject.text(node, "'period'", log: &log) else { return nil }
+        guard let text = node.text("'period'", log: &log) else { return nil }
         switch text.lowercased() {
         case "instance": return .instance
         case "correlation": return .correlation
@@ -21,7 +21,9 @@ enum GroupingReader {
         }
         guard let length = DurationText.parse(text), length > 0 else {
             let advice = "\(DurationText.advice), or instance, or correlation"
-            log.error(node.position, "period '\(text)' is not a length of time above zero", advice: advice)
+            log.error(
+                node.position, "period '\(text)' is not a length of time above zero", advice: advice,
+                finding: .wrongPeriod)
             return nil
         }
         return .tumbling(nanoseconds: length)
@@ -31,7 +33,8 @@ enum GroupingReader {
         guard let minutes = minutes(node), minutes >= -1, minutes <= Int64.max / minute else {
             log.error(
                 node.position, "periodInterval is neither minutes nor a known name",
-                advice: "use 0 (Single), 60 (Hourly), 1440 (Daily), -1 (CorrelationId) or another number of minutes")
+                advice: "use 0 (Single), 60 (Hourly), 1440 (Daily), -1 (CorrelationId) or another number of minutes",
+                finding: .wrongPeriod)
             return nil
         }
         switch minutes {

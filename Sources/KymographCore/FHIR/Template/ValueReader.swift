@@ -6,15 +6,13 @@ struct ValueReader {
 
     /// The value, or nil after an error that leaves nothing usable.
     func read(_ node: JSONNode, log: inout DiagnosticLog) -> ValueRule? {
-        guard let object = TemplateObject(node, what: "a value", log: &log) else { return nil }
+        guard let object = FieldReader.open(node, what: "a value", log: &log) else { return nil }
         let name = valueName(object, log: &log)
-        guard let type = object.required("valueType", log: &log),
-            let text = TemplateObject.text(type, "'valueType'", log: &log)
-        else { return nil }
+        guard let type = valueType(object, log: &log), let text = type.text("'valueType'", log: &log) else {
+            return nil
+        }
         guard let known = ValueReader.types.first(where: { $0.lowercased() == text.lowercased() }) else {
-            let fallback = "use one of \(ValueReader.types.joined(separator: ", "))"
-            let advice = NearestName.advice(for: text, among: ValueReader.types, otherwise: fallback)
-            log.error(type.position, "unknown valueType '\(text)'", advice: advice)
+            log.unknownChoice("valueType", text, at: type.position, among: ValueReader.types)
             return nil
         }
         let kind = readKind(known, node, log: &log)
@@ -22,21 +20,36 @@ struct ValueReader {
         return ValueRule(name: name.text, namePosition: name.position, position: node.position, kind: kind)
     }
 
-    private func valueName(
-        _ object: TemplateObject, log: inout DiagnosticLog
-    ) -> (text: String, position: SourcePosition)? {
-        guard let node = object.required("valueName", log: &log),
-            let text = TemplateObject.text(node, "'valueName'", log: &log)
-        else { return nil }
-        guard !text.isEmpty else {
-            log.error(node.position, "'valueName' is empty", advice: "name a value of the device template")
+    /// The value's type, whose name the reference knows in two spellings only (mapping dialect, section 4).
+    private func valueType(_ object: FieldReader, log: inout DiagnosticLog) -> JSONNode? {
+        if let member = object.member("valueType") {
+            if ["valueType", "ValueType"].contains(member.name) { return object.required("valueType", log: &log) }
+            log.error(
+                member.position, "Property ValueType is missing: '\(member.name)' is not read as it",
+                advice: "spell it \"valueType\"", finding: .missingField)
             return nil
         }
-        return (text, node.position)
+        log.error(
+            object.position, "Property ValueType is missing in a value",
+            advice: "add \"valueType\": one of \(ValueReader.types.joined(separator: ", "))", finding: .missingField)
+        return nil
+    }
+
+    private func valueName(
+        _ object: FieldReader, log: inout DiagnosticLog
+    ) -> (text: String, position: SourcePosition)? {
+        guard let text = object.requiredString("valueName", log: &log) else { return nil }
+        let position = object.position(of: "valueName")
+        guard !text.isEmpty else {
+            log.error(
+                position, "'valueName' is empty", advice: "name a value of the device template", finding: .blankField)
+            return nil
+        }
+        return (text, position)
     }
 
     private func readKind(_ type: String, _ node: JSONNode, log: inout DiagnosticLog) -> ValueRule.Kind? {
-        guard let object = TemplateObject(node, what: "a \(type) value", log: &log) else { return nil }
+        guard let object = FieldReader.open(node, what: "a \(type) value", log: &log) else { return nil }
         switch type {
         case "Quantity":
             check(object, ["unit", "system", "code"], log: &log)
@@ -56,31 +69,34 @@ struct ValueReader {
     }
 
     /// The reference system ignores members of values that it does not know, so files may have some: warn.
-    private func check(_ object: TemplateObject, _ names: [String], log: inout DiagnosticLog) {
-        object.checkNames(["valueType", "valueName"] + names, severity: .warning, log: &log)
+    private func check(_ object: FieldReader, _ names: [String], log: inout DiagnosticLog) {
+        object.refuseUnknown(["valueType", "valueName"] + names, severity: .warning, log: &log)
     }
 
-    private func concept(_ object: TemplateObject, log: inout DiagnosticLog) -> ValueRule.Kind? {
+    private func concept(_ object: FieldReader, log: inout DiagnosticLog) -> ValueRule.Kind? {
         let concept = CodeableConcept(
             text: object.text("text", log: &log), codings: CodeReader.codings(of: object, log: &log))
         guard concept.isEmpty else { return .codeableConcept(concept) }
-        log.error(object.position, "a CodeableConcept value needs 'codes' or 'text'", advice: "add one of them")
+        log.error(
+            object.position, "a CodeableConcept value needs 'codes' or 'text'", advice: "add one of them",
+            finding: .emptyConcept)
         return nil
     }
 
-    private func unit(_ object: TemplateObject, log: inout DiagnosticLog) -> UnitRule {
+    private func unit(_ object: FieldReader, log: inout DiagnosticLog) -> UnitRule {
         let code = object.text("code", log: &log)
         let system = object.text("system", log: &log)
         let unit = UnitRule(
             // The vital signs profiles demand the unit's text as well as its code (spec/fhir.md section 1).
             unit: object.text("unit", log: &log) ?? code,
             // A system without a code says nothing, and FHIR's qty-3 demands one with a code.
-            system: code == nil ? nil : system ?? UnitRule.ucum, code: code)
-        UCUMTraps.check(unit, at: object.node("code")?.position ?? object.position, log: &log)
+            system: code == nil ? nil : system ?? UnitRule.ucum, code: code,
+            position: object.position(of: code == nil ? "unit" : "code"))
+        UnitCheck.checkSpelling(unit, in: object, log: &log)
         return unit
     }
 
-    private func series(_ object: TemplateObject, period: String, log: inout DiagnosticLog) -> SeriesRule {
+    private func series(_ object: FieldReader, period: String, log: inout DiagnosticLog) -> SeriesRule {
         let collisions: [(String, SlotCollision)] = SlotCollision.allCases.map { ("\($0)", $0) }
         return SeriesRule(
             period: object.node(period).flatMap { readPeriod($0, period, log: &log) },
@@ -96,13 +112,15 @@ struct ValueReader {
         default: break
         }
         let advice = "write the milliseconds between two samples, such as 1000, or \"auto\""
-        log.error(node.position, "'\(name)' is not a number of milliseconds above zero", advice: advice)
+        log.error(
+            node.position, "'\(name)' is not a number of milliseconds above zero", advice: advice,
+            finding: .wrongPeriod)
         return nil
     }
 
-    private func statistics(_ object: TemplateObject, log: inout DiagnosticLog) -> StatisticsRule {
+    private func statistics(_ object: FieldReader, log: inout DiagnosticLog) -> StatisticsRule {
         let names = ["valueType", "valueName", "unit", "system", "code", "aggregate", "components", "series"]
-        object.checkNames(names, log: &log)
+        object.refuseUnknown(names, log: &log)
         let aggregates: [(String, StatisticsRule.Aggregate)] = [("mean", .mean), ("sum", .sum)]
         let aggregate = object.choice("aggregate", among: aggregates, log: &log) ?? .mean
         let parts = parts(object, log: &log)
@@ -116,31 +134,30 @@ struct ValueReader {
     }
 
     /// A FHIR component has no components of its own.
-    private func refuseNested(_ object: TemplateObject, log: inout DiagnosticLog) {
+    private func refuseNested(_ object: FieldReader, log: inout DiagnosticLog) {
         for name in ["components", "series"] {
             guard let node = object.node(name) else { continue }
             log.error(
                 node.position, "Statistics inside a component cannot have '\(name)'",
-                advice: "FHIR components do not nest: remove it, or make this the template's own value")
+                advice: "FHIR components do not nest: remove it, or make this the template's own value",
+                finding: .nestedComponents)
         }
     }
 
-    private func parts(_ object: TemplateObject, log: inout DiagnosticLog) -> [StatisticsRule.Part]? {
+    private func parts(_ object: FieldReader, log: inout DiagnosticLog) -> [StatisticsRule.Part]? {
         guard let elements = object.array("components", log: &log) else { return nil }
         let names = StatisticsRule.Part.allCases.map(\.rawValue)
         return elements.compactMap { element in
-            guard let text = TemplateObject.text(element, "a statistics component", log: &log) else { return nil }
+            guard let text = element.text("a statistics component", log: &log) else { return nil }
             if let part = StatisticsRule.Part(rawValue: text.lowercased()) { return part }
-            let fallback = "use \(names.joined(separator: ", "))"
-            let advice = NearestName.advice(for: text, among: names, otherwise: fallback)
-            log.error(element.position, "unknown statistics component '\(text)'", advice: advice)
+            log.unknownChoice("statistics component", text, at: element.position, among: names)
             return nil
         }
     }
 
     private func seriesComponent(_ node: JSONNode, log: inout DiagnosticLog) -> SeriesComponentRule? {
-        guard let object = TemplateObject(node, what: "a series", log: &log) else { return nil }
-        object.checkNames(["codes", "period", "collision"], log: &log)
+        guard let object = FieldReader.open(node, what: "a series", log: &log) else { return nil }
+        object.refuseUnknown(["codes", "period", "collision"], log: &log)
         let codings = CodeReader.codings(of: object, log: &log)
         // FHIR demands a code of every component.
         let concept = CodeableConcept(text: codings.isEmpty ? "series" : nil, codings: codings)

@@ -2,18 +2,19 @@
 enum LOINC {
     static let system = "http://loinc.org"
 
-    /// Warns when `coding` is of LOINC and its code cannot be one.
-    static func check(_ coding: Coding, log: inout DiagnosticLog) {
-        guard coding.system == system, let code = coding.code else { return }
-        guard let (number, digit) = split(code) else {
-            let advice = "LOINC numbers look like 8867-4"
-            return log.warning(coding.position, "'\(code)' is not a LOINC number", advice: advice)
-        }
+    /// What is wrong with `code` as a LOINC number.
+    enum Fault: Equatable {
+        /// It has another form.
+        case form
+        /// Its check digit should be this one.
+        case checkDigit(Int)
+    }
+
+    /// Why `code` cannot be a LOINC number, or nil when it can.
+    static func fault(in code: String) -> Fault? {
+        guard let (number, digit) = split(code) else { return .form }
         let expected = checkDigit(number)
-        guard digit != expected else { return }
-        log.warning(
-            coding.position, "LOINC number '\(code)' has the wrong check digit",
-            advice: "\(code.dropLast(2)) ends in -\(expected): look the number up again at loinc.org")
+        return digit == expected ? nil : .checkDigit(expected)
     }
 
     private static func split(_ code: String) -> (number: [Int], digit: Int)? {

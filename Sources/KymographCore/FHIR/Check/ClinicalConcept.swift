@@ -1,0 +1,92 @@
+/// What a measurement is about, as far as its names tell.
+enum ClinicalConcept: CaseIterable {
+    // Phrases are looked for in this order, and each is taken out when found: heart rate variability is no heart rate.
+    case heartRateVariability, heartRate, respiratoryRate, oxygenSaturation, temperature, bodyMassIndex, weight
+    case headCircumference, height, systolic, diastolic, bloodPressure, glucose, steps, distance, energy, sleep
+
+    /// Words, lower case, that name it.
+    private var phrases: [String] {
+        switch self {
+        case .heartRateVariability: ["heart rate variability", "hrv", "sdnn", "rmssd"]
+        case .heartRate: ["heart rate", "heartrate", "pulse rate", "pulserate", "heart beat", "heartbeat"]
+        case .respiratoryRate:
+            ["respiratory rate", "respiration rate", "breathing rate", "respiratoryrate", "respirationrate"]
+        case .oxygenSaturation: ["oxygen saturation", "oxygensaturation", "sp o2", "spo2", "blood oxygen"]
+        case .temperature: ["temperature", "bodytemperature", "body temp"]
+        case .bodyMassIndex: ["body mass index", "bmi"]
+        case .weight: ["weight", "bodyweight", "body mass", "bodymass"]
+        case .headCircumference: ["head circumference"]
+        case .height: ["height", "bodyheight"]
+        case .systolic: ["systolic"]
+        case .diastolic: ["diastolic"]
+        case .bloodPressure: ["blood pressure", "bloodpressure"]
+        case .glucose: ["glucose", "bloodglucose", "blood sugar"]
+        case .steps: ["steps", "step count", "stepcount"]
+        case .distance: ["distance"]
+        case .energy: ["energy", "calories", "kilocalories"]
+        case .sleep: ["sleep", "sleep duration"]
+        }
+    }
+
+    /// What messages call it.
+    var name: String {
+        switch self {
+        case .heartRateVariability: "heart rate variability"
+        case .heartRate: "heart rate"
+        case .respiratoryRate: "respiratory rate"
+        case .oxygenSaturation: "oxygen saturation"
+        case .bodyMassIndex: "body mass index"
+        case .headCircumference: "head circumference"
+        case .bloodPressure: "blood pressure"
+        case .systolic: "systolic blood pressure"
+        case .diastolic: "diastolic blood pressure"
+        default: phrases[0]
+        }
+    }
+
+    /// What `text`, a display or a name such as `diastolicBloodPressure`, is about: nothing when no phrase is in it.
+    ///
+    /// Which of the blood pressures it is counts for more than that it is one.
+    static func named(in text: String) -> Set<ClinicalConcept> {
+        var words = " \(text.wordsInLowerCase.joined(separator: " ")) "
+        var found: Set<ClinicalConcept> = []
+        for concept in allCases {
+            for phrase in concept.phrases {
+                guard let place = words.firstPlace(of: " \(phrase) ") else { continue }
+                found.insert(concept)
+                words.replaceSubrange(place, with: " ")
+            }
+        }
+        if found.contains(.systolic) || found.contains(.diastolic) { found.remove(.bloodPressure) }
+        return found
+    }
+}
+
+extension String {
+    /// The words of a text or of a name in camel case or with separators; digits belong to the word before them.
+    fileprivate var wordsInLowerCase: [String] {
+        var words: [String] = []
+        var word = ""
+        var isAfterLower = false
+        for character in self {
+            let isWord = character.isLetter || character.isNumber
+            if !isWord || (character.isUppercase && isAfterLower) {
+                if !word.isEmpty { words.append(word) }
+                word = ""
+            }
+            if isWord { word += character.lowercased() }
+            isAfterLower = character.isLowercase || character.isNumber
+        }
+        return word.isEmpty ? words : words + [word]
+    }
+
+    /// Where `text` is for the first time.
+    fileprivate func firstPlace(of text: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}
