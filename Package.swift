@@ -48,7 +48,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "KymographCoreTests", dependencies: ["KymographCore", "COpenSSL"],
+            name: "KymographCoreTests", dependencies: ["KymographCore", "KymographTestKit", "COpenSSL"],
             exclude: ["Conformance/expected-differences.json", "Conformance/fhir-expected-differences.json"],
             swiftSettings: strict),
         .testTarget(name: "RingConcurrencyTests", dependencies: ["KymographCore"], swiftSettings: strict),

@@ -9,7 +9,8 @@ struct Run: ParsableCommand {
         abstract: "Receive readings, group them into windows and write FHIR bundles.",
         discussion: """
             Without a source it listens on UDP 127.0.0.1:5757 and the Unix socket ./kymo.sock. The first SIGINT or \
-            SIGTERM stops receiving and delivers what is there; a second one ends at once.
+            SIGTERM stops receiving and delivers what is there; a second one ends at once. SIGHUP, and a change of a \
+            mapping's files, loads the mappings again; with an error the former ones stay in use.
 
             Settings come from flags, then environment variables KYMO_…, then the file given by --config, then \
             defaults; docs/configuration.md lists them all.
@@ -22,10 +23,12 @@ struct Run: ParsableCommand {
     func run() throws {
         // Before any thread starts, so that all of them leave the signals to this one.
         let signals = try Self.watchSignals()
-        let (settings, set) = try self.settings.load()
+        let (settings, set, watch) = try self.settings.load()
         let pipeline: Pipeline
         do {
-            pipeline = try Pipeline(settings, set: set) { StandardError.write("kymo: \($0)\n") }
+            pipeline = try Pipeline(
+                settings, set: set, watch: watch, notes: { StandardError.write("kymo: \($0)\n") },
+                findings: Diagnostics.write)
         } catch {
             throw StandardError.exit(error.message, code: error.exitCode)
         }

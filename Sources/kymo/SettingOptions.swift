@@ -26,6 +26,11 @@ struct SettingOptions: ParsableArguments {
             valueName: "name|dir"))
     var mapping: [String] = []
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether mappings in folders are loaded again when their files change. Default: --watch.")
+    var watch: Bool?
+
     @Option(help: CompatibilityOption.help)
     var compatibility: String?
 
@@ -52,18 +57,24 @@ struct SettingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Append rejected readings with their bytes to this file.", valueName: "file"))
     var deadLetter: String?
 
-    /// The settings and their mappings; prints what is wrong and ends with 78 when they cannot be used.
-    func load() throws -> (PipelineSettings, MappingSet) {
-        let (settings, set, diagnostics) = try check()
+    /// The settings, their mappings, and a watch on the files that these are from; prints what is wrong and ends with
+    /// 78 when they cannot be used.
+    func load() throws -> (PipelineSettings, MappingSet, MappingWatch?) {
+        var watch: MappingWatch?
+        let (settings, set, diagnostics) = try check { watch = MappingWatch($0, configuration: config) }
         Diagnostics.write(diagnostics)
         guard let settings, let set else { throw ExitCode(ExitStatus.config) }
-        return (settings, set)
+        return (settings, set, watch)
     }
 
-    /// As ``load()``, without printing: what is nil has errors among the diagnostics.
-    func check() throws -> (PipelineSettings?, MappingSet?, [Diagnostic]) {
+    /// As ``load()``, without printing: what is nil has errors among the diagnostics. `beforeReading` is called before
+    /// the mappings are read.
+    func check(
+        beforeReading: (PipelineSettings) -> Void = { _ in }
+    ) throws -> (PipelineSettings?, MappingSet?, [Diagnostic]) {
         var (settings, diagnostics) = ConfigurationLoader.load(try input())
         settings.sources = settings.listeningSources
+        beforeReading(settings)
         let mappings = ConfigurationLoader.checkMappings(settings)
         let failed = diagnostics.contains { $0.severity == .error }
         diagnostics += mappings.diagnostics
@@ -80,6 +91,7 @@ struct SettingOptions: ParsableArguments {
             ("window", "--window", window), ("lateness", "--lateness", lateness), ("idle", "--idle", idle),
             ("output.to", "--out", out), ("output.format", "--format", format),
             ("deadLetter", "--dead-letter", deadLetter),
+            ("watch", watch == false ? "--no-watch" : "--watch", watch.map(String.init)),
             ("compatibility", "--compatibility", compatibility),
         ]
         for (key, flag, value) in single {

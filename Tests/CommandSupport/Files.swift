@@ -108,6 +108,11 @@ package enum Files {
         return names.sorted()
     }
 
+    /// Gives a file or folder another path, in the place of a file that is there.
+    package static func move(_ path: String, to target: String) {
+        precondition(unsafe rename(path, target) == 0, "cannot rename \(path)")
+    }
+
     package static func exists(_ path: String) -> Bool { status(path) != nil }
 
     /// The permission bits.

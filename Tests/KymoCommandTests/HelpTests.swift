@@ -15,7 +15,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("run", ["--udp", "--unix", "--unixgram", "--stdin", "--mapping", "--window", "--config", "127.0.0.1:5757"]),
+        (
+            "run",
+            [
+                "--udp", "--unix", "--unixgram", "--stdin", "--mapping", "--window", "--config", "127.0.0.1:5757",
+                "--no-watch",
+            ]
+        ),
         ("check", ["--config", "file:line:column", "78", "--strict", "--events", "--format json"]),
         ("test", ["--update", "examples/<name>.in.json", "65"]),
         ("map", ["--mapping", "--explain", "--default-device", "standard input"]),

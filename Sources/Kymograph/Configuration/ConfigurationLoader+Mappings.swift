@@ -3,14 +3,15 @@ public import KymographCore
 extension ConfigurationLoader {
     /// Finds, loads and joins every mapping that the sources of `settings` use.
     ///
-    /// Reads folders from disk. The set is nil when there was an error; the diagnostics of all mappings are given.
+    /// Reads folders from disk. The set is nil when there was an error; the diagnostics of all mappings are given. With
+    /// `continuing`, the set can replace that one in a running pipeline.
     public static func checkMappings(
-        _ settings: PipelineSettings
+        _ settings: PipelineSettings, continuing former: MappingSet? = nil
     ) -> (set: MappingSet?, diagnostics: [Diagnostic]) {
         var log = ConfigurationLog()
         let mappings = resolve(settings, log: &log)
         let failed = log.all.contains { $0.severity == .error }
-        let loaded = MappingLoader.load(mappings, defaultPeriod: settings.window)
+        let loaded = MappingLoader.load(mappings, defaultPeriod: settings.window, continuing: former)
         for diagnostic in loaded.diagnostics { log.add(diagnostic) }
         if loaded.set != nil { MappingOverlap.check(settings, mappings, log: &log) }
         return (failed ? nil : loaded.set, log.all)

@@ -11,14 +11,17 @@ public enum MappingCatalogue {
         return try? MappingFiles(name: name, files: files)
     }
 
+    /// Whether a user who wrote `nameOrPath` means a folder: it contains a `/` or is `.` or `..`.
+    static func isFolder(_ nameOrPath: String) -> Bool {
+        nameOrPath.contains("/") || nameOrPath == "." || nameOrPath == ".."
+    }
+
     /// The mapping that a user named: a folder when `nameOrPath` contains a `/` or is `.` or `..`, else a name of the
     /// catalogue.
     ///
     /// - Throws: ``MappingFilesError``, with the nearest catalogue name when the name is unknown.
     public static func resolve(_ nameOrPath: String) throws(MappingFilesError) -> MappingFiles {
-        if nameOrPath.contains("/") || nameOrPath == "." || nameOrPath == ".." {
-            return try MappingFiles.load(directory: nameOrPath)
-        }
+        if isFolder(nameOrPath) { return try MappingFiles.load(directory: nameOrPath) }
         if let files = files(of: nameOrPath) { return files }
         throw .unknownName(nameOrPath, nearest: NearestName.of(nameOrPath, among: names))
     }

@@ -9,6 +9,9 @@ extension PipelineSettings {
         source.mappings.isEmpty ? mappings : source.mappings
     }
 
+    /// What a lane needs to know of each source.
+    func laneInputs(set: MappingSet) -> [LaneInput] { sources.map { laneInput($0, set: set) } }
+
     /// What a lane needs to know of `source`; `set` holds its mappings, see ``ConfigurationLoader/checkMappings(_:)``.
     public func laneInput(_ source: Source, set: MappingSet) -> LaneInput {
         LaneInput(

@@ -33,6 +33,8 @@ public struct PipelineSettings: Sendable {
     public var sources: [Source] = []
     /// Mappings of sources that name none.
     public var mappings: [String] = ["reading"]
+    /// Whether mappings in folders are loaded again when their files change.
+    public var watchesMappings = true
     /// Period of templates that name none and summarise.
     public var window: Int64 = 300_000_000_000
     /// How windows close, and the limits of what they hold.

@@ -27,6 +27,9 @@ enum SettingTable {
         .choice(
             "compatibility", \.compatibility, Compatibility.allCases.map { ($0.rawValue, $0) },
             "Whose rules mappings follow that do not say it themselves: ours, or every quirk of iomt-fhir"),
+        .choice(
+            "watch", \.watchesMappings, [("true", true), ("false", false)],
+            "Whether mappings in folders are loaded again when their files change"),
     ]
 
     private static let output: [Setting<PipelineSettings>] = [

@@ -64,7 +64,10 @@ struct LaneLoop: ~Copyable {
     mutating func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> Lane.End {
         while liveSources > 0 {
             let ready = try readiness.wait(milliseconds: alwaysReady.isEmpty ? LaneLoop.idleMilliseconds : 0)
-            if ready == 0, alwaysReady.isEmpty { try idle() }
+            if ready == 0, alwaysReady.isEmpty {
+                try idle()
+                consumer.batchBegin()
+            }
             for index in 0..<ready { try handle(readiness.token(index), &consumer) }
             if isStopping {
                 try drain(&consumer)
@@ -115,6 +118,7 @@ extension LaneLoop {
         _ count: Int, from index: Int, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         guard count > 0 else { return }
+        consumer.batchBegin()
         let received = WallClock.now()
         let number = sources[index].configuration.number
         var counts = SourceCounts()

@@ -6,6 +6,10 @@ public import KymographCore
 /// consumer is backpressure, which Unix sockets and pipes pass on to the sender and UDP shows as kernel drops.
 /// Views are valid only during the call and have ``ByteView/padding`` readable bytes after them.
 public protocol PayloadConsumer: ~Copyable {
+    /// A batch of datagrams or a chunk of a stream has arrived, and its payloads follow; also called now and then while
+    /// nothing arrives.
+    mutating func batchBegin()
+
     /// One line of a stream, without its newline and without a carriage return before it. Empty lines are left out.
     mutating func line(_ bytes: ByteView, source: Int, received: Instant)
 
@@ -18,4 +22,9 @@ public protocol PayloadConsumer: ~Copyable {
 
     /// The end of a batch of datagrams or a chunk of a stream: the time to publish and to wake the shards.
     mutating func batchEnd()
+}
+
+extension PayloadConsumer where Self: ~Copyable {
+    /// Does nothing.
+    public mutating func batchBegin() {}
 }

@@ -7,7 +7,7 @@ import CKymographLinux
 public final class SignalWatcher: Sendable {
     /// A signal that asks for something.
     public enum Signal: Int32, Sendable {
-        /// SIGHUP: read the configuration again, or the terminal has gone.
+        /// SIGHUP: load the mappings again, or the terminal has gone.
         case hangup = 1
         /// SIGINT: the user pressed Ctrl-C.
         case interrupt = 2

@@ -86,6 +86,7 @@ struct StreamTable: ~Copyable {
     ) -> Outcome {
         let start = stream.framer.restore(to: &memory)
         let size = memory.read(stream.descriptor.raw, at: start, count: StreamTable.chunkBytes)
+        consumer.batchBegin()
         let arrival = Arrival(source: stream.number, received: WallClock.now())
         guard size <= 0 else {
             counts.bytes += UInt64(size)

@@ -1,8 +1,10 @@
 import KymographCore
+import Synchronization
 
 /// The lane's side of the pipeline's bookkeeping: ledger, dead letters, doorbells.
 final class LaneReporter: LaneEvents, Sendable {
-    private let set: MappingSet
+    /// The set that the lane maps with, for the numbers in its rejections.
+    private let set: Mutex<MappingSet>
     private let names: [String]
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
@@ -14,7 +16,7 @@ final class LaneReporter: LaneEvents, Sendable {
         set: MappingSet, names: [String], ledger: PipelineLedger, deadLetters: DeadLetterWriter?, bells: [Doorbell],
         rings: [Ring], control: PipelineControl
     ) {
-        self.set = set
+        self.set = Mutex(set)
         self.names = names
         self.ledger = ledger
         self.deadLetters = deadLetters
@@ -23,10 +25,13 @@ final class LaneReporter: LaneEvents, Sendable {
         self.control = control
     }
 
+    /// The lane maps with `set` from here on.
+    func adopt(_ set: MappingSet) { self.set.withLock { $0 = set } }
+
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
         ledger.sources[source].reject(reason)
         guard let deadLetters else { return }
-        let text = set.describe(detail)
+        let text = set.withLock { $0 }.describe(detail)
         deadLetters.append(reason: reason, source: names[source], receivedAt: received, bytes: bytes, detail: text)
     }
 
@@ -52,12 +57,37 @@ final class LaneReporter: LaneEvents, Sendable {
     }
 }
 
-/// Hands what a lane receives to the core.
+/// Hands what a lane receives to the core, and follows the mappings between batches.
 struct LaneConsumer: ~Copyable, PayloadConsumer {
     private var lane: ReadingLane
+    private let settings: PipelineSettings
+    private let mappings: MappingExchange
+    private let reporter: LaneReporter
+    /// Of the set in use.
+    private var generation: Int
 
-    init(_ lane: consuming ReadingLane) {
-        self.lane = lane
+    /// Maps for `settings` with `first`, which the shards begin with too; `mappings` may have newer ones by now.
+    init(
+        _ settings: PipelineSettings, first set: MappingSet, _ mappings: MappingExchange,
+        router: consuming ReadingRouter, reporter: LaneReporter
+    ) {
+        lane = ReadingLane(
+            set: set, inputs: settings.laneInputs(set: set), limits: settings.scan, router: router, events: reporter)
+        self.settings = settings
+        self.mappings = mappings
+        self.reporter = reporter
+        generation = 0
+    }
+
+    mutating func batchBegin() {
+        if mappings.generation != generation { adopt() }
+    }
+
+    private mutating func adopt() {
+        let set: MappingSet
+        (set, generation) = mappings.latest
+        reporter.adopt(set)
+        lane.adopt(set, inputs: settings.laneInputs(set: set))
     }
 
     mutating func line(_ bytes: ByteView, source: Int, received: Instant) {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Sources, lanes, rings, shards and a sink, wired together and run until they end or are told to.
 ///
-/// Everything that can fail for a reason outside — addresses, files — is opened by ``init(_:set:notes:)``, so that a
-/// pipeline that starts, runs.
+/// Everything that can fail for a reason outside — addresses, files — is opened by
+/// ``init(_:set:watch:notes:findings:)``, so that a pipeline that starts, runs.
 public final class Pipeline: Sendable {
     /// How a run ended.
     public struct Outcome: Sendable {
@@ -17,7 +17,10 @@ public final class Pipeline: Sendable {
     }
 
     private let settings: PipelineSettings
+    /// What lanes and shards begin with.
     private let set: MappingSet
+    private let mappings: MappingExchange
+    private let reloader: MappingReloader
     private let lanes: [Lane]
     /// For each lane, the numbers of the sources that it reads, in its order.
     private let laneSources: [[Int]]
@@ -35,12 +38,17 @@ public final class Pipeline: Sendable {
     /// Why the dead letters are not complete, if so.
     private let closingMessage = Mutex<String?>(nil)
 
-    /// Opens everything. `notes` takes messages for the operator while the pipeline runs, from any thread.
+    /// Opens everything. `notes` takes messages for the operator while the pipeline runs, and `findings` what is wrong
+    /// with mappings that are loaded again; both from any thread. `watch` was made before `set` was loaded; without it,
+    /// files are loaded again on SIGHUP only.
     public init(
-        _ settings: PipelineSettings, set: MappingSet, notes: @escaping @Sendable (String) -> Void
+        _ settings: PipelineSettings, set: MappingSet, watch: MappingWatch? = nil,
+        notes: @escaping @Sendable (String) -> Void,
+        findings: (@Sendable ([Diagnostic]) -> Void)? = nil
     ) throws(PipelineError) {
         self.settings = settings
         self.set = set
+        mappings = MappingExchange(set)
         ledger = PipelineLedger(sources: settings.sources.count)
         do throws(SinkError) {
             sink = try Pipeline.openSink(settings, notes)
@@ -55,6 +63,9 @@ public final class Pipeline: Sendable {
         let assignment = Pipeline.assignment(settings)
         do throws(SourceError) {
             control = try PipelineControl(notes: notes)
+            reloader = try MappingReloader(
+                settings, mappings, watch: watch, notes: notes,
+                findings: findings ?? { found in for diagnostic in found { notes(diagnostic.text) } })
             bells = try Pipeline.bells(settings.shards)
             lanes = try Pipeline.openLanes(settings, assignment)
         } catch {
@@ -108,10 +119,12 @@ public final class Pipeline: Sendable {
     /// second.
     ///
     /// The first SIGINT or SIGTERM stops receiving and delivers what is there, for at most
-    /// ``PipelineSettings/drainLimit``; a second one ends at once.
+    /// ``PipelineSettings/drainLimit``; a second one ends at once. SIGHUP loads the mappings again.
     public func run(signals: SignalWatcher?, progress: ((PipelineSummary) -> Void)? = nil) -> Outcome {
         startShards()
         startLanes()
+        WorkerThread.start("kymo-reload") { [reloader] in reloader.run() }
+        defer { reloader.stop() }
         var controller = RunController(drainLimit: settings.drainLimit)
         if let code = obey(
             signals, &controller, progress, until: { [self] in runningLanes.isZero && runningShards.isZero })
@@ -141,7 +154,8 @@ public final class Pipeline: Sendable {
             control.waitForChange(or: signals?.fileDescriptor ?? -1, milliseconds: control.isForced ? 10 : 200)
             while let signal = signals?.next() {
                 switch controller.take(signal, now: WallClock.now()) {
-                case .nothing: control.note("SIGHUP: mappings are read at the start only; restart to load changed ones")
+                case .nothing: break
+                case .reload: reloader.request()
                 case .drain: stop()
                 case .endNow(let code): return code
                 }
@@ -167,25 +181,25 @@ public final class Pipeline: Sendable {
         for (lane, numbers) in zip(lanes, laneSources) {
             for index in numbers.indices { counts.append((lane.address(index).name, lane.counts(index))) }
         }
-        return ledger.summary(sources: counts)
+        var summary = ledger.summary(sources: counts)
+        summary.reloads = reloader.counts
+        return summary
     }
 
     private func startLanes() {
-        let inputs = settings.sources.map { settings.laneInput($0, set: set) }
         for index in lanes.indices {
-            WorkerThread.start("kymo-lane-\(index)") { [self] in runLane(index, inputs) }
+            WorkerThread.start("kymo-lane-\(index)") { [self] in runLane(index) }
         }
     }
 
-    private func runLane(_ index: Int, _ inputs: [LaneInput]) {
+    private func runLane(_ index: Int) {
         let limits = settings.windows.limits
         let reporter = LaneReporter(
             set: set, names: settings.sources.map(\.configuration.kind.name), ledger: ledger, deadLetters: deadLetters,
             bells: bells, rings: rings[index], control: control)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
-        let lane = ReadingLane(set: set, inputs: inputs, limits: settings.scan, router: router, events: reporter)
-        var consumer = LaneConsumer(lane)
+        var consumer = LaneConsumer(settings, first: set, mappings, router: router, reporter: reporter)
         do throws(SourceError) {
             _ = try lanes[index].run(&consumer)
         } catch {
@@ -200,8 +214,8 @@ public final class Pipeline: Sendable {
     private func startShards() {
         for index in 0..<settings.shards {
             let worker = ShardWorker(
-                rings: rings.map { $0[index] }, settings: settings, set: set,
-                reporter: ShardReporter(set: set, output: output, ledger: ledger, deadLetters: deadLetters),
+                rings: rings.map { $0[index] }, settings: settings, set: set, mappings: mappings,
+                reporter: ShardReporter(mappings: mappings, output: output, ledger: ledger, deadLetters: deadLetters),
                 output: output, bell: bells[index], control: control, inputsEnded: runningLanes)
             WorkerThread.start("kymo-shard-\(index)") { [self] in
                 worker.run()

@@ -33,6 +33,9 @@ public struct PipelineSummary: Sendable {
     /// Bundles that could not be delivered before the end.
     public var undeliveredBundles = 0
 
+    /// How often the mappings were loaded again.
+    public var reloads = ReloadCounts()
+
     /// Nothing received.
     public init() {}
 
@@ -63,6 +66,9 @@ public struct PipelineSummary: Sendable {
         lines.append("kernel-dropped \(kernelDropped)\(drops.isEmpty ? "" : " (\(drops))")")
         lines.append(outputLine)
         if withheld > 0 { lines.append("withheld \(withheld): changed windows whose numbers no longer fit 18 digits") }
+        if reloads.succeeded + reloads.failed > 0 {
+            lines.append("reloads \(reloads.succeeded), failed \(reloads.failed)")
+        }
         if undeliveredBundles > 0 { lines.append("undelivered bundles \(undeliveredBundles)") }
         return lines
     }

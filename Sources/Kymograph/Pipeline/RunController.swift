@@ -6,6 +6,8 @@ struct RunController {
     enum Action: Equatable {
         /// Nothing to do for the pipeline.
         case nothing
+        /// Load the mappings again.
+        case reload
         /// Stop receiving and deliver what is there.
         case drain
         /// End at once with this exit code.
@@ -21,7 +23,7 @@ struct RunController {
 
     /// Takes a signal that came at `now`.
     mutating func take(_ signal: SignalWatcher.Signal, now: Instant) -> Action {
-        if signal == .hangup { return .nothing }
+        if signal == .hangup { return deadline == nil ? .reload : .nothing }
         // The shell's convention for a process that a signal ended.
         if deadline != nil { return .endNow(128 + signal.rawValue) }
         deadline = now.advanced(by: drainLimit)

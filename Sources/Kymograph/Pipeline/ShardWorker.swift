@@ -3,13 +3,13 @@ import Synchronization
 
 /// The shard's side of the pipeline's bookkeeping: output, ledger, dead letters.
 final class ShardReporter: ShardEvents, Sendable {
-    private let set: MappingSet
+    private let mappings: MappingExchange
     private let output: OutputStage
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
 
-    init(set: MappingSet, output: OutputStage, ledger: PipelineLedger, deadLetters: DeadLetterWriter?) {
-        self.set = set
+    init(mappings: MappingExchange, output: OutputStage, ledger: PipelineLedger, deadLetters: DeadLetterWriter?) {
+        self.mappings = mappings
         self.output = output
         self.ledger = ledger
         self.deadLetters = deadLetters
@@ -21,12 +21,13 @@ final class ShardReporter: ShardEvents, Sendable {
 
     func rejected(_ reason: Rejection, _ measurement: Measurement, payload: ByteView, identity: SeriesIdentity) {
         guard let deadLetters else { return }
+        // The newest set knows the types of all before it.
+        let type = mappings.current.types[identity.type]
         var text = ByteWriter(capacity: 512)
-        MeasurementJSON.append(
-            measurement, payload: payload, type: set.types[identity.type], identity: identity, to: &text)
+        MeasurementJSON.append(measurement, payload: payload, type: type, identity: identity, to: &text)
         deadLetters.append(
             reason: reason, source: "shard", receivedAt: measurement.received, bytes: text.view,
-            detail: "the bytes are the normalised measurement of type \(set.types[identity.type].name)")
+            detail: "the bytes are the normalised measurement of type \(type.name)")
     }
 }
 
@@ -34,7 +35,9 @@ final class ShardReporter: ShardEvents, Sendable {
 struct ShardWorker {
     let rings: [Ring]
     let settings: PipelineSettings
+    /// The set that lanes begin with.
     let set: MappingSet
+    let mappings: MappingExchange
     let reporter: ShardReporter
     let output: OutputStage
     let bell: Doorbell
@@ -51,7 +54,8 @@ struct ShardWorker {
             types: set.types, templates: set.fhirTemplates, options: settings.output, digest: .openSSL)
         let bundles = BundleWriter(encoder, maxEntries: settings.bundleEntries, maxBytes: settings.bundleBytes)
         var shard = InMemoryShard(
-            rings: rings, types: set.types, settings: settings.windows, bundles: bundles, events: reporter)
+            rings: rings, types: set.types, settings: settings.windows, bundles: bundles, events: reporter,
+            mappings: mappings)
         var lastTick = WallClock.now()
         while !control.isForced {
             // Read before the rings: what a lane wrote before it ended is then surely seen by the step.

@@ -39,6 +39,12 @@ enum FileSystem {
         return unsafe lstat(path, &status) == 0 ? status : nil
     }
 
+    /// What `path` leads to, through links; nil when it does not exist.
+    static func target(_ path: String) -> stat? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status : nil
+    }
+
     /// What an open file is.
     static func status(_ descriptor: Int32) -> stat? {
         var status = stat()

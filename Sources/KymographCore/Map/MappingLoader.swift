@@ -34,14 +34,20 @@ public struct MappingLoader {
     /// Loads `mappings`. Templates that name no period and summarise get windows of `defaultPeriod` nanoseconds.
     ///
     /// With `measurementsOnly`, FHIR templates are left aside and every value is kept as the text that was sent.
+    /// With `continuing`, the set can replace that one in a running pipeline.
     public static func load(
-        _ mappings: [NamedMapping], defaultPeriod: Int64 = 300_000_000_000, measurementsOnly: Bool = false
+        _ mappings: [NamedMapping], defaultPeriod: Int64 = 300_000_000_000, measurementsOnly: Bool = false,
+        continuing former: MappingSet? = nil
     ) -> Result {
         var loader = MappingLoader(defaultPeriod: defaultPeriod, measurementsOnly: measurementsOnly)
         for (index, mapping) in mappings.enumerated() { loader.add(mapping, index) }
         let set = loader.link(mappings.map(\.name))
         let failed = loader.diagnostics.contains { $0.severity == .error }
-        return Result(set: failed ? nil : set, diagnostics: inFileOrder(loader.diagnostics))
+        guard !failed, let former else {
+            return Result(set: failed ? nil : set, diagnostics: inFileOrder(loader.diagnostics))
+        }
+        let joined = MappingContinuity.join(set, after: former, mappings: mappings)
+        return Result(set: joined.set, diagnostics: inFileOrder(loader.diagnostics + joined.diagnostics))
     }
 
     /// Files as they were read, and what was found in one by its place in it.
@@ -164,8 +170,8 @@ public struct MappingLoader {
 
     private func link(_ names: [String]) -> MappingSet {
         MappingSet(
-            mappings: names, types: drafts.map(type), fhirTemplates: drafts.map(\.fhir), templates: sortedBySlot(),
-            program: program)
+            mappings: names, types: drafts.map(type), fhirTemplates: drafts.map(\.fhir),
+            templates: templates.map(\.sortedBySlot), program: program)
     }
 
     private func type(_ draft: Draft) -> MeasurementType {
@@ -191,16 +197,16 @@ public struct MappingLoader {
         }
         return isCompatible ? .iomtFHIR : .none
     }
+}
 
-    /// Values in slot order, because payload records must be.
-    private func sortedBySlot() -> [MappingSet.LinkedTemplate] {
-        templates.map { linked in
-            var sorted = linked
-            let order = linked.slots.indices.sorted { (linked.slots[$0], $0) < (linked.slots[$1], $1) }
-            sorted.slots = order.map { linked.slots[$0] }
-            sorted.template.values = order.map { linked.template.values[$0] }
-            return sorted
-        }
+extension MappingSet.LinkedTemplate {
+    /// The template with its values in slot order, because payload records must be.
+    var sortedBySlot: Self {
+        var sorted = self
+        let order = slots.indices.sorted { (slots[$0], $0) < (slots[$1], $1) }
+        sorted.slots = order.map { slots[$0] }
+        sorted.template.values = order.map { template.values[$0] }
+        return sorted
     }
 }
 

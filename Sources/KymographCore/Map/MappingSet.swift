@@ -70,6 +70,18 @@ public final class MappingSet: Sendable {
         jmesPathProgram = program.jmesPaths
     }
 
+    /// The mappings and expressions of `other`, with its types numbered anew.
+    init(
+        _ other: MappingSet, types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate]
+    ) {
+        mappings = other.mappings
+        self.types = types
+        self.fhirTemplates = fhirTemplates
+        self.templates = templates
+        program = other.program
+        jmesPathProgram = other.jmesPathProgram
+    }
+
     /// Numbers of the templates of the mappings named, in order.
     public func templates(of names: [String]) -> [Int] {
         names.flatMap { name in

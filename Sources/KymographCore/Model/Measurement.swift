@@ -59,4 +59,6 @@ public enum RecordKind: UInt8, Sendable {
     case definition = 2
     /// Nothing: the rest of the ring up to its end, because records do not wrap.
     case padding = 3
+    /// From here on readings are mapped by a newer mapping set.
+    case mappings = 4
 }

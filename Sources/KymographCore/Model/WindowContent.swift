@@ -47,14 +47,23 @@ public struct WindowContent {
         self.payloads = payloads
     }
 
-    /// The number in `slot` of reading `index`, or nil.
+    /// The number in `slot` of reading `index`, or nil. A text that is a number counts: it was kept as text because the
+    /// mapping of that time did not read it as a number.
     @inline(__always)
     public func number(_ index: Int, slot: Int) -> Decimal64? {
         let reading = readings[index]
-        if slot < Measurement.inlineValues { return reading.inline(slot) }
+        if slot < Measurement.inlineValues, let number = reading.inline(slot) { return number }
+        return reading.payloadBytes == 0 ? nil : recordedNumber(slot, of: reading)
+    }
+
+    private func recordedNumber(_ slot: Int, of reading: Measurement) -> Decimal64? {
         let payload = self.payload(of: reading)
-        guard let record = ValueRecord.find(slot, in: payload), record.isNumber else { return nil }
-        return record.number(in: payload)
+        guard let record = ValueRecord.find(slot, in: payload) else { return nil }
+        if record.isNumber { return record.number(in: payload) }
+        // The parser reads eight bytes at a time, beyond the end of the text.
+        let text = PaddedBytes(copying: payload[record.bytes].array)
+        guard case .number(let number) = DecimalParser.parse(text.view) else { return nil }
+        return number
     }
 
     /// The text in `slot` of reading `index`, or nil.

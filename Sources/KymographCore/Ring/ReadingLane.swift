@@ -33,14 +33,26 @@ public struct LaneInput: Sendable {
 public struct ReadingLane: ~Copyable {
     private var sources: OwnedList<MappedSource>
     private var output: LaneOutput
+    private let limits: ScanLimits
 
     /// Makes a lane for `inputs`, whose places are the source numbers.
     public init(
         set: MappingSet, inputs: [LaneInput], limits: ScanLimits, router: consuming ReadingRouter,
         events: any LaneEvents
     ) {
+        self.limits = limits
         sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
         output = LaneOutput(router: router, events: events, sources: inputs.count)
+    }
+
+    /// Maps with `set`, which continues the former one, from here on. `inputs` are the same sources.
+    ///
+    /// Every shard learns of it in order with the readings: what was mapped by a newer set comes after the news.
+    public mutating func adopt(_ set: MappingSet, inputs: [LaneInput]) {
+        precondition(inputs.count == sources.count)
+        let limits = self.limits
+        sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
+        output.announceMappings()
     }
 
     /// Maps one line of a stream. `bytes` must be padded.
@@ -127,6 +139,17 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {
         counts[source] += 1
         events.rejected(reason, bytes: bytes, source: source, received: received, detail: detail)
+    }
+
+    /// Waits for room where a ring is full; gives up only when the pipeline is ended by force.
+    mutating func announceMappings() {
+        for shard in 0..<router.shardCount {
+            while !router.announceMappings(to: shard) {
+                publish()
+                if !events.waitForRoom(shard: shard) { return }
+            }
+        }
+        publish()
     }
 
     private mutating func publish() {

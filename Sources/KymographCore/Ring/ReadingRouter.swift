@@ -63,6 +63,16 @@ public struct ReadingRouter: ~Copyable {
         return route(measurement, payload: payload, key: key)
     }
 
+    /// Number of shards.
+    var shardCount: Int { nextNumber.count }
+
+    /// Tells `shard`, in order with the readings, that a newer mapping set is in use. False when its ring is full.
+    mutating func announceMappings(to shard: Int) -> Bool {
+        var record = Measurement(instant: .distantPast, received: .distantPast)
+        record.kind = RecordKind.mappings.rawValue
+        return producers[shard].write(record, payload: ByteView(""))
+    }
+
     /// Makes everything routed visible to the shards, and tells `wake` of each shard that got something.
     @inline(__always)
     public mutating func publish(wake: (Int) -> Void) {

@@ -4,13 +4,14 @@
 public struct InMemoryShard: ~Copyable {
     private var shard: WindowShard<MemoryArchive>
 
-    /// Makes a shard that reads `rings`, one per lane.
+    /// Makes a shard that reads `rings`, one per lane. It follows `mappings` when lanes say that they do; without, they
+    /// must not.
     public init(
         rings: [Ring], types: [MeasurementType], settings: WindowSettings, bundles: consuming BundleWriter,
-        events: any ShardEvents
+        events: any ShardEvents, mappings: MappingExchange? = nil
     ) {
         let machine = WindowMachine<MemoryArchive>(types: types, settings: settings)
-        shard = WindowShard(rings: rings, types: types, machine: machine, bundles: bundles, events: events)
+        shard = WindowShard(rings: rings, machine: machine, bundles: bundles, events: events, mappings: mappings)
     }
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the

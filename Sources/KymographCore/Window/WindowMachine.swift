@@ -13,7 +13,7 @@
 public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     // First, so that its place is known where this generic code is not specialised.
     private var table: WindowTable
-    private let types: [MeasurementType]
+    private var types: [MeasurementType]
     private var registry = SeriesRegistry()
     private var block = ByteWriter(capacity: 1024)
     private var damagedWindows = 0
@@ -76,6 +76,19 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Closes all windows: everything becomes due.
     public mutating func drain() {
         table.closeAll()
+    }
+
+    /// Knows `types` from here on: the former ones, whose grouping stays, and perhaps more.
+    mutating func adopt(types: [MeasurementType]) {
+        precondition(types.starts(with: self.types) { $0.grouping == $1.grouping })
+        self.types = types
+    }
+
+    /// Closes the windows of the series whose type is not in use: nothing is coming that could fill them.
+    mutating func closeUnused(typesInUse: [Bool]) {
+        for series in 0..<table.series.count where table.series[series].head != noWindow {
+            if !typesInUse[registry.identities[series].type] { table.closeAll(series: series) }
+        }
     }
 
     /// What is due first, or nil. The same again until it is settled. The order depends only on what was added.

@@ -22,8 +22,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private var machine: WindowMachine<Archive>
     private var bundles: BundleWriter
     private var tally = ShardTally()
-    private let types: [MeasurementType]
     private let events: any ShardEvents
+    private let mappings: MappingExchange?
+    /// The set that is in use since the last news of one.
+    private var adopted: MappingSet?
     /// Identities of series that were refused, for the dead letters of their readings.
     private var refused: [SeriesIdentity] = []
     /// Receive time of the oldest Observation in the unfinished bundle.
@@ -34,37 +36,57 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Makes a shard that reads `rings`, one per lane.
     public init(
-        rings: [Ring], types: [MeasurementType], machine: consuming WindowMachine<Archive>,
-        bundles: consuming BundleWriter, events: any ShardEvents
+        rings: [Ring], machine: consuming WindowMachine<Archive>, bundles: consuming BundleWriter,
+        events: any ShardEvents, mappings: MappingExchange?
     ) {
         inputs = OwnedList(count: rings.count) { Input(ring: RingConsumer(rings[$0])) }
         self.machine = machine
         self.bundles = bundles
-        self.types = types
         self.events = events
+        self.mappings = mappings
     }
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
     /// rings were empty.
     public mutating func step(now: Instant) -> Int {
         var taken = 0
-        for index in 0..<inputs.count { taken += take(from: index) }
+        for index in 0..<inputs.count { taken += take(from: index, now: now) }
         if taken > 0 { emit(now: now) }
         return taken
     }
 
-    private mutating func take(from index: Int) -> Int {
+    private mutating func take(from index: Int, now: Instant) -> Int {
         var taken = 0
         while taken < WindowShard.burst, let record = inputs[index].ring.next() {
             taken += 1
-            if record.kind == RecordKind.definition.rawValue {
+            if record.kind == RecordKind.measurement.rawValue {
+                add(record, input: index)
+            } else if record.kind == RecordKind.definition.rawValue {
                 define(inputs[index].ring.payload(of: record), input: index)
-                continue
+            } else {
+                adoptMappings(now: now)
             }
-            add(record, input: index)
         }
         inputs[index].ring.release()
         return taken
+    }
+
+    /// Follows a lane to the newest mapping set.
+    ///
+    /// Other lanes may still map by an older one: its types and slots are in the newest too, at the same numbers, so
+    /// there is nothing to wait for. Windows of types that are no longer in use are closed at each lane's news; after
+    /// the last one none can be opened.
+    private mutating func adoptMappings(now: Instant) {
+        guard let set = mappings?.current else { return }
+        // What is due by now was mapped for the former templates.
+        emit(now: now)
+        if set !== adopted {
+            bundles.adopt(types: set.types, templates: set.fhirTemplates)
+            machine.adopt(types: set.types)
+            adopted = set
+        }
+        let typesInUse = set.typesInUse
+        if typesInUse.contains(false) { machine.closeUnused(typesInUse: typesInUse) }
     }
 
     private mutating func define(_ key: ByteView, input: Int) {

@@ -60,7 +60,8 @@ extension WindowTable {
         for number in 0..<series.count where series[number].head != noWindow { closeAll(series: number) }
     }
 
-    private mutating func closeAll(series number: Int) {
+    /// Closes all windows of one series.
+    mutating func closeAll(series number: Int) {
         close(series: number) { _, _ in true }
     }
 

@@ -68,8 +68,11 @@ extension WindowContent {
         let lines = (0..<readings.count).map { index -> String in
             var text = "\(readings[index].instant.nanoseconds) \(readings[index].offsetMinutes)"
             for slot in 0..<16 {
-                if let number = number(index, slot: slot) { text += " \(slot)=\(number.mantissa)e\(number.exponent)" }
-                if let words = self.text(index, slot: slot) { text += " \(slot)='\(words.string)'" }
+                if let words = self.text(index, slot: slot) {
+                    text += " \(slot)='\(words.string)'"
+                } else if let number = number(index, slot: slot) {
+                    text += " \(slot)=\(number.mantissa)e\(number.exponent)"
+                }
             }
             return text
         }

@@ -45,6 +45,8 @@ struct PipelineRehearsal: ~Copyable {
     static let reading = MappingSelection.load(["reading"]).set
 
     let record = Record()
+    private let mappings: MappingExchange
+    private let context: SourceContext
     private var lane: ReadingLane
     private var shard: InMemoryShard
     private var now: Instant
@@ -56,6 +58,8 @@ struct PipelineRehearsal: ~Copyable {
         self.now = now
         let ring = Ring(capacity: 4_096)
         let context = SourceContext(requiresPatient: requiresPatient)
+        self.context = context
+        mappings = MappingExchange(set)
         lane = ReadingLane(
             set: set, inputs: [LaneInput(templates: set.templates(of: set.mappings), context: context)],
             limits: ScanLimits(),
@@ -66,7 +70,13 @@ struct PipelineRehearsal: ~Copyable {
             types: set.types, templates: set.fhirTemplates, options: ObservationOptions(), digest: .openSSL)
         shard = InMemoryShard(
             rings: [ring], types: set.types, settings: settings, bundles: BundleWriter(encoder, maxEntries: 20),
-            events: record)
+            events: record, mappings: mappings)
+    }
+
+    /// Maps with `set`, which continues the former one, from here on, with the mappings called `names`.
+    mutating func adopt(_ set: MappingSet, names: [String]) {
+        mappings.replace(with: set)
+        lane.adopt(set, inputs: [LaneInput(templates: set.templates(of: names), context: context)])
     }
 
     /// Takes a datagram, and lets the shard work when `isBatchEnd`.

@@ -86,7 +86,7 @@ import Testing
 
     @Test func hangupNeverEnds() {
         var controller = RunController(drainLimit: 1)
-        #expect(controller.take(.hangup, now: start) == .nothing)
+        #expect(controller.take(.hangup, now: start) == .reload)
         #expect(!controller.isOverdue(at: .distantFuture))
         #expect(controller.take(.terminate, now: start) == .drain)
         #expect(controller.take(.hangup, now: start) == .nothing)

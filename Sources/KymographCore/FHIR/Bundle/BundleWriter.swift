@@ -39,6 +39,12 @@ public struct BundleWriter: ~Copyable, Sendable {
         output = ByteWriter(capacity: 1 << 16)
     }
 
+    /// Writes with newer templates from here on; what is in the bundle stays as it is.
+    mutating func adopt(types: [MeasurementType], templates: [FHIRTemplate?]) {
+        encoder = ObservationEncoder(
+            types: types, templates: templates, options: encoder.options, digest: encoder.digest)
+    }
+
     /// Adds the Observation of `content`, which has at least one reading.
     public mutating func add(_ content: borrowing WindowContent) -> AddOutcome {
         if isFull || isFinished { return .full }

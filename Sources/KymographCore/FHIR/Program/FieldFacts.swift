@@ -35,8 +35,9 @@ struct FieldFacts: BitwiseCopyable {
         var facts = FieldFacts()
         var index = content.readings.count - 1
         while index >= 0 {
-            let number = content.number(index, slot: slot)
-            if number != nil || orText && content.text(index, slot: slot) != nil {
+            let isText = orText && content.text(index, slot: slot) != nil
+            let number = isText ? nil : content.number(index, slot: slot)
+            if isText || number != nil {
                 facts.result = number ?? facts.result
                 facts.count = 1
                 facts.last = index

@@ -62,8 +62,8 @@ struct PathSlice: BitwiseCopyable {
     var end: Int32?
     var step: Int32?
 
-    /// The elements that are taken from `count`: the first one's index, one behind the last in the step's direction, and
-    /// the step. As the reference's slices, which are Python's (mapping dialect, section 3.1).
+    /// The elements that are taken from `count`: the first one's index, one behind the last in the step's direction,
+    /// and the step. As the reference's slices, which are Python's (mapping dialect, section 3.1).
     func bounds(of count: Int) -> (first: Int, end: Int, step: Int) {
         let step = Int(step ?? 1)
         var from = first.map { Int($0) } ?? (step > 0 ? 0 : count - 1)
