@@ -16,6 +16,7 @@ public struct EndToEndStage: ~Copyable, Stage {
         }
 
         func received(_ count: Int, source: Int) {}
+        func noted(_ notes: MappingNotes, source: Int) {}
         func routed(_ count: Int) { accepted += count }
         func wake(shard: Int) {}
         func waitForRoom(shard: Int) -> Bool { fatalError("the ring is larger than a batch") }

@@ -37,6 +37,8 @@ final class LaneReporter: LaneEvents, Sendable {
 
     func received(_ count: Int, source: Int) { ledger.sources[source].add(received: count) }
 
+    func noted(_ notes: MappingNotes, source: Int) { ledger.sources[source].note(notes) }
+
     func routed(_ count: Int) { ledger.add(routed: count) }
 
     func wake(shard: Int) { bells[shard].ring() }

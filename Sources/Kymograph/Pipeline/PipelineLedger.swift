@@ -4,11 +4,16 @@ import Synchronization
 /// The readings of one source, counted by its lane.
 final class SourceLedger: Sendable {
     private let received = Atomic<Int>(0)
+    private let notes = Mutex(MappingNotes())
     private let rejected = Mutex<[Int]>(Array(repeating: 0, count: Rejection.allCases.count))
 
     func add(received count: Int) { received.add(count, ordering: .relaxed) }
 
     func reject(_ reason: Rejection) { rejected.withLock { $0[Int(reason.rawValue)] += 1 } }
+
+    func note(_ notes: MappingNotes) { self.notes.withLock { $0.add(notes) } }
+
+    var notesCount: MappingNotes { notes.withLock { $0 } }
 
     var receivedCount: Int { received.load(ordering: .relaxed) }
 
@@ -55,6 +60,7 @@ final class PipelineLedger: Sendable {
         summary.condensed = tally.condensed
         for source in sources {
             summary.received += source.receivedCount
+            summary.notes.add(source.notesCount)
             for (index, count) in source.rejectedCounts.enumerated() { summary.rejected[index] += count }
         }
         summary.kernelDropped = names.map { Int($0.1.kernelDrops) }.reduce(0, +)

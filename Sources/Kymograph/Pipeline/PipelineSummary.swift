@@ -12,6 +12,8 @@ public struct PipelineSummary: Sendable {
     public var conflict = 0
     /// Rejected readings by reason, indexed by raw value.
     public var rejected: [Int] = Array(repeating: 0, count: Rejection.allCases.count)
+    /// What happened to readings that are not rejected.
+    public var notes = MappingNotes()
     /// Datagrams that the kernel dropped before anybody could read them.
     public var kernelDropped = 0
     /// The same for each socket that has any.
@@ -66,6 +68,10 @@ public struct PipelineSummary: Sendable {
         lines.append("kernel-dropped \(kernelDropped)\(drops.isEmpty ? "" : " (\(drops))")")
         lines.append(outputLine)
         if withheld > 0 { lines.append("withheld \(withheld): changed windows whose numbers no longer fit 18 digits") }
+        if notes.leftOut > 0 {
+            lines.append("left out \(notes.leftOut): optional values whose expression selected several tokens")
+        }
+        if notes.wrapped > 0 { lines.append("wrapped \(notes.wrapped): integer results beyond 64 bits") }
         if reloads.succeeded + reloads.failed > 0 {
             lines.append("reloads \(reloads.succeeded), failed \(reloads.failed)")
         }

@@ -20,6 +20,9 @@ struct ExpressionEvaluator: ~Copyable {
         hasJMESPath = !set.jmesPathProgram.nodes.isEmpty
     }
 
+    /// Integer results that were wrapped around, since the start.
+    var wraps: Int { jmesPaths.wraps }
+
     /// Forgets what was made from the former document.
     @inline(__always)
     mutating func begin() {

@@ -55,7 +55,7 @@ extension Mapper {
 
     /// Why the reading cannot do without what was not found.
     @inline(__always)
-    func absence(_ value: ValueCode, _ found: Int, _ template: borrowing TemplateCode) -> Rejection? {
+    mutating func absence(_ value: ValueCode, _ found: Int, _ template: borrowing TemplateCode) -> Rejection? {
         if found >= 0 {
             guard value.isRequired else { return nil }
             let token = evaluator.token(found)
@@ -64,8 +64,9 @@ extension Mapper {
         }
         if found == ExpressionEvaluator.none { return value.isRequired ? .missingValue : nil }
         // Several tokens for an optional value end the event in the reference; here the value is left out (quirk 5).
-        if template.isCompatible || value.isRequired { return unusable(found) }
-        return found == ExpressionEvaluator.failed ? .expressionFailed : nil
+        if template.isCompatible || value.isRequired || found == ExpressionEvaluator.failed { return unusable(found) }
+        leftOut += 1
+        return nil
     }
 
     @inline(__always)

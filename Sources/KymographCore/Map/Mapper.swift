@@ -21,6 +21,9 @@ public struct Mapper: ~Copyable {
     var original: ByteView?
     /// For matches that need a document of their own; made when the first one comes.
     var composition: MatchComposition?
+    /// For ``takeNotes()``.
+    var leftOut = 0
+    var reportedWraps = 0
     private let set: MappingSet
     private let limits: ScanLimits
 

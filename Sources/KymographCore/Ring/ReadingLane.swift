@@ -4,6 +4,8 @@ public protocol LaneEvents: AnyObject {
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail)
     /// `count` readings of `source` were received since the last time; rejected ones are among them.
     func received(_ count: Int, source: Int)
+    /// Something happened to readings of `source` since the last time that their owner should know.
+    func noted(_ notes: MappingNotes, source: Int)
     /// `count` readings were put into rings since the last time.
     func routed(_ count: Int)
     /// The ring to `shard` has something new.
@@ -75,6 +77,10 @@ public struct ReadingLane: ~Copyable {
 
     /// Publishes what was routed, wakes the shards and reports the counts.
     public mutating func batchEnd() {
+        for source in 0..<sources.count {
+            let notes = sources[source].takeNotes()
+            if !notes.isEmpty { output.note(notes, source: source) }
+        }
         output.batchEnd()
     }
 }
@@ -89,6 +95,8 @@ struct MappedSource: ~Copyable {
         mapper = Mapper(set, templates: input.templates, limits: limits)
         context = input.context
     }
+
+    mutating func takeNotes() -> MappingNotes { mapper.takeNotes() }
 
     @inline(__always)
     mutating func line(_ bytes: ByteView, received: Instant, output: inout LaneOutput) {
@@ -151,6 +159,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         }
         publish()
     }
+
+    func note(_ notes: MappingNotes, source: Int) { events.noted(notes, source: source) }
 
     private mutating func publish() {
         router.publish { [events] shard in events.wake(shard: shard) }

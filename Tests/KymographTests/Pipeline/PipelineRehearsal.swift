@@ -11,6 +11,7 @@ struct PipelineRehearsal: ~Copyable {
         var routed = 0
         var tally = ShardTally()
         var laneRejected: [Rejection: Int] = [:]
+        var notes = MappingNotes()
         var isRoomWanted = false
 
         func bundle(_ bytes: ByteView) { output += bytes.array + [0x0A] }
@@ -24,6 +25,8 @@ struct PipelineRehearsal: ~Copyable {
         }
 
         func received(_ count: Int, source: Int) { received += count }
+
+        func noted(_ notes: MappingNotes, source: Int) { self.notes.add(notes) }
 
         func routed(_ count: Int) { routed += count }
 
