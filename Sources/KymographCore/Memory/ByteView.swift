@@ -61,6 +61,8 @@ public struct ByteView: BitwiseCopyable {
             if word(at: index) != other.word(at: index) { return false }
             index += 8
         }
+        // The last word once more from its end, instead of byte by byte.
+        if count >= 8 { return index == count || word(at: count - 8) == other.word(at: count - 8) }
         while index < count {
             // Safe: index < count in both.
             if unsafe base[index] != other.base[index] { return false }

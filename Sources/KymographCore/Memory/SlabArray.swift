@@ -15,7 +15,18 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     public init(capacity: Int = 256) {
         precondition(MemoryLayout<Slot>.stride >= MemoryLayout<UInt32>.size)
         self.capacity = max(capacity, 1)
-        unsafe base = .allocate(capacity: self.capacity)
+        unsafe base = SlabArray.memory(self.capacity)
+    }
+
+    /// Uninitialised memory whose slots do not straddle cache lines more than their size demands: readings of 64 bytes
+    /// are scattered over megabytes, and each line of them is a wait.
+    private static func memory(_ capacity: Int) -> UnsafeMutablePointer<Slot> {
+        let size = capacity * MemoryLayout<Slot>.stride
+        // Safe: fresh memory, aligned for more than a slot needs.
+        return unsafe UnsafeMutableRawPointer.allocate(
+            byteCount: size, alignment: max(64, MemoryLayout<Slot>.alignment)
+        )
+        .bindMemory(to: Slot.self, capacity: capacity)
     }
 
     deinit {
@@ -56,7 +67,7 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
         guard needed > capacity else { return }
         precondition(needed < Int(UInt32.max))
         let grown = max(needed, capacity * 2)
-        let moved = UnsafeMutablePointer<Slot>.allocate(capacity: grown)
+        let moved = unsafe SlabArray.memory(grown)
         // Safe: both blocks hold at least `used` slots.
         unsafe moved.update(from: base, count: used)
         unsafe base.deallocate()
@@ -76,6 +87,15 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
             // Safe: checked above; this type is noncopyable, so access is exclusive.
             yield unsafe &base[index]
         }
+    }
+
+    /// Asks for the memory of slot `index`, whose content is undefined afterwards: a store does not wait for its line,
+    /// so that many lines are on their way at once.
+    @inline(__always)
+    mutating func fetch(_ index: Int) {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: used))
+        // Safe: checked above; every slot has at least four bytes.
+        unsafe UnsafeMutableRawPointer(base + index).storeBytes(of: 0, as: UInt8.self)
     }
 
     /// Copies `count` slots from `source` to `destination`; overlap is allowed.

@@ -149,6 +149,27 @@ public struct RingConsumer: ~Copyable {
         }
     }
 
+    /// Writes the series numbers of the next records (-1: a definition) to the front of `numbers`, as many as fit, and
+    /// returns how many there are; 0 when the ring is empty.
+    mutating func lookAhead(_ numbers: inout RawArray<Int32>) -> Int {
+        if position == knownHead { knownHead = ring.head.value.load(ordering: .acquiring) }
+        var place = position
+        var count = 0
+        while count < numbers.count && place != knownHead {
+            let index = Int(place & mask)
+            let record = ring.slots.load(index)
+            if record.kind == RecordKind.padding.rawValue {
+                place += mask + 1 - UInt64(index)
+                continue
+            }
+            let isDefinition = record.kind == RecordKind.definition.rawValue
+            numbers[count] = isDefinition ? -1 : Int32(truncatingIfNeeded: record.series)
+            count += 1
+            place += UInt64(record.continuationSlots) + 1
+        }
+        return count
+    }
+
     /// The payload of the record that ``next()`` gave last.
     @inline(__always)
     public func payload(of record: Measurement) -> ByteView {

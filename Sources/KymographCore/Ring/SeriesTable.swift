@@ -62,6 +62,15 @@ struct SeriesTable: ~Copyable {
         for index in 0..<old.count where old[index].number != SeriesTable.empty { place(old[index]) }
     }
 
+    /// A word with the bytes from `index`, of which there are 1…7: with those before them when there are eight in all.
+    @inline(__always)
+    private static func lastBytes(_ key: ByteView, from index: Int) -> UInt64 {
+        if key.count >= 8 { return key.word(at: key.count - 8) }
+        var word: UInt64 = 0
+        for place in index..<key.count { word = word << 8 | UInt64(key[place]) }
+        return word
+    }
+
     /// A multiply-mix hash over eight bytes at a time. Not secret: an attacker who floods one bucket is stopped by the
     /// cap on devices, at most ``WindowLimits/maxDevices`` keys of bounded length.
     @inline(__always)
@@ -73,9 +82,9 @@ struct SeriesTable: ~Copyable {
             mixed ^= mixed >> 32
             index += 8
         }
-        while index < key.count {
-            mixed = (mixed ^ UInt64(key[index])) &* 0x0100_0000_01B3
-            index += 1
+        if index < key.count {
+            mixed = (mixed ^ lastBytes(key, from: index)) &* 0xFF51_AFD7_ED55_8CCD
+            mixed ^= mixed >> 32
         }
         mixed ^= mixed >> 29
         mixed = mixed &* 0xC4CE_B9FE_1A85_EC53

@@ -67,6 +67,13 @@ struct OpenWindow: BitwiseCopyable {
     var sizeClass: UInt8
     /// State.
     var flags: WindowFlags
+
+    /// Whether a reading at `instant` goes behind all others, into memory that is there, and only makes it longer.
+    @inline(__always)
+    func takesNext(_ instant: Instant) -> Bool {
+        instant > last && instant <= span.through && count > 0 && count < 1 << UInt32(sizeClass)
+            && count + 1 != nextPreliminary && !flags.contains(.carrier)
+    }
 }
 
 /// The event time that a window covers, ends included, and the name under which it is archived.

@@ -1,4 +1,48 @@
 extension WindowTable {
+    /// Adds a reading that is simply the next one of its series' present window, as nearly all are. False, and nothing
+    /// is done, when anything else may be the case.
+    @inline(__always)
+    mutating func appendNext(series number: Int, _ reading: Measurement) -> Bool {
+        let current = series[number].current
+        guard current != noWindow, reading.payloadBytes == 0 else { return false }
+        let index = Int(current)
+        guard windows[index].takesNext(reading.instant) else { return false }
+        let count = windows[index].count
+        guard Int(count) < limits.maxReadingsPerWindow else { return false }
+        let slot = Int(windows[index].readings + count)
+        // In place: a changed copy would be read back before its changes have arrived in the cache.
+        slots[slot] = reading
+        slots[slot].kind = RecordKind.measurement.rawValue
+        slots[slot].series = 0
+        slots[slot].continuationSlots = 0
+        slots[slot].mark = 0
+        windows[index].last = reading.instant
+        windows[index].count = count + 1
+        windows[index].flags.subtract([.sending, .stored])
+        windows[index].flags.insert(.dirty)
+        readingsHeld += 1
+        advance(series: number, reading)
+        return true
+    }
+
+    /// Asks for the memory that the next readings of the series `numbers` (-1: none) will need, at most
+    /// ``fetchCount`` of them.
+    ///
+    /// Series, windows and slots lie scattered over megabytes. Each round asks for the memory of all readings before
+    /// the next round needs that of the first, so that the waits overlap.
+    mutating func fetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
+        for place in 0..<count {
+            let number = numbers[place]
+            fetched[place] = number < 0 ? noWindow : series[Int(number)].current
+        }
+        for place in 0..<count where fetched[place] != noWindow {
+            let window = windows[Int(fetched[place])]
+            let isFull = window.count >= 1 << UInt32(window.sizeClass)
+            fetched[place] = isFull ? noWindow : window.readings + window.count
+        }
+        for place in 0..<count where fetched[place] != noWindow { slots.fetch(Int(fetched[place])) }
+    }
+
     /// Adds a reading to the open window that it belongs to; nil when that window is not open.
     @inline(__always)
     mutating func addToOpen(series number: Int, _ reading: Measurement, _ payload: ByteView) -> ReadingOutcome? {
@@ -10,11 +54,16 @@ extension WindowTable {
     mutating func add(_ reading: Measurement, _ payload: ByteView, to window: Int) -> ReadingOutcome {
         let outcome = insert(reading, payload, into: window)
         if case .rejected = outcome { return outcome }
-        let number = Int(windows[window].series)
+        advance(series: Int(windows[window].series), reading)
+        return outcome
+    }
+
+    /// Moves the clocks of a series that has got `reading`, and closes what its event time has passed.
+    @inline(__always)
+    private mutating func advance(series number: Int, _ reading: Measurement) {
         if reading.received > series[number].lastReceived { series[number].lastReceived = reading.received }
         if reading.instant > series[number].newest { series[number].newest = reading.instant }
         if series[number].newest >= series[number].nextClose { closePassed(series: number) }
-        return outcome
     }
 
     @inline(__always)

@@ -19,10 +19,16 @@ struct WindowTable: ~Copyable {
     /// Windows that wait for more late readings, and receive-clock time at which the first has waited long enough.
     var held = RawArray<UInt32>(capacity: 16)
     var nextHeldCheck = Instant.distantFuture
+    /// What ``fetch(_:count:)`` finds.
+    var fetched = RawArray<UInt32>(repeating: noWindow, count: WindowTable.fetchCount)
     private var firstFree = noWindow
 
     /// Size class of a new window's readings: four of them.
-    static let initialSizeClass = 2
+    private static var initialSizeClass: Int { 2 }
+    /// Largest size class that a window begins with because the one before it had as many: 64 readings, 4 KiB.
+    private static var largestFirstSizeClass: Int { 6 }
+    /// Readings whose memory is asked for at once: about as many lines as a core waits for at a time.
+    static var fetchCount: Int { 16 }
 
     init(settings: WindowSettings) {
         lateness = settings.lateness
@@ -55,7 +61,7 @@ struct WindowTable: ~Copyable {
 
     /// Makes an empty window with room for `room` readings; there must not be one for this span.
     mutating func open(series number: Int, span: WindowSpan, room: Int, flags: WindowFlags) -> Int {
-        let sizeClass = max(WindowTable.initialSizeClass, SlabArray<Measurement>.sizeClass(for: room))
+        let sizeClass = sizeClass(series: number, span: span, room: room)
         var window = OpenWindow(
             span: span, series: UInt32(number), readings: UInt32(slots.allocate(sizeClass: sizeClass)),
             nextPreliminary: .max, sizeClass: UInt8(sizeClass), flags: flags)
@@ -71,6 +77,16 @@ struct WindowTable: ~Copyable {
         }
         openCount += 1
         return index
+    }
+
+    /// The size class for the readings of a new window: a window after all others begins as large as the latest one
+    /// became, because growing copies the readings.
+    private func sizeClass(series number: Int, span: WindowSpan, room: Int) -> Int {
+        let least = max(WindowTable.initialSizeClass, SlabArray<Measurement>.sizeClass(for: room))
+        let head = series[number].head
+        guard head != noWindow, windows[Int(head)].span.start < span.start else { return least }
+        let latest = SlabArray<Measurement>.sizeClass(for: Int(windows[Int(head)].count))
+        return max(least, min(latest, WindowTable.largestFirstSizeClass))
     }
 
     private mutating func record(_ window: OpenWindow) -> Int {
