@@ -50,8 +50,10 @@ struct ShardWorker {
         let encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: settings.output, digest: .openSSL)
         let bundles = BundleWriter(encoder, maxEntries: settings.bundleEntries, maxBytes: settings.bundleBytes)
+        var windows = settings.windows
+        windows.memory = .mapped
         var shard = InMemoryShard(
-            rings: rings, types: set.types, settings: settings.windows, bundles: bundles, events: reporter)
+            rings: rings, types: set.types, settings: windows, bundles: bundles, events: reporter)
         var lastTick = WallClock.now()
         while !control.isForced {
             // Read before the rings: what a lane wrote before it ended is then surely seen by the step.

@@ -68,11 +68,20 @@ struct OpenWindow: BitwiseCopyable {
     /// State.
     var flags: WindowFlags
 
-    /// Whether a reading at `instant` goes behind all others, into memory that is there, and only makes it longer.
+    /// Takes in a reading at `instant` if that goes behind all others, into memory that is there, and only makes the
+    /// window longer, of at most `limit` readings. Gives its slot, or ``noWindow``, and then nothing has changed.
     @inline(__always)
-    func takesNext(_ instant: Instant) -> Bool {
-        instant > last && instant <= span.through && count > 0 && count < 1 << UInt32(sizeClass)
-            && count + 1 != nextPreliminary && !flags.contains(.carrier)
+    mutating func takeNext(_ instant: Instant, limit: Int) -> UInt32 {
+        guard instant > last, instant <= span.through, count > 0, count < 1 << UInt32(sizeClass) else {
+            return noWindow
+        }
+        guard count &+ 1 != nextPreliminary, !flags.contains(.carrier), Int(count) < limit else { return noWindow }
+        let slot = readings &+ count
+        last = instant
+        count &+= 1
+        flags.subtract([.sending, .stored])
+        flags.insert(.dirty)
+        return slot
     }
 }
 
@@ -122,6 +131,14 @@ struct SeriesState: BitwiseCopyable {
     var current = noWindow
     /// Its latest window; earlier ones are linked from it.
     var head = noWindow
+
+    /// Moves the clocks for a reading; true when the event time has come to close windows.
+    @inline(__always)
+    mutating func advance(_ instant: Instant, received: Instant) -> Bool {
+        if received > lastReceived { lastReceived = received }
+        if instant > newest { newest = instant }
+        return newest >= nextClose
+    }
 
     /// Length of the windows that carry the readings of instance grouping: 5 minutes, in nanoseconds.
     static let carrierPeriod: Int64 = 300_000_000_000

@@ -12,7 +12,7 @@ struct WindowBlockEncoder {
     }
 
     /// The largest unit in which all instants are whole.
-    private static func unit(of readings: ElementList<Measurement>) -> Int {
+    static func unit(of readings: ElementList<Measurement>) -> Int {
         var unit = WindowBlockFormat.units.count - 1
         var index = 0
         while index < readings.count && unit > 0 {

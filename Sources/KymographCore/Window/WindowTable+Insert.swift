@@ -5,22 +5,10 @@ extension WindowTable {
     mutating func appendNext(series number: Int, _ reading: Measurement) -> Bool {
         let current = series[number].current
         guard current != noWindow, reading.payloadBytes == 0 else { return false }
-        let index = Int(current)
-        guard windows[index].takesNext(reading.instant) else { return false }
-        let count = windows[index].count
-        guard Int(count) < limits.maxReadingsPerWindow else { return false }
-        let slot = Int(windows[index].readings + count)
-        // In place: a changed copy would be read back before its changes have arrived in the cache.
-        slots[slot] = reading
-        slots[slot].kind = RecordKind.measurement.rawValue
-        slots[slot].series = 0
-        slots[slot].continuationSlots = 0
-        slots[slot].mark = 0
-        windows[index].last = reading.instant
-        windows[index].count = count + 1
-        windows[index].flags.subtract([.sending, .stored])
-        windows[index].flags.insert(.dirty)
-        readingsHeld += 1
+        let slot = windows[Int(current)].takeNext(reading.instant, limit: limits.maxReadingsPerWindow)
+        guard slot != noWindow else { return false }
+        slots.store(reading, at: Int(slot))
+        readingsHeld &+= 1
         advance(series: number, reading)
         return true
     }
@@ -61,9 +49,7 @@ extension WindowTable {
     /// Moves the clocks of a series that has got `reading`, and closes what its event time has passed.
     @inline(__always)
     private mutating func advance(series number: Int, _ reading: Measurement) {
-        if reading.received > series[number].lastReceived { series[number].lastReceived = reading.received }
-        if reading.instant > series[number].newest { series[number].newest = reading.instant }
-        if series[number].newest >= series[number].nextClose { closePassed(series: number) }
+        if series[number].advance(reading.instant, received: reading.received) { closePassed(series: number) }
     }
 
     @inline(__always)

@@ -9,7 +9,7 @@ struct WindowTable: ~Copyable {
     let limits: WindowLimits
     var series = RawArray<SeriesState>(capacity: 64)
     var windows = RawArray<OpenWindow>(capacity: 64)
-    var slots = SlabArray<Measurement>()
+    var slots: SlabArray<Measurement>
     var queue = DueQueue()
     var merger = ReadingMerger()
     var openCount = 0
@@ -35,6 +35,7 @@ struct WindowTable: ~Copyable {
         idle = settings.idle
         lateHold = settings.lateHold
         limits = settings.limits
+        slots = SlabArray(memory: settings.memory)
     }
 
     /// The open window of `series` at `instant`, or nil.

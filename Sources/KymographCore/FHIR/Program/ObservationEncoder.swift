@@ -15,6 +15,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     /// `system_value`, whose digest is the id.
     private var identity = ByteWriter(capacity: 256)
     private var span = EffectiveSpan.none
+    private var times = TimeTexts()
     /// Digest of the prepared content's identity.
     private(set) var identityDigest = Digest256.Bytes(repeating: 0)
 
@@ -68,7 +69,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         identity.append(systems.observation.plain)
         identity.append(UInt8(ascii: "_"))
         let name = constants.view(program.nameStart..<program.nameEnd)
-        identity.appendIdentity(content, program, name: name)
+        identity.appendIdentity(content, program, name: name, times: &times)
         identityDigest = digest.of(identity.view)
     }
 
@@ -78,7 +79,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     }
 
     /// Writes the prepared `content`; gives the number of condensed readings.
-    func write(
+    mutating func write(
         _ content: borrowing WindowContent, references: ObservationReferences, into writer: inout ByteWriter
     ) -> Int {
         let program = types[content.series.type]
@@ -125,9 +126,10 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         }
     }
 
-    private func writeEffective(
+    private mutating func writeEffective(
         _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
+        if program.coversWindow && span.start != span.end { return writeWindow(&writer) }
         // A window has readings with several offsets, so only a single reading can keep its own.
         let offset = program.segment == .instance ? content.readings[0].offsetMinutes : UTCOffset.none
         if span.start == span.end && !program.needsPeriod {
@@ -139,6 +141,15 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         writer.append(span.start, offsetMinutes: offset)
         writer.append("\",\"end\":\"")
         writer.append(span.end, offsetMinutes: offset)
+        writer.append("\"}")
+    }
+
+    /// Writes the bounds of the window, which all series share.
+    private mutating func writeWindow(_ writer: inout ByteWriter) {
+        writer.append("\"effectivePeriod\":{\"start\":\"")
+        times.append(span.start, .dateTime, to: &writer)
+        writer.append("\",\"end\":\"")
+        times.append(span.end, .dateTime, to: &writer)
         writer.append("\"}")
     }
 

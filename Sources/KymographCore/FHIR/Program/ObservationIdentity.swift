@@ -17,7 +17,9 @@ extension ByteWriter {
     }
 
     /// Writes the identity of `content`; `name` is the type's name, already escaped.
-    mutating func appendIdentity(_ content: borrowing WindowContent, _ program: TypeProgram, name: ByteView) {
+    mutating func appendIdentity(
+        _ content: borrowing WindowContent, _ program: TypeProgram, name: ByteView, times: inout TimeTexts
+    ) {
         let series = content.series
         if let patient = series.patient { appendIdentityPart(patient) }
         append(UInt8(ascii: "."))
@@ -25,7 +27,7 @@ extension ByteWriter {
         append(UInt8(ascii: "."))
         append(name)
         append(UInt8(ascii: "."))
-        appendSegment(content, program)
+        appendSegment(content, program, &times)
         // The correlation id of a correlation group is its segment already.
         let correlation = program.segment == .correlation ? nil : series.correlation
         guard series.encounter != nil || correlation != nil else { return }
@@ -36,7 +38,9 @@ extension ByteWriter {
         appendIdentityPart(correlation)
     }
 
-    private mutating func appendSegment(_ content: borrowing WindowContent, _ program: TypeProgram) {
+    private mutating func appendSegment(
+        _ content: borrowing WindowContent, _ program: TypeProgram, _ times: inout TimeTexts
+    ) {
         switch program.segment {
         case .correlation:
             if let correlation = content.series.correlation { appendIdentityPart(correlation) }
@@ -45,10 +49,10 @@ extension ByteWriter {
             append(UInt8(ascii: "."))
             append(compact: content.start, fraction: true)
         case .window:
-            append(compact: content.start, fraction: true)
+            times.append(content.start, .compactWithFraction, to: &self)
             append(UInt8(ascii: "."))
             // The last tick of 100 ns inside the window.
-            append(compact: content.end.advanced(by: -100), fraction: false)
+            times.append(content.end.advanced(by: -100), .compact, to: &self)
         }
     }
 }
