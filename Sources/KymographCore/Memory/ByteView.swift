@@ -44,6 +44,14 @@ public struct ByteView: BitwiseCopyable {
         return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self)
     }
 
+    /// The four bytes from `index`, little-endian, which may reach into the padding.
+    @inline(__always)
+    func half(at index: Int) -> UInt32 {
+        assert(index >= 0 && index + 4 <= count + ByteView.padding)
+        // Safe: as for the subscript.
+        return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt32.self)
+    }
+
     /// The bytes `range`, without copying.
     @inline(__always)
     public subscript(range: Range<Int>) -> ByteView {

@@ -75,7 +75,35 @@ struct SeriesTable: ~Copyable {
     /// cap on devices, at most ``WindowLimits/maxDevices`` keys of bounded length.
     @inline(__always)
     static func hash(_ key: ByteView) -> UInt64 {
-        var mixed: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(key.count)
+        let seed: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(key.count)
+        return finish(key.count < 16 ? mixedShort(key, seed) : mixedLong(key, seed))
+    }
+
+    /// Mixes words that do not wait for each other. They are read where a series key was just written, 8 and 4 bytes
+    /// of head and then the device: a processor cannot give out a word that two stores wrote before they are done.
+    @inline(__always)
+    private static func mixedLong(_ key: ByteView, _ seed: UInt64) -> UInt64 {
+        let head = (key.word(at: 0) ^ seed) &* 0xFF51_AFD7_ED55_8CCD
+        let tail = (key.word(at: key.count - 8) ^ seed >> 32) &* 0xBF58_476D_1CE4_E5B9
+        var middle = UInt64(key.half(at: 8))
+        var index = 12
+        while index + 8 < key.count {
+            middle = (middle ^ key.word(at: index)) &* 0x9FB2_1C65_1E98_DF25
+            middle ^= middle >> 32
+            index += 8
+        }
+        return head ^ (tail << 23 | tail >> 41) ^ middle &* 0x94D0_49BB_1331_11EB
+    }
+
+    @inline(__always)
+    private static func finish(_ mixture: UInt64) -> UInt64 {
+        var mixed = mixture ^ mixture >> 29
+        mixed = mixed &* 0xC4CE_B9FE_1A85_EC53
+        return mixed ^ (mixed >> 32)
+    }
+
+    private static func mixedShort(_ key: ByteView, _ seed: UInt64) -> UInt64 {
+        var mixed = seed
         var index = 0
         while index + 8 <= key.count {
             mixed = (mixed ^ key.word(at: index)) &* 0xFF51_AFD7_ED55_8CCD
@@ -86,8 +114,6 @@ struct SeriesTable: ~Copyable {
             mixed = (mixed ^ lastBytes(key, from: index)) &* 0xFF51_AFD7_ED55_8CCD
             mixed ^= mixed >> 32
         }
-        mixed ^= mixed >> 29
-        mixed = mixed &* 0xC4CE_B9FE_1A85_EC53
-        return mixed ^ (mixed >> 32)
+        return mixed
     }
 }

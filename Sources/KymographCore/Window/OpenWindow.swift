@@ -68,6 +68,12 @@ struct OpenWindow: BitwiseCopyable {
     /// State.
     var flags: WindowFlags
 
+    /// The slot of its next reading, or ``noWindow``; looks into each cache line that taking the reading needs.
+    var nextSlot: UInt32 {
+        guard span.through >= last, count < 1 << UInt32(sizeClass) else { return noWindow }
+        return readings + count
+    }
+
     /// Takes in a reading at `instant` if that goes behind all others, into memory that is there, and only makes the
     /// window longer, of at most `limit` readings. Gives its slot, or ``noWindow``, and then nothing has changed.
     @inline(__always)
@@ -131,6 +137,9 @@ struct SeriesState: BitwiseCopyable {
     var current = noWindow
     /// Its latest window; earlier ones are linked from it.
     var head = noWindow
+
+    /// The window of the last reading; looks into each cache line that taking the next one needs.
+    var presentWindow: UInt32 { newest >= .distantPast ? current : noWindow }
 
     /// Moves the clocks for a reading; true when the event time has come to close windows.
     @inline(__always)

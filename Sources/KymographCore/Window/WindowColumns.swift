@@ -185,7 +185,7 @@ extension WindowColumns {
         base = Int64(bitPattern: word(30, 8))
         guard unit < WindowBlockFormat.units.count, max(stepBytes, mantissaBytes, receivedBytes) <= 8,
             mark & ReadingMark.mixedReceipt == 0, content[9] <= 1,
-            content.count == WindowColumns.headBytes + count * rowBytes
+            count <= content.count, content.count == WindowColumns.headBytes + count * rowBytes
         else { return nil }
     }
 

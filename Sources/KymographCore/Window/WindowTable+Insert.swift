@@ -21,12 +21,10 @@ extension WindowTable {
     mutating func fetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
         for place in 0..<count {
             let number = numbers[place]
-            fetched[place] = number < 0 ? noWindow : series[Int(number)].current
+            fetched[place] = number < 0 ? noWindow : series[Int(number)].presentWindow
         }
         for place in 0..<count where fetched[place] != noWindow {
-            let window = windows[Int(fetched[place])]
-            let isFull = window.count >= 1 << UInt32(window.sizeClass)
-            fetched[place] = isFull ? noWindow : window.readings + window.count
+            fetched[place] = windows[Int(fetched[place])].nextSlot
         }
         for place in 0..<count where fetched[place] != noWindow { slots.fetch(Int(fetched[place])) }
     }
@@ -99,13 +97,17 @@ extension WindowTable {
         return .accepted
     }
 
+    /// Gives a window four times the room, and twice from 64 readings on: the small blocks that growing leaves behind
+    /// are memory that nobody needs for long.
     private mutating func enlarge(_ index: Int) {
         let window = windows[index]
-        let block = slots.allocate(sizeClass: Int(window.sizeClass) + 1)
+        let sizeClass = max(
+            Int(window.sizeClass) + 1, min(Int(window.sizeClass) + 2, WindowTable.largestSwiftSizeClass))
+        let block = slots.allocate(sizeClass: sizeClass)
         slots.move(Int(window.count), from: Int(window.readings), to: block)
         slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
         windows[index].readings = UInt32(block)
-        windows[index].sizeClass += 1
+        windows[index].sizeClass = UInt8(sizeClass)
     }
 
     /// Notes that the reading at `place` is new or has other content than before.

@@ -25,8 +25,8 @@ struct WindowTable: ~Copyable {
 
     /// Size class of a new window's readings: four of them.
     private static var initialSizeClass: Int { 2 }
-    /// Largest size class that a window begins with because the one before it had as many: 64 readings, 4 KiB.
-    private static var largestFirstSizeClass: Int { 6 }
+    /// Size class up to which windows grow by a factor of four, and then by two: 64 readings, 4 KiB.
+    static var largestSwiftSizeClass: Int { 6 }
     /// Readings whose memory is asked for at once: about as many lines as a core waits for at a time.
     static var fetchCount: Int { 16 }
 
@@ -80,14 +80,13 @@ struct WindowTable: ~Copyable {
         return index
     }
 
-    /// The size class for the readings of a new window: a window after all others begins as large as the latest one
-    /// became, because growing copies the readings.
+    /// The size class for the readings of a new window: for one after all others, the one from which it becomes as
+    /// large as the latest one is by growing once. Until then that one has closed and left its block.
     private func sizeClass(series number: Int, span: WindowSpan, room: Int) -> Int {
         let least = max(WindowTable.initialSizeClass, SlabArray<Measurement>.sizeClass(for: room))
         let head = series[number].head
         guard head != noWindow, windows[Int(head)].span.start < span.start else { return least }
-        let latest = SlabArray<Measurement>.sizeClass(for: Int(windows[Int(head)].count))
-        return max(least, min(latest, WindowTable.largestFirstSizeClass))
+        return max(least, min(Int(windows[Int(head)].sizeClass), WindowTable.largestSwiftSizeClass) - 2)
     }
 
     private mutating func record(_ window: OpenWindow) -> Int {

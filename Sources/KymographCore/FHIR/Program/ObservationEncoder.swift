@@ -7,6 +7,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     let options: ObservationOptions
     let digest: Digest256
     let systems: IdentifierSystems
+    private let logical: LogicalReferences
     let constants: ByteWriter
     let steps: RawArray<ProgramStep>
     private let fields: RawArray<ProgramField>
@@ -34,6 +35,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         self.options = options
         self.digest = digest
         systems = IdentifierSystems(options)
+        logical = LogicalReferences(systems)
     }
 
     /// Appends the Observation of `content`, which has at least one reading, to `writer`, with references by
@@ -115,13 +117,13 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     ) {
         switch code {
         case .subject where references.toEntries: writer.appendReference(references.subject)
-        case .subject: writer.appendLogical("Patient", systems.subject(of: content.series))
+        case .subject: logical.appendSubject(of: content.series, to: &writer)
         case .device where references.toEntries: writer.appendReference(references.device)
-        case .device: writer.appendLogical("Device", systems.device(of: content.series))
+        case .device: logical.appendDevice(of: content.series, to: &writer)
         default:
             guard let encounter = content.series.encounter, !encounter.isEmpty else { return }
             writer.append(",\"encounter\":{")
-            writer.appendLogical("Encounter", ResourceIdentifier(system: systems.encounter, value: encounter))
+            logical.appendEncounter(encounter, to: &writer)
             writer.append("}")
         }
     }

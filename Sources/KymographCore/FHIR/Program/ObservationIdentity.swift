@@ -20,19 +20,18 @@ extension ByteWriter {
     mutating func appendIdentity(
         _ content: borrowing WindowContent, _ program: TypeProgram, name: ByteView, times: inout TimeTexts
     ) {
-        let series = content.series
-        if let patient = series.patient { appendIdentityPart(patient) }
+        if let patient = content.series.patient { appendIdentityPart(patient) }
         append(UInt8(ascii: "."))
-        appendIdentityPart(series.device)
+        appendIdentityPart(content.series.device)
         append(UInt8(ascii: "."))
         append(name)
         append(UInt8(ascii: "."))
         appendSegment(content, program, &times)
         // The correlation id of a correlation group is its segment already.
-        let correlation = program.segment == .correlation ? nil : series.correlation
-        guard series.encounter != nil || correlation != nil else { return }
+        let correlation = program.segment == .correlation ? nil : content.series.correlation
+        guard content.series.encounter != nil || correlation != nil else { return }
         append(UInt8(ascii: "."))
-        if let encounter = series.encounter { appendIdentityPart(encounter) }
+        if let encounter = content.series.encounter { appendIdentityPart(encounter) }
         guard let correlation else { return }
         append(UInt8(ascii: "."))
         appendIdentityPart(correlation)

@@ -15,7 +15,7 @@ struct TimeTexts: ~Copyable, Sendable {
         var length: UInt8 = 0
     }
 
-    private static let places = 16
+    private static let places = 64
     /// The longest text is `2024-05-01T10:00:00.000000000Z`.
     private static let textBytes = 32
 
@@ -46,7 +46,8 @@ struct TimeTexts: ~Copyable, Sendable {
     }
 
     private static func place(_ instant: Instant, _ form: Form) -> Int {
-        let mixed = (UInt64(bitPattern: instant.nanoseconds) ^ UInt64(form.rawValue)) &* 0x9E37_79B9_7F4A_7C15
-        return Int(truncatingIfNeeded: mixed >> 60)
+        var mixed = (UInt64(bitPattern: instant.nanoseconds) ^ UInt64(form.rawValue)) &* 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ mixed >> 29) &* 0xBF58_476D_1CE4_E5B9
+        return Int(truncatingIfNeeded: mixed >> 58)
     }
 }
