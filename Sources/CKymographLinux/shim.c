@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -220,4 +221,42 @@ int kymo_signals_next(int fd) {
 
 void kymo_ignore_broken_pipe(void) {
     signal(SIGPIPE, SIG_IGN);
+}
+
+static const size_t large_page = 2u << 20;
+
+/// Address space of `size` bytes at a multiple of `large_page`, with nothing behind it; null on failure.
+static void *aligned_space(size_t size) {
+    void *space = mmap(NULL, size + large_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED) return NULL;
+    uintptr_t start = ((uintptr_t)space + large_page - 1) / large_page * large_page;
+    size_t before = start - (uintptr_t)space;
+    if (before > 0) munmap(space, before);
+    if (before < large_page) munmap((char *)start + size, large_page - before);
+    return (void *)start;
+}
+
+void *kymo_memory_take(size_t size) {
+    void *space = aligned_space(size);
+    if (!space) return NULL;
+    if (mprotect(space, size, PROT_READ | PROT_WRITE) != 0) {
+        munmap(space, size);
+        return NULL;
+    }
+    // Only advice: without large pages it is memory like any other.
+    madvise(space, size, MADV_HUGEPAGE);
+    return space;
+}
+
+void *kymo_memory_grow(void *block, size_t size, size_t wanted) {
+    void *space = aligned_space(wanted);
+    if (!space) return NULL;
+    void *moved = mremap(block, size, wanted, MREMAP_MAYMOVE | MREMAP_FIXED, space);
+    if (moved != MAP_FAILED) return moved;
+    munmap(space, wanted);
+    return NULL;
+}
+
+void kymo_memory_give(void *block, size_t size) {
+    munmap(block, size);
 }

@@ -81,4 +81,13 @@ int kymo_signals_next(int fd);
 /// Ignores SIGPIPE. (SIG_IGN is a cast.)
 void kymo_ignore_broken_pipe(void);
 
+/// Maps `size` bytes of zeros, aligned to large pages and advised to use them; null on failure. Sizes are multiples of
+/// 2 MiB. (MAP_FAILED is a cast.)
+void *kymo_memory_take(size_t size);
+/// Makes a mapping larger without copying its content, perhaps at another address; null on failure, and then the old
+/// one is still there. (mremap is variadic.)
+void *kymo_memory_grow(void *block, size_t size, size_t wanted);
+/// Ends a mapping.
+void kymo_memory_give(void *block, size_t size);
+
 #endif

@@ -53,8 +53,10 @@ struct ShardWorker {
         let encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: settings.output, digest: .openSSL)
         let bundles = BundleWriter(encoder, maxEntries: settings.bundleEntries, maxBytes: settings.bundleBytes)
+        var windows = settings.windows
+        windows.memory = .mapped
         var shard = InMemoryShard(
-            rings: rings, types: set.types, settings: settings.windows, bundles: bundles, events: reporter,
+            rings: rings, types: set.types, settings: windows, bundles: bundles, events: reporter,
             mappings: mappings)
         var lastTick = WallClock.now()
         while !control.isForced {

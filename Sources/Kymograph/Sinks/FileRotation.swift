@@ -43,8 +43,15 @@ struct FileRotation: ~Copyable, Sendable {
         try check()
         if isDue(now, adding: bytes.count) { try finish() }
         try openIfNeeded(now)
-        if pending.count >= PendingBytes.limit { try drain() }
-        append(bytes)
+        guard compressor == nil, pending.count + bytes.count >= PendingBytes.limit else { return try append(bytes) }
+        try drain()
+        pass(bytes)
+    }
+
+    /// Writes a plain line that is worth a system call of its own; nothing waits before it.
+    private mutating func pass(_ bytes: ByteView) {
+        guard let file else { return }
+        self.file?.written += pending.passLine(bytes, to: file.descriptor.raw)
     }
 
     /// Gives everything to the system.
@@ -92,7 +99,8 @@ struct FileRotation: ~Copyable, Sendable {
         file = OpenFile(name: name, descriptor: descriptor, started: now)
     }
 
-    private mutating func append(_ bytes: ByteView) {
+    private mutating func append(_ bytes: ByteView) throws(SinkError) {
+        if pending.count >= PendingBytes.limit { try drain() }
         guard compressor != nil else { return pending.appendLine(bytes) }
         compressor?.compress(bytes, .go, to: &pending.writer)
         if bytes.count == 0 || bytes[bytes.count - 1] != 0x0A {

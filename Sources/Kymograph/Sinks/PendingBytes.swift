@@ -14,7 +14,26 @@ struct PendingBytes: ~Copyable, Sendable {
 
     /// Takes `bytes` and ends them with a newline.
     mutating func appendLine(_ bytes: ByteView) {
-        writer.append(bytes)
+        appendLine(bytes, from: 0)
+    }
+
+    /// Takes `bytes` as a line of which as much as `descriptor` takes at once is written without a copy; nothing may
+    /// wait before it. Returns how many bytes were written. What the system refuses waits, and the next
+    /// ``drain(to:name:)`` tells why.
+    mutating func passLine(_ bytes: ByteView, to descriptor: Int32) -> Int {
+        precondition(count == 0)
+        var written = 0
+        while written < bytes.count {
+            let size = FileSystem.write(descriptor, bytes[written..<bytes.count])
+            if size <= 0 { break }
+            written += size
+        }
+        appendLine(bytes, from: written)
+        return written
+    }
+
+    private mutating func appendLine(_ bytes: ByteView, from start: Int) {
+        writer.append(bytes[start..<bytes.count])
         if bytes.count == 0 || bytes[bytes.count - 1] != 0x0A { writer.append(UInt8(0x0A)) }
     }
 

@@ -44,6 +44,14 @@ public struct ByteView: BitwiseCopyable {
         return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self)
     }
 
+    /// The four bytes from `index`, little-endian, which may reach into the padding.
+    @inline(__always)
+    func half(at index: Int) -> UInt32 {
+        assert(index >= 0 && index + 4 <= count + ByteView.padding)
+        // Safe: as for the subscript.
+        return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt32.self)
+    }
+
     /// The bytes `range`, without copying.
     @inline(__always)
     public subscript(range: Range<Int>) -> ByteView {
@@ -61,6 +69,8 @@ public struct ByteView: BitwiseCopyable {
             if word(at: index) != other.word(at: index) { return false }
             index += 8
         }
+        // The last word once more from its end, instead of byte by byte.
+        if count >= 8 { return index == count || word(at: count - 8) == other.word(at: count - 8) }
         while index < count {
             // Safe: index < count in both.
             if unsafe base[index] != other.base[index] { return false }

@@ -9,17 +9,27 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutablePointer<Slot>
     private var capacity: Int
     private var used = 0
+    private let memory: TableMemory
     private var freeHeads: InlineArray<32, UInt32> = .init(repeating: UInt32.max)
 
-    /// Reserves room for `capacity` slots.
-    public init(capacity: Int = 256) {
+    /// Reserves room for `capacity` slots in `memory`.
+    public init(capacity: Int = 256, memory: TableMemory = .heap) {
         precondition(MemoryLayout<Slot>.stride >= MemoryLayout<UInt32>.size)
-        self.capacity = max(capacity, 1)
-        unsafe base = .allocate(capacity: self.capacity)
+        self.memory = memory
+        let size = SlabArray.size(of: max(capacity, 1), in: memory)
+        self.capacity = size / MemoryLayout<Slot>.stride
+        // Safe: fresh memory of this size.
+        unsafe base = memory.take(size).bindMemory(to: Slot.self, capacity: self.capacity)
     }
 
     deinit {
-        unsafe base.deallocate()
+        // Safe: taken with this size.
+        unsafe memory.give(base, SlabArray.size(of: capacity, in: memory))
+    }
+
+    /// Bytes of a block with room for `capacity` slots.
+    private static func size(of capacity: Int, in memory: TableMemory) -> Int {
+        memory.rounded(capacity * MemoryLayout<Slot>.stride)
     }
 
     /// The smallest size class whose blocks hold `slots` slots: blocks of class c have 2^c.
@@ -55,13 +65,12 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     private mutating func reserve(_ needed: Int) {
         guard needed > capacity else { return }
         precondition(needed < Int(UInt32.max))
-        let grown = max(needed, capacity * 2)
-        let moved = UnsafeMutablePointer<Slot>.allocate(capacity: grown)
-        // Safe: both blocks hold at least `used` slots.
-        unsafe moved.update(from: base, count: used)
-        unsafe base.deallocate()
-        unsafe base = moved
-        capacity = grown
+        let size = SlabArray.size(of: capacity, in: memory)
+        let wanted = SlabArray.size(of: max(needed, capacity * 2), in: memory)
+        // Safe: the block has this size, and the larger one holds its content.
+        let grown = unsafe memory.grow(base, from: size, to: wanted)
+        capacity = wanted / MemoryLayout<Slot>.stride
+        unsafe base = grown.bindMemory(to: Slot.self, capacity: capacity)
     }
 
     /// The slot at `index`; traps when out of range.
@@ -76,6 +85,15 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
             // Safe: checked above; this type is noncopyable, so access is exclusive.
             yield unsafe &base[index]
         }
+    }
+
+    /// Asks for the memory of slot `index`, whose content is undefined afterwards: a store does not wait for its line,
+    /// so that many lines are on their way at once.
+    @inline(__always)
+    mutating func fetch(_ index: Int) {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: used))
+        // Safe: checked above; every slot has at least four bytes.
+        unsafe UnsafeMutableRawPointer(base + index).storeBytes(of: 0, as: UInt8.self)
     }
 
     /// Copies `count` slots from `source` to `destination`; overlap is allowed.
@@ -107,5 +125,21 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
         let size = used * MemoryLayout<Slot>.stride
         // Safe: trivial slots may be read as bytes.
         return unsafe ByteView(base: start.assumingMemoryBound(to: UInt8.self), count: size)
+    }
+}
+
+extension SlabArray<Measurement> {
+    /// Writes a reading without payload to slot `index` as windows keep it; in place, because a changed copy would be
+    /// read back before its changes have arrived in the cache.
+    @inline(__always)
+    mutating func store(_ reading: Measurement, at index: Int) {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: used))
+        // Safe: checked above.
+        let slot = unsafe base + index
+        unsafe slot.pointee = reading
+        unsafe slot.pointee.kind = RecordKind.measurement.rawValue
+        unsafe slot.pointee.series = 0
+        unsafe slot.pointee.continuationSlots = 0
+        unsafe slot.pointee.mark = 0
     }
 }

@@ -29,6 +29,18 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
         unsafe (base + index * SlotMemory.slotBytes).storeBytes(of: measurement, as: Measurement.self)
     }
 
+    /// Writes a measurement into slot `index`, with another series and number of continuation slots; without a changed
+    /// copy of it.
+    @inline(__always)
+    func store(_ measurement: Measurement, series: UInt32, continuationSlots: UInt8, at index: Int) {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
+        // Safe: in bounds and aligned; only measurements and payload bytes are ever stored here.
+        let slot = unsafe (base + index * SlotMemory.slotBytes).assumingMemoryBound(to: Measurement.self)
+        unsafe slot.pointee = measurement
+        unsafe slot.pointee.series = series
+        unsafe slot.pointee.continuationSlots = continuationSlots
+    }
+
     /// Reads the measurement in slot `index`.
     @inline(__always)
     func load(_ index: Int) -> Measurement {

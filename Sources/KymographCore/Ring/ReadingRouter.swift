@@ -38,9 +38,7 @@ public struct ReadingRouter: ~Copyable {
     public mutating func route(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Outcome {
         guard let known = series.find(key) else { return introduce(measurement, payload: payload, key: key) }
         let route = routes[known]
-        var record = measurement
-        record.series = route.number
-        let isWritten = producers[Int(route.shard)].write(record, payload: payload)
+        let isWritten = producers[Int(route.shard)].write(measurement, series: route.number, payload: payload)
         return isWritten ? .written : .full(shard: Int(route.shard))
     }
 

@@ -71,13 +71,31 @@ public struct RingProducer: ~Copyable {
     /// Writes a record. False, and nothing is written, when the ring is full: publish, wake the shard, try again.
     @inline(__always)
     public mutating func write(_ record: Measurement, payload: ByteView) -> Bool {
+        write(record, series: record.series, payload: payload)
+    }
+
+    /// Writes a record of the series that has this number in the ring.
+    @inline(__always)
+    mutating func write(_ record: Measurement, series: UInt32, payload: ByteView) -> Bool {
+        guard payload.count == 0, record.payloadBytes == 0 else {
+            return writeLong(record, series: series, payload: payload)
+        }
+        if position &- knownTail > mask {
+            knownTail = ring.tail.value.load(ordering: .acquiring)
+            if position &- knownTail > mask { return false }
+        }
+        ring.slots.store(record, series: series, continuationSlots: 0, at: Int(truncatingIfNeeded: position & mask))
+        position &+= 1
+        if position &- published >= RingProducer.publishInterval { publish() }
+        return true
+    }
+
+    private mutating func writeLong(_ record: Measurement, series: UInt32, payload: ByteView) -> Bool {
         let extra = (payload.count + SlotMemory.slotBytes - 1) / SlotMemory.slotBytes
         precondition(extra <= 255 && payload.count == Int(record.payloadBytes))
         guard makeRoom(slots: UInt64(extra + 1)) else { return false }
-        var record = record
-        record.continuationSlots = UInt8(extra)
         let index = Int(position & mask)
-        ring.slots.store(record, at: index)
+        ring.slots.store(record, series: series, continuationSlots: UInt8(extra), at: index)
         if extra > 0 { ring.slots.store(payload, at: index + 1) }
         position += UInt64(extra + 1)
         if position &- published >= RingProducer.publishInterval { publish() }
@@ -147,6 +165,27 @@ public struct RingConsumer: ~Copyable {
             position += UInt64(record.continuationSlots) + 1
             return record
         }
+    }
+
+    /// Writes the series numbers of the next records (-1: a definition) to the front of `numbers`, as many as fit, and
+    /// returns how many there are; 0 when the ring is empty.
+    mutating func lookAhead(_ numbers: inout RawArray<Int32>) -> Int {
+        if position == knownHead { knownHead = ring.head.value.load(ordering: .acquiring) }
+        var place = position
+        var count = 0
+        while count < numbers.count && place != knownHead {
+            let index = Int(place & mask)
+            let record = ring.slots.load(index)
+            if record.kind == RecordKind.padding.rawValue {
+                place += mask + 1 - UInt64(index)
+                continue
+            }
+            let isMeasurement = record.kind == RecordKind.measurement.rawValue
+            numbers[count] = isMeasurement ? Int32(truncatingIfNeeded: record.series) : -1
+            count += 1
+            place += UInt64(record.continuationSlots) + 1
+        }
+        return count
     }
 
     /// The payload of the record that ``next()`` gave last.

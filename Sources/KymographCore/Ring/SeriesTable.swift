@@ -62,23 +62,58 @@ struct SeriesTable: ~Copyable {
         for index in 0..<old.count where old[index].number != SeriesTable.empty { place(old[index]) }
     }
 
+    /// A word with the bytes from `index`, of which there are 1…7: with those before them when there are eight in all.
+    @inline(__always)
+    private static func lastBytes(_ key: ByteView, from index: Int) -> UInt64 {
+        if key.count >= 8 { return key.word(at: key.count - 8) }
+        var word: UInt64 = 0
+        for place in index..<key.count { word = word << 8 | UInt64(key[place]) }
+        return word
+    }
+
     /// A multiply-mix hash over eight bytes at a time. Not secret: an attacker who floods one bucket is stopped by the
     /// cap on devices, at most ``WindowLimits/maxDevices`` keys of bounded length.
     @inline(__always)
     static func hash(_ key: ByteView) -> UInt64 {
-        var mixed: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(key.count)
+        let seed: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(key.count)
+        return finish(key.count < 16 ? mixedShort(key, seed) : mixedLong(key, seed))
+    }
+
+    /// Mixes words that do not wait for each other. They are read where a series key was just written, 8 and 4 bytes
+    /// of head and then the device: a processor cannot give out a word that two stores wrote before they are done.
+    @inline(__always)
+    private static func mixedLong(_ key: ByteView, _ seed: UInt64) -> UInt64 {
+        let head = (key.word(at: 0) ^ seed) &* 0xFF51_AFD7_ED55_8CCD
+        let tail = (key.word(at: key.count - 8) ^ seed >> 32) &* 0xBF58_476D_1CE4_E5B9
+        var middle = UInt64(key.half(at: 8))
+        var index = 12
+        while index + 8 < key.count {
+            middle = (middle ^ key.word(at: index)) &* 0x9FB2_1C65_1E98_DF25
+            middle ^= middle >> 32
+            index += 8
+        }
+        return head ^ (tail << 23 | tail >> 41) ^ middle &* 0x94D0_49BB_1331_11EB
+    }
+
+    @inline(__always)
+    private static func finish(_ mixture: UInt64) -> UInt64 {
+        var mixed = mixture ^ mixture >> 29
+        mixed = mixed &* 0xC4CE_B9FE_1A85_EC53
+        return mixed ^ (mixed >> 32)
+    }
+
+    private static func mixedShort(_ key: ByteView, _ seed: UInt64) -> UInt64 {
+        var mixed = seed
         var index = 0
         while index + 8 <= key.count {
             mixed = (mixed ^ key.word(at: index)) &* 0xFF51_AFD7_ED55_8CCD
             mixed ^= mixed >> 32
             index += 8
         }
-        while index < key.count {
-            mixed = (mixed ^ UInt64(key[index])) &* 0x0100_0000_01B3
-            index += 1
+        if index < key.count {
+            mixed = (mixed ^ lastBytes(key, from: index)) &* 0xFF51_AFD7_ED55_8CCD
+            mixed ^= mixed >> 32
         }
-        mixed ^= mixed >> 29
-        mixed = mixed &* 0xC4CE_B9FE_1A85_EC53
-        return mixed ^ (mixed >> 32)
+        return mixed
     }
 }

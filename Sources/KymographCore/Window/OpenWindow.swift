@@ -67,6 +67,28 @@ struct OpenWindow: BitwiseCopyable {
     var sizeClass: UInt8
     /// State.
     var flags: WindowFlags
+
+    /// The slot of its next reading, or ``noWindow``; looks into each cache line that taking the reading needs.
+    var nextSlot: UInt32 {
+        guard span.through >= last, count < 1 << UInt32(sizeClass) else { return noWindow }
+        return readings + count
+    }
+
+    /// Takes in a reading at `instant` if that goes behind all others, into memory that is there, and only makes the
+    /// window longer, of at most `limit` readings. Gives its slot, or ``noWindow``, and then nothing has changed.
+    @inline(__always)
+    mutating func takeNext(_ instant: Instant, limit: Int) -> UInt32 {
+        guard instant > last, instant <= span.through, count > 0, count < 1 << UInt32(sizeClass) else {
+            return noWindow
+        }
+        guard count &+ 1 != nextPreliminary, !flags.contains(.carrier), Int(count) < limit else { return noWindow }
+        let slot = readings &+ count
+        last = instant
+        count &+= 1
+        flags.subtract([.sending, .stored])
+        flags.insert(.dirty)
+        return slot
+    }
 }
 
 /// The event time that a window covers, ends included, and the name under which it is archived.
@@ -115,6 +137,17 @@ struct SeriesState: BitwiseCopyable {
     var current = noWindow
     /// Its latest window; earlier ones are linked from it.
     var head = noWindow
+
+    /// The window of the last reading; looks into each cache line that taking the next one needs.
+    var presentWindow: UInt32 { newest >= .distantPast ? current : noWindow }
+
+    /// Moves the clocks for a reading; true when the event time has come to close windows.
+    @inline(__always)
+    mutating func advance(_ instant: Instant, received: Instant) -> Bool {
+        if received > lastReceived { lastReceived = received }
+        if instant > newest { newest = instant }
+        return newest >= nextClose
+    }
 
     /// Length of the windows that carry the readings of instance grouping: 5 minutes, in nanoseconds.
     static let carrierPeriod: Int64 = 300_000_000_000

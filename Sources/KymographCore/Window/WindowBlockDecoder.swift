@@ -16,15 +16,24 @@ struct WindowBlockDecoder {
     private var decoded = 0
     private var isDamaged = false
     private var context = WindowBlockContext()
+    /// Of version 2, what comes before the rows.
+    private let columns: WindowColumns?
 
     /// Reads what comes before the readings; nil when it is damaged or of another version.
     init?(_ bytes: ByteView) {
         let size = bytes.count - WindowBlockFormat.checksumBytes
-        guard size >= 3, bytes[0] == WindowBlockFormat.version else { return nil }
+        guard size >= 3, bytes[0] == WindowBlockFormat.version || bytes[0] == WindowColumns.version else { return nil }
         let content = bytes[0..<size]
         var checksum: UInt32 = 0
         for byte in 0..<WindowBlockFormat.checksumBytes { checksum |= UInt32(bytes[size + byte]) << UInt32(byte * 8) }
         guard checksum == WindowBlockFormat.checksum(content) else { return nil }
+        if content[0] == WindowColumns.version {
+            guard let columns = WindowColumns(head: content) else { return nil }
+            (count, block, unit, offset) = (columns.count, content, 1, WindowColumns.headBytes)
+            self.columns = columns
+            return
+        }
+        columns = nil
         var offset = 1
         guard let count = WindowBlockDecoder.varint(content, &offset), count <= UInt64(size) else { return nil }
         guard offset < size, Int(content[offset]) < WindowBlockFormat.units.count else { return nil }
@@ -54,6 +63,10 @@ struct WindowBlockDecoder {
     }
 
     private mutating func reading() -> Measurement? {
+        if let columns {
+            offset = columns.offset(of: decoded + 1)
+            return columns.reading(decoded, of: block, last: context.previous.instant.nanoseconds)
+        }
         guard let control = byte(), control & ~WindowBlockFormat.known == 0 else { return nil }
         guard var reading = times(control: control) else { return nil }
         guard shape(of: &reading, control: control) else { return nil }

@@ -12,12 +12,15 @@ struct WindowBlockEncoder {
     }
 
     /// The largest unit in which all instants are whole.
-    private static func unit(of readings: ElementList<Measurement>) -> Int {
+    static func unit(of readings: ElementList<Measurement>) -> Int {
         var unit = WindowBlockFormat.units.count - 1
-        for index in 0..<readings.count {
-            let instant = readings[index].instant.nanoseconds
-            while WindowBlockFormat.whole(instant, unit: unit) &* WindowBlockFormat.units[unit] != instant { unit -= 1 }
-            if unit == 0 { break }
+        var index = 0
+        while index < readings.count && unit > 0 {
+            if WindowBlockFormat.isWhole(readings[index].instant.nanoseconds, unit: unit) {
+                index += 1
+            } else {
+                unit -= 1
+            }
         }
         return unit
     }
@@ -31,12 +34,12 @@ struct WindowBlockEncoder {
     }
 
     /// Appends a reading with its payload, which receive times may follow.
+    @inline(__always)
     mutating func append(_ reading: Measurement, _ payload: ByteView, to writer: inout ByteWriter) {
-        let previous = context.previous
         let tick = WindowBlockFormat.whole(reading.instant.nanoseconds, unit: unit)
         let step = tick &- context.tick
-        let delay = reading.received.nanoseconds &- previous.received.nanoseconds
-        let drift = delay &- (reading.instant.nanoseconds &- previous.instant.nanoseconds)
+        let delay = reading.received.nanoseconds &- context.previous.received.nanoseconds
+        let drift = delay &- (reading.instant.nanoseconds &- context.previous.instant.nanoseconds)
         var control = WindowBlockFormat.receivedSame
         if delay != 0 {
             let isSteady = WindowBlockFormat.zigzag(drift) < WindowBlockFormat.zigzag(delay)
@@ -44,6 +47,15 @@ struct WindowBlockEncoder {
         }
         if step == context.step { control |= WindowBlockFormat.sameStep }
         if isPlain(reading, payload) { return appendPlain(reading, tick, step, control, delay, drift, to: &writer) }
+        appendAny(reading, payload, tick, step, control, delay, drift, to: &writer)
+    }
+
+    private mutating func appendAny(
+        _ reading: Measurement, _ payload: ByteView, _ tick: Int64, _ step: Int64, _ times: UInt8, _ delay: Int64,
+        _ drift: Int64, to writer: inout ByteWriter
+    ) {
+        let previous = context.previous
+        var control = times
         if !WindowBlockEncoder.haveSameShape(reading, previous) { control |= WindowBlockFormat.shape }
         if reading.mark != previous.mark { control |= WindowBlockFormat.mark }
         if reading.offsetMinutes != previous.offsetMinutes { control |= WindowBlockFormat.offset }
@@ -129,6 +141,16 @@ struct WindowBlockEncoder {
 
     @inline(__always)
     private static func appendVarint(_ value: UInt64, to writer: inout ByteWriter) {
+        guard value < 1 << 28 else { return appendLongVarint(value, to: &writer) }
+        // One store without a branch on the length, which no processor can guess.
+        let length = (UInt64.bitWidth - (value | 1).leadingZeroBitCount + 6) / 7
+        let low = value & 0x7F | (value & 0x3F80) << 1
+        let high = (value & 0x1F_C000) << 2 | (value & 0xFE0_0000) << 3
+        let more: UInt64 = 0x0080_8080 & ~(UInt64.max << UInt64((length - 1) * 8))
+        writer.append(word: low | high | more, bytes: length)
+    }
+
+    private static func appendLongVarint(_ value: UInt64, to writer: inout ByteWriter) {
         var rest = value
         while rest >= 128 {
             writer.append(UInt8(truncatingIfNeeded: rest) | 128)

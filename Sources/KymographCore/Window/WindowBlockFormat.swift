@@ -41,6 +41,17 @@ enum WindowBlockFormat {
         }
     }
 
+    /// Whether `nanoseconds` are whole units.
+    @inline(__always)
+    static func isWhole(_ nanoseconds: Int64, unit: Int) -> Bool {
+        switch unit {
+        case 0: true
+        case 1: nanoseconds % 1_000 == 0
+        case 2: nanoseconds % 1_000_000 == 0
+        default: nanoseconds % 1_000_000_000 == 0
+        }
+    }
+
     /// Places small magnitudes of either sign at small numbers.
     @inline(__always)
     static func zigzag(_ value: Int64) -> UInt64 {

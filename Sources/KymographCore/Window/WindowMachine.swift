@@ -45,6 +45,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// records; its ring fields are ignored.
     public mutating func add(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
         precondition(payload.count == Int(reading.payloadBytes))
+        if table.appendNext(series: series, reading) { return .accepted }
         if let outcome = table.addToOpen(series: series, reading, payload) { return outcome }
         let span = table.series[series].span(around: reading.instant)
         guard table.openCount < table.limits.maxOpenWindows else { return .rejected(.tooManyWindows) }
@@ -52,6 +53,12 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         table.holdIfLate(window, received: reading.received)
         table.expectQuiet(after: reading.received)
         return table.add(reading, payload, to: window)
+    }
+
+    /// Asks for the memory that readings of the series in the first `count` places of `numbers` (-1: none), at most
+    /// ``WindowTable/fetchCount``, are going to need.
+    mutating func fetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
+        table.fetch(numbers, count: count)
     }
 
     /// Opens a window with its archived content, or empty; nil when it may have had content that is lost.

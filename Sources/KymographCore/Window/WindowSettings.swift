@@ -40,6 +40,8 @@ public struct WindowSettings: Sendable {
     public var lateHold: Int64
     /// Limits.
     public var limits: WindowLimits
+    /// Where the readings of open windows are kept.
+    public var memory = TableMemory.heap
 
     /// Makes settings; times are in nanoseconds and not negative.
     public init(

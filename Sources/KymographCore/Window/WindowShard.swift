@@ -22,6 +22,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private var machine: WindowMachine<Archive>
     private var bundles: BundleWriter
     private var tally = ShardTally()
+    /// Series of the next records.
+    private var ahead = RawArray<Int32>(repeating: -1, count: WindowTable.fetchCount)
     private let events: any ShardEvents
     private let mappings: MappingExchange?
     /// The set that is in use since the last news of one.
@@ -57,14 +59,12 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     private mutating func take(from index: Int, now: Instant) -> Int {
         var taken = 0
-        while taken < WindowShard.burst, let record = inputs[index].ring.next() {
-            taken += 1
-            if record.kind == RecordKind.measurement.rawValue {
-                add(record, input: index)
-            } else if record.kind == RecordKind.definition.rawValue {
-                define(inputs[index].ring.payload(of: record), input: index)
-            } else {
-                adoptMappings(now: now)
+        while taken < WindowShard.burst {
+            let count = fetch(from: index)
+            if count == 0 { break }
+            taken += count
+            for _ in 0..<count {
+                if let record = inputs[index].ring.next() { take(record, input: index, now: now) }
             }
         }
         inputs[index].ring.release()
@@ -87,6 +87,30 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         }
         let typesInUse = set.typesInUse
         if typesInUse.contains(false) { machine.closeUnused(typesInUse: typesInUse) }
+    }
+
+    @inline(__always)
+    private mutating func take(_ record: Measurement, input: Int, now: Instant) {
+        if record.kind == RecordKind.measurement.rawValue {
+            add(record, input: input)
+        } else if record.kind == RecordKind.definition.rawValue {
+            define(inputs[input].ring.payload(of: record), input: input)
+        } else {
+            adoptMappings(now: now)
+        }
+    }
+
+    /// Asks for the memory that the next records need, and returns how many they are; 0 when the ring is empty.
+    private mutating func fetch(from index: Int) -> Int {
+        let count = inputs[index].ring.lookAhead(&ahead)
+        let known = inputs[index].series.count
+        for place in 0..<count {
+            let number = Int(ahead[place])
+            // A series may be introduced among these very records.
+            ahead[place] = number >= 0 && number < known ? inputs[index].series[number] : -1
+        }
+        machine.fetch(ahead, count: count)
+        return count
     }
 
     private mutating func define(_ key: ByteView, input: Int) {

@@ -3,6 +3,7 @@ extension WindowTable {
     func pack(_ index: Int, into writer: inout ByteWriter) {
         let window = windows[index]
         let readings = slots.list(from: Int(window.readings), count: Int(window.count))
+        if WindowColumns.append(readings, to: &writer) { return }
         var encoder = WindowBlockEncoder(readings: readings)
         encoder.begin(&writer)
         for place in 0..<readings.count {

@@ -1,4 +1,34 @@
 extension WindowTable {
+    /// Adds a reading that is simply the next one of its series' present window, as nearly all are. False, and nothing
+    /// is done, when anything else may be the case.
+    @inline(__always)
+    mutating func appendNext(series number: Int, _ reading: Measurement) -> Bool {
+        let current = series[number].current
+        guard current != noWindow, reading.payloadBytes == 0 else { return false }
+        let slot = windows[Int(current)].takeNext(reading.instant, limit: limits.maxReadingsPerWindow)
+        guard slot != noWindow else { return false }
+        slots.store(reading, at: Int(slot))
+        readingsHeld &+= 1
+        advance(series: number, reading)
+        return true
+    }
+
+    /// Asks for the memory that the next readings of the series `numbers` (-1: none) will need, at most
+    /// ``fetchCount`` of them.
+    ///
+    /// Series, windows and slots lie scattered over megabytes. Each round asks for the memory of all readings before
+    /// the next round needs that of the first, so that the waits overlap.
+    mutating func fetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
+        for place in 0..<count {
+            let number = numbers[place]
+            fetched[place] = number < 0 ? noWindow : series[Int(number)].presentWindow
+        }
+        for place in 0..<count where fetched[place] != noWindow {
+            fetched[place] = windows[Int(fetched[place])].nextSlot
+        }
+        for place in 0..<count where fetched[place] != noWindow { slots.fetch(Int(fetched[place])) }
+    }
+
     /// Adds a reading to the open window that it belongs to; nil when that window is not open.
     @inline(__always)
     mutating func addToOpen(series number: Int, _ reading: Measurement, _ payload: ByteView) -> ReadingOutcome? {
@@ -10,11 +40,14 @@ extension WindowTable {
     mutating func add(_ reading: Measurement, _ payload: ByteView, to window: Int) -> ReadingOutcome {
         let outcome = insert(reading, payload, into: window)
         if case .rejected = outcome { return outcome }
-        let number = Int(windows[window].series)
-        if reading.received > series[number].lastReceived { series[number].lastReceived = reading.received }
-        if reading.instant > series[number].newest { series[number].newest = reading.instant }
-        if series[number].newest >= series[number].nextClose { closePassed(series: number) }
+        advance(series: Int(windows[window].series), reading)
         return outcome
+    }
+
+    /// Moves the clocks of a series that has got `reading`, and closes what its event time has passed.
+    @inline(__always)
+    private mutating func advance(series number: Int, _ reading: Measurement) {
+        if series[number].advance(reading.instant, received: reading.received) { closePassed(series: number) }
     }
 
     @inline(__always)
@@ -64,13 +97,17 @@ extension WindowTable {
         return .accepted
     }
 
+    /// Gives a window four times the room, and twice from 64 readings on: the small blocks that growing leaves behind
+    /// are memory that nobody needs for long.
     private mutating func enlarge(_ index: Int) {
         let window = windows[index]
-        let block = slots.allocate(sizeClass: Int(window.sizeClass) + 1)
+        let sizeClass = max(
+            Int(window.sizeClass) + 1, min(Int(window.sizeClass) + 2, WindowTable.largestSwiftSizeClass))
+        let block = slots.allocate(sizeClass: sizeClass)
         slots.move(Int(window.count), from: Int(window.readings), to: block)
         slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
         windows[index].readings = UInt32(block)
-        windows[index].sizeClass += 1
+        windows[index].sizeClass = UInt8(sizeClass)
     }
 
     /// Notes that the reading at `place` is new or has other content than before.

@@ -8,7 +8,13 @@ extension WindowTable {
     }
 
     /// The payload of a stored reading and the receive times that may follow it.
+    @inline(__always)
     func payloadAndReceipts(of reading: Measurement) -> ByteView {
+        if reading.payloadBytes == 0 && reading.mark & ReadingMark.mixedReceipt == 0 { return ByteView("") }
+        return storedBytes(of: reading)
+    }
+
+    private func storedBytes(of reading: Measurement) -> ByteView {
         let size = Int(reading.payloadBytes) + ReadingMerger.receiptBytes(of: reading, payload: payload(of: reading))
         guard size > 0 else { return ByteView("") }
         let start = Int(reading.series) * MemoryLayout<Measurement>.stride

@@ -9,7 +9,7 @@ struct WindowTable: ~Copyable {
     let limits: WindowLimits
     var series = RawArray<SeriesState>(capacity: 64)
     var windows = RawArray<OpenWindow>(capacity: 64)
-    var slots = SlabArray<Measurement>()
+    var slots: SlabArray<Measurement>
     var queue = DueQueue()
     var merger = ReadingMerger()
     var openCount = 0
@@ -19,16 +19,23 @@ struct WindowTable: ~Copyable {
     /// Windows that wait for more late readings, and receive-clock time at which the first has waited long enough.
     var held = RawArray<UInt32>(capacity: 16)
     var nextHeldCheck = Instant.distantFuture
+    /// What ``fetch(_:count:)`` finds.
+    var fetched = RawArray<UInt32>(repeating: noWindow, count: WindowTable.fetchCount)
     private var firstFree = noWindow
 
     /// Size class of a new window's readings: four of them.
-    static let initialSizeClass = 2
+    private static var initialSizeClass: Int { 2 }
+    /// Size class up to which windows grow by a factor of four, and then by two: 64 readings, 4 KiB.
+    static var largestSwiftSizeClass: Int { 6 }
+    /// Readings whose memory is asked for at once: about as many lines as a core waits for at a time.
+    static var fetchCount: Int { 16 }
 
     init(settings: WindowSettings) {
         lateness = settings.lateness
         idle = settings.idle
         lateHold = settings.lateHold
         limits = settings.limits
+        slots = SlabArray(memory: settings.memory)
     }
 
     /// The open window of `series` at `instant`, or nil.
@@ -55,7 +62,7 @@ struct WindowTable: ~Copyable {
 
     /// Makes an empty window with room for `room` readings; there must not be one for this span.
     mutating func open(series number: Int, span: WindowSpan, room: Int, flags: WindowFlags) -> Int {
-        let sizeClass = max(WindowTable.initialSizeClass, SlabArray<Measurement>.sizeClass(for: room))
+        let sizeClass = sizeClass(series: number, span: span, room: room)
         var window = OpenWindow(
             span: span, series: UInt32(number), readings: UInt32(slots.allocate(sizeClass: sizeClass)),
             nextPreliminary: .max, sizeClass: UInt8(sizeClass), flags: flags)
@@ -71,6 +78,15 @@ struct WindowTable: ~Copyable {
         }
         openCount += 1
         return index
+    }
+
+    /// The size class for the readings of a new window: for one after all others, the one from which it becomes as
+    /// large as the latest one is by growing once. Until then that one has closed and left its block.
+    private func sizeClass(series number: Int, span: WindowSpan, room: Int) -> Int {
+        let least = max(WindowTable.initialSizeClass, SlabArray<Measurement>.sizeClass(for: room))
+        let head = series[number].head
+        guard head != noWindow, windows[Int(head)].span.start < span.start else { return least }
+        return max(least, min(Int(windows[Int(head)].sizeClass), WindowTable.largestSwiftSizeClass) - 2)
     }
 
     private mutating func record(_ window: OpenWindow) -> Int {

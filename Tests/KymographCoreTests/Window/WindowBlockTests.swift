@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    private static func reopen(with block: [UInt8]) {
+    static func reopen(with block: [UInt8]) {
         var table = WindowTable(settings: WindowSettings())
         table.series.append(SeriesState(grouping: .correlation))
         let window = block.withByteView { table.restore(series: 0, span: .always, block: $0) }

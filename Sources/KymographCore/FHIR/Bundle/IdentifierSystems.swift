@@ -54,12 +54,4 @@ extension ByteWriter {
         appendJSON(identifier.value)
         append("\"}")
     }
-
-    /// Writes the members of a reference by identifier, without braces.
-    mutating func appendLogical(_ type: StaticString, _ identifier: ResourceIdentifier) {
-        append("\"type\":\"")
-        append(type)
-        append("\",\"identifier\":")
-        append(identifier)
-    }
 }

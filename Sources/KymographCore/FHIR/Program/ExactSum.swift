@@ -6,6 +6,16 @@ struct ExactSum {
     private var isEmpty = true
     private var overflowed = false
 
+    /// Nothing added.
+    init() {}
+
+    /// The sum `mantissa` × 10^`exponent`.
+    init(_ mantissa: Int64, exponent: Int8) {
+        digits = Int128(mantissa)
+        self.exponent = exponent
+        isEmpty = false
+    }
+
     /// Adds `number`.
     @inline(__always)
     mutating func add(_ number: Decimal64) {

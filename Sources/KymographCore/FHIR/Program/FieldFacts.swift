@@ -49,6 +49,35 @@ struct FieldFacts: BitwiseCopyable {
     }
 
     private static func statistics(_ content: borrowing WindowContent, _ field: ProgramField) -> FieldFacts? {
+        let isInline = field.slot < Measurement.inlineValues
+        if isInline, let facts = uniform(content.readings, field) { return facts }
+        return mixed(content, field)
+    }
+
+    /// The statistics of numbers that all have as many decimals, as nearly all have; nil when they do not, or when
+    /// their sum does not fit.
+    private static func uniform(_ readings: ElementList<Measurement>, _ field: ProgramField) -> FieldFacts? {
+        let slot = Int(field.slot)
+        var facts = FieldFacts()
+        var sum: Int64 = 0
+        var (least, greatest) = (Int64.max, Int64.min)
+        var exponent: Int8 = 0
+        for index in 0..<readings.count {
+            guard let number = readings.inline(index, slot) else { continue }
+            if facts.count == 0 { exponent = number.exponent }
+            let (total, overflow) = sum.addingReportingOverflow(number.mantissa)
+            guard number.exponent == exponent, !overflow else { return nil }
+            sum = total
+            if facts.count == 0 || number.mantissa < least { (least, facts.least) = (number.mantissa, index) }
+            if facts.count == 0 || number.mantissa > greatest { (greatest, facts.greatest) = (number.mantissa, index) }
+            facts.count += 1
+            facts.last = index
+        }
+        return complete(
+            facts, field, least: Decimal64(mantissa: least, exponent: exponent), ExactSum(sum, exponent: exponent))
+    }
+
+    private static func mixed(_ content: borrowing WindowContent, _ field: ProgramField) -> FieldFacts? {
         var facts = FieldFacts()
         var sum = ExactSum()
         var least = Decimal64(mantissa: 0)
@@ -67,7 +96,15 @@ struct FieldFacts: BitwiseCopyable {
             facts.count += 1
             facts.last = index
         }
-        guard facts.count > 0 else { return facts }
+        return complete(facts, field, least: least, sum)
+    }
+
+    /// Adds the number to write.
+    private static func complete(
+        _ found: FieldFacts, _ field: ProgramField, least: Decimal64, _ sum: ExactSum
+    ) -> FieldFacts? {
+        guard found.count > 0 else { return found }
+        var facts = found
         // One reading is not a statistic: it keeps its own digits.
         let result = facts.count == 1 ? least : field.aggregate == .mean ? sum.mean(of: facts.count) : sum.total
         guard let result else { return nil }

@@ -7,6 +7,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     let options: ObservationOptions
     let digest: Digest256
     let systems: IdentifierSystems
+    private let logical: LogicalReferences
     let constants: ByteWriter
     let steps: RawArray<ProgramStep>
     private let fields: RawArray<ProgramField>
@@ -15,6 +16,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     /// `system_value`, whose digest is the id.
     private var identity = ByteWriter(capacity: 256)
     private var span = EffectiveSpan.none
+    private var times = TimeTexts()
     /// Digest of the prepared content's identity.
     private(set) var identityDigest = Digest256.Bytes(repeating: 0)
 
@@ -33,6 +35,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         self.options = options
         self.digest = digest
         systems = IdentifierSystems(options)
+        logical = LogicalReferences(systems)
     }
 
     /// Appends the Observation of `content`, which has at least one reading, to `writer`, with references by
@@ -68,7 +71,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         identity.append(systems.observation.plain)
         identity.append(UInt8(ascii: "_"))
         let name = constants.view(program.nameStart..<program.nameEnd)
-        identity.appendIdentity(content, program, name: name)
+        identity.appendIdentity(content, program, name: name, times: &times)
         identityDigest = digest.of(identity.view)
     }
 
@@ -78,7 +81,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     }
 
     /// Writes the prepared `content`; gives the number of condensed readings.
-    func write(
+    mutating func write(
         _ content: borrowing WindowContent, references: ObservationReferences, into writer: inout ByteWriter
     ) -> Int {
         let program = types[content.series.type]
@@ -114,20 +117,21 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     ) {
         switch code {
         case .subject where references.toEntries: writer.appendReference(references.subject)
-        case .subject: writer.appendLogical("Patient", systems.subject(of: content.series))
+        case .subject: logical.appendSubject(of: content.series, to: &writer)
         case .device where references.toEntries: writer.appendReference(references.device)
-        case .device: writer.appendLogical("Device", systems.device(of: content.series))
+        case .device: logical.appendDevice(of: content.series, to: &writer)
         default:
             guard let encounter = content.series.encounter, !encounter.isEmpty else { return }
             writer.append(",\"encounter\":{")
-            writer.appendLogical("Encounter", ResourceIdentifier(system: systems.encounter, value: encounter))
+            logical.appendEncounter(encounter, to: &writer)
             writer.append("}")
         }
     }
 
-    private func writeEffective(
+    private mutating func writeEffective(
         _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
+        if program.coversWindow && span.start != span.end { return writeWindow(&writer) }
         // A window has readings with several offsets, so only a single reading can keep its own.
         let offset = program.segment == .instance ? content.readings[0].offsetMinutes : UTCOffset.none
         if span.start == span.end && !program.needsPeriod {
@@ -139,6 +143,15 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         writer.append(span.start, offsetMinutes: offset)
         writer.append("\",\"end\":\"")
         writer.append(span.end, offsetMinutes: offset)
+        writer.append("\"}")
+    }
+
+    /// Writes the bounds of the window, which all series share.
+    private mutating func writeWindow(_ writer: inout ByteWriter) {
+        writer.append("\"effectivePeriod\":{\"start\":\"")
+        times.append(span.start, .dateTime, to: &writer)
+        writer.append("\",\"end\":\"")
+        times.append(span.end, .dateTime, to: &writer)
         writer.append("\"}")
     }
 

@@ -17,26 +17,29 @@ extension ByteWriter {
     }
 
     /// Writes the identity of `content`; `name` is the type's name, already escaped.
-    mutating func appendIdentity(_ content: borrowing WindowContent, _ program: TypeProgram, name: ByteView) {
-        let series = content.series
-        if let patient = series.patient { appendIdentityPart(patient) }
+    mutating func appendIdentity(
+        _ content: borrowing WindowContent, _ program: TypeProgram, name: ByteView, times: inout TimeTexts
+    ) {
+        if let patient = content.series.patient { appendIdentityPart(patient) }
         append(UInt8(ascii: "."))
-        appendIdentityPart(series.device)
+        appendIdentityPart(content.series.device)
         append(UInt8(ascii: "."))
         append(name)
         append(UInt8(ascii: "."))
-        appendSegment(content, program)
+        appendSegment(content, program, &times)
         // The correlation id of a correlation group is its segment already.
-        let correlation = program.segment == .correlation ? nil : series.correlation
-        guard series.encounter != nil || correlation != nil else { return }
+        let correlation = program.segment == .correlation ? nil : content.series.correlation
+        guard content.series.encounter != nil || correlation != nil else { return }
         append(UInt8(ascii: "."))
-        if let encounter = series.encounter { appendIdentityPart(encounter) }
+        if let encounter = content.series.encounter { appendIdentityPart(encounter) }
         guard let correlation else { return }
         append(UInt8(ascii: "."))
         appendIdentityPart(correlation)
     }
 
-    private mutating func appendSegment(_ content: borrowing WindowContent, _ program: TypeProgram) {
+    private mutating func appendSegment(
+        _ content: borrowing WindowContent, _ program: TypeProgram, _ times: inout TimeTexts
+    ) {
         let fraction = !program.isCompatible
         switch program.segment {
         case .correlation:
@@ -46,10 +49,10 @@ extension ByteWriter {
             append(UInt8(ascii: "."))
             append(compact: content.start, fraction: fraction)
         case .window:
-            append(compact: content.start, fraction: fraction)
+            times.append(content.start, fraction ? .compactWithFraction : .compact, to: &self)
             append(UInt8(ascii: "."))
             // The last tick of 100 ns inside the window.
-            append(compact: content.end.advanced(by: -100), fraction: false)
+            times.append(content.end.advanced(by: -100), .compact, to: &self)
         }
     }
 }

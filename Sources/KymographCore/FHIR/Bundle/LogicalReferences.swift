@@ -1,0 +1,55 @@
+/// Writes the members of references by identifier, without braces.
+///
+/// What comes before the identifier's value is made once: lending it out of arrays would count references for every
+/// Observation.
+struct LogicalReferences: ~Copyable, Sendable {
+    private let heads: ByteWriter
+    private let patient: Range<Int>
+    private let deviceSubject: Range<Int>
+    private let device: Range<Int>
+    private let encounter: Range<Int>
+
+    init(_ systems: IdentifierSystems) {
+        var heads = ByteWriter(capacity: 512)
+        patient = LogicalReferences.head("Patient", systems.patient, &heads)
+        deviceSubject = LogicalReferences.head("Patient", systems.deviceSubject, &heads)
+        device = LogicalReferences.head("Device", systems.device, &heads)
+        encounter = LogicalReferences.head("Encounter", systems.encounter, &heads)
+        self.heads = heads
+    }
+
+    /// Adds the text up to the value, and tells where it is.
+    private static func head(
+        _ type: StaticString, _ system: IdentifierSystem, _ heads: inout ByteWriter
+    ) -> Range<Int> {
+        let start = heads.count
+        heads.append("\"type\":\"")
+        heads.append(type)
+        heads.append("\",\"identifier\":{\"system\":\"")
+        heads.append(system.escaped)
+        heads.append("\",\"value\":\"")
+        return start..<heads.count
+    }
+
+    /// Who the readings of `series` are about; as ``IdentifierSystems/subject(of:)``.
+    func appendSubject(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
+        if let patient = series.patient, !patient.isEmpty { return append(self.patient, patient, to: &writer) }
+        append(deviceSubject, series.device, to: &writer)
+    }
+
+    /// What took the readings of `series`.
+    func appendDevice(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
+        append(device, series.device, to: &writer)
+    }
+
+    /// The encounter.
+    func appendEncounter(_ value: [UInt8], to writer: inout ByteWriter) {
+        append(encounter, value, to: &writer)
+    }
+
+    private func append(_ head: Range<Int>, _ value: [UInt8], to writer: inout ByteWriter) {
+        writer.append(heads.view(head))
+        writer.appendJSON(value)
+        writer.append("\"}")
+    }
+}
