@@ -20,8 +20,18 @@ struct Eval: ParsableCommand {
     @Argument(help: "File with one JSON document; standard input by default.", completion: .file())
     var file: String?
 
-    @Option(help: "The language of the expression.")
-    var language = LanguageArgument(.jsonPath)
+    @Option(
+        help: ArgumentHelp("Language of the expression. Default: jsonpath.", valueName: "jsonpath|jmespath"),
+        transform: Eval.language)
+    var language = ExpressionLanguage.jsonPath
+
+    @Option(help: CompatibilityOption.help, transform: CompatibilityOption.parse)
+    var compatibility = Compatibility.none
+
+    private static func language(_ name: String) throws -> ExpressionLanguage {
+        if let known = ExpressionLanguage(named: name) { return known }
+        throw ValidationError("'\(name)' is not one of jsonpath, jmespath")
+    }
 
     func run() throws {
         var runner = try compiled()
@@ -35,7 +45,7 @@ struct Eval: ParsableCommand {
 
     private func compiled() throws -> ExpressionRunner {
         do throws(ExpressionError) {
-            return try ExpressionRunner(expression, language: language.language)
+            return try ExpressionRunner(expression, language: language, compatibility: compatibility)
         } catch {
             throw complaint("the expression is wrong", error.message, at: error.offset, code: ExitStatus.config)
         }
@@ -66,23 +76,5 @@ struct Eval: ParsableCommand {
               \(String(shown))
               \(String(repeating: " ", count: before.count))^
             """, code: code)
-    }
-}
-
-/// `--language`.
-struct LanguageArgument: ExpressibleByArgument, Sendable {
-    static let allValueStrings = ExpressionRunner.Language.allCases.map(\.rawValue)
-
-    let language: ExpressionRunner.Language
-
-    var defaultValueDescription: String { language.rawValue }
-
-    init(_ language: ExpressionRunner.Language) {
-        self.language = language
-    }
-
-    init?(argument: String) {
-        guard let language = ExpressionRunner.Language(rawValue: argument) else { return nil }
-        self.language = language
     }
 }

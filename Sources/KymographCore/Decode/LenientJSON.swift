@@ -2,8 +2,8 @@
 ///
 /// Taken besides JSON: comments `//…` and `/*…*/`, texts in single quotes, names without quotes, one comma before a
 /// closing bracket, `NaN`, `Infinity` and `-Infinity` (which become texts), `undefined` (which becomes null) and
-/// control characters in texts. Only the first value is read. For documents that the strict scan refused; its memory is kept
-/// from one to the next.
+/// control characters in texts. Only the first value is read. For documents that the strict scan refused; its memory
+/// is kept from one to the next.
 struct LenientJSON: ~Copyable {
     /// What a document has that strict JSON does not.
     enum Extra: UInt8, CaseIterable {

@@ -1,13 +1,5 @@
 /// Evaluates one expression over documents, for people who write mappings. Not for the path of readings.
 public struct ExpressionRunner: ~Copyable {
-    /// The languages of mappings.
-    public enum Language: String, CaseIterable, Sendable {
-        /// JSONPath in the dialect of mappings.
-        case jsonPath = "jsonpath"
-        /// JMESPath with the functions of mappings.
-        case jmesPath = "jmespath"
-    }
-
     /// Why there is no result.
     public enum Failure: Error, Equatable {
         /// The document is refused: the reason, and the place.
@@ -23,7 +15,7 @@ public struct ExpressionRunner: ~Copyable {
         var path = PathReference.absent
         var reference = JMESPathReference.absent
 
-        init(_ expression: String, _ language: Language) throws(ExpressionError) {
+        init(_ expression: String, _ language: ExpressionLanguage) throws(ExpressionError) {
             switch language {
             case .jsonPath: path = try JSONPathParser.compile(expression, into: &program)
             case .jmesPath:
@@ -38,20 +30,25 @@ public struct ExpressionRunner: ~Copyable {
     private var paths: PathEvaluator
     private var evaluator: JMESPathEvaluator
     private var scanner: JSONScanner
+    private let isLenient: Bool
 
-    /// Compiles `expression`.
+    /// Compiles `expression`. With `compatibility`, documents that only the reference's reader takes are read, too.
     ///
     /// - Throws: ``ExpressionError`` with the byte where it goes wrong.
-    public init(_ expression: String, language: Language, limits: ScanLimits = ScanLimits()) throws(ExpressionError) {
+    public init(
+        _ expression: String, language: ExpressionLanguage, compatibility: Compatibility = .none,
+        limits: ScanLimits = ScanLimits()
+    ) throws(ExpressionError) {
         let compiled = try Compiled(expression, language)
-        self.init(compiled, limits)
+        self.init(compiled, limits, isLenient: compatibility == .iomtFHIR)
     }
 
-    private init(_ compiled: Compiled, _ limits: ScanLimits) {
+    private init(_ compiled: Compiled, _ limits: ScanLimits, isLenient: Bool) {
+        self.isLenient = isLenient
         let program = compiled.program
         path = compiled.path
         reference = compiled.reference
-        paths = PathEvaluator(program: program, limits: limits, payloadIsRoot: true)
+        paths = PathEvaluator(program: program, limits: limits, payloadIsRoot: true, isCompatible: isLenient)
         evaluator = JMESPathEvaluator(program: compiled.queries, limits: limits, names: program.names)
         scanner = JSONScanner(
             names: NameTable(program.names), limits: limits, marksUnnamed: true, payloadIsRoot: true)
@@ -63,17 +60,36 @@ public struct ExpressionRunner: ~Copyable {
     /// - Throws: ``Failure``.
     public mutating func run(_ document: [UInt8]) throws(Failure) -> [UInt8] {
         let storage = PaddedBytes(copying: document)
-        try scan(storage.view)
+        do throws(Failure) {
+            try scan(storage.view)
+        } catch {
+            return try runLeniently(storage.view, otherwise: error)
+        }
+        return try result(storage.view)
+    }
+
+    private mutating func runLeniently(_ bytes: ByteView, otherwise strict: Failure) throws(Failure) -> [UInt8] {
+        var reader = LenientJSON()
+        var text = ByteWriter(capacity: bytes.count + 64)
+        guard isLenient, (try? reader.rewrite(bytes, into: &text)) != nil else { throw strict }
+        try scan(text.view)
+        return try result(text.view)
+    }
+
+    private mutating func result(_ bytes: ByteView) throws(Failure) -> [UInt8] {
         evaluator.reset()
+        paths.clearFailures()
         var output = ByteWriter()
         do throws(EvaluationError) {
-            if path.isAbsent {
-                try evaluate(storage.view, &output)
-            } else {
-                try select(storage.view, &output)
-            }
+            try path.isAbsent ? evaluate(bytes, &output) : select(bytes, &output)
         } catch {
             throw .evaluation(message: error.message, offset: Int(error.offset))
+        }
+        if paths.comparisonFailed {
+            throw .evaluation(message: "a comparison has sides that cannot be converted", offset: 0)
+        }
+        if paths.selectionOverflowed {
+            throw .evaluation(message: "the expression selects more tokens than one document may", offset: 0)
         }
         return output.view.array
     }

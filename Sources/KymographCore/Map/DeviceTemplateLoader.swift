@@ -43,7 +43,8 @@ struct DeviceTemplateLoader {
             log.error(
                 reader.position(of: "templateType"),
                 "Expected TemplateType value CollectionContentTemplate, actual \(type)",
-                advice: "a device mapping starts with \"templateType\": \"CollectionContent\"")
+                advice: "a device mapping starts with \"templateType\": \"CollectionContent\"",
+                finding: .wrongTemplateType)
             return []
         }
         compatibility = Compatibility.read(reader, log: &log) ?? compatibility
@@ -58,7 +59,7 @@ struct DeviceTemplateLoader {
 
     private mutating func container(_ node: JSONNode) -> DeviceTemplate? {
         guard node.members != nil else {
-            log.error(node.position, "a template must be an object, found \(node.kind)")
+            log.error(node.position, "a template must be an object, found \(node.kind)", finding: .wrongKind)
             return nil
         }
         let reader = FieldReader(node, what: "a template", log: &log)
@@ -68,7 +69,8 @@ struct DeviceTemplateLoader {
             log.error(
                 reader.position(of: "templateType"), "No match found for template type \(type)",
                 advice: NearestName.advice(
-                    for: type, among: names, otherwise: "use one of \(names.joined(separator: ", "))"))
+                    for: type, among: names, otherwise: "use one of \(names.joined(separator: ", "))"),
+                finding: .wrongTemplateType)
             return nil
         }
         guard let body = reader.required("template", nil, log: &log) else { return nil }
@@ -82,7 +84,8 @@ struct DeviceTemplateLoader {
     private mutating func refuse(_ body: JSONNode, expected: String, in type: String) {
         log.error(
             body.position,
-            "Expected \(expected) for the template property value for template type \(type), found \(body.kind)")
+            "Expected \(expected) for the template property value for template type \(type), found \(body.kind)",
+            finding: .wrongKind)
     }
 
     /// All documented spellings (quirk 2: the reference refuses some that its documentation uses).
@@ -135,7 +138,7 @@ struct DeviceTemplateLoader {
             log.error(
                 member.position,
                 "Could not find member 'defaultExpressionLanguage' on object of type '\(kind.rawValue)'",
-                advice: "only CalculatedContent templates choose a language")
+                advice: "only CalculatedContent templates choose a language", finding: .unknownField)
             return .jsonPath
         }
         return member.node.isNull ? .jsonPath : language(member.node)
@@ -144,7 +147,9 @@ struct DeviceTemplateLoader {
     private mutating func language(_ node: JSONNode) -> ExpressionLanguage {
         if let language = node.string.flatMap(ExpressionLanguage.init(named:)) { return language }
         let names = ExpressionLanguage.allCases.map(\.rawValue).joined(separator: " or ")
-        log.error(node.position, "the expression language must be \(names)", advice: "leave it out for JsonPath")
+        log.error(
+            node.position, "the expression language must be \(names)", advice: "leave it out for JsonPath",
+            finding: .unknownChoice)
         return .jsonPath
     }
 
@@ -156,7 +161,7 @@ struct DeviceTemplateLoader {
         let names = TimestampFormat.allCases.map(\.name)
         log.error(
             node.position, "unknown timestampFormat '\(name)'",
-            advice: "use one of \(names.joined(separator: ", "))")
+            advice: "use one of \(names.joined(separator: ", "))", finding: .unknownChoice)
         return .iso8601
     }
 
@@ -167,14 +172,14 @@ struct DeviceTemplateLoader {
         for value in values where !seen.insert(value.name).inserted {
             log.warning(
                 value.position, "the template names the value '\(value.name)' twice",
-                advice: "the first that a reading has is taken")
+                advice: "the first that a reading has is taken", finding: .repeatedValue)
         }
         return values
     }
 
     private mutating func value(_ node: JSONNode, _ kind: DeviceTemplateKind) -> DeviceTemplate.Value? {
         guard node.members != nil else {
-            log.error(node.position, "a value must be an object, found \(node.kind)")
+            log.error(node.position, "a value must be an object, found \(node.kind)", finding: .wrongKind)
             return nil
         }
         let reader = FieldReader(node, what: "a value", log: &log)
@@ -204,7 +209,9 @@ struct DeviceTemplateLoader {
         case .bool(let flag): return flag
         case .string(let text) where ["true", "false"].contains(text.lowercased()): return text.lowercased() == "true"
         default:
-            log.error(member.node.position, "'required' must be true or false, found \(member.node.kind)")
+            log.error(
+                member.node.position, "'required' must be true or false, found \(member.node.kind)", finding: .wrongKind
+            )
             return false
         }
     }
@@ -219,7 +226,9 @@ struct DeviceTemplateLoader {
         guard let node, let written = written(node, field, kind) else { return nil }
         if written.text.allSatisfy(\.isWhitespace) {
             if required || kind == .calculated {
-                log.error(written.position, "\(field) is blank", advice: "write a JSONPath such as $.name")
+                log.error(
+                    written.position, "\(field) is blank", advice: "write a JSONPath such as $.name",
+                    finding: .blankField)
             }
             return nil
         }
@@ -240,7 +249,7 @@ struct DeviceTemplateLoader {
     ) -> WrittenExpression? {
         if let text = node.string { return WrittenExpression(text: text, position: node.position, language: language) }
         guard kind == .calculated, node.members != nil else {
-            log.error(node.position, "\(field) must be a string, found \(node.kind)")
+            log.error(node.position, "\(field) must be a string, found \(node.kind)", finding: .wrongKind)
             return nil
         }
         let reader = FieldReader(node, what: field, log: &log)
@@ -254,10 +263,24 @@ struct DeviceTemplateLoader {
         _ written: WrittenExpression, scope: TemplateExpression.Scope
     ) -> TemplateExpression? {
         do throws(ExpressionError) {
-            return try TemplateExpression.compile(written.text, written.language, scope: scope, into: &program)
+            let compiled = try TemplateExpression.compile(
+                written.text, written.language, scope: scope, into: &program)
+            noteIntegerDivision(compiled, written)
+            return compiled
         } catch {
             return unreadable(written, error)
         }
+    }
+
+    /// Two integers divide to an integer (quirk 13), which nobody expects of 40 / 50.
+    private mutating func noteIntegerDivision(_ expression: TemplateExpression, _ written: WrittenExpression) {
+        guard case .jmesPath(let reference) = expression.form,
+            let offset = JMESPathProgram.integerDivision(reference, in: program.jmesPaths)
+        else { return }
+        log.warning(
+            written.position,
+            "expression \(written.text), character \(offset + 1): divide drops the remainder of two integers",
+            advice: "write one side with a point, such as `2.0`", finding: .integerDivision)
     }
 
     /// JMESPath is parsed at load by the reference, too; its JSONPath errors came with each event (quirk 6), so that
@@ -268,10 +291,13 @@ struct DeviceTemplateLoader {
         let message = "\(lead)expression \(written.text), character \(error.offset + 1): \(error.message)"
         guard compatibility == .iomtFHIR, written.language == .jsonPath else {
             log.error(
-                written.position, message, advice: "see the \(name) section of docs/mapping-language.md")
+                written.position, message, advice: "see the \(name) section of docs/mapping-language.md",
+                finding: .expression)
             return nil
         }
-        log.warning(written.position, message, advice: "readings that need it will be rejected as expressionFailed")
+        log.warning(
+            written.position, message, advice: "readings that need it will be rejected as expressionFailed",
+            finding: .expression)
         return TemplateExpression(text: written.text, form: .broken, fromMatch: false)
     }
 
@@ -329,7 +355,8 @@ extension Compatibility {
         let names = Compatibility.allCases.map(\.rawValue)
         log.error(
             node.position, "unknown compatibility '\(name)'",
-            advice: NearestName.advice(for: name, among: names, otherwise: "use \(names.joined(separator: " or "))"))
+            advice: NearestName.advice(for: name, among: names, otherwise: "use \(names.joined(separator: " or "))"),
+            finding: .unknownChoice)
         return nil
     }
 }

@@ -42,7 +42,9 @@ extension Mapper {
         case TokenKind.string, TokenKind.number: _ = token.appendText(evaluator.source(of: found, bytes), to: &ruled)
         default: return false
         }
-        return !ruled.view(start..<ruled.count).isBlank
+        guard ruled.view(start..<ruled.count).isBlank else { return true }
+        ruled.truncate(to: start)
+        return false
     }
 
     /// Applies the rule to the first `length` bytes, and the rest as unit, and stores what comes out.

@@ -12,7 +12,8 @@ extension MappingLoader {
                 log.error(
                     template.namePosition,
                     "a device template already gives the type '\(other.template.typeName)': 'from' is for another",
-                    advice: "give this FHIR template a name of its own, such as '\(source.typeName)Daily'")
+                    advice: "give this FHIR template a name of its own, such as '\(source.typeName)Daily'",
+                    finding: .derivation)
                 continue
             }
             let originals = sent.filter { $0.template.typeName.lowercased() == wanted }
@@ -22,7 +23,8 @@ extension MappingLoader {
                     source.position, "no device template gives the type '\(source.typeName)'",
                     advice: NearestName.advice(
                         for: source.typeName, among: names,
-                        otherwise: "'from' names a typeName of the device file: \(names.joined(separator: ", "))"))
+                        otherwise: "'from' names a typeName of the device file: \(names.joined(separator: ", "))"),
+                    finding: .derivation)
             }
             for original in originals { repeatTemplate(original, as: template.typeName, &log) }
         }

@@ -14,7 +14,7 @@ extension MappingLoader {
                     value.position,
                     "the value '\(value.name)' can be '\(text)', where the FHIR template of "
                         + "'\(linked.template.typeName)' reads a number",
-                    advice: "write numbers, or use valueType String or CodeableConcept")
+                    advice: "write numbers, or use valueType String or CodeableConcept", finding: .valueRule)
             }
         }
         report(log)

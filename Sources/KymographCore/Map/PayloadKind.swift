@@ -9,7 +9,7 @@ enum PayloadKind: String, CaseIterable, Sendable {
         guard let node = reader.optional("payload", "a string", log: &log), let name = node.string else { return .json }
         if let kind = PayloadKind(rawValue: name) { return kind }
         let known = allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-        log.error(node.position, "unknown payload '\(name)'", advice: "known is \(known)")
+        log.error(node.position, "unknown payload '\(name)'", advice: "known is \(known)", finding: .unknownChoice)
         return .json
     }
 }

@@ -12,7 +12,7 @@ public enum ExpressionLanguage: String, CaseIterable, Sendable {
     case jmesPath = "JmesPath"
 
     /// The language that a mapping calls `name`, in any case.
-    init?(named name: String) {
+    public init?(named name: String) {
         guard let known = ExpressionLanguage.allCases.first(where: { $0.rawValue.lowercased() == name.lowercased() })
         else { return nil }
         self = known

@@ -14,6 +14,14 @@ public enum Finding: String, CaseIterable, Sendable {
     case wrongPeriod = "wrong-period"
     case emptyConcept = "empty-concept"
     case nestedComponents = "nested-components"
+    case repeatedValue = "repeated-value"
+
+    // Expressions and the rules of values.
+    case expression
+    case integerDivision = "integer-division"
+    case valueRule = "value-rule"
+    case unitRule = "unit-rule"
+    case derivation
 
     // The two files against each other.
     case noFHIRTemplate = "no-fhir-template"

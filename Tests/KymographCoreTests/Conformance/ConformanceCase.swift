@@ -49,7 +49,7 @@ struct ConformanceCase {
     }
 
     /// The expression of a case that has no more than one.
-    var expression: (text: String, language: ExpressionRunner.Language)? {
+    var expression: (text: String, language: ExpressionLanguage)? {
         guard let node = node["template"]?["expression"], let name = node["language"]?.string else { return nil }
         return (node["value"]?.string ?? "", name == "JmesPath" ? .jmesPath : .jsonPath)
     }

@@ -117,6 +117,17 @@ struct MappingRun {
         return Outcome(readings: output.readings, rejections: output.rejections)
     }
 
+    /// What the mapper notes besides readings and rejections.
+    func notes(of payloads: [String]) -> MappingNotes {
+        var mapper = Mapper(set, templates: set.templates(of: ["m"]), limits: limits)
+        var output = CollectingOutput(set)
+        for payload in payloads {
+            let storage = PaddedBytes(copying: payload.utf8)
+            mapper.mapLine(storage.view, context: context, received: received, output: &output)
+        }
+        return mapper.takeNotes()
+    }
+
     func datagram(_ payload: String) -> Outcome {
         var mapper = Mapper(set, templates: set.templates(of: ["m"]), limits: limits)
         var output = CollectingOutput(set)

@@ -33,7 +33,8 @@ import Testing
         let payload = #"{"d":"2019-02-01T22:46:01.875Z","t":"2021-07-13T17:29:01.5Z","v":1}"#
         let outcomes = try both(Template.jsonPath(), payload)
         #expect(outcomes.flatMap(\.readings).map(\.device) == ["2019-02-01T22:46:01.875Z", "02/01/2019 22:46:01"])
-        #expect(outcomes.flatMap(\.readings).map(\.nanoseconds) == [1_626_197_341_500_000_000, 1_626_197_341_500_000_000])
+        #expect(
+            outcomes.flatMap(\.readings).map(\.nanoseconds) == [1_626_197_341_500_000_000, 1_626_197_341_500_000_000])
     }
 
     @Test func quirk1TransportPropertiesAreTexts() throws {
@@ -66,11 +67,14 @@ import Testing
         #expect(outcomes.map(\.readings.count) == [0, 1])
     }
 
-    @Test(arguments: [
-        ("\"1,234\"", nil, "1234"), ("\" 12.5 \"", nil, "125e-1"), ("\"5-\"", nil, "-5"), ("\"+5\"", nil, "5"),
-        ("\".5\"", nil, "5e-1"), ("1E3", "1e3", "1000"), ("\"1E3\"", "1e3", nil), ("\"\"", nil, nil), ("\"1 2\"", nil, nil),
-        ("22.40", "2240e-2", "224e-1"), ("\"22.40\"", "2240e-2", "2240e-2"), ("1E20", "1e20", nil), ("\",1\"", nil, nil),
-    ] as [(String, String?, String?)])
+    @Test(
+        arguments: [
+            ("\"1,234\"", nil, "1234"), ("\" 12.5 \"", nil, "125e-1"), ("\"5-\"", nil, "-5"), ("\"+5\"", nil, "5"),
+            ("\".5\"", nil, "5e-1"), ("1E3", "1e3", "1000"), ("\"1E3\"", "1e3", nil), ("\"\"", nil, nil),
+            ("\"1 2\"", nil, nil),
+            ("22.40", "2240e-2", "224e-1"), ("\"22.40\"", "2240e-2", "2240e-2"), ("1E20", "1e20", nil),
+            ("\",1\"", nil, nil),
+        ] as [(String, String?, String?)])
     func quirk28NumbersOfQuantities(_ json: String, _ ours: String?, _ theirs: String?) throws {
         let fhir = #"""
             {"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{"typeName":"t",
@@ -87,6 +91,60 @@ import Testing
             return run.line(Template.reading("\"v\":\(json)")).values().first ?? nil
         }
         #expect(found == [ours, theirs])
+    }
+
+    // MARK: JMESPath
+
+    /// A template in JMESPath over `{"d":…,"t":…}`.
+    private func query(match: String = "Body", value: String) -> [String: Any] {
+        Template.jsonPath(
+            match: match, values: [Template.value("x", value, required: true)], kind: "CalculatedContent",
+            with: [
+                "defaultExpressionLanguage": "JmesPath", "deviceIdExpression": "Body.d",
+                "timestampExpression": "Body.t",
+            ])
+    }
+
+    @Test(
+        arguments: [
+            (#""v":[{"n":5}]"#, ["5"], []), (#""v":[]"#, [], [.missingValue]),
+            (#""v":[{"n":5},{"n":6}]"#, [], [.ambiguousExpression]),
+        ] as [(String, [String], [Rejection])])
+    func quirk11ProjectionsOfOneElement(_ members: String, _ ours: [String], _ reasons: [Rejection]) throws {
+        let outcomes = try both(query(value: "Body.v[].n"), Template.reading(members))
+        #expect(outcomes[0].values() == ours)
+        #expect(outcomes[0].reasons == reasons)
+        // An array is no value; more than one element are several tokens in both.
+        #expect(outcomes[1].reasons == [reasons == [.ambiguousExpression] ? .ambiguousExpression : .invalidValue])
+    }
+
+    @Test func quirk12FalseAsMatch() throws {
+        let template = query(match: "contains(keys(Body), 'zzz')", value: "Body.v")
+        let outcomes = try both(template, Template.reading("\"v\":1"))
+        #expect(outcomes.map { $0.values() } == [[], ["1"]])
+        #expect(outcomes.map(\.reasons) == [[.noTemplate], []])
+    }
+
+    @Test(arguments: [
+        ("divide(`40`, `50`)", "0"), ("divide(`40`, `50.0`)", "0.8"), ("divide(Body.v, `2`)", "3"),
+        ("subtract(`0`, `-9223372036854775808`)", "-9223372036854775808"),
+    ])
+    func quirk13IntegersDivideAndWrap(_ expression: String, _ result: String) throws {
+        let outcomes = try both(query(value: expression), Template.reading("\"v\":7"))
+        #expect(outcomes.map { $0.values() } == [[result], [result]])
+    }
+
+    @Test func quirk13WrapsAreCounted() throws {
+        let run = try MappingRun([query(value: "add(`9223372036854775807`, Body.v)")])
+        let notes = run.notes(of: [
+            Template.reading("\"v\":1"), Template.reading("\"v\":0"), Template.reading("\"v\":2"),
+        ])
+        #expect(notes.wrapped == 2)
+    }
+
+    @Test func aFailureRejectsTheReading() throws {
+        let outcomes = try both(query(value: "divide(Body.v, `0`)"), Template.reading("\"v\":7"))
+        #expect(outcomes.map(\.reasons) == [[.expressionFailed], [.expressionFailed]])
     }
 
     // MARK: Templates
@@ -131,6 +189,8 @@ import Testing
         let outcomes = try both(template, Template.reading(#""v":1,"a":{"y":1},"b":{"y":2}"#))
         #expect(outcomes.map(\.reasons) == [[], [.ambiguousExpression]])
         #expect(outcomes.map { $0.values("w") } == [["1"], []])
+        let payload = Template.reading(#""v":1,"a":{"y":1},"b":{"y":2}"#)
+        #expect(try MappingRun([template]).notes(of: [payload, payload]).leftOut == 2)
     }
 
     @Test func quirk6ErrorsOfJSONPath() throws {
@@ -155,13 +215,39 @@ import Testing
         #expect(try both(template, Template.reading("\"v\":\(json)")).map { $0.values() } == [ours, theirs])
     }
 
-    // MARK: Time
+    // MARK: The lenient reader
 
     @Test(arguments: [
-        ("2021/07/13 17:29:01", 1_626_197_341), ("07/13/2021 17:29:01", 1_626_197_341),
-        ("7/13/2021 5:29:01 PM", 1_626_197_341), ("2021-07-13", 1_626_134_400),
-        ("Tue, 13 Jul 2021 17:29:01 GMT", 1_626_197_341), ("13.07.2021", nil), ("17:29", nil), ("7/13/2021 13:29 PM", nil),
-    ] as [(String, Int64?)])
+        #"{"d":"dev","t":"2021-07-13T17:29:01Z","v":1,} // comment"#, #"{'d':'dev',t:'2021-07-13T17:29:01Z',v:1}"#,
+        #"{"d":"dev","t":"2021-07-13T17:29:01Z",/* c */"v":1} trailing text"#,
+    ])
+    func payloadsThatAreNotQuiteJSON(_ payload: String) throws {
+        let outcomes = try both(Template.jsonPath(), payload)
+        #expect(outcomes.map(\.reasons) == [[.invalidJSON], []])
+        #expect(outcomes.map { $0.values() } == [[], ["1"]])
+    }
+
+    @Test func deadLettersKeepWhatCame() throws {
+        let payload = "{'d':'dev',t:'2021-07-13T17:29:01Z','v':null}"
+        let outcome = try MappingRun([Template.jsonPath()], compatibility: .iomtFHIR).line(payload)
+        #expect(outcome.reasons == [.nullValue])
+        #expect(outcome.rejections.map(\.text) == [payload])
+        // Nothing of it is left for the next one.
+        let strict = Template.reading("\"v\":null")
+        let lines = try MappingRun([Template.jsonPath()], compatibility: .iomtFHIR).lines([payload, strict, "{"])
+        #expect(lines.rejections.map(\.text) == [payload, strict, "{"])
+        #expect(lines.reasons == [.nullValue, .nullValue, .invalidJSON])
+    }
+
+    // MARK: Time
+
+    @Test(
+        arguments: [
+            ("2021/07/13 17:29:01", 1_626_197_341), ("07/13/2021 17:29:01", 1_626_197_341),
+            ("7/13/2021 5:29:01 PM", 1_626_197_341), ("2021-07-13", 1_626_134_400),
+            ("Tue, 13 Jul 2021 17:29:01 GMT", 1_626_197_341), ("13.07.2021", nil), ("17:29", nil),
+            ("7/13/2021 13:29 PM", nil),
+        ] as [(String, Int64?)])
     func timesOfTheGeneralParse(_ text: String, _ seconds: Int64?) throws {
         let outcomes = try both(Template.jsonPath(), #"{"d":"dev","t":"\#(text)","v":1}"#)
         #expect(outcomes[0].reasons == [.invalidTimestamp])
@@ -183,7 +269,10 @@ import Testing
             """#
         #expect(try MappingRun(device: device).line(Template.reading("\"v\":60.0")).values() == ["60"])
         let ours = device.replacing("\"iomt-fhir\"", with: "\"none\"")
-        #expect(try MappingRun(device: ours, compatibility: .iomtFHIR).line(Template.reading("\"v\":60.0")).values() == ["60.0"])
+        #expect(
+            try MappingRun(device: ours, compatibility: .iomtFHIR).line(Template.reading("\"v\":60.0")).values() == [
+                "60.0"
+            ])
         #expect(throws: MappingRun.LoadFailure.self) {
             try MappingRun(device: device.replacing("\"iomt-fhir\"", with: "\"iomt\""))
         }

@@ -54,8 +54,8 @@ struct FieldFacts: BitwiseCopyable {
         return mixed(content, field)
     }
 
-    /// The statistics of numbers that all have as many decimals, as nearly all have; nil when they do not, or when
-    /// their sum does not fit.
+    /// The statistics of numbers that all have as many decimals, as nearly all have; nil when they do not, when their
+    /// sum does not fit, or when some may be kept as texts since before the mapping changed.
     private static func uniform(_ readings: ElementList<Measurement>, _ field: ProgramField) -> FieldFacts? {
         let slot = Int(field.slot)
         var facts = FieldFacts()
@@ -63,7 +63,10 @@ struct FieldFacts: BitwiseCopyable {
         var (least, greatest) = (Int64.max, Int64.min)
         var exponent: Int8 = 0
         for index in 0..<readings.count {
-            guard let number = readings.inline(index, slot) else { continue }
+            guard let number = readings.inline(index, slot) else {
+                guard readings[index].payloadBytes == 0 else { return nil }
+                continue
+            }
             if facts.count == 0 { exponent = number.exponent }
             let (total, overflow) = sum.addingReportingOverflow(number.mantissa)
             guard number.exponent == exponent, !overflow else { return nil }

@@ -134,15 +134,16 @@ struct PathProgram: Sendable {
 
     /// Whether a step gives members whose names it does not say.
     var selectsUnnamed: Bool {
-        isReadWhole || steps.contains { step in
-            switch step.operation {
-            case .members, .descendants: true
-            case .filterDescendants: !predicates[Int(step.argument)].needsObject
-            case .member, .memberUnion, .descendantMembers, .descendantUnion: false
-            // These give elements of arrays, which have no names.
-            case .element, .elementUnion, .slice, .elements, .filterChildren: false
+        isReadWhole
+            || steps.contains { step in
+                switch step.operation {
+                case .members, .descendants: true
+                case .filterDescendants: !predicates[Int(step.argument)].needsObject
+                case .member, .memberUnion, .descendantMembers, .descendantUnion: false
+                // These give elements of arrays, which have no names.
+                case .element, .elementUnion, .slice, .elements, .filterChildren: false
+                }
             }
-        }
     }
 
     /// Whether any step can meet the envelope's members besides the payload.

@@ -41,7 +41,7 @@ struct UnitRuleLoader {
         if let member = reader.member("substance"), substance != nil, !usesSubstance, target != nil {
             log.warning(
                 member.position, "'substance' has no effect here",
-                advice: "it counts between mass and amount of substance, such as mg/dL and mmol/L")
+                advice: "it counts between mass and amount of substance, such as mg/dL and mmol/L", finding: .unitRule)
         }
         guard target != nil, conversion != nil || !entries.isEmpty else { return nil }
         return DeviceTemplate.UnitRule(fixed: conversion, entries: entries, digits: digits)
@@ -55,7 +55,8 @@ struct UnitRuleLoader {
                 guard let other = reader.member(name) else { continue }
                 log.error(
                     other.position, "'from' and '\(name)' exclude each other",
-                    advice: "'from' is for a fixed unit; 'expression' and 'units' for one that the payload names")
+                    advice: "'from' is for a fixed unit; 'expression' and 'units' for one that the payload names",
+                    finding: .unitRule)
                 return false
             }
             return true
@@ -63,12 +64,15 @@ struct UnitRuleLoader {
         let pair = "'expression' selects the payload's text for the unit, 'units' lists the UCUM code of each text"
         switch (expression != nil, reader.member("units") != nil) {
         case (true, true): return listed != nil
-        case (true, false): log.error(reader.position, "'unit' has 'expression' but no 'units'", advice: pair)
-        case (false, true): log.error(reader.position, "'unit' has 'units' but no 'expression'", advice: pair)
+        case (true, false):
+            log.error(reader.position, "'unit' has 'expression' but no 'units'", advice: pair, finding: .unitRule)
+        case (false, true):
+            log.error(reader.position, "'unit' has 'units' but no 'expression'", advice: pair, finding: .unitRule)
         case (false, false):
             log.error(
                 reader.position, "'unit' does not say in which unit the value comes",
-                advice: "add \"from\" with a UCUM code, or \"expression\" and \"units\" when the payload names it")
+                advice: "add \"from\" with a UCUM code, or \"expression\" and \"units\" when the payload names it",
+                finding: .unitRule)
         }
         return false
     }
@@ -78,7 +82,9 @@ struct UnitRuleLoader {
     ) -> [(text: String, conversion: UnitConversion)] {
         let members = node.members ?? []
         if members.isEmpty {
-            log.error(node.position, "'units' is empty", advice: "list the payload's texts and their UCUM codes")
+            log.error(
+                node.position, "'units' is empty", advice: "list the payload's texts and their UCUM codes",
+                finding: .unitRule)
         }
         ValueRuleLoader.refuseTwice(members, in: "units", log: &log)
         var entries: [(text: String, conversion: UnitConversion)] = []
@@ -96,14 +102,14 @@ struct UnitRuleLoader {
         do throws(UnitMismatch) {
             return try UnitConversion(from: source, to: target, substance: substance)
         } catch {
-            log.error(node.position, error.message, advice: error.advice)
+            log.error(node.position, error.message, advice: error.advice, finding: .unitRule)
             return nil
         }
     }
 
     private static func unit(_ node: JSONNode, log: inout DiagnosticLog) -> UCUMUnit? {
         guard let code = node.string else {
-            log.error(node.position, "a unit must be a string with a UCUM code, found \(node.kind)")
+            log.error(node.position, "a unit must be a string with a UCUM code, found \(node.kind)", finding: .unitRule)
             return nil
         }
         do throws(ExpressionError) {
@@ -111,7 +117,8 @@ struct UnitRuleLoader {
         } catch {
             log.error(
                 node.position, "unit '\(code)', character \(error.offset + 1): \(error.message)",
-                advice: "units are UCUM codes; see the section Extensions of docs/mapping-language.md")
+                advice: "units are UCUM codes; see the section Extensions of docs/mapping-language.md",
+                finding: .unitRule)
             return nil
         }
     }
@@ -122,7 +129,8 @@ struct UnitRuleLoader {
         let known = Substance.allCases.map(\.rawValue).joined(separator: ", ")
         log.error(
             node.position, "the molar mass of '\(name)' is not known",
-            advice: "known is only \(known); read other substances in the unit in which they are sent")
+            advice: "known is only \(known); read other substances in the unit in which they are sent",
+            finding: .unitRule)
         return nil
     }
 
@@ -133,7 +141,7 @@ struct UnitRuleLoader {
         }
         log.error(
             node.position, "'digits' must be a whole number from 0 to \(mostDigits)",
-            advice: "it is the number of decimals of converted values")
+            advice: "it is the number of decimals of converted values", finding: .unitRule)
         return nil
     }
 }

@@ -29,7 +29,7 @@ struct ValueRuleLoader {
             if given.contains("map") {
                 log.error(
                     reader.position(of: "map"), "a value has either 'unit' or 'map', not both",
-                    advice: "numbers are converted, texts are mapped; remove one of the two")
+                    advice: "numbers are converted, texts are mapped; remove one of the two", finding: .valueRule)
             }
             rule.unit = UnitRuleLoader.load(unit, log: &log)
         }
@@ -41,7 +41,7 @@ struct ValueRuleLoader {
         for other in ["valueExpression"] + given where other != "constant" && ValueRuleLoader.has(other, reader) {
             log.error(
                 reader.position(of: other), "a value with 'constant' cannot have '\(other)'",
-                advice: "a constant is the same in every match; remove one of the two")
+                advice: "a constant is the same in every match; remove one of the two", finding: .valueRule)
         }
         return reader.required("constant", nil, log: &log).flatMap { scalar($0, "'constant'", log: &log) }
             .map { DeviceTemplate.ValueRule(constant: $0) }
@@ -53,12 +53,14 @@ struct ValueRuleLoader {
             if let member = reader.member("mapDefault"), reader.member("map") == nil {
                 log.error(
                     member.position, "'mapDefault' has no meaning without 'map'",
-                    advice: "'default' is for values that are not there")
+                    advice: "'default' is for values that are not there", finding: .valueRule)
             }
             return nil
         }
         if members.isEmpty {
-            log.error(node.position, "'map' is empty", advice: "list the texts of the payload and what they become")
+            log.error(
+                node.position, "'map' is empty", advice: "list the texts of the payload and what they become",
+                finding: .valueRule)
         }
         ValueRuleLoader.refuseTwice(members, in: "map", log: &log)
         let entries = members.compactMap { member in
@@ -73,12 +75,13 @@ struct ValueRuleLoader {
         if let map = rule.map, map.otherwise == nil, !map.entries.contains(where: { $0.text == text }) {
             log.error(
                 reader.position(of: "default"), "the default '\(text)' is not in 'map'",
-                advice: "a default is mapped like a text of the payload; add it to 'map', or give a 'mapDefault'")
+                advice: "a default is mapped like a text of the payload; add it to 'map', or give a 'mapDefault'",
+                finding: .valueRule)
         }
         if rule.unit != nil, !ValueRuleLoader.isNumber(text) {
             log.error(
                 reader.position(of: "default"), "the default '\(text)' is no number, but the value has a unit",
-                advice: "a default is converted like a value of the payload")
+                advice: "a default is converted like a value of the payload", finding: .valueRule)
         }
     }
 
@@ -88,7 +91,9 @@ struct ValueRuleLoader {
         case .string(let text), .number(let text): return text
         case .bool(let flag): return flag ? "true" : "false"
         case .object, .array, .null:
-            log.error(node.position, "\(what) must be a string, a number, true or false, found \(node.kind)")
+            log.error(
+                node.position, "\(what) must be a string, a number, true or false, found \(node.kind)",
+                finding: .valueRule)
             return nil
         }
     }
@@ -97,7 +102,9 @@ struct ValueRuleLoader {
     static func refuseTwice(_ members: [JSONNode.Member], in what: String, log: inout DiagnosticLog) {
         var seen: Set<String> = []
         for member in members where !seen.insert(member.name).inserted {
-            log.error(member.position, "'\(member.name)' is twice in '\(what)'", advice: "remove one of the two")
+            log.error(
+                member.position, "'\(member.name)' is twice in '\(what)'", advice: "remove one of the two",
+                finding: .valueRule)
         }
     }
 

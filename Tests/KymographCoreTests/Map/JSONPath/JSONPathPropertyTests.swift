@@ -107,7 +107,8 @@ private struct PathTrial: ~Copyable {
         _ reference: PathReference, _ nodes: [Int], in program: PathProgram, _ evaluator: inout PathEvaluator
     ) -> [String] {
         let gate = TemplateGate(
-            ExpressionCode(path: reference, fromMatch: false), requiredNames: reference.requiredNames, isCompatible: false, in: program)
+            ExpressionCode(path: reference, fromMatch: false), requiredNames: reference.requiredNames,
+            isCompatible: false, in: program)
         if gate.requiredNames & evaluator.scanner.nameMask != gate.requiredNames {
             return nodes.isEmpty ? [] : ["ruled out by names"]
         }

@@ -1,0 +1,93 @@
+import KymographCore
+import Testing
+
+/// Calculated templates: both languages, matches that JMESPath makes, and the document that holds the match.
+@Suite struct CalculatedTemplateTests {
+    private typealias Template = TestTemplate
+
+    private func template(
+        match: String, language: String = "JmesPath", device: String = "matchedToken.d",
+        time: String = "matchedToken.t", value: Any = "matchedToken.v"
+    ) -> [String: Any] {
+        [
+            "templateType": "CalculatedContent",
+            "template": [
+                "typeName": "t", "defaultExpressionLanguage": language, "typeMatchExpression": match,
+                "deviceIdExpression": device, "timestampExpression": time,
+                "values": [["valueName": "x", "valueExpression": value, "required": true] as [String: Any]],
+            ] as [String: Any],
+        ]
+    }
+
+    private let first = Template.reading(#""v":1"#)
+    private let second = Template.reading(#""v":2"#)
+
+    @Test func eachElementOfAProjectionIsAMatch() throws {
+        let run = try MappingRun([template(match: "Body[?v]")])
+        let outcome = run.line("[\(first),{\"d\":\"dev\"},\(second)]")
+        #expect(outcome.values() == ["1", "2"])
+        #expect(outcome.reasons == [.noTemplate])
+        #expect(outcome.rejections.map(\.text) == [#"{"d":"dev"}"#])
+    }
+
+    @Test func languagesMix() throws {
+        let value = ["value": "$.matchedToken.v", "language": "JsonPath"]
+        let run = try MappingRun([template(match: "to_array(Body)[?v]", value: value)])
+        #expect(run.line(first).values() == ["1"])
+    }
+
+    @Test(arguments: ["matchedToken.sum", "add(matchedToken.sum, `0`)"])
+    func matchesMayBeMade(_ value: String) throws {
+        let made = "Body[].{d: d, t: t, sum: add(v, `10`)}"
+        let outcome = try MappingRun([template(match: made, value: value)]).line("[\(first),\(second)]")
+        #expect(outcome.values() == ["11", "12"])
+        #expect(outcome.reasons == [])
+        // JSONPath finds them, too.
+        let path = ["value": "$.matchedToken.sum", "language": "JsonPath"]
+        #expect(try MappingRun([template(match: made, value: path)]).line("[\(first)]").values() == ["11"])
+    }
+
+    @Test func theWholeEnvelopeHoldsTheMatch() throws {
+        // Once in the body and once as matchedToken: several tokens, as in the reference.
+        let twice = template(
+            match: "$.Body", language: "JsonPath", device: "$.Body.d", time: "$.Body.t", value: "$..v")
+        #expect(try MappingRun([twice]).line(first).reasons == [.ambiguousExpression])
+        let own = template(
+            match: "$.Body", language: "JsonPath", device: "$.Body.d", time: "$.Body.t", value: "$..matchedToken.v")
+        #expect(try MappingRun([own]).line(first).values() == ["1"])
+    }
+
+    @Test func nothingIsLeftFromTheDocumentBefore() throws {
+        let run = try MappingRun([template(match: "Body[].{d: d, t: t, v: join('-', [d, to_string(v)])}")])
+        let outcome = run.lines((0..<50).map { "[\(Template.reading("\"v\":\($0)"))]" })
+        #expect(outcome.values() == (0..<50).map { "dev-\($0)" })
+    }
+
+    @Test func unixTimes() throws {
+        let template = template(match: "to_array(Body)[?v]", time: "fromUnixTimestampMs(matchedToken.t)")
+        let run = try MappingRun([template])
+        #expect(
+            run.line(#"{"d":"dev","t":1626197341500,"v":1}"#).readings.map(\.nanoseconds) == [1_626_197_341_500_000_000]
+        )
+        #expect(run.line(#"{"d":"dev","t":"soon","v":1}"#).reasons == [.expressionFailed])
+    }
+
+    @Test func failingMatchesRejectTheDocumentOnce() throws {
+        let run = try MappingRun([template(match: "Body[?contains(v, `1`)]")])
+        let outcome = run.line("[\(first),\(second)]")
+        #expect(outcome.reasons == [.expressionFailed])
+        #expect(outcome.rejections.map(\.field) == [.match])
+    }
+
+    // MARK: IoT Central
+
+    @Test func takesDeviceAndTimeFromTheExport() throws {
+        let template = Template.jsonPath(
+            match: "$..[?(@telemetry)]", values: [Template.value("x", "$.telemetry.hr", required: true)],
+            kind: "IotCentralJsonPathContent",
+            with: ["deviceIdExpression": "$.ignored", "timestampExpression": "$.ignored"])
+        let payload = #"{"deviceId":"d1","enqueuedTime":"2021-07-13T17:29:01Z","telemetry":{"hr":61}}"#
+        let reading = try #require(try MappingRun([template]).line(payload).readings.first)
+        #expect(reading.device == "d1" && reading.nanoseconds == Template.instant && reading.values == ["x": "61"])
+    }
+}
