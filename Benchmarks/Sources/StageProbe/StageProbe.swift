@@ -1,4 +1,5 @@
 import CLimits
+import KymographCore
 import Readings
 
 /// `StageProbe STAGE N`: takes N readings through one stage after a warm-up, for the gate to count what that costs.
