@@ -21,7 +21,7 @@ enum CompatibleText {
         let string = text.string
         let isInteger = !string.contains { $0 == "." || $0 == "e" || $0 == "E" }
         if isInteger {
-            writer.append(string == "-0" ? "0" : string)
+            writer.append(string == "-0" ? [UInt8(ascii: "0")] : Array(string.utf8))
         } else {
             DoubleText.appendDotNet(Double(string) ?? .nan, to: &writer)
         }
@@ -48,9 +48,4 @@ enum CompatibleText {
         writer.append(":")
         writer.appendTwo(clock.second)
     }
-}
-
-extension ByteWriter {
-    /// Appends text that is not on the path of readings.
-    mutating func append(_ text: String) { append(Array(text.utf8)) }
 }
