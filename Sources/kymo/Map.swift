@@ -63,7 +63,9 @@ enum Explanation {
 
     private static func write(_ template: TemplateExplanation) {
         StandardError.write("\(template.mapping), type \(template.typeName) (device.json line \(template.line))\n")
-        if template.matches.isEmpty {
+        if let failure = template.failure {
+            StandardError.write("  \(template.matchExpression): \(failure)\n")
+        } else if template.matches.isEmpty {
             StandardError.write("  no match for \(template.matchExpression)\n")
             for field in template.missing { StandardError.write("    \(field.name): \(field.result)\n") }
         }

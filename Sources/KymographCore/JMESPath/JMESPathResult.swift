@@ -71,6 +71,13 @@ extension JMESPathEvaluator {
         text.truncate(to: start)
     }
 
+    /// What the elements or members of a made container stand for; of a scalar, nothing.
+    func parts(of made: Int) -> [Int] {
+        let index = made - JMESPathEvaluator.ownBase
+        guard own[index].isContainer else { return [] }
+        return (index + 1..<Int(own[index].next)).map { resolved(JMESPathEvaluator.ownBase + $0) }
+    }
+
     private func elements(of array: Int) -> Range<Int> {
         let index = array - JMESPathEvaluator.ownBase
         return index + 1..<Int(own[index].next)

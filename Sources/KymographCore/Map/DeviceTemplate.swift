@@ -50,6 +50,9 @@ public struct DeviceTemplate: Sendable {
     var encounter: TemplateExpression?
     var correlation: TemplateExpression?
 
+    /// Whether no expression needs a path into the match.
+    var takesMadeMatches: Bool { !expressions.contains { $0.fromMatch } }
+
     /// All expressions that are evaluated per match.
     var expressions: [TemplateExpression] {
         [device, timestamp, alternativeTimestamp, start, patient, encounter, correlation].compactMap { $0 }

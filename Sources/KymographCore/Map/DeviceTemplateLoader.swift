@@ -16,6 +16,8 @@ struct DeviceTemplateLoader {
     private var compatibility: Compatibility
     /// The language of the template that is being read.
     private var language = ExpressionLanguage.jsonPath
+    /// Whether its match expression may make values.
+    private var matchIsMade = false
 
     /// Reads the collection `root`; compiled expressions are added to `program`, findings to `log`.
     ///
@@ -104,6 +106,7 @@ struct DeviceTemplateLoader {
         language = defaultLanguage(reader, kind)
         let typeName = reader.requiredString("typeName", log: &log)
         let match = expression(reader, "typeMatchExpression", kind, isMatch: true, required: true)
+        matchIsMade = match?.makesValues(in: program) ?? false
         let device = source(reader, "deviceIdExpression", kind, fixed: kind.fixedDevice)
         let timestamp = source(reader, "timestampExpression", kind, fixed: kind.fixedTimestamp)
         let alternative = kind.alternativeTimestamp.flatMap { fixed($0) }
@@ -264,7 +267,7 @@ struct DeviceTemplateLoader {
     ) -> TemplateExpression? {
         do throws(ExpressionError) {
             let compiled = try TemplateExpression.compile(
-                written.text, written.language, scope: scope, into: &program)
+                written.text, written.language, scope: scope, matchIsMade: matchIsMade, into: &program)
             noteIntegerDivision(compiled, written)
             return compiled
         } catch {

@@ -113,11 +113,29 @@ struct ExpressionEvaluator: ~Copyable {
     /// Forgets matches.
     mutating func release(_ matches: Matches) { paths.release(to: matches.mark) }
 
+    /// Notes the tokens of the document that are part of a made token as matched; false when there are none.
+    mutating func markParts(of made: Int, depth: Int = 0) -> Bool {
+        var found = false
+        for part in jmesPaths.parts(of: made) {
+            if !ExpressionEvaluator.isProduced(part) {
+                paths.scanner.markMatched(part)
+                found = true
+            } else if depth < 16 {
+                found = markParts(of: part, depth: depth + 1) || found
+            }
+        }
+        return found
+    }
+
     // MARK: Tokens
 
     /// Whether a token was made by an expression, rather than found in the document.
     @inline(__always)
     static func isProduced(_ found: Int) -> Bool { found >= JMESPathEvaluator.ownBase }
+
+    /// Whether a token was found in the document.
+    @inline(__always)
+    func isPlain(_ found: Int) -> Bool { UInt(bitPattern: found) < UInt(bitPattern: JMESPathEvaluator.ownBase) }
 
     /// The token `found`.
     @inline(__always)
@@ -144,6 +162,14 @@ struct ExpressionEvaluator: ~Copyable {
     /// Appends a scalar as text (mapping dialect, section 2.4); null appends nothing. True when it is a container.
     @inline(__always)
     func appendText(of found: Int, _ bytes: ByteView, compatible: Bool, to writer: inout ByteWriter) -> Bool {
+        if isPlain(found), !compatible { return paths.scanner.tape[found].appendText(bytes, to: &writer) }
+        return appendUnusual(found, bytes, compatible: compatible, to: &writer)
+    }
+
+    @inline(never)
+    private func appendUnusual(
+        _ found: Int, _ bytes: ByteView, compatible: Bool, to writer: inout ByteWriter
+    ) -> Bool {
         let token = token(found)
         let source = source(of: found, bytes)
         if compatible {

@@ -10,7 +10,7 @@ extension Mapper {
         let isFlat = evaluator.paths.scanner.isFlatObject && evaluator.paths.scanner.root != JSONScanner.payload
         var outcome = DocumentOutcome()
         var index = 0
-        while index < templates.count, !outcome.isAborted {
+        while index < templates.count {
             switch verdict(index, bytes, isFlat: isFlat) {
             case .nothing: break
             case .payload: mapPayload(index, bytes, context: context, received: received, &outcome, output: &output)
@@ -22,7 +22,9 @@ extension Mapper {
         }
         if isArray {
             rejectUnmatchedElements(bytes, outcome, output: &output)
-        } else if outcome.matches == 0, !outcome.isAborted {
+        } else if outcome.failedTemplate >= 0 {
+            output.reject(.expressionFailed, bytes: text(documentRange, of: bytes), detail: outcome.failure)
+        } else if outcome.matches == 0 {
             output.reject(.noTemplate, bytes: text(documentRange, of: bytes), detail: RejectionDetail())
         }
     }
@@ -31,8 +33,13 @@ extension Mapper {
     struct DocumentOutcome {
         /// Matches of all templates so far.
         var matches = 0
-        /// Whether an error ended the event, as the reference does (quirk 4).
+        /// Whether an error ended the event, as the reference does (quirk 4). What would still have matched is counted.
         var isAborted = false
+        /// The last template whose match expression failed, or -1.
+        var failedTemplate: Int32 = -1
+
+        /// Where the match expression failed.
+        var failure: RejectionDetail { RejectionDetail(template: Int(failedTemplate), field: .match) }
     }
 
     /// The token that holds the readings: the payload, or the Body of a payload that is an envelope.
@@ -46,20 +53,27 @@ extension Mapper {
     /// The text of a rejected part for its dead letter; of a document that was rewritten, all of it as it came.
     private func text(_ range: Range<Int>, of bytes: ByteView) -> ByteView { original ?? bytes[range] }
 
-    /// An array is so many readings: each element must be part of a match, or it is rejected by itself.
+    /// An array is so many readings: each element must be part of a match, or it is rejected by itself. A match
+    /// expression that failed is the reason of all that no other template took, and is told once where there are none.
     private mutating func rejectUnmatchedElements(
         _ bytes: ByteView, _ outcome: DocumentOutcome, output: inout some MeasurementOutput & ~Copyable
     ) {
+        let hasFailed = outcome.failedTemplate >= 0
+        let reason = hasFailed ? Rejection.expressionFailed : .noTemplate
+        let detail = hasFailed ? outcome.failure : RejectionDetail()
+        var count = 0
         let body = self.body
-        let scanner = [0, JSONScanner.payload, body]
-        if scanner.contains(where: { evaluator.paths.scanner.isMatched($0..<$0 + 1) }) { return }
-        let reason = outcome.isAborted ? Rejection.eventAborted : .noTemplate
-        for element in evaluator.paths.scanner.children(of: body) {
-            let tokens = element..<Int(evaluator.paths.scanner.tape[element].next)
-            if evaluator.paths.scanner.isMatched(tokens) { continue }
-            let range = evaluator.paths.scanner.tape[element].outerRange
-            output.reject(reason, bytes: text(range, of: bytes), detail: RejectionDetail())
+        let wholes = [0, JSONScanner.payload, body]
+        if !wholes.contains(where: { evaluator.paths.scanner.isMatched($0..<$0 + 1) }) {
+            for element in evaluator.paths.scanner.children(of: body) {
+                let tokens = element..<Int(evaluator.paths.scanner.tape[element].next)
+                if evaluator.paths.scanner.isMatched(tokens) { continue }
+                let range = evaluator.paths.scanner.tape[element].outerRange
+                output.reject(reason, bytes: text(range, of: bytes), detail: detail)
+                count += 1
+            }
         }
+        if hasFailed, count == 0 { output.reject(reason, bytes: text(documentRange, of: bytes), detail: detail) }
     }
 
     /// What a template's match expression selects, as far as it can be told without a selection.
@@ -85,9 +99,7 @@ extension Mapper {
         outcome.matches += 1
         let failure = mapMatch(
             template, JSONScanner.payload, bytes, context: context, received: received, output: &output)
-        guard let failure else { return }
-        output.reject(failure.reason, bytes: text(documentRange, of: bytes), detail: failure.detail)
-        outcome.isAborted = template.isCompatible
+        if let failure { output.reject(failure.reason, bytes: text(documentRange, of: bytes), detail: failure.detail) }
     }
 
     /// Maps all matches of one template.
@@ -97,7 +109,9 @@ extension Mapper {
     ) {
         let isCompatible = templates[number].isCompatible
         guard let matches = evaluator.matches(templates[number].match, bytes: bytes, compatible: isCompatible) else {
-            return rejectMatching(number, bytes, &outcome, output: &output)
+            outcome.failedTemplate = templates[number].index
+            outcome.isAborted = outcome.isAborted || isCompatible
+            return
         }
         defer { evaluator.release(matches) }
         if matches.count == 0 { return }
@@ -106,34 +120,27 @@ extension Mapper {
         outcome.matches += matches.count
         var index = 0
         var element = body + 1
-        while index < matches.count, !outcome.isAborted {
+        while index < matches.count {
             let match = evaluator.match(index, of: matches)
             index += 1
             if isArray { markMatched(match) }
-            let failure = mapMatch(template, match, bytes, context: context, received: received, output: &output)
+            let failure =
+                outcome.isAborted
+                ? self.failure(.eventAborted, template.index, .none)
+                : mapMatch(template, match, bytes, context: context, received: received, output: &output)
             if let failure {
                 let range = readingRange(of: match, isArray: isArray, from: &element)
                 output.reject(failure.reason, bytes: text(range, of: bytes), detail: failure.detail)
-                outcome.isAborted = isCompatible
+                outcome.isAborted = outcome.isAborted || isCompatible && failure.endsEvent
             }
         }
     }
 
-    /// The match expression itself failed: the document is rejected once for it.
-    private mutating func rejectMatching(
-        _ number: Int, _ bytes: ByteView, _ outcome: inout DocumentOutcome,
-        output: inout some MeasurementOutput & ~Copyable
-    ) {
-        evaluator.paths.scanner.markMatched(body)
-        outcome.matches += 1
-        outcome.isAborted = templates[number].isCompatible
-        let detail = RejectionDetail(template: Int(templates[number].index), field: .match)
-        output.reject(.expressionFailed, bytes: text(documentRange, of: bytes), detail: detail)
-    }
-
-    /// A match that an expression made up says nothing of where it came from: it stands for the whole body.
+    /// A match that an expression made counts for the parts of the payload that are in it; one that has none says
+    /// nothing of where it came from, and stands for the whole body.
     private mutating func markMatched(_ match: Int) {
-        evaluator.paths.scanner.markMatched(ExpressionEvaluator.isProduced(match) ? body : match)
+        guard ExpressionEvaluator.isProduced(match) else { return evaluator.paths.scanner.markMatched(match) }
+        if !evaluator.markParts(of: match) { evaluator.paths.scanner.markMatched(body) }
     }
 
     /// The original text to keep of a rejected reading: the array's element that it came from, else the document.

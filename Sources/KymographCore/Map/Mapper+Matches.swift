@@ -4,25 +4,37 @@ extension Mapper {
     struct Failure: Error {
         var reason: Rejection
         var detail: RejectionDetail
+        /// Whether the reference would end the event here (quirk 4): it notices it while it normalises, and not later,
+        /// when it writes the Observation, or never.
+        var endsEvent: Bool
     }
 
     func failure(
         _ reason: Rejection, _ template: Int32, _ field: RejectionDetail.Field, value: Int = 0
     ) -> Failure {
-        Failure(reason: reason, detail: RejectionDetail(template: Int(template), field: field, value: value))
+        let detail = RejectionDetail(template: Int(template), field: field, value: value)
+        return Failure(reason: reason, detail: detail, endsEvent: Mapper.normalising.contains(reason))
     }
+
+    /// What fails while the reference normalises an event (mapping dialect, section 2.4).
+    private static let normalising: Set<Rejection> = [
+        .noDevice, .noTimestamp, .invalidTimestamp, .missingValue, .nullValue, .invalidValue, .ambiguousExpression,
+        .noCorrelation, .expressionFailed,
+    ]
 
     /// Maps one match; nil when it gave a reading.
     mutating func mapMatch(
         _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, context: borrowing SourceContext,
         received: Instant, output: inout some MeasurementOutput & ~Copyable
     ) -> Failure? {
-        if template.needsComposition || ExpressionEvaluator.isProduced(match) {
+        let needsPaths = ExpressionEvaluator.isProduced(match) ? !template.takesMadeMatches : false
+        if template.needsComposition || needsPaths {
             return mapComposed(template, match, bytes, context: context, received: received, output: &output)
         }
         return mapReading(template, match, bytes, context: context, received: received, output: &output)
     }
 
+    @inline(__always)
     private mutating func mapReading(
         _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, context: borrowing SourceContext,
         received: Instant, output: inout some MeasurementOutput & ~Copyable
@@ -50,6 +62,7 @@ extension Mapper {
 
     /// Maps a match over a document of its own, in which the match is the member `matchedToken`: for expressions that
     /// look at all members of the envelope, and for matches that are not in the payload but were made by JMESPath.
+    @inline(never)
     private mutating func mapComposed(
         _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, context: borrowing SourceContext,
         received: Instant, output: inout some MeasurementOutput & ~Copyable

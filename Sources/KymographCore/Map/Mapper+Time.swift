@@ -27,6 +27,27 @@ extension Mapper {
         let found = select(expression, template, match, bytes)
         if found == ExpressionEvaluator.none { return .failed(.noTimestamp) }
         if found < 0 { return .failed(unusable(found)) }
+        if evaluator.isPlain(found), !template.isCompatible {
+            let token = evaluator.paths.scanner.tape[found]
+            if token.flags & Token.escaped == 0, let time = time(token, bytes[token.range], template.format) {
+                return .time(time)
+            }
+        }
+        return unusualTime(found, template, bytes)
+    }
+
+    /// The time that a token's text says.
+    @inline(__always)
+    private func time(_ token: Token, _ text: ByteView, _ format: TimestampFormat) -> Timestamp? {
+        if format == .iso8601 { return token.kind == TokenKind.string ? TimestampParser.iso8601(text) : nil }
+        let isText = token.kind == TokenKind.number || token.kind == TokenKind.string
+        return isText ? TimestampParser.epoch(text, format) : nil
+    }
+
+    @inline(never)
+    private mutating func unusualTime(
+        _ found: Int, _ template: borrowing TemplateCode, _ bytes: ByteView
+    ) -> TimeResult {
         let kind = evaluator.token(found).kind
         if kind == TokenKind.null { return .failed(.noTimestamp) }
         if template.format == .iso8601 {

@@ -14,20 +14,27 @@ extension Mapper {
             ruled.append(constant)
         } else {
             let found = select(value.expression, template, match, bytes)
+            if found < ExpressionEvaluator.none { return absence(value, found, template) }
             if !appendScalar(found, bytes) {
-                guard let fallback = rules.defaultText(rule), found >= ExpressionEvaluator.none else {
-                    return absence(value, found, template)
-                }
+                let fallback = rules.defaultText(rule)
+                let isContainer = found >= 0 && evaluator.token(found).isContainer
+                if isContainer { return value.isRequired || fallback != nil ? .invalidValue : nil }
+                guard let fallback else { return value.isRequired ? missing(found) : nil }
                 ruled.append(fallback)
             }
         }
         let length = ruled.count
         if rules.readsUnit(rule) {
-            let unit = select(value.unitExpression, template, match, bytes)
+            let unit = select(unitExpressions[rule], template, match, bytes)
             if unit < ExpressionEvaluator.none { return unusable(unit) }
             _ = appendScalar(unit, bytes)
         }
         return storeRuled(value, length, &measurement, &stored)
+    }
+
+    /// Why a required value is not there: null, or nothing but blanks.
+    private func missing(_ found: Int) -> Rejection {
+        found >= 0 && evaluator.token(found).kind == TokenKind.null ? .nullValue : .missingValue
     }
 
     /// Appends what a rule looks at: texts unescaped, numbers as written, booleans as JSON. False when there is nothing

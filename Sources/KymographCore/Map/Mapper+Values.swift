@@ -4,13 +4,15 @@ extension Mapper {
         _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ measurement: inout Measurement
     ) throws(Failure) {
         var stored = 0
-        var storedSlot: Int32 = -1
+        var storedSlot: Int16 = -1
         var index = 0
         while index < Int(template.valueCount) {
             let value = values[Int(template.firstValue) + index]
             let before = stored
             let reason: Rejection?
+            var isNormal = true
             if value.rule >= 0 {
+                isNormal = false
                 let isThere = value.slot == storedSlot
                 reason = readRuled(value, template, match, bytes, isThere: isThere, &measurement, &stored)
             } else {
@@ -20,7 +22,13 @@ extension Mapper {
                     value.slot == storedSlot
                     ? absence(value, found, template) : readValue(value, found, template, bytes, &measurement, &stored)
             }
-            if let reason { throw failure(reason, template.index, .value, value: index) }
+            if let reason {
+                var failure = failure(reason, template.index, .value, value: index)
+                // A text that is no number shows only when the Observation is written; rules are ours.
+                let isText = isText(value, template, match, bytes)
+                if !isNormal || isText { failure.endsEvent = false }
+                throw failure
+            }
             if stored > before { storedSlot = value.slot }
             index += 1
         }
@@ -29,9 +37,36 @@ extension Mapper {
         if payload.count > Mapper.longestPayload - 16 { throw failure(.valueTooLong, template.index, .value) }
     }
 
+    /// Whether a value that is to be a number is a text.
+    @inline(never)
+    private mutating func isText(
+        _ value: ValueCode, _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView
+    ) -> Bool {
+        guard value.isNumeric else { return false }
+        let found = select(value.expression, template, match, bytes)
+        return found >= 0 && evaluator.token(found).kind == TokenKind.string
+    }
+
     /// Stores one value, or says why the reading must be rejected. An optional value that cannot be used is left out.
     @inline(__always)
     private mutating func readValue(
+        _ value: ValueCode, _ found: Int, _ template: borrowing TemplateCode, _ bytes: ByteView,
+        _ measurement: inout Measurement, _ stored: inout Int
+    ) -> Rejection? {
+        // A plain number where one is read: nearly all values.
+        if value.isNumeric, evaluator.isPlain(found), !template.isCompatible {
+            let token = evaluator.paths.scanner.tape[found]
+            if token.kind == TokenKind.number, case .number(let number) = DecimalParser.parse(bytes[token.range]) {
+                store(number, in: Int(value.slot), &measurement)
+                stored += 1
+                return nil
+            }
+        }
+        return readUnusual(value, found, template, bytes, &measurement, &stored)
+    }
+
+    @inline(never)
+    private mutating func readUnusual(
         _ value: ValueCode, _ found: Int, _ template: borrowing TemplateCode, _ bytes: ByteView,
         _ measurement: inout Measurement, _ stored: inout Int
     ) -> Rejection? {

@@ -10,6 +10,8 @@ public struct Mapper: ~Copyable {
     let gates: RawArray<TemplateGate>
     let values: RawArray<ValueCode>
     let rules: ValueRules
+    /// For each rule.
+    let unitExpressions: RawArray<ExpressionCode>
     var key = ByteWriter(capacity: 512)
     var payload = ByteWriter(capacity: 512)
     var text = ByteWriter(capacity: 256)
@@ -50,6 +52,7 @@ public struct Mapper: ~Copyable {
         leniency = code.templates.contains(where: \.isCompatible) ? Leniency() : nil
         values = RawArray(code.values)
         rules = ValueRules(code.rules)
+        unitExpressions = RawArray(code.units)
     }
 
     /// The place where matches get a document of their own.

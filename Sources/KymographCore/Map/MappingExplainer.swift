@@ -26,6 +26,8 @@ public struct TemplateExplanation: Sendable {
     public var line: Int
     /// The match expression.
     public var matchExpression: String
+    /// Why the match expression could not be evaluated; nil when it could.
+    public var failure: String?
     /// When there is no match: what the payload has for the names that the expression mentions.
     public var missing: [Field]
     /// The matches.
@@ -54,22 +56,23 @@ public struct MappingExplainer: ~Copyable {
         _ bytes: ByteView, context: SourceContext, received: Instant
     ) throws(ScanFailure) -> [TemplateExplanation] {
         var explanations: [TemplateExplanation] = []
-        for index in templates {
+        for place in templates.indices {
             // Scanned again for each template, because the mapper that finds the outcome has a scanner of its own.
             _ = try evaluator.paths.scanner.scan(bytes, from: 0)
             evaluator.begin()
-            explanations.append(explain(index, bytes, context, received))
+            explanations.append(explain(place, bytes, context, received))
         }
         return explanations
     }
 
     private mutating func explain(
-        _ index: Int, _ bytes: ByteView, _ context: SourceContext, _ received: Instant
+        _ place: Int, _ bytes: ByteView, _ context: SourceContext, _ received: Instant
     ) -> TemplateExplanation {
-        let linked = set.templates[index]
+        let linked = set.templates[templates[place]]
         let template = linked.template
-        let outcomes = outcomes(of: index, bytes, context, received)
+        let outcomes = outcomes(at: place, bytes, context, received)
         let found = matches(template, bytes)
+        let failure = found == nil ? failureText : nil
         var matches: [TemplateExplanation.Match] = []
         for (number, node) in (found ?? []).enumerated() {
             let outcome = number < outcomes.count ? outcomes[number] : "not evaluated"
@@ -77,8 +80,8 @@ public struct MappingExplainer: ~Copyable {
         }
         return TemplateExplanation(
             mapping: set.mappings[linked.mapping], typeName: template.typeName, line: template.position.line,
-            matchExpression: template.match.text, missing: matches.isEmpty ? missing(template, bytes, found) : [],
-            matches: matches)
+            matchExpression: template.match.text, failure: failure,
+            missing: matches.isEmpty && failure == nil ? missing(template, bytes) : [], matches: matches)
     }
 
     /// The matches of the template; nil when its match expression failed.
@@ -92,21 +95,26 @@ public struct MappingExplainer: ~Copyable {
     }
 
     /// What can be said of a match expression that selected nothing.
-    private mutating func missing(
-        _ template: DeviceTemplate, _ bytes: ByteView, _ found: [Int]?
-    ) -> [TemplateExplanation.Field] {
-        if found == nil { return [.init(name: "error", expression: "", result: failureText)] }
+    private mutating func missing(_ template: DeviceTemplate, _ bytes: ByteView) -> [TemplateExplanation.Field] {
         guard let path = template.match.path else { return [] }
         return mentioned(path, bytes)
     }
 
     private var failureText: String { evaluator.failureText }
 
-    /// What the mapper itself says of each match, in order.
+    /// What the mapper itself says of each match of the template at `place`, in order: what it says of all templates up
+    /// to it, without what it says of those before, because an error may end the event for later ones.
     private func outcomes(
-        of index: Int, _ bytes: ByteView, _ context: SourceContext, _ received: Instant
+        at place: Int, _ bytes: ByteView, _ context: SourceContext, _ received: Instant
     ) -> [String] {
-        var mapper = Mapper(set, templates: [index])
+        let before = texts(of: Array(templates[..<place]), bytes, context, received)
+        return Array(texts(of: Array(templates[...place]), bytes, context, received).dropFirst(before.count))
+    }
+
+    private func texts(
+        of templates: [Int], _ bytes: ByteView, _ context: SourceContext, _ received: Instant
+    ) -> [String] {
+        var mapper = Mapper(set, templates: templates)
         var output = OutcomeTexts(set: set)
         mapper.mapLine(bytes, context: context, received: received, output: &output)
         return output.texts
@@ -211,12 +219,31 @@ private struct OutcomeTexts: MeasurementOutput {
     init(set: MappingSet) { self.set = set }
 
     mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
-        texts.append("a reading")
+        let type = set.types[SeriesKey.identity(key).type]
+        let values = type.valueNames.indices.compactMap { value($0, type, measurement, payload) }
+        texts.append("a reading" + (values.isEmpty ? "" : ": \(values.joined(separator: ", "))"))
         return nil
     }
 
+    /// The value in `slot` as it was kept, after units and maps.
+    private func value(
+        _ slot: Int, _ type: MeasurementType, _ measurement: Measurement, _ payload: ByteView
+    ) -> String? {
+        guard slot != type.durationSlot else { return nil }
+        var writer = ByteWriter(capacity: 64)
+        if slot < Measurement.inlineValues, let number = measurement.inline(slot) {
+            writer.append(number)
+        } else if let record = ValueRecord.find(slot, in: payload) {
+            record.isNumber ? writer.append(record.number(in: payload)) : writer.append(payload[record.bytes])
+        } else {
+            return nil
+        }
+        return "\(type.valueNames[slot]) = \(writer.view.string)"
+    }
+
     mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {
-        guard reason != .noTemplate else { return }
+        // Neither is about a match.
+        guard reason != .noTemplate, detail.field != .match else { return }
         let text = set.describe(detail)
         let place = text.isEmpty ? "" : ", \(text)"
         texts.append("rejected: \(reason.name)\(place) — \(reason.explanation)")

@@ -125,27 +125,15 @@ public final class MappingSet: Sendable {
 }
 
 extension MappingSet {
-    /// The flat code of the templates numbered `indexes`, and the rules that their values name by number.
-    func code(
-        of indexes: [Int]
-    ) -> (templates: [TemplateCode], values: [ValueCode], rules: [DeviceTemplate.ValueRule]) {
-        var codes: [TemplateCode] = []
-        var values: [ValueCode] = []
-        var rules: [DeviceTemplate.ValueRule] = []
+    /// The flat code of the templates numbered `indexes`.
+    func code(of indexes: [Int]) -> FlatTemplates {
+        var flat = FlatTemplates()
         for index in indexes {
             let linked = templates[index]
-            let type = types[linked.type]
-            codes.append(code(linked, index: index, firstValue: values.count))
-            for (value, slot) in zip(linked.template.values, linked.slots) {
-                if let rule = value.rule { rules.append(rule) }
-                values.append(
-                    ValueCode(
-                        expression: ExpressionCode(value.expression), slot: Int32(slot), isRequired: value.isRequired,
-                        isNumeric: type.isNumeric[slot], rule: value.rule == nil ? -1 : Int32(rules.count - 1),
-                        unitExpression: ExpressionCode(value.unitExpression)))
-            }
+            flat.templates.append(code(linked, index: index, firstValue: flat.values.count))
+            flat.add(linked.template.values, slots: linked.slots, isNumeric: types[linked.type].isNumeric)
         }
-        return (codes, values, rules)
+        return flat
     }
 
     private func code(_ linked: LinkedTemplate, index: Int, firstValue: Int) -> TemplateCode {
@@ -161,6 +149,7 @@ extension MappingSet {
             format: template.timestampFormat, type: Int32(linked.type), index: Int32(index),
             needsCorrelation: template.correlation != nil || type.grouping == .correlation,
             needsComposition: template.expressions.contains(where: \.needsComposition),
+            takesMadeMatches: template.takesMadeMatches,
             isCompatible: template.compatibility == .iomtFHIR,
             durationSlot: Int32(type.durationSlot ?? -1), firstValue: Int32(firstValue),
             valueCount: Int32(template.values.count),

@@ -82,6 +82,8 @@ struct TemplateCode: BitwiseCopyable {
     var needsCorrelation: Bool
     /// Whether some expression can only be answered by a document that holds the match as `matchedToken`.
     var needsComposition: Bool
+    /// Whether its expressions find their way in matches that JMESPath made.
+    var takesMadeMatches: Bool
     /// Whether the reference system's quirks are copied.
     var isCompatible: Bool
     /// Where a reading's length goes, or -1.
@@ -92,14 +94,37 @@ struct TemplateCode: BitwiseCopyable {
     var hasFHIRTemplate: Bool
 }
 
-/// An entry of a template's `values` in flat form.
+/// Templates in flat form.
+struct FlatTemplates {
+    var templates: [TemplateCode] = []
+    var values: [ValueCode] = []
+    /// The rules that values name by number.
+    var rules: [DeviceTemplate.ValueRule] = []
+    /// For each rule: what selects the text for the unit, where the rule needs one.
+    var units: [ExpressionCode] = []
+
+    /// Adds the values of a template with their slots; `isNumeric` is that of each slot.
+    mutating func add(_ added: [DeviceTemplate.Value], slots: [Int], isNumeric: [Bool]) {
+        for (value, slot) in zip(added, slots) {
+            var code = ValueCode(
+                expression: ExpressionCode(value.expression), slot: Int16(slot), isRequired: value.isRequired,
+                isNumeric: isNumeric[slot])
+            if let rule = value.rule {
+                code.rule = Int32(rules.count)
+                rules.append(rule)
+                units.append(ExpressionCode(value.unitExpression))
+            }
+            values.append(code)
+        }
+    }
+}
+
+/// An entry of a template's `values` in flat form: sixteen bytes, because each is copied for every match.
 struct ValueCode: BitwiseCopyable {
     var expression: ExpressionCode
-    var slot: Int32
-    var isRequired: Bool
-    var isNumeric: Bool
     /// Number of its rule among those of the mapper, or -1.
     var rule: Int32 = -1
-    /// What selects the text for the unit, where the rule needs one.
-    var unitExpression: ExpressionCode = .absent
+    var slot: Int16
+    var isRequired: Bool
+    var isNumeric: Bool
 }

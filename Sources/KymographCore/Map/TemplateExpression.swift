@@ -2,6 +2,13 @@
 struct ExpressionProgram: Sendable {
     var paths = PathProgram()
     var jmesPaths = JMESPathProgram()
+
+    /// Lets the scanner know what JMESPath looks at: the members of its names, and where it looks at a whole object,
+    /// all others, too.
+    mutating func shareNames() {
+        for name in jmesPaths.names { _ = paths.number(of: name) }
+        paths.isReadWhole = jmesPaths.selectsUnnamed || jmesPaths.mentionsProperties
+    }
 }
 
 /// The languages of expressions (mapping dialect, section 3).
@@ -49,28 +56,50 @@ struct TemplateExpression: Sendable {
     /// The compiled path, when it is one.
     var path: PathReference? { if case .path(let path) = form { path } else { nil } }
 
+    /// Whether a match expression may give values that are not in the payload.
+    func makesValues(in program: ExpressionProgram) -> Bool {
+        guard case .jmesPath(let reference) = form else { return false }
+        return JMESPathProgram.makesValues(reference, in: program.jmesPaths)
+    }
+
     /// Compiles `text`. Expressions that only go from member to member become paths in both languages; where the
     /// envelope has the match, a path that starts at it is made relative to the match.
+    ///
+    /// With `matchIsMade`, matches may be values that JMESPath made, in which only JMESPath finds its way.
     static func compile(
-        _ text: String, _ language: ExpressionLanguage, scope: Scope, into program: inout ExpressionProgram
+        _ text: String, _ language: ExpressionLanguage, scope: Scope, matchIsMade: Bool = false,
+        into program: inout ExpressionProgram
     ) throws(ExpressionError) -> TemplateExpression {
         switch language {
         case .jsonPath:
             let path = try JSONPathParser.compile(text, into: &program.paths)
-            return scoped(text, path, scope, program.paths)
+            var compiled = scoped(text, path, scope, program.paths)
+            guard matchIsMade, compiled.fromMatch, scope == .envelopeWithMatch else { return compiled }
+            if path.isMemberChain { return try query(text, program.paths.names(of: path), into: &program) }
+            compiled.needsComposition = true
+            return compiled
         case .jmesPath:
             let reference = try JMESPathParser.compile(text, into: &program.jmesPaths)
             // A match must not be null, which a path would not see.
             if scope == .envelopeWithMatch,
-                let names = JMESPathProgram.memberChain(reference, in: program.jmesPaths)
+                let names = JMESPathProgram.memberChain(reference, in: program.jmesPaths),
+                !matchIsMade || names.first != "matchedToken"
             {
                 return scoped(text, program.paths.memberChain(names), scope, program.paths)
             }
-            // The scanner finds the members of these names; what looks at a whole object sees all others, too.
-            for name in program.jmesPaths.names { _ = program.paths.number(of: name) }
-            program.paths.isReadWhole = program.jmesPaths.selectsUnnamed || program.jmesPaths.mentionsProperties
+            program.shareNames()
             return TemplateExpression(text: text, form: .jmesPath(reference), fromMatch: false)
         }
+    }
+
+    /// A chain of members as JMESPath.
+    private static func query(
+        _ text: String, _ names: [String], into program: inout ExpressionProgram
+    ) throws(ExpressionError) -> TemplateExpression {
+        let chain = names.map(JSONText.quoted).joined(separator: ".")
+        let reference = try JMESPathParser.compile(chain, into: &program.jmesPaths)
+        program.shareNames()
+        return TemplateExpression(text: text, form: .jmesPath(reference), fromMatch: false)
     }
 
     private static func scoped(
@@ -95,6 +124,11 @@ struct TemplateExpression: Sendable {
 }
 
 extension PathProgram {
+    /// The names of a path that goes from member to member.
+    func names(of path: PathReference) -> [String] {
+        steps[Int(path.start)..<Int(path.start + path.count)].map { names[Int($0.name)] }
+    }
+
     /// A path that goes from member to member.
     mutating func memberChain(_ names: [String]) -> PathReference {
         let start = steps.count

@@ -125,7 +125,8 @@ struct ConformanceCheck {
         let context = SourceContext(maxFuture: .max)
         let storage = PaddedBytes(copying: subject.payload.utf8)
         mapper.mapLine(storage.view, context: context, received: Instant(seconds: 1_700_000_000), output: &output)
-        let rejections = output.rejections.filter { $0.reason != .noTemplate }
+        // Counted here, and not said by the reference: what matches nothing, and what an error ended before its turn.
+        let rejections = output.rejections.filter { $0.reason != .noTemplate && $0.reason != .eventAborted }
         if let error {
             expect(
                 rejections.contains { matches($0, error, set) },

@@ -72,11 +72,36 @@ import Testing
         #expect(run.line(#"{"d":"dev","t":"soon","v":1}"#).reasons == [.expressionFailed])
     }
 
-    @Test func failingMatchesRejectTheDocumentOnce() throws {
-        let run = try MappingRun([template(match: "Body[?contains(v, `1`)]")])
-        let outcome = run.line("[\(first),\(second)]")
-        #expect(outcome.reasons == [.expressionFailed])
-        #expect(outcome.rejections.map(\.field) == [.match])
+    @Test func failingMatchesRejectWhatNobodyElseTakes() throws {
+        let failing = template(match: "Body[?contains(v, `1`)]")
+        let outcome = try MappingRun([failing]).line("[\(first),\(second)]")
+        #expect(outcome.reasons == [.expressionFailed, .expressionFailed])
+        #expect(outcome.rejections.map(\.field) == [.match, .match])
+        #expect(outcome.rejections.map(\.text) == [first, second])
+        // One that takes them all does not hide the failure.
+        let both = try MappingRun([failing, template(match: "Body[?v]")]).line("[\(first),\(second)]")
+        #expect(both.values() == ["1", "2"])
+        #expect(both.reasons == [.expressionFailed])
+        #expect(try MappingRun([failing]).line(first).reasons == [.noTemplate])
+    }
+
+    @Test func elementsThatAMadeMatchLeavesOutAreCounted() throws {
+        let run = try MappingRun([template(match: "Body[?v == `1`].{d: d, t: t, v: v}")])
+        let outcome = run.line("[\(first),\(second),\(first)]")
+        #expect(outcome.values() == ["1", "1"])
+        #expect(outcome.reasons == [.noTemplate])
+        #expect(outcome.rejections.map(\.text) == [second])
+    }
+
+    @Test func madeMatchesTakeLinearTime() throws {
+        let run = try MappingRun([template(match: "Body[].{d: d, t: t, v: v}")])
+        func time(_ count: Int) -> Duration {
+            let payload = "[" + Array(repeating: first, count: count).joined(separator: ",") + "]"
+            return ContinuousClock().measure { #expect(run.line(payload).readings.count == count) }
+        }
+        _ = time(200)
+        // Ten times the elements; with a document for each of them it would be a hundred times.
+        #expect(time(2_000) < time(200) * 40)
     }
 
     // MARK: IoT Central

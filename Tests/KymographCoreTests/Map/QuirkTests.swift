@@ -172,7 +172,8 @@ import Testing
         let payload = Template.reading("\"v\":1")
         let outcomes = try Compatibility.allCases.map { try MappingRun(templates, compatibility: $0).line(payload) }
         #expect(outcomes.map { $0.readings.map(\.type) } == [["a", "c"], ["a"]])
-        #expect(outcomes.map(\.reasons) == [[.missingValue], [.missingValue]])
+        // What would still have matched is counted.
+        #expect(outcomes.map(\.reasons) == [[.missingValue], [.missingValue, .eventAborted]])
     }
 
     @Test func quirk4ElementsBehindTheErrorAreCounted() throws {
@@ -182,6 +183,29 @@ import Testing
         let outcomes = try both(template, "[\(good),\(element),\(good),\(good)]")
         #expect(outcomes.map(\.readings.count) == [3, 1])
         #expect(outcomes.map(\.reasons) == [[.missingValue], [.missingValue, .eventAborted, .eventAborted]])
+    }
+
+    @Test func quirk4NestedMatchesBehindTheErrorAreCounted() throws {
+        let template = Template.jsonPath(match: "$..[?(@v)]", values: [Template.value("x", "$.w", required: true)])
+        let good = Template.reading("\"v\":1,\"w\":2")
+        let outcomes = try both(template, "{\"r\":[\(good),\(Template.reading("\"v\":1")),\(good),\(good)]}")
+        #expect(outcomes.map(\.readings.count) == [3, 1])
+        #expect(outcomes.map(\.reasons) == [[.missingValue], [.missingValue, .eventAborted, .eventAborted]])
+    }
+
+    @Test func quirk4OnlyNormalisingEndsTheEvent() throws {
+        // The reference notices neither before it writes Observations.
+        let ahead = #"{"d":"dev","t":"2099-01-01T00:00:00Z","v":1,"w":2}"#
+        let templates = [
+            Template.jsonPath("a"),
+            Template.jsonPath("b", match: "$..[?(@w)]", with: ["timestampExpression": "$.u"]),
+        ]
+        let payload = ahead.replacing("\"w\"", with: "\"u\":\"2021-07-13T17:29:01Z\",\"w\"")
+        for compatibility in Compatibility.allCases {
+            let outcome = try MappingRun(templates, compatibility: compatibility).line(payload)
+            #expect(outcome.readings.map(\.type) == ["b"])
+            #expect(outcome.reasons == [.clockAhead])
+        }
     }
 
     @Test func quirk5SeveralTokensForAnOptionalValue() throws {

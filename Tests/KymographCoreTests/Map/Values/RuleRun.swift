@@ -6,6 +6,8 @@ import Foundation
 final class RuleRun {
     private let rules: ValueRules
     let code: ValueCode
+    /// What selects the text for the unit.
+    let unit: ExpressionCode
 
     /// Loads a mapping whose one value has the members `members`, as JSON.
     init(_ members: String) throws {
@@ -14,6 +16,7 @@ final class RuleRun {
         let code = run.set.code(of: [0])
         rules = ValueRules(code.rules)
         self.code = code.values[0]
+        unit = code.units[0]
     }
 
     static func device(_ members: String) -> String {

@@ -67,6 +67,24 @@ import Testing
         #expect(try run(values).line(TestTemplate.reading(#""w":"c""#)).reasons == [.missingValue])
     }
 
+    @Test func requiredValuesAreNotBlank() throws {
+        let values = [
+            value("x", ["valueExpression": "$.v", "required": true, "map": ["a": "b"]]),
+            value("w", ["valueExpression": "$.w"]),
+        ]
+        for blank in [#""v":"""#, #""v":"  ""#] {
+            let outcome = try run(values).line(TestTemplate.reading(blank + ",\"w\":1"))
+            #expect(outcome.reasons == [.missingValue])
+        }
+    }
+
+    @Test func defaultsDoNotReplaceContainers() throws {
+        let values = [value("x", ["valueExpression": "$.v", "default": 5])]
+        #expect(try run(values).line(TestTemplate.reading(#""v":{"x":1}"#)).reasons == [.invalidValue])
+        #expect(try run(values).line(TestTemplate.reading(#""w":1"#)).values() == ["5"])
+        #expect(try run(values).line(TestTemplate.reading(#""v":"  ""#)).values() == ["5"])
+    }
+
     @Test func nothingIsLeftFromTheReadingBefore() throws {
         let lines = [
             #""weight":150,"unit":"lb","p":1"#, #""weight":1,"unit":"kg""#, #""weight":150,"unit":"st""#,

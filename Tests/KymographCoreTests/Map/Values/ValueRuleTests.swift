@@ -28,7 +28,7 @@ import Testing
             #""valueExpression": "$.w", "unit": {"expression": "$.u", "units": {"kg": "kg"}, "to": "kg"}"#)
         #expect(rule.apply("1", unit: nil) == "!unknownUnit")
         #expect(rule.apply("1", unit: "") == "!unknownUnit")
-        #expect(!rule.code.unitExpression.isAbsent)
+        #expect(!rule.unit.isAbsent)
     }
 
     @Test func convertsAFixedUnit() throws {
@@ -37,7 +37,7 @@ import Testing
             "valueExpression": "$.g", "unit": {"from": "mmol/L", "to": "mg/dL", "substance": "glucose", "digits": 0}
             """#)
         #expect(!rule.readsUnit)
-        #expect(rule.code.unitExpression.isAbsent)
+        #expect(rule.unit.isAbsent)
         #expect(rule.apply("5.5") == "99")
         #expect(rule.apply("5.5", unit: "ignored") == "99")
         #expect(rule.apply("-") == "!invalidValue")
