@@ -12,10 +12,10 @@ extension JMESPathEvaluator {
 
     // MARK: Making numbers
 
-    mutating func make(integer value: Int64) throws(EvaluationError) -> Int {
+    mutating func make(integer value: Int64, flags: UInt8 = 0) throws(EvaluationError) -> Int {
         let start = text.count
         text.append(Decimal64(mantissa: value))
-        return try make(TokenKind.number, from: start)
+        return try make(TokenKind.number, from: start, flags: flags)
     }
 
     private mutating func make(double value: Double) throws(EvaluationError) -> Int {
@@ -47,21 +47,21 @@ extension JMESPathEvaluator {
         return try make(TokenKind.number, from: start, flags: token.flags & Token.float)
     }
 
-    /// The next integer in a direction.
+    /// The next integer in a direction; of what is no integer it counts as a double, as in the reference system.
     mutating func rounded(_ argument: Int, _ rule: FloatingPointRoundingRule) throws(EvaluationError) -> Int {
         if isInteger(argument) { return argument }
         guard case .number(let number) = DecimalParser.parse(content(argument)) else {
             return try roundedLong(content(argument), rule)
         }
-        if number.exponent >= 0 || number.mantissa == 0 { return try make(decimal: number) }
+        if number.exponent >= 0 || number.mantissa == 0 { return try make(decimal: number, flags: Token.float) }
         guard number.exponent >= -18 else {
             let away: Int64 = number.mantissa > 0 ? 1 : -1
-            return try make(integer: (rule == .up) == (number.mantissa > 0) ? away : 0)
+            return try make(integer: (rule == .up) == (number.mantissa > 0) ? away : 0, flags: Token.float)
         }
         let (quotient, rest) = number.mantissa.quotientAndRemainder(
             dividingBy: Decimal64.powers[Int(-number.exponent)])
         let step: Int64 = rule == .up && rest > 0 ? 1 : rule == .down && rest < 0 ? -1 : 0
-        return try make(integer: quotient + step)
+        return try make(integer: quotient + step, flags: Token.float)
     }
 
     /// The next integer from a number of more than 18 digits: exact when it fits 64 bits and has no exponent.
@@ -78,18 +78,30 @@ extension JMESPathEvaluator {
         let isNegative = bytes[0] == UInt8(ascii: "-")
         let step: Int64 = !hasRest || isNegative == (rule == .up) ? 0 : isNegative ? -1 : 1
         let (value, overflow) = whole.addingReportingOverflow(step)
-        return overflow ? try roundedDouble(NumberText.double(bytes).rounded(rule)) : try make(integer: value)
+        if overflow { return try roundedDouble(NumberText.double(bytes).rounded(rule)) }
+        return try make(integer: value, flags: Token.float)
     }
 
     private mutating func roundedDouble(_ value: Double) throws(EvaluationError) -> Int {
-        if let integer = Int64(exactly: value) { return try make(integer: integer) }
+        if let integer = Int64(exactly: value) { return try make(integer: integer, flags: Token.float) }
         return try make(double: value)
     }
 
-    /// The exact sum where it fits 18 digits, else the sum of doubles; integral sums are integers.
+    /// The exact sum where it fits 18 digits, else the sum of doubles. Of integers it is an integer; one number that is
+    /// none makes it count as a double, also where the total is whole.
     mutating func sum(_ array: Int) throws(EvaluationError) -> Int {
-        if let exact = try exactSum(array) { return try make(decimal: exact) }
+        if let exact = try exactSum(array) {
+            return try make(decimal: exact, flags: hasOnlyIntegers(array) ? 0 : Token.float)
+        }
         return try make(double: try doubleSum(array))
+    }
+
+    private func hasOnlyIntegers(_ array: Int) -> Bool {
+        var cursor = children(of: array)
+        while case let place = next(&cursor), place >= 0 {
+            if !isInteger(resolved(place)) { return false }
+        }
+        return true
     }
 
     private mutating func exactSum(_ array: Int) throws(EvaluationError) -> Decimal64? {
@@ -127,7 +139,9 @@ extension JMESPathEvaluator {
         if let exact = JMESPathEvaluator.quotient(total, by: Int64(count)) {
             return try make(decimal: exact, flags: Token.float)
         }
-        let power = Double(Decimal64.powers[min(Int(-total.exponent), 18)])
+        // Powers of ten beyond 18 are not exact as integers.
+        guard total.exponent >= -18 else { return try make(double: try doubleSum(array) / Double(count)) }
+        let power = Double(Decimal64.powers[Int(-total.exponent)])
         return try make(double: Double(total.mantissa) / power / Double(count))
     }
 
@@ -149,7 +163,6 @@ extension JMESPathEvaluator {
         if kind(of: argument) == TokenKind.number { return argument }
         guard kind(of: argument) == TokenKind.string else { return JMESPathEvaluator.null }
         let source = plainText(argument, second: false)
-        left.reserve(ByteView.padding)
         right.removeAll()
         guard JMESPathEvaluator.appendNumber(source, to: &right) else { return JMESPathEvaluator.null }
         let start = text.count

@@ -1,16 +1,20 @@
 /// Strings, and values as JSON.
 extension JMESPathEvaluator {
-    /// The text of a string without escapes; valid until the next call with the same `second`, and until text is made.
+    /// The text of a string without escapes, padded; valid until the next call with the same `second`, and until text
+    /// is made.
     mutating func plainText(_ handle: Int, second: Bool) -> ByteView {
         let view = content(handle)
         guard token(of: handle).flags & Token.escaped != 0 else { return view }
         if second {
             right.removeAll()
             JSONUnescape.append(view, into: &right)
+            right.reserve(ByteView.padding)
             return right.view
         }
         left.removeAll()
         JSONUnescape.append(view, into: &left)
+        // Room is made before the view is: growing moves the bytes.
+        left.reserve(ByteView.padding)
         return left.view
     }
 
