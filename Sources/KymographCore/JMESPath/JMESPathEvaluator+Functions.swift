@@ -23,7 +23,7 @@ extension JMESPathEvaluator {
         case .join: return try joined(argument, stack[first + 1])
         case .length: return try length(argument)
         case .toString: return try string(from: argument)
-        case .type: return try typeName(argument)
+        case .type: return typeName(argument)
         case .contains: return try contains(argument, stack[first + 1])
         case .reverse: return try reversed(argument)
         case .keys: return try keys(argument)
@@ -191,17 +191,17 @@ extension JMESPathEvaluator {
 
     // MARK: Types
 
-    private mutating func typeName(_ argument: Int) throws(EvaluationError) -> Int {
-        let start = text.count
+    private func typeName(_ argument: Int) -> Int {
+        let name: JMESPathTypeName
         switch kind(of: argument) {
-        case TokenKind.object: text.append("object")
-        case TokenKind.array: text.append("array")
-        case TokenKind.string: text.append("string")
-        case TokenKind.number: text.append("number")
-        case TokenKind.null: text.append("null")
-        default: text.append("boolean")
+        case TokenKind.object: name = .object
+        case TokenKind.array: name = .array
+        case TokenKind.string: name = .string
+        case TokenKind.number: name = .number
+        case TokenKind.null: name = .null
+        default: name = .boolean
         }
-        return try make(TokenKind.string, from: start)
+        return JMESPathEvaluator.ownBase + Int(name.constant)
     }
 
     private mutating func length(_ argument: Int) throws(EvaluationError) -> Int {

@@ -23,6 +23,12 @@ struct JMESPathField: BitwiseCopyable {
     var range: Range<Int> { Int(start)..<Int(start + length) }
 }
 
+/// How much an evaluator had made at some time.
+struct JMESPathMark: BitwiseCopyable {
+    fileprivate var tokens: Int
+    fileprivate var text: Int
+}
+
 /// Evaluates compiled JMESPath expressions over the tape of a scanned document.
 ///
 /// A value is known by its *handle*: the index of a token on the scanner's tape, or ``ownBase`` plus the index of a
@@ -119,6 +125,21 @@ struct JMESPathEvaluator: ~Copyable {
     mutating func reset() {
         own.truncate(to: constantCount)
         text.truncate(to: literalCount)
+        forgetOverlay()
+    }
+
+    /// How much was made so far, for ``release(to:)``.
+    var mark: JMESPathMark { JMESPathMark(tokens: own.count, text: text.count) }
+
+    /// Forgets what was made since `mark`. Handles from before stay valid.
+    mutating func release(to mark: JMESPathMark) {
+        // Nothing is left of a mark from before a ``reset()``.
+        own.truncate(to: min(mark.tokens, own.count))
+        text.truncate(to: min(mark.text, text.count))
+        if overlay - JMESPathEvaluator.ownBase >= own.count { forgetOverlay() }
+    }
+
+    private mutating func forgetOverlay() {
         overlay = -1
         overlayRoot = -1
         overlayMatch = -1

@@ -67,6 +67,14 @@ struct JMESPathReference: BitwiseCopyable {
     var isAbsent: Bool { root < 0 }
 }
 
+/// What the function `type` gives: constants of every program, behind null, true and false.
+enum JMESPathTypeName: Int32, CaseIterable {
+    case object, array, string, number, null, boolean
+
+    /// Its place among the constants.
+    var constant: Int32 { JMESPathProgram.no + 1 + rawValue }
+}
+
 /// All JMESPath expressions of a mapping set, flat.
 ///
 /// Literals are tokens here already: the evaluator's own tape starts with ``constants``, its text with ``literals``.
@@ -82,6 +90,11 @@ struct JMESPathProgram: Sendable {
         Token(kind: kind, start: 0, next: UInt32(index + 1))
     }
     var literals: [UInt8] = []
+
+    init() {
+        for name in JMESPathTypeName.allCases { _ = constant(text: "\(name)") }
+    }
+
     /// Member names that expressions mention; the scanner must know them all.
     var names: [String] = []
     /// For each name, the string constant that holds its text.

@@ -4,6 +4,8 @@ struct ExpressionEvaluator: ~Copyable {
     var paths: PathEvaluator
     private var jmesPaths: JMESPathEvaluator
     private let hasJMESPath: Bool
+    /// What JMESPath had made when the list of matches was there.
+    private var matchMark: JMESPathMark
     /// Why the last expression that gave ``failed`` did so; nil when it could not be read at all.
     private(set) var lastError: EvaluationError?
 
@@ -16,7 +18,9 @@ struct ExpressionEvaluator: ~Copyable {
 
     init(_ set: MappingSet, limits: ScanLimits, payloadIsRoot: Bool) {
         paths = PathEvaluator(program: set.program, limits: limits, payloadIsRoot: payloadIsRoot)
-        jmesPaths = JMESPathEvaluator(program: set.jmesPathProgram, limits: limits, names: set.program.names)
+        let queries = JMESPathEvaluator(program: set.jmesPathProgram, limits: limits, names: set.program.names)
+        matchMark = queries.mark
+        jmesPaths = queries
         hasJMESPath = !set.jmesPathProgram.nodes.isEmpty
     }
 
@@ -26,7 +30,9 @@ struct ExpressionEvaluator: ~Copyable {
     /// Forgets what was made from the former document.
     @inline(__always)
     mutating func begin() {
-        if hasJMESPath { jmesPaths.reset() }
+        guard hasJMESPath else { return }
+        jmesPaths.reset()
+        markMatches()
     }
 
     // MARK: Single tokens
@@ -81,6 +87,7 @@ struct ExpressionEvaluator: ~Copyable {
         fileprivate var isJMESPath: Bool
         fileprivate var range: Range<Int>
         fileprivate var mark: Int
+        fileprivate var made: JMESPathMark
         var count: Int { range.count }
     }
 
@@ -88,10 +95,14 @@ struct ExpressionEvaluator: ~Copyable {
     /// ``release(_:)``.
     mutating func matches(_ expression: ExpressionCode, bytes: ByteView, compatible: Bool) -> Matches? {
         let mark = paths.mark
+        let made = jmesPaths.mark
         if expression.kind == .jmesPath || expression.kind == .broken {
-            guard let result = evaluate(expression, match: ExpressionEvaluator.none, bytes: bytes) else { return nil }
+            guard let result = evaluate(expression, match: ExpressionEvaluator.none, bytes: bytes) else {
+                jmesPaths.release(to: made)
+                return nil
+            }
             return Matches(
-                isJMESPath: true, range: jmesPaths.matches(result, compatible: compatible), mark: mark)
+                isJMESPath: true, range: jmesPaths.matches(result, compatible: compatible), mark: mark, made: made)
         }
         let root = paths.scanner.root
         beginPath(compatible: compatible)
@@ -100,7 +111,18 @@ struct ExpressionEvaluator: ~Copyable {
             paths.release(to: mark)
             return nil
         }
-        return Matches(isJMESPath: false, range: range, mark: mark)
+        return Matches(isJMESPath: false, range: range, mark: mark, made: made)
+    }
+
+    /// Notes that the list of matches is made: what JMESPath makes from now on is for one match.
+    @inline(__always)
+    mutating func markMatches() { matchMark = jmesPaths.mark }
+
+    /// Forgets what JMESPath made since ``markMatches()``: call it before each match, so that the caps on values and
+    /// text hold for each by itself, however many a document has.
+    @inline(__always)
+    mutating func releaseToMatches() {
+        if hasJMESPath { jmesPaths.release(to: matchMark) }
     }
 
     /// Match `index`, from 0.
@@ -110,8 +132,13 @@ struct ExpressionEvaluator: ~Copyable {
         return matches.isJMESPath ? jmesPaths.handle(at: place) : paths.node(place)
     }
 
-    /// Forgets matches.
-    mutating func release(_ matches: Matches) { paths.release(to: matches.mark) }
+    /// Forgets matches, and what was made for them.
+    mutating func release(_ matches: Matches) {
+        paths.release(to: matches.mark)
+        guard hasJMESPath else { return }
+        jmesPaths.release(to: matches.made)
+        markMatches()
+    }
 
     /// Notes the tokens of the document that are part of a made token as matched; false when there are none.
     mutating func markParts(of made: Int, depth: Int = 0) -> Bool {

@@ -235,6 +235,35 @@ struct JMESPathHarness: ~Copyable {
         #expect(throws: EvaluationError.self) { _ = try harness.evaluate() }
     }
 
+    /// The text without escapes lies in memory that must not move while it is read.
+    @Test(arguments: [1, 63, 64, 127, 191, 192, 193, 255, 256, 511]) func readsLongEscapedNumbers(_ count: Int) {
+        let digits = String(repeating: "2", count: count)
+        #expect(JMESPathOutcome.of("to_number(s)", #"{"s":"\u0031\#(digits)"}"#) == "1\(digits)")
+    }
+
+    @Test func releasesWhatItMade() throws {
+        var harness = try JMESPathHarness(
+            "[join('-', [n, matchedToken.v]), type(n), @][0]", #"{"n":"a","l":[{"v":"b"},{"v":"c"}]}"#,
+            limits: ScanLimits(values: 40))
+        let matches = harness.scanner.children(of: harness.scanner.children(of: harness.scanner.root)[1])
+        // Made before the mark: it stays.
+        let early = try harness.evaluate(matched: matches[0]).handle
+        let mark = harness.evaluator.mark
+        for round in 0..<1_000 {
+            harness.evaluator.release(to: mark)
+            let handle = try harness.evaluate(matched: matches[round % 2]).handle
+            #expect(try harness.json(handle) == (round % 2 == 0 ? #""a-b""# : #""a-c""#))
+        }
+        #expect(try harness.json(early) == #""a-b""#)
+        #expect(throws: EvaluationError.self) {
+            for round in 0..<40 { _ = try harness.evaluate(matched: matches[round % 2]) }
+        }
+        // A mark from before a reset says nothing of what is made after it.
+        harness.evaluator.reset()
+        harness.evaluator.release(to: mark)
+        #expect(try harness.json(try harness.evaluate(matched: matches[1]).handle) == #""a-c""#)
+    }
+
     @Test func keepsItsMemory() throws {
         var harness = try JMESPathHarness("l[?v > `0`].{a: v, b: to_string(v)} | [0]", JMESPathEvaluatorTests.list)
         _ = try harness.evaluate()

@@ -1,5 +1,6 @@
-import KymographCore
 import Testing
+
+@testable import KymographCore
 
 /// Calculated templates: both languages, matches that JMESPath makes, and the document that holds the match.
 @Suite struct CalculatedTemplateTests {
@@ -45,6 +46,33 @@ import Testing
         // JSONPath finds them, too.
         let path = ["value": "$.matchedToken.sum", "language": "JsonPath"]
         #expect(try MappingRun([template(match: made, value: path)]).line("[\(first)]").values() == ["11"])
+    }
+
+    /// The caps on what expressions make hold for one match, not for all of a document.
+    @Test func whatOneMatchMadeIsReleasedBeforeTheNext() throws {
+        let count = 500
+        let payload = "[" + [String](repeating: first, count: count).joined(separator: ",") + "]"
+        let storage = PaddedBytes(copying: payload.utf8)
+        let set = try MappingRun([template(match: "Body[?v]", time: "join('', [matchedToken.t])")]).set
+        let code = set.code(of: [0]).templates[0]
+        for releases in [true, false] {
+            var evaluator = ExpressionEvaluator(set, limits: ScanLimits(values: 2_500), payloadIsRoot: false)
+            _ = try evaluator.paths.scanner.scan(storage.view, from: 0)
+            evaluator.begin()
+            let found = evaluator.matches(code.match, bytes: storage.view, compatible: false)
+            let matches = try #require(found)
+            #expect(matches.count == count)
+            evaluator.markMatches()
+            var good = 0
+            for index in 0..<matches.count {
+                if releases { evaluator.releaseToMatches() }
+                let match = evaluator.match(index, of: matches)
+                let time = evaluator.single(code.timestamp, match: match, bytes: storage.view, compatible: false)
+                if time >= 0, evaluator.token(time).kind == TokenKind.string { good += 1 }
+            }
+            #expect((good == count) == releases, "\(good)")
+            evaluator.release(matches)
+        }
     }
 
     @Test func theWholeEnvelopeHoldsTheMatch() throws {
