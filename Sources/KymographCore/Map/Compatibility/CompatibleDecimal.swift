@@ -7,7 +7,6 @@ enum CompatibleDecimal {
         trim(text, &range)
         var isNegative = false
         takeSign(text, &range, &isNegative)
-        trim(text, &range)
         scratch.removeAll()
         if isNegative { scratch.append("-") }
         guard appendDigits(text, range, to: &scratch) else { return .malformed }
@@ -29,6 +28,8 @@ enum CompatibleDecimal {
         } else if let last = range.last, signs.contains(text[last]) {
             isNegative = text[last] == signs[0]
             range.removeLast()
+            // Blanks may stand before a sign at the end, but not behind one at the start.
+            trim(text, &range)
         }
     }
 

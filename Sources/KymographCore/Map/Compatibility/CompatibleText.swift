@@ -29,12 +29,10 @@ enum CompatibleText {
 
     /// Rewrites what was written from `start` when it looks like a time: fraction and zone are lost (quirk 1).
     private static func replaceTime(from start: Int, in writer: inout ByteWriter) {
-        let length = writer.count - start
-        guard (19...40).contains(length) else { return }
         writer.reserve(ByteView.padding)
-        guard let instant = CompatibleTime.sniffed(writer.view(start..<writer.count)) else { return }
+        guard let time = CompatibleTime.sniffed(writer.view(start..<writer.count)) else { return }
         writer.truncate(to: start)
-        let clock = CivilTime(instant, offsetMinutes: 0)
+        let clock = CivilTime(time.instant, offsetMinutes: 0)
         writer.appendTwo(clock.month)
         writer.append("/")
         writer.appendTwo(clock.day)
