@@ -46,6 +46,7 @@ extension MappingLoader {
             let isFirst = seen.insert(linked.type).inserted
             if let fhir = drafts[linked.type].fhir {
                 checkUse(of: linked.template, fhir, &log)
+                checkUnits(of: linked.template, fhir, mapping, &log)
             } else if isFirst {
                 noteMissing(linked.template, fhirNames, mapping, &log)
             }

@@ -40,6 +40,30 @@ import Testing
         #expect(codes(device, Self.fhir("A", values: ["w", "v"])) == [])
     }
 
+    /// A value in kilograms beside the unit of pounds would be a wrong quantity in every Observation.
+    @Test(arguments: [
+        ("kg", "g", "", true), ("kg", "m", "", true), ("Cel", "K", "", true), ("Cel", "[degF]", "", true),
+        ("kg", "lbs", "", true), ("kg", "kg", "", false), ("kg", "10*3.g", "", false),
+        ("/min", "{beats}/min", "", false),
+        ("mg/dL", "mg/dl", "", false), ("mm[Hg]", "mmHg", "", false), ("kg", "no such unit", "", false),
+        ("kg", "g", #","system":"urn:other""#, false), ("%", "1", "", true),
+    ])
+    func unitsOfBothFilesAreTheSame(_ to: String, _ code: String, _ more: String, _ isWrong: Bool) throws {
+        let device = Self.device(
+            Self.type("a", values: ["w"], match: "@w").replacing(
+                #""valueExpression":"$.w""#, with: #""valueExpression":"$.w","unit":{"from":"\#(to)","to":"\#(to)"}"#))
+        let fhir = Self.fhir("a", values: ["w"]).replacing(
+            #""code":"1""#, with: #""unit":"u","code":"\#(code)"\#(more)"#)
+        let found = load(device, fhir)
+        let errors = found.diagnostics.filter { $0.severity == .error }
+        #expect(errors.map(\.code) == (isWrong ? ["unit-mismatch"] : []))
+        #expect((found.set == nil) == isWrong)
+        guard let error = errors.first else { return }
+        #expect(error.text.hasPrefix("device.json:1:"))
+        #expect(error.text.contains("'w' is converted to '\(to)', but fhir.json:1:"))
+        #expect(error.text.contains("writes it as '\(code)'"))
+    }
+
     /// The reference runs such a mapping: what is there is written.
     @Test func oneValueThatNobodyGivesIsAWarning() throws {
         let device = Self.device(Self.type("a", values: ["v", "weight"]))

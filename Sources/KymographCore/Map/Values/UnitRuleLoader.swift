@@ -43,8 +43,10 @@ struct UnitRuleLoader {
                 member.position, "'substance' has no effect here",
                 advice: "it counts between mass and amount of substance, such as mg/dL and mmol/L", finding: .unitRule)
         }
-        guard target != nil, conversion != nil || !entries.isEmpty else { return nil }
-        return DeviceTemplate.UnitRule(fixed: conversion, entries: entries, digits: digits)
+        guard let target, conversion != nil || !entries.isEmpty else { return nil }
+        return DeviceTemplate.UnitRule(
+            fixed: conversion, entries: entries, digits: digits, target: target,
+            targetPosition: reader.member("to")?.node.position ?? reader.position)
     }
 
     /// Whether the source unit is stated in one of the two ways.

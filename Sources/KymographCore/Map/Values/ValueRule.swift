@@ -25,5 +25,9 @@ extension DeviceTemplate {
         var entries: [(text: String, conversion: UnitConversion)]
         /// Decimals of converted values, or nil.
         var digits: Int?
+        /// The unit that values are converted to.
+        var target: UCUMUnit
+        /// Where the file names it.
+        var targetPosition: SourcePosition
     }
 }
