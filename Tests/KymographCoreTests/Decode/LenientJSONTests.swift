@@ -141,6 +141,13 @@ import Testing
         #expect(parse("{ // c\n \"a\": tru}").texts.first?.hasPrefix("f.json:2:7: error: not valid JSON") == true)
         #expect(parse("{\"a\": 1} x").texts.first?.hasPrefix("f.json:1:10: error: not valid JSON") == true)
         #expect(parse("{a: 1} x").texts.first?.hasPrefix("f.json:1:8: error: not valid JSON") == true)
+        // An extra behind the fault changes nothing.
+        #expect(parse("{\n \"a\": tru,\n // c\n}").texts.first?.hasPrefix("f.json:2:7: error: not valid") == true)
+        #expect(
+            parse("{ // c\n 'a': [1,],\n \"b\": \"\\q\"}").texts.first?.hasPrefix("f.json:3:8: error: not valid")
+                == true)
+        #expect(parse("{ // c\n a: [1,, 2]}").texts.first?.hasPrefix("f.json:2:8: error: not valid JSON") == true)
+        #expect(parse("{ // c\n \"a\": 1").texts.first?.hasPrefix("f.json:2:8: error: the file ends") == true)
         #expect(parse("{\"a\": 1,").texts.first?.contains("ends in the middle") == true)
         #expect(parse("\u{FEFF}{}").texts.isEmpty)
         #expect(parse("\u{FEFF}{a:1}").texts.count == 1)

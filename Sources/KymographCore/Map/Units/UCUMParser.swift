@@ -171,7 +171,16 @@ struct UCUMParser {
             guard rest.hasPrefix("["), UCUMTable.entries[rest] != nil else { continue }
             return failure("'\(rest)' takes no prefix, so '\(name)' is no unit", at: offset)
         }
-        return failure("unknown unit '\(name)'\(hint(name))", at: offset)
+        return failure("unknown unit '\(name)'\(wholeHint(name) ?? hint(name))", at: offset)
+    }
+
+    /// The code that is probably meant by the whole: `/min` by `beats/min`, of which `beats` is but a part.
+    private func wholeHint(_ name: String) -> String? {
+        let whole = String(decoding: bytes, as: UTF8.self)
+        guard whole != name, let meant = UCUMTraps.meant(by: whole) else { return nil }
+        let counted = UCUMTable.meant[name].flatMap { $0.hasPrefix("{") && whole.hasPrefix(name) ? $0 : nil }
+        let other = counted.map { " or '\($0)\(whole.dropFirst(name.count))'" } ?? ""
+        return "; the UCUM code is '\(meant)'\(other)"
     }
 
     /// The code that is probably meant.
