@@ -101,8 +101,9 @@ struct ExpressionEvaluator: ~Copyable {
                 jmesPaths.release(to: made)
                 return nil
             }
-            return Matches(
-                isJMESPath: true, range: jmesPaths.matches(result, compatible: compatible), mark: mark, made: made)
+            let range = jmesPaths.matches(result, compatible: compatible)
+            markMatches()
+            return Matches(isJMESPath: true, range: range, mark: mark, made: made)
         }
         let root = paths.scanner.root
         beginPath(compatible: compatible)
@@ -111,10 +112,12 @@ struct ExpressionEvaluator: ~Copyable {
             paths.release(to: mark)
             return nil
         }
+        markMatches()
         return Matches(isJMESPath: false, range: range, mark: mark, made: made)
     }
 
     /// Notes that the list of matches is made: what JMESPath makes from now on is for one match.
+    /// ``matches(_:bytes:compatible:)`` does so itself.
     @inline(__always)
     mutating func markMatches() { matchMark = jmesPaths.mark }
 

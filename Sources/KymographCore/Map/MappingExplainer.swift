@@ -74,10 +74,15 @@ public struct MappingExplainer: ~Copyable {
         let found = matches(template, bytes)
         let failure = found == nil ? failureText : nil
         var matches: [TemplateExplanation.Match] = []
-        for (number, node) in (found ?? []).enumerated() {
+        for number in 0..<(found?.count ?? 0) {
+            guard let found else { break }
+            evaluator.releaseToMatches()
             let outcome = number < outcomes.count ? outcomes[number] : "not evaluated"
+            let node = evaluator.match(number, of: found)
             matches.append(.init(fields: fields(template, node, bytes), outcome: outcome))
         }
+        // Not before: a match may have been made by an expression.
+        if let found { evaluator.release(found) }
         return TemplateExplanation(
             mapping: set.mappings[linked.mapping], typeName: template.typeName, line: template.position.line,
             matchExpression: template.match.text, failure: failure,
@@ -85,13 +90,9 @@ public struct MappingExplainer: ~Copyable {
     }
 
     /// The matches of the template; nil when its match expression failed.
-    private mutating func matches(_ template: DeviceTemplate, _ bytes: ByteView) -> [Int]? {
+    private mutating func matches(_ template: DeviceTemplate, _ bytes: ByteView) -> ExpressionEvaluator.Matches? {
         let isCompatible = template.compatibility == .iomtFHIR
-        let code = ExpressionCode(template.match)
-        guard let matches = evaluator.matches(code, bytes: bytes, compatible: isCompatible) else { return nil }
-        let tokens = (0..<matches.count).map { evaluator.match($0, of: matches) }
-        evaluator.release(matches)
-        return tokens
+        return evaluator.matches(ExpressionCode(template.match), bytes: bytes, compatible: isCompatible)
     }
 
     /// What can be said of a match expression that selected nothing.

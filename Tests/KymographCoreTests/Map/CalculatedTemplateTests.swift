@@ -62,7 +62,6 @@ import Testing
             let found = evaluator.matches(code.match, bytes: storage.view, compatible: false)
             let matches = try #require(found)
             #expect(matches.count == count)
-            evaluator.markMatches()
             var good = 0
             for index in 0..<matches.count {
                 if releases { evaluator.releaseToMatches() }
@@ -73,6 +72,18 @@ import Testing
             #expect((good == count) == releases, "\(good)")
             evaluator.release(matches)
         }
+    }
+
+    @Test func matchesThatWereMadeAreExplained() throws {
+        let made = "Body[].{d: d, t: t, sum: add(v, `10`)}"
+        let set = try MappingRun([template(match: made, value: "add(matchedToken.sum, `1`)")]).set
+        var explainer = MappingExplainer(set, templates: [0])
+        let storage = PaddedBytes(copying: "[\(first),\(second)]".utf8)
+        let found = try explainer.explain(
+            storage.view, context: SourceContext(), received: Instant(seconds: 1_700_000_000))
+        let results = found.flatMap(\.matches).map { $0.fields.map(\.result).joined(separator: " ") }
+        #expect(results.count == 2)
+        #expect(results.first?.contains("12") == true && results.last?.contains("13") == true)
     }
 
     @Test func theWholeEnvelopeHoldsTheMatch() throws {
