@@ -16,12 +16,12 @@ public struct BundleWriter: ~Copyable, Sendable {
         case repeated
     }
 
-    private var encoder: ObservationEncoder
+    private(set) var encoder: ObservationEncoder
     private let maxEntries: Int
     private let maxBytes: Int
-    private var output: ByteWriter
-    private var scratch = ByteWriter(capacity: 256)
-    private var resources = KeyTable()
+    var output: ByteWriter
+    var scratch = ByteWriter(capacity: 256)
+    var resources = KeyTable()
     private var identities = KeyTable()
     private var isFull = false
     private var isFinished = false
@@ -97,19 +97,29 @@ public struct BundleWriter: ~Copyable, Sendable {
         scratch.removeAll()
         for index in 0..<32 { scratch.append(digest[index]) }
         guard identities.add(scratch.view, digest: digest) else { return .repeated }
-        var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
-        references.subject = require("Patient", encoder.systems.subject(of: content.series))
-        references.device = require("Device", encoder.systems.device(of: content.series))
+        let references = requireResources(content)
         openEntry()
         output.append("{\"resource\":")
         let condensed = encoder.write(content, references: references, into: &output)
-        writeRequest()
+        writeRequest(isReference: encoder.isReference(content))
         observationCount += 1
         return .added(condensedValues: condensed)
     }
 
+    /// Writes the entries of the Patient and the Device of prepared `content` unless the bundle has them; gives how the
+    /// Observation refers to them.
+    private mutating func requireResources(_ content: borrowing WindowContent) -> ObservationReferences {
+        if encoder.isReference(content) && encoder.options.write == .putByID {
+            return requireReferenceResources(content)
+        }
+        var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
+        references.subject = require("Patient", encoder.subject(of: content))
+        references.device = require("Device", encoder.device(of: content))
+        return references
+    }
+
     /// Separates entries, and opens the bundle before the first.
-    private mutating func openEntry() {
+    mutating func openEntry() {
         entryCount += 1
         guard output.count == 0 else { return output.append(",") }
         switch encoder.options.bundleType {
@@ -119,14 +129,15 @@ public struct BundleWriter: ~Copyable, Sendable {
     }
 
     /// Writes how the server is to store the prepared Observation, and closes its entry.
-    private mutating func writeRequest() {
+    private mutating func writeRequest(isReference: Bool) {
         switch encoder.options.write {
         case .putByID:
             output.append(",\"request\":{\"method\":\"PUT\",\"url\":\"Observation/")
             output.appendHex(encoder.identityDigest)
         case .conditionalCreate:
             output.append(",\"request\":{\"method\":\"POST\",\"url\":\"Observation\",\"ifNoneExist\":\"")
-            encoder.systems.observation.plain.withByteView {
+            let system = isReference ? encoder.referenceSystems.observation : encoder.systems.observation
+            system.plain.withByteView {
                 output.appendIdentifierSearch(system: $0, value: encoder.identityValue)
             }
         }
