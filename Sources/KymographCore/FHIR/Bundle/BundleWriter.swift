@@ -101,7 +101,7 @@ public struct BundleWriter: ~Copyable, Sendable {
         openEntry()
         output.append("{\"resource\":")
         let condensed = encoder.write(content, references: references, into: &output)
-        writeRequest(isReference: encoder.isReference(content))
+        writeRequest()
         observationCount += 1
         return .added(condensedValues: condensed)
     }
@@ -109,12 +109,10 @@ public struct BundleWriter: ~Copyable, Sendable {
     /// Writes the entries of the Patient and the Device of prepared `content` unless the bundle has them; gives how the
     /// Observation refers to them.
     private mutating func requireResources(_ content: borrowing WindowContent) -> ObservationReferences {
-        if encoder.isReference(content) && encoder.options.write == .putByID {
-            return requireReferenceResources(content)
-        }
+        if encoder.isReference { return requireReferenceResources(content) }
         var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
-        references.subject = require("Patient", encoder.subject(of: content))
-        references.device = require("Device", encoder.device(of: content))
+        references.subject = require("Patient", encoder.systems.subject(of: content.series))
+        references.device = require("Device", encoder.systems.device(of: content.series))
         return references
     }
 
@@ -129,14 +127,14 @@ public struct BundleWriter: ~Copyable, Sendable {
     }
 
     /// Writes how the server is to store the prepared Observation, and closes its entry.
-    private mutating func writeRequest(isReference: Bool) {
+    private mutating func writeRequest() {
         switch encoder.options.write {
         case .putByID:
             output.append(",\"request\":{\"method\":\"PUT\",\"url\":\"Observation/")
             output.appendHex(encoder.identityDigest)
         case .conditionalCreate:
             output.append(",\"request\":{\"method\":\"POST\",\"url\":\"Observation\",\"ifNoneExist\":\"")
-            let system = isReference ? encoder.referenceSystems.observation : encoder.systems.observation
+            let system = encoder.isReference ? encoder.referenceSystems.observation : encoder.systems.observation
             system.plain.withByteView {
                 output.appendIdentifierSearch(system: $0, value: encoder.identityValue)
             }
@@ -146,7 +144,7 @@ public struct BundleWriter: ~Copyable, Sendable {
 
     /// Writes the entry of a Patient or Device unless the bundle has it; gives the digest that its UUID is made of
     /// (zero in batches, where nothing may refer to it).
-    private mutating func require(_ type: StaticString, _ identifier: ResourceIdentifier) -> Digest256.Bytes {
+    mutating func require(_ type: StaticString, _ identifier: ResourceIdentifier) -> Digest256.Bytes {
         scratch.removeAll()
         scratch.append(type)
         scratch.append("|")

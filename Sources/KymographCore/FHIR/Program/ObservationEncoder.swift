@@ -22,6 +22,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     var times = TimeTexts()
     /// Digests of the prepared content's Patient and Device, where it has the reference's identity.
     private(set) var resourceDigests = ResourceDigests()
+    /// Whether the prepared content has the reference's shape and identity.
+    private(set) var isReference = false
     /// Where the identifier's value starts in `identity`.
     private var identityStart = 0
     /// Digest of the prepared content's identity.
@@ -58,6 +60,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     mutating func prepare(_ content: borrowing WindowContent) -> Rejection? {
         let program = types[content.series.type]
         guard program.hasTemplate else { return .noFHIRTemplate }
+        isReference = program.isCompatible
         guard content.readings.count > 0 else { return .missingValue }
         span = EffectiveSpan(content, program)
         facts.removeAll()
@@ -79,32 +82,31 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         let name = constants.view(program.nameStart..<program.nameEnd)
         if program.isCompatible {
             digestResources(content)
-            startIdentity(referenceSystems.observation)
+            startIdentity(referenceSystems.observation.plain)
             identity.appendReferenceIdentity(
                 content, program, name: name, resources: resourceDigests, times: &times)
         } else {
-            startIdentity(systems.observation)
+            startIdentity(systems.observation.plain)
             identity.appendIdentity(content, program, name: name, times: &times)
         }
         identityDigest = digest.of(identity.view)
     }
 
-    private mutating func startIdentity(_ system: IdentifierSystem) {
+    @inline(__always)
+    private mutating func startIdentity(_ system: [UInt8]) {
         identity.removeAll()
-        identity.append(system.plain)
+        identity.append(system)
         identity.append(UInt8(ascii: "_"))
         identityStart = identity.count
     }
 
+    @inline(never)
     private mutating func digestResources(_ content: borrowing WindowContent) {
         let subject = referenceSystems.subject(of: content.series)
         resourceDigests.subject = digest.ofIdentifier(subject.system.plain, subject.value, scratch: &identity)
         let device = referenceSystems.device(of: content.series)
         resourceDigests.device = digest.ofIdentifier(device.system.plain, device.value, scratch: &identity)
     }
-
-    /// Whether Observations of `content` have the reference's shape and identity.
-    func isReference(_ content: borrowing WindowContent) -> Bool { types[content.series.type].isCompatible }
 
     /// The identifier's value of the prepared content.
     var identityValue: ByteView {
@@ -148,18 +150,18 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         _ writer: inout ByteWriter
     ) {
         switch code {
-        case .subject where references.isByID: writer.appendReference("Patient/", references.subject)
-        case .subject where references.toEntries: writer.appendReference(references.subject)
-        case .subject where isReference(content): referenceLogical.appendSubject(of: content.series, to: &writer)
+        case .subject where references.toEntries:
+            writer.appendReference(references.subject, "Patient/", isByID: references.isByID)
+        case .subject where isReference: referenceLogical.appendSubject(of: content.series, to: &writer)
         case .subject: logical.appendSubject(of: content.series, to: &writer)
-        case .device where references.isByID: writer.appendReference("Device/", references.device)
-        case .device where references.toEntries: writer.appendReference(references.device)
-        case .device where isReference(content): referenceLogical.appendDevice(of: content.series, to: &writer)
+        case .device where references.toEntries:
+            writer.appendReference(references.device, "Device/", isByID: references.isByID)
+        case .device where isReference: referenceLogical.appendDevice(of: content.series, to: &writer)
         case .device: logical.appendDevice(of: content.series, to: &writer)
         default:
             guard let encounter = content.series.encounter, !encounter.isEmpty else { return }
             writer.append(",\"encounter\":{")
-            isReference(content)
+            isReference
                 ? referenceLogical.appendEncounter(encounter, to: &writer)
                 : logical.appendEncounter(encounter, to: &writer)
             writer.append("}")

@@ -13,18 +13,17 @@ struct ObservationReferences {
 }
 
 extension ByteWriter {
-    /// Writes the `reference` member to the resource of `type`, with its slash, that has the id `digest`.
-    mutating func appendReference(_ type: StaticString, _ digest: Digest256.Bytes) {
-        append("\"reference\":\"")
-        append(type)
-        appendHex(digest)
-        append(UInt8(ascii: "\""))
-    }
-
-    /// Writes the `reference` member to the bundle entry that `digest` names.
-    mutating func appendReference(_ digest: Digest256.Bytes) {
-        append("\"reference\":\"urn:uuid:")
-        appendUUID(digest)
+    /// Writes the `reference` member to the bundle entry that `digest` names, or to the resource of `type` (with its
+    /// slash) that has it as id.
+    mutating func appendReference(_ digest: Digest256.Bytes, _ type: StaticString, isByID: Bool) {
+        if isByID {
+            append("\"reference\":\"")
+            append(type)
+            appendHex(digest)
+        } else {
+            append("\"reference\":\"urn:uuid:")
+            appendUUID(digest)
+        }
         append(UInt8(ascii: "\""))
     }
 }

@@ -1,16 +1,7 @@
 /// What the encoder and the bundle writer do for types with `compatibility: iomt-fhir`.
 extension ObservationEncoder {
-    /// Who the readings of `content` are about.
-    func subject(of content: borrowing WindowContent) -> ResourceIdentifier {
-        isReference(content) ? referenceSystems.subject(of: content.series) : systems.subject(of: content.series)
-    }
-
-    /// What took the readings of `content`.
-    func device(of content: borrowing WindowContent) -> ResourceIdentifier {
-        isReference(content) ? referenceSystems.device(of: content.series) : systems.device(of: content.series)
-    }
-
     /// Writes the effective period of the prepared content: always a period, with seven decimals, in UTC.
+    @inline(never)
     mutating func writeReferencePeriod(_ writer: inout ByteWriter) {
         writer.append("\"effectivePeriod\":{\"start\":\"")
         times.append(span.start, .ticks, to: &writer)
@@ -21,6 +12,7 @@ extension ObservationEncoder {
 
     /// Writes when the last of the readings was received: the reference writes its own clock, which would make the
     /// same readings give two texts.
+    @inline(never)
     func writeIssued(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
         var last = content.readings[0].received
         for index in 1..<max(content.readings.count, 1) { last = max(last, content.readings[index].received) }
@@ -33,20 +25,28 @@ extension BundleWriter {
     /// the Observation refers to them.
     ///
     /// Where Observations are put by id, so are these, under the ids of the reference's Create mode.
+    @inline(never)
     mutating func requireReferenceResources(_ content: borrowing WindowContent) -> ObservationReferences {
-        let digests = encoder.resourceDigests
+        let subject = encoder.referenceSystems.subject(of: content.series)
+        let device = encoder.referenceSystems.device(of: content.series)
         var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
+        guard encoder.options.write == .putByID else {
+            references.subject = require("Patient", subject)
+            references.device = require("Device", device)
+            return references
+        }
+        let digests = encoder.resourceDigests
         references.isByID = references.toEntries
         references.subject = digests.subject
         references.device = digests.device
         if isNew("Patient", digests.subject) {
             openEntry()
-            openPut("Patient", encoder.subject(of: content), digests.subject)
+            openPut("Patient", subject, digests.subject)
             closePut("Patient", digests.subject)
         }
         if isNew("Device", digests.device) {
             openEntry()
-            openPut("Device", encoder.device(of: content), digests.device)
+            openPut("Device", device, digests.device)
             // Entries of a batch must not refer to each other.
             if references.isByID {
                 output.append(",\"patient\":{\"reference\":\"Patient/")
