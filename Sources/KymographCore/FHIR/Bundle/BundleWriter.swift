@@ -16,12 +16,12 @@ public struct BundleWriter: ~Copyable, Sendable {
         case repeated
     }
 
-    private var encoder: ObservationEncoder
+    private(set) var encoder: ObservationEncoder
     private let maxEntries: Int
     private let maxBytes: Int
-    private var output: ByteWriter
-    private var scratch = ByteWriter(capacity: 256)
-    private var resources = KeyTable()
+    var output: ByteWriter
+    var scratch = ByteWriter(capacity: 256)
+    var resources = KeyTable()
     private var identities = KeyTable()
     private var isFull = false
     private var isFinished = false
@@ -97,9 +97,7 @@ public struct BundleWriter: ~Copyable, Sendable {
         scratch.removeAll()
         for index in 0..<32 { scratch.append(digest[index]) }
         guard identities.add(scratch.view, digest: digest) else { return .repeated }
-        var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
-        references.subject = require("Patient", encoder.systems.subject(of: content.series))
-        references.device = require("Device", encoder.systems.device(of: content.series))
+        let references = requireResources(content)
         openEntry()
         output.append("{\"resource\":")
         let condensed = encoder.write(content, references: references, into: &output)
@@ -108,8 +106,18 @@ public struct BundleWriter: ~Copyable, Sendable {
         return .added(condensedValues: condensed)
     }
 
+    /// Writes the entries of the Patient and the Device of prepared `content` unless the bundle has them; gives how the
+    /// Observation refers to them.
+    private mutating func requireResources(_ content: borrowing WindowContent) -> ObservationReferences {
+        if encoder.isReference { return requireReferenceResources(content) }
+        var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
+        references.subject = require("Patient", encoder.systems.subject(of: content.series))
+        references.device = require("Device", encoder.systems.device(of: content.series))
+        return references
+    }
+
     /// Separates entries, and opens the bundle before the first.
-    private mutating func openEntry() {
+    mutating func openEntry() {
         entryCount += 1
         guard output.count == 0 else { return output.append(",") }
         switch encoder.options.bundleType {
@@ -126,7 +134,8 @@ public struct BundleWriter: ~Copyable, Sendable {
             output.appendHex(encoder.identityDigest)
         case .conditionalCreate:
             output.append(",\"request\":{\"method\":\"POST\",\"url\":\"Observation\",\"ifNoneExist\":\"")
-            encoder.systems.observation.plain.withByteView {
+            let system = encoder.isReference ? encoder.referenceSystems.observation : encoder.systems.observation
+            system.plain.withByteView {
                 output.appendIdentifierSearch(system: $0, value: encoder.identityValue)
             }
         }
@@ -135,7 +144,7 @@ public struct BundleWriter: ~Copyable, Sendable {
 
     /// Writes the entry of a Patient or Device unless the bundle has it; gives the digest that its UUID is made of
     /// (zero in batches, where nothing may refer to it).
-    private mutating func require(_ type: StaticString, _ identifier: ResourceIdentifier) -> Digest256.Bytes {
+    mutating func require(_ type: StaticString, _ identifier: ResourceIdentifier) -> Digest256.Bytes {
         scratch.removeAll()
         scratch.append(type)
         scratch.append("|")

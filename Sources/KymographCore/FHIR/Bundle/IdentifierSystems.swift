@@ -46,11 +46,15 @@ struct ResourceIdentifier {
 }
 
 extension ByteWriter {
-    /// Writes `{"system":…,"value":…}`.
+    /// Writes `{"system":…,"value":…}`, without a system when that is empty.
     mutating func append(_ identifier: ResourceIdentifier) {
-        append("{\"system\":\"")
-        append(identifier.system.escaped)
-        append("\",\"value\":\"")
+        append("{")
+        if !identifier.system.plain.isEmpty {
+            append("\"system\":\"")
+            append(identifier.system.escaped)
+            append("\",")
+        }
+        append("\"value\":\"")
         appendJSON(identifier.value)
         append("\"}")
     }

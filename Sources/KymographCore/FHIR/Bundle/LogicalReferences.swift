@@ -25,9 +25,13 @@ struct LogicalReferences: ~Copyable, Sendable {
         let start = heads.count
         heads.append("\"type\":\"")
         heads.append(type)
-        heads.append("\",\"identifier\":{\"system\":\"")
-        heads.append(system.escaped)
-        heads.append("\",\"value\":\"")
+        heads.append("\",\"identifier\":{")
+        if !system.plain.isEmpty {
+            heads.append("\"system\":\"")
+            heads.append(system.escaped)
+            heads.append("\",")
+        }
+        heads.append("\"value\":\"")
         return start..<heads.count
     }
 

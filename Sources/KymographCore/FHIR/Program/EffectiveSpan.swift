@@ -11,7 +11,8 @@ struct EffectiveSpan: BitwiseCopyable {
         let readings = content.readings
         if program.coversWindow {
             // FHIR periods include both ends, and windows are half-open: abutting ones must not share an instant.
-            let last = content.end.advanced(by: -1_000_000)
+            // The reference's last instant is one of its ticks before the end (mapping dialect, section 5.2).
+            let last = content.end.advanced(by: program.isCompatible ? -100 : -1_000_000)
             start = min(content.start, readings[0].instant)
             end = max(last, readings[readings.count - 1].instant)
             return

@@ -7,7 +7,10 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     let options: ObservationOptions
     let digest: Digest256
     let systems: IdentifierSystems
+    /// Systems of types that have the reference's identities.
+    let referenceSystems: IdentifierSystems
     private let logical: LogicalReferences
+    private let referenceLogical: LogicalReferences
     let constants: ByteWriter
     let steps: RawArray<ProgramStep>
     private let fields: RawArray<ProgramField>
@@ -15,8 +18,14 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     private var facts = RawArray<FieldFacts>()
     /// `system_value`, whose digest is the id.
     private var identity = ByteWriter(capacity: 256)
-    private var span = EffectiveSpan.none
-    private var times = TimeTexts()
+    private(set) var span = EffectiveSpan.none
+    var times = TimeTexts()
+    /// Digests of the prepared content's Patient and Device, where it has the reference's identity.
+    private(set) var resourceDigests = ResourceDigests()
+    /// Whether the prepared content has the reference's shape and identity.
+    private(set) var isReference = false
+    /// Where the identifier's value starts in `identity`.
+    private var identityStart = 0
     /// Digest of the prepared content's identity.
     private(set) var identityDigest = Digest256.Bytes(repeating: 0)
 
@@ -36,6 +45,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         self.digest = digest
         systems = IdentifierSystems(options)
         logical = LogicalReferences(systems)
+        referenceSystems = .reference(options)
+        referenceLogical = LogicalReferences(referenceSystems)
     }
 
     /// Appends the Observation of `content`, which has at least one reading, to `writer`, with references by
@@ -49,6 +60,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     mutating func prepare(_ content: borrowing WindowContent) -> Rejection? {
         let program = types[content.series.type]
         guard program.hasTemplate else { return .noFHIRTemplate }
+        isReference = program.isCompatible
         guard content.readings.count > 0 else { return .missingValue }
         span = EffectiveSpan(content, program)
         facts.removeAll()
@@ -67,17 +79,38 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     }
 
     private mutating func digestIdentity(_ content: borrowing WindowContent, _ program: TypeProgram) {
-        identity.removeAll()
-        identity.append(systems.observation.plain)
-        identity.append(UInt8(ascii: "_"))
         let name = constants.view(program.nameStart..<program.nameEnd)
-        identity.appendIdentity(content, program, name: name, times: &times)
+        if program.isCompatible {
+            digestResources(content)
+            startIdentity(referenceSystems.observation.plain)
+            identity.appendReferenceIdentity(
+                content, program, name: name, resources: resourceDigests, times: &times)
+        } else {
+            startIdentity(systems.observation.plain)
+            identity.appendIdentity(content, program, name: name, times: &times)
+        }
         identityDigest = digest.of(identity.view)
+    }
+
+    @inline(__always)
+    private mutating func startIdentity(_ system: [UInt8]) {
+        identity.removeAll()
+        identity.append(system)
+        identity.append(UInt8(ascii: "_"))
+        identityStart = identity.count
+    }
+
+    @inline(never)
+    private mutating func digestResources(_ content: borrowing WindowContent) {
+        let subject = referenceSystems.subject(of: content.series)
+        resourceDigests.subject = digest.ofIdentifier(subject.system.plain, subject.value, scratch: &identity)
+        let device = referenceSystems.device(of: content.series)
+        resourceDigests.device = digest.ofIdentifier(device.system.plain, device.value, scratch: &identity)
     }
 
     /// The identifier's value of the prepared content.
     var identityValue: ByteView {
-        identity.view((systems.observation.plain.count + 1)..<identity.count)
+        identity.view(identityStart..<identity.count)
     }
 
     /// Writes the prepared `content`; gives the number of condensed readings.
@@ -104,6 +137,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             case .effective: writeEffective(content, program, &writer)
             case .result, .minimum, .maximum, .count, .text: writeValue(step, content, program, &writer)
             case .series: condensed += writeSeries(step, content, program, &writer)
+            case .issued: writeIssued(content, &writer)
             }
         }
         return condensed
@@ -116,14 +150,20 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         _ writer: inout ByteWriter
     ) {
         switch code {
-        case .subject where references.toEntries: writer.appendReference(references.subject)
+        case .subject where references.toEntries:
+            writer.appendReference(references.subject, "Patient/", isByID: references.isByID)
+        case .subject where isReference: referenceLogical.appendSubject(of: content.series, to: &writer)
         case .subject: logical.appendSubject(of: content.series, to: &writer)
-        case .device where references.toEntries: writer.appendReference(references.device)
+        case .device where references.toEntries:
+            writer.appendReference(references.device, "Device/", isByID: references.isByID)
+        case .device where isReference: referenceLogical.appendDevice(of: content.series, to: &writer)
         case .device: logical.appendDevice(of: content.series, to: &writer)
         default:
             guard let encounter = content.series.encounter, !encounter.isEmpty else { return }
             writer.append(",\"encounter\":{")
-            logical.appendEncounter(encounter, to: &writer)
+            isReference
+                ? referenceLogical.appendEncounter(encounter, to: &writer)
+                : logical.appendEncounter(encounter, to: &writer)
             writer.append("}")
         }
     }
@@ -131,6 +171,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     private mutating func writeEffective(
         _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
+        if program.isCompatible { return writeReferencePeriod(&writer) }
         if program.coversWindow && span.start != span.end { return writeWindow(&writer) }
         // A window has readings with several offsets, so only a single reading can keep its own.
         let offset = program.segment == .instance ? content.readings[0].offsetMinutes : UTCOffset.none

@@ -27,17 +27,22 @@ extension ByteWriter {
         append(name)
         append(UInt8(ascii: "."))
         appendSegment(content, program, &times)
+        appendFurtherParts(of: content.series, program)
+    }
+
+    /// Writes the parts that tell series of one type and device apart.
+    mutating func appendFurtherParts(of series: borrowing SeriesIdentity, _ program: TypeProgram) {
         // The correlation id of a correlation group is its segment already.
-        let correlation = program.segment == .correlation ? nil : content.series.correlation
-        guard content.series.encounter != nil || correlation != nil else { return }
+        let correlation = program.segment == .correlation ? nil : series.correlation
+        guard series.encounter != nil || correlation != nil else { return }
         append(UInt8(ascii: "."))
-        if let encounter = content.series.encounter { appendIdentityPart(encounter) }
+        if let encounter = series.encounter { appendIdentityPart(encounter) }
         guard let correlation else { return }
         append(UInt8(ascii: "."))
         appendIdentityPart(correlation)
     }
 
-    private mutating func appendSegment(
+    mutating func appendSegment(
         _ content: borrowing WindowContent, _ program: TypeProgram, _ times: inout TimeTexts
     ) {
         let fraction = !program.isCompatible

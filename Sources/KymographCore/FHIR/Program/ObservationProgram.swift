@@ -12,6 +12,8 @@ struct ProgramStep: BitwiseCopyable {
         case result, minimum, maximum, count, text
         /// Period, dimensions and data of a field's series.
         case series
+        /// When the last reading was received, in the reference's form.
+        case issued
     }
 
     /// When a step is taken, by the facts of its field.
@@ -72,8 +74,8 @@ struct TypeProgram: BitwiseCopyable {
     var segment: Segment = .instance
     /// `effective[x]` covers the window and not just the readings.
     var coversWindow = false
-    /// Whether quirks 16 and 17 of the mapping dialect are copied: identities of whole seconds, Observations without
-    /// any value.
+    /// Whether Observations have the reference's shape and identity (``ReferenceShape``), with quirks 16 and 17 of the
+    /// mapping dialect: identities of whole seconds, Observations without any value.
     var isCompatible = false
     /// SampledData counts from the start of effectivePeriod, so there must be one even for a single instant.
     var needsPeriod = false

@@ -9,6 +9,8 @@ struct ProgramCompiler: ~Copyable {
     private var firstField = 0
     /// First step of the type being compiled.
     private var firstStep = 0
+    /// Whether the type being compiled has the reference's shape.
+    private var isReference = false
 
     init(options: ObservationOptions) {
         self.options = options
@@ -20,12 +22,17 @@ struct ProgramCompiler: ~Copyable {
         firstStep = steps.count
         var program = TypeProgram()
         program.nameStart = constants.count
-        constants.appendIdentityPart(Array(type.name.utf8))
+        isReference = type.compatibility == .iomtFHIR
+        let name = Array(type.name.utf8)
+        if isReference { constants.append(name) } else { constants.appendIdentityPart(name) }
         program.nameEnd = constants.count
         program.durationSlot = type.durationSlot ?? -1
         program.segment = segment(type.grouping)
-        program.isCompatible = type.compatibility == .iomtFHIR
-        if let template { compile(template, type, into: &program) }
+        program.isCompatible = isReference
+        if let template {
+            let shaped = isReference ? ReferenceShape.apply(to: template, typeName: type.name) : template
+            compile(shaped, type, into: &program)
+        }
         program.stepStart = firstStep
         program.stepEnd = steps.count
         program.fieldStart = firstField
@@ -70,7 +77,7 @@ struct ProgramCompiler: ~Copyable {
             literal("\"")
         }
         if !template.profiles.isEmpty { literal(",\"meta\":{\"profile\":\(JSONText.array(template.profiles))}") }
-        literal(",\"identifier\":[{\"system\":\(JSONText.quoted(options.observationSystem)),\"value\":\"")
+        literal(",\"identifier\":[{\"system\":\(JSONText.quoted(observationSystem)),\"value\":\"")
         step(.identifier)
         literal("\"}],\"status\":\"")
         step(.status)
@@ -84,7 +91,13 @@ struct ProgramCompiler: ~Copyable {
         literal(",")
         step(.effective)
         literal(",")
+        guard isReference else { return }
+        literal("\"issued\":\"")
+        step(.issued)
+        literal("\",")
     }
+
+    private var observationSystem: String { isReference ? ReferenceShape.system : options.observationSystem }
 
     private mutating func addField(_ rule: ValueRule, _ type: MeasurementType) -> UInt16 {
         let slot = Int32(type.valueNames.firstIndex(of: rule.name) ?? -1)
@@ -130,7 +143,7 @@ struct ProgramCompiler: ~Copyable {
         let code = "{\"code\":\(JSONText.object(rule.code)),"
         component(code, .present, field)
         addValue(rule.value.kind, field, then: "}")
-        guard isDemanded(rule, of: template) else { return }
+        guard !isReference, isDemanded(rule, of: template) else { return }
         let unknown = CodeableConcept(
             text: nil,
             codings: [Coding(system: "http://terminology.hl7.org/CodeSystem/data-absent-reason", code: "unknown")])

@@ -17,11 +17,11 @@ public struct FHIRTemplate: Sendable {
     /// The grouping that the file declares, or nil when it declares none.
     public let declaredGrouping: Grouping?
     let categories: [CodeableConcept]
-    let code: CodeableConcept
+    var code: CodeableConcept
     let profiles: [String]
-    let effective: EffectiveRule
-    let value: ValueRule?
-    let components: [ComponentRule]
+    var effective: EffectiveRule
+    var value: ValueRule?
+    var components: [ComponentRule]
     /// The measurement type of whose readings this template makes further Observations, or nil.
     var source: TypeReference?
 

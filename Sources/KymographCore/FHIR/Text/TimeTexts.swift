@@ -6,6 +6,8 @@ struct TimeTexts: ~Copyable, Sendable {
         case dateTime
         /// As ``ByteWriter/append(compact:fraction:)`` does.
         case compact, compactWithFraction
+        /// As ``ByteWriter/append(ticks:)`` does.
+        case ticks
     }
 
     /// One place of the table, and how long its text is; 0 while it is empty.
@@ -39,6 +41,7 @@ struct TimeTexts: ~Copyable, Sendable {
         case .dateTime: writer.append(instant)
         case .compact: writer.append(compact: instant, fraction: false)
         case .compactWithFraction: writer.append(compact: instant, fraction: true)
+        case .ticks: writer.append(ticks: instant)
         }
         let length = writer.count - mark
         for index in 0..<length { texts[start + index] = writer[mark + index] }
