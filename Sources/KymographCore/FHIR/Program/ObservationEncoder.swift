@@ -10,13 +10,15 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     private let logical: LogicalReferences
     let constants: ByteWriter
     let steps: RawArray<ProgramStep>
-    private let fields: RawArray<ProgramField>
+    let fields: RawArray<ProgramField>
     private let types: RawArray<TypeProgram>
-    private var facts = RawArray<FieldFacts>()
+    let tables: ProgramTables
+    var figures: WindowFigures
+    var facts = RawArray<FieldFacts>()
     /// `system_value`, whose digest is the id.
     private var identity = ByteWriter(capacity: 256)
-    private var span = EffectiveSpan.none
-    private var times = TimeTexts()
+    var span = EffectiveSpan.none
+    var times = TimeTexts()
     /// Digest of the prepared content's identity.
     private(set) var identityDigest = Digest256.Bytes(repeating: 0)
 
@@ -32,6 +34,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         steps = compiler.steps
         fields = compiler.fields
         self.types = compiler.types
+        figures = WindowFigures(count: compiler.tables.figures.count)
+        tables = compiler.tables
         self.options = options
         self.digest = digest
         systems = IdentifierSystems(options)
@@ -55,9 +59,10 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         var hasValue = false
         for index in program.fieldStart..<program.fieldEnd {
             let field = fields[index]
-            guard let found = FieldFacts.survey(field, content) else { return .inexactNumber }
+            guard var found = FieldFacts.survey(field, content) else { return .inexactNumber }
+            if field.isExtended, let rejection = extend(&found, field, content) { return rejection }
             facts.append(found)
-            hasValue = hasValue || found.count > 0
+            hasValue = hasValue || ((found.count > 0 || found.reason >= 0) && !field.extras.isNote)
             guard !field.hasSeries || found.count == 0 || SeriesPlan.fits(period: field.period, span: span.length)
             else { return .valueTooLong }
         }
@@ -103,6 +108,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             case .subject, .device, .encounter: writeReference(step.code, content, references, &writer)
             case .effective: writeEffective(content, program, &writer)
             case .result, .minimum, .maximum, .count, .text: writeValue(step, content, program, &writer)
+            case .comparator, .second, .boolean, .time, .period, .range, .reason, .interpretation, .figure, .issued:
+                writeFurther(step, content, program, &writer)
             case .series: condensed += writeSeries(step, content, program, &writer)
             }
         }
@@ -131,6 +138,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     private mutating func writeEffective(
         _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
+        if program.effectiveForm != .automatic { return writeStatedEffective(content, program, &writer) }
         if program.coversWindow && span.start != span.end { return writeWindow(&writer) }
         // A window has readings with several offsets, so only a single reading can keep its own.
         let offset = program.segment == .instance ? content.readings[0].offsetMinutes : UTCOffset.none
