@@ -5,6 +5,18 @@ enum ValueCheck {
         checkEffective(template, log: &log)
         if let value = template.value { checkCounts(value, template.code, log: &log) }
         for component in template.components { checkCounts(component.value, component.code, log: &log) }
+        checkShares(template, log: &log)
+    }
+
+    /// Invariant obs-7: a component may not have the Observation's code while the Observation has a value.
+    private static func checkShares(_ template: FHIRTemplate, log: inout DiagnosticLog) {
+        for coding in template.value?.extras.shares.flatMap(\.code.codings) ?? [] {
+            guard template.code.codings.contains(where: { $0.system == coding.system && $0.code == coding.code })
+            else { continue }
+            log.error(
+                coding.position, "this range has the code of its Observation, which has a value (FHIR obs-7)",
+                advice: "give each range a code of its own", finding: .repeatedCode)
+        }
     }
 
     /// A value that one part of the template reads as a number never reaches the encoder as text.

@@ -64,6 +64,12 @@ import Testing
                     + "\"components\":[\"100-percent\"]"), "unknown-choice",
             ["unknown statistics component '100-percent'"]
         ),
+        (
+            ValueShape.value(
+                "\"valueType\":\"Statistics\",\"valueName\":\"v\",\"unit\":\"%\",\"code\":\"%\",\"timeInRanges\":"
+                    + "[{\"codes\":[{\"system\":\"urn:test\",\"code\":\"1\"}],\"below\":4}]"), "repeated-code",
+            ["this range has the code of its Observation"]
+        ),
         (ValueShape.value(quantity) + ",\"issued\":\"yes\"", "wrong-kind", ["'issued' must be true or false"]),
         (ValueShape.value(quantity) + ",\"method\":{}", "empty-concept", ["a method needs 'codes' or 'text'"]),
         (

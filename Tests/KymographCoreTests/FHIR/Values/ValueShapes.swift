@@ -111,6 +111,14 @@ extension ValueShape {
                 + "\"http://terminology.hl7.org/CodeSystem/observation-statistics\",\"code\":\"count\"}]},"
                 + "\"valueInteger\":2}]"),
         ValueShape(
+            one("SampledData", "\(lost),\"defaultPeriod\":1000,\(mg)"), .texts([0: "60"]), .texts([0: "NaN"]),
+            .texts([0: "62"]),
+            gives: "\"valueSampledData\":{\"origin\":{\"value\":0\(mgWritten),\"period\":1000,\"dimensions\":1,"
+                + "\"data\":\"60 E 62\"},"),
+        ValueShape(
+            one("SampledData", "\(lost),\"defaultPeriod\":1000,\(mg)"), .texts([0: "off"]),
+            gives: reason("temp-unknown")),
+        ValueShape(
             "\"codes\":[],\"components\":[{\"codes\":[{\"system\":\"urn:test\",\"code\":\"2\"}],"
                 + "\"value\":{\"valueType\":\"Integer\",\"valueName\":\"v\",\(lost)}}]", .texts([0: "off"]),
             gives: ",\"component\":[{\"code\":{\"coding\":[{\"system\":\"urn:test\",\"code\":\"2\"}]},"
