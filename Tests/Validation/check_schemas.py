@@ -72,6 +72,56 @@ def fhir(**members):
     return {"templateType": "CollectionFhir", "template": [{"templateType": "CodeValueFhir", "template": body}]}
 
 
+# Members of a value of fhir.json, and whether its schema must accept them.
+FHIR_VALUES = [
+    ({"valueType": "Integer", "valueName": "v"}, True),
+    ({"valueType": "boolean"}, False),
+    ({"valueType": "Range", "low": "a", "high": "b", "unit": "%", "code": "%"}, True),
+    ({"valueType": "Period", "end": "b"}, True),
+    ({"valueType": "Ratio", "numerator": "a"}, False),
+    ({"valueType": "Ratio", "numerator": "a", "denominator": "b", "numeratorUnit": {"code": "mg"}}, True),
+    ({"valueType": "Quantity", "valueName": "v", "comparator": True, "absent": {"NaN": "not-a-number"}}, True),
+    ({"valueType": "Quantity", "valueName": "v", "absent": True, "comparatorName": "c"}, True),
+    ({"valueType": "Quantity", "valueName": "v", "absent": {"NaN": "nan"}}, False),
+    ({"valueType": "Quantity", "valueName": "v", "comparator": "<"}, False),
+    ({"valueType": "Quantity", "valueName": "v", "interpretation": [{"below": 5, "code": "L"}, {"code": "N"}]}, True),
+    ({"valueType": "Quantity", "valueName": "v", "interpretation": [{"below": 5}]}, False),
+    ({"valueType": "Quantity", "valueName": "v", "referenceRange": [{"low": 5, "text": "a"}]}, True),
+    ({"valueType": "Quantity", "valueName": "v", "referenceRange": [{}]}, False),
+    (
+        {
+            "valueType": "Statistics",
+            "valueName": "v",
+            "aggregate": "median",
+            "components": ["std-dev", "97.5-percent"],
+            "timeInRanges": [{"text": "low", "below": 70}],
+        },
+        True,
+    ),
+    ({"valueType": "Statistics", "valueName": "v", "aggregate": "mode"}, False),
+    ({"valueType": "Statistics", "valueName": "v", "aggregate": "mean", "components": ["mode"]}, False),
+    ({"valueType": "Statistics", "valueName": "v", "aggregate": "mean", "timeInRanges": [{"text": "a"}]}, False),
+]
+
+# Members of a template of fhir.json, and whether its schema must accept them.
+FHIR_MEMBERS = [
+    ({"effectiveType": "Instant", "issued": True, "method": {"text": "a"}, "bodySite": {"codes": []}}, True),
+    ({"effectiveType": "Timing"}, False),
+    ({"issued": "yes"}, False),
+    ({"method": {}}, False),
+    ({"note": "a"}, True),
+    ({"note": ["a", "b"]}, True),
+    ({"note": {"valueName": "v"}}, True),
+    ({"note": {}}, False),
+    ({"performer": [{"type": "Organization", "identifier": {"system": "urn:a", "value": "1"}}]}, True),
+    ({"performer": [{"type": "Nurse", "identifier": {"value": "1"}}]}, False),
+    ({"tag": [{"system": "urn:a", "code": "b"}], "security": [{"system": "urn:a", "code": "b"}]}, True),
+    ({"extension": [{"url": "urn:a", "valueInteger": 1}]}, True),
+    ({"extension": [{"url": "urn:a", "valueInteger": 1.5}]}, False),
+    ({"extension": [{"url": "urn:a"}]}, False),
+]
+
+
 def extensions():
     """Schema name, document, and whether the schema must accept it."""
     for value, is_valid in VALUES:
@@ -81,6 +131,10 @@ def extensions():
     yield "device", device({"constant": 1}, "JsonPathContent", payload="xml"), False
     yield "fhir", fhir(**{"from": "heartRate", "period": "1d"}), True
     yield "fhir", fhir(**{"from": 5}), False
+    for value, is_valid in FHIR_VALUES:
+        yield "fhir", fhir(value=value), is_valid
+    for members, is_valid in FHIR_MEMBERS:
+        yield "fhir", fhir(**members), is_valid
 
 
 def check_extensions(validators):

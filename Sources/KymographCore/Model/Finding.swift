@@ -14,6 +14,9 @@ public enum Finding: String, CaseIterable, Sendable {
     case wrongPeriod = "wrong-period"
     case emptyConcept = "empty-concept"
     case nestedComponents = "nested-components"
+    case misplacedMember = "misplaced-member"
+    case wrongBounds = "wrong-bounds"
+    case wrongExtension = "wrong-extension"
     case repeatedValue = "repeated-value"
 
     // Expressions and the rules of values.
@@ -49,6 +52,9 @@ public enum Finding: String, CaseIterable, Sendable {
     case unitMismatch = "unit-mismatch"
     case singleSample = "single-sample"
     case noValue = "no-value"
+    case meanOfCounts = "mean-of-counts"
+    case mixedReading = "mixed-reading"
+    case effectiveType = "effective-type"
 
     // Profiles of FHIR R4.
     case vitalSignCategory = "vital-sign-category"

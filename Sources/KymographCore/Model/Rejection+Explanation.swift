@@ -21,7 +21,7 @@ extension Rejection {
     /// The second half of ``explanation``.
     private var laterExplanation: String {
         switch self {
-        case .invalidValue: "the value must be a text or number, and a number where the FHIR template needs one"
+        case .invalidValue: "the value must be a text or number, and such as the FHIR template's valueType needs"
         case .inexactNumber: "the number has more than 18 digits, so it cannot be kept exactly"
         case .ambiguousExpression: "the expression must select one token and selected several"
         case .noPatient: "identity: strict demands a patient"

@@ -26,7 +26,7 @@ public enum Rejection: UInt8, CaseIterable, Sendable {
     case missingValue = 10
     /// A required value is null.
     case nullValue = 11
-    /// A value has the wrong type, or is not a number where the FHIR template needs one.
+    /// A value has the wrong type, or is not what the FHIR template's valueType needs.
     case invalidValue = 12
     /// A number has more than 18 significant digits or an exponent outside -100…100, so it cannot be kept exactly.
     case inexactNumber = 13

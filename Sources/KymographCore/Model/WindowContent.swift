@@ -60,10 +60,7 @@ public struct WindowContent {
         let payload = self.payload(of: reading)
         guard let record = ValueRecord.find(slot, in: payload) else { return nil }
         if record.isNumber { return record.number(in: payload) }
-        // The parser reads eight bytes at a time, beyond the end of the text.
-        let text = PaddedBytes(copying: payload[record.bytes].array)
-        guard case .number(let number) = DecimalParser.parse(text.view) else { return nil }
-        return number
+        return payload[record.bytes].decimal
     }
 
     /// The text in `slot` of reading `index`, or nil.

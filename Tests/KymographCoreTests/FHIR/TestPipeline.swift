@@ -11,6 +11,11 @@ struct TestPipeline {
 
     /// Loads `bodies`: CodeValueFhir templates without their shell.
     init(_ bodies: String..., durationSlot: Int? = nil) throws {
+        try self.init(list: bodies, durationSlot: durationSlot)
+    }
+
+    /// As ``init(_:durationSlot:)``.
+    init(list bodies: [String], durationSlot: Int? = nil) throws {
         let shells = bodies.map { "{\"templateType\":\"CodeValueFhir\",\"template\":\($0)}" }
         let file = "{\"templateType\":\"CollectionFhir\",\"template\":[\(shells.joined(separator: ","))]}"
         var log = DiagnosticLog(file: "fhir.json")

@@ -125,7 +125,7 @@ enum ConformanceCheck {
         switch value.kind {
         case .quantity(let unit): checkUnit(unit, of: sign.code, sign.profile, among: sign.units, log: &log)
         case .statistics(let rule): checkUnit(rule.unit, of: sign.code, sign.profile, among: sign.units, log: &log)
-        case .sampledData, .string, .codeableConcept:
+        case .sampledData, .string, .codeableConcept, .typed:
             log.warning(
                 value.position, "the \(sign.profile) profile allows only a Quantity as the value of LOINC \(sign.code)",
                 advice: "use valueType Statistics with a series, or Quantity", finding: .vitalSignValue)
@@ -178,7 +178,7 @@ enum ConformanceCheck {
         switch part.value.kind {
         case .quantity(let unit): checkUnit(unit, of: code, "bp", among: ["mm[Hg]"], log: &log)
         case .statistics(let rule): checkUnit(rule.unit, of: code, "bp", among: ["mm[Hg]"], log: &log)
-        case .sampledData, .string, .codeableConcept:
+        case .sampledData, .string, .codeableConcept, .typed:
             log.warning(
                 part.value.position, "the bp profile allows only a Quantity as the value of LOINC \(code)",
                 advice: "use valueType Quantity with \"code\": \"mm[Hg]\"", finding: .bloodPressurePart)

@@ -9,6 +9,7 @@ enum FHIRTemplateCheck {
         let wrongCodes = ConceptCheck.run(template, log: &log)
         UnitCheck.run(template, besides: wrongCodes, log: &log)
         checkGrouping(template, log: &log)
+        ValueCheck.run(template, log: &log)
         guard isComplete, template.value == nil, template.components.isEmpty else { return }
         log.warning(
             position, "the template has neither a value nor components, so its readings give no Observation",

@@ -71,7 +71,8 @@ extension ValueRule.Kind {
         switch self {
         case .quantity(let unit), .sampledData(let unit, _): unit
         case .statistics(let rule): rule.unit
-        case .string, .codeableConcept: nil
+        case .typed(let rule) where rule.form == .range: rule.unit
+        case .string, .codeableConcept, .typed: nil
         }
     }
 }

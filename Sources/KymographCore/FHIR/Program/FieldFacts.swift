@@ -9,6 +9,11 @@ struct FieldFacts: BitwiseCopyable {
     var greatest = -1
     /// The number to write: the latest, the mean or the sum.
     var result = Decimal64(mantissa: 0)
+    /// The entry of ``ProgramTables/absents`` that says why there is no value, or -1.
+    var reason: Int32 = -1
+    var comparator = Comparator.none
+    /// Whether a reading had something that is no value of the field's type.
+    var isUnusable = false
 
     /// Whether `condition` holds.
     @inline(__always)
@@ -16,7 +21,8 @@ struct FieldFacts: BitwiseCopyable {
         switch condition {
         case .always: true
         case .present: count > 0
-        case .absent: count == 0
+        case .absent: count == 0 && reason < 0
+        case .explained: count == 0 && reason >= 0
         case .several: count > 1
         }
     }
@@ -28,6 +34,8 @@ struct FieldFacts: BitwiseCopyable {
         case .text, .presence: return latest(content, Int(field.slot), orText: true)
         case .number, .series: return latest(content, Int(field.slot), orText: false)
         case .statistics: return statistics(content, field)
+        // Its texts can only be judged with the program's tables.
+        case .checked: return FieldFacts()
         }
     }
 
@@ -49,7 +57,8 @@ struct FieldFacts: BitwiseCopyable {
     }
 
     private static func statistics(_ content: borrowing WindowContent, _ field: ProgramField) -> FieldFacts? {
-        let isInline = field.slot < Measurement.inlineValues
+        // Where texts can stand for no value, the numbers are texts as well.
+        let isInline = field.slot < Measurement.inlineValues && field.extras.absents.isEmpty
         if isInline, let facts = uniform(content.readings, field) { return facts }
         return mixed(content, field)
     }
@@ -109,7 +118,13 @@ struct FieldFacts: BitwiseCopyable {
         guard found.count > 0 else { return found }
         var facts = found
         // One reading is not a statistic: it keeps its own digits.
-        let result = facts.count == 1 ? least : field.aggregate == .mean ? sum.mean(of: facts.count) : sum.total
+        let result: Decimal64?
+        switch field.aggregate {
+        case .mean: result = facts.count == 1 ? least : sum.mean(of: facts.count)
+        case .sum: result = facts.count == 1 ? least : sum.total
+        // The others are found by ``WindowFigures``.
+        case .minimum, .maximum, .median, .latest, .count: result = least
+        }
         guard let result else { return nil }
         facts.result = result
         return facts

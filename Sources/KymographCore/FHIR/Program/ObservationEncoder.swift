@@ -13,12 +13,14 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     private let referenceLogical: LogicalReferences
     let constants: ByteWriter
     let steps: RawArray<ProgramStep>
-    private let fields: RawArray<ProgramField>
+    let fields: RawArray<ProgramField>
     private let types: RawArray<TypeProgram>
-    private var facts = RawArray<FieldFacts>()
+    let tables: ProgramTables
+    var figures: WindowFigures
+    var facts = RawArray<FieldFacts>()
     /// `system_value`, whose digest is the id.
     private var identity = ByteWriter(capacity: 256)
-    private(set) var span = EffectiveSpan.none
+    var span = EffectiveSpan.none
     var times = TimeTexts()
     /// Digests of the prepared content's Patient and Device, where it has the reference's identity.
     private(set) var resourceDigests = ResourceDigests()
@@ -41,6 +43,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         steps = compiler.steps
         fields = compiler.fields
         self.types = compiler.types
+        figures = WindowFigures(count: compiler.tables.figures.count)
+        tables = compiler.tables
         self.options = options
         self.digest = digest
         systems = IdentifierSystems(options)
@@ -67,9 +71,10 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         var hasValue = false
         for index in program.fieldStart..<program.fieldEnd {
             let field = fields[index]
-            guard let found = FieldFacts.survey(field, content) else { return .inexactNumber }
+            guard var found = FieldFacts.survey(field, content) else { return .inexactNumber }
+            if field.isExtended, let rejection = extend(&found, field, content) { return rejection }
             facts.append(found)
-            hasValue = hasValue || found.count > 0
+            hasValue = hasValue || ((found.count > 0 || found.reason >= 0) && !field.extras.isNote)
             guard !field.hasSeries || found.count == 0 || SeriesPlan.fits(period: field.period, span: span.length)
             else { return .valueTooLong }
         }
@@ -136,8 +141,10 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             case .subject, .device, .encounter: writeReference(step.code, content, references, &writer)
             case .effective: writeEffective(content, program, &writer)
             case .result, .minimum, .maximum, .count, .text: writeValue(step, content, program, &writer)
+            case .comparator, .second, .boolean, .time, .period, .range, .reason, .interpretation, .figure, .issued:
+                writeFurther(step, content, program, &writer)
             case .series: condensed += writeSeries(step, content, program, &writer)
-            case .issued: writeIssued(content, &writer)
+            case .referenceIssued: writeIssued(content, &writer)
             }
         }
         return condensed
@@ -172,6 +179,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
         if program.isCompatible { return writeReferencePeriod(&writer) }
+        if program.effectiveForm != .automatic { return writeStatedEffective(content, program, &writer) }
         if program.coversWindow && span.start != span.end { return writeWindow(&writer) }
         // A window has readings with several offsets, so only a single reading can keep its own.
         let offset = program.segment == .instance ? content.readings[0].offsetMinutes : UTCOffset.none

@@ -13,12 +13,18 @@ struct ProgramStep: BitwiseCopyable {
         /// Period, dimensions and data of a field's series.
         case series
         /// When the last reading was received, in the reference's form.
-        case issued
+        case referenceIssued
+        /// The comparator, the second number of a pair, and what else a checked field holds.
+        case comparator, second, boolean, time, period, range
+        /// Why a value is absent, what it means, a figure of the window, when it came.
+        case reason, interpretation, figure, issued
     }
 
     /// When a step is taken, by the facts of its field.
     enum Condition: UInt8 {
         case always, present, absent, several
+        /// The value is absent, and it is known why.
+        case explained
     }
 
     var code: Code
@@ -43,6 +49,8 @@ struct ProgramField: BitwiseCopyable {
         case statistics
         /// All, on a grid of times.
         case series
+        /// The latest reading's value, whose form has to be looked at.
+        case checked
     }
 
     var kind: Kind
@@ -54,6 +62,9 @@ struct ProgramField: BitwiseCopyable {
     var hasSeries = false
     /// Nanoseconds between samples; 0 takes them from the data.
     var period: Int64 = 0
+    /// Whether ``extras`` says anything.
+    var isExtended = false
+    var extras = FieldExtras()
 }
 
 /// The place of one type's program, and what its Observations cover.
@@ -79,4 +90,5 @@ struct TypeProgram: BitwiseCopyable {
     var isCompatible = false
     /// SampledData counts from the start of effectivePeriod, so there must be one even for a single instant.
     var needsPeriod = false
+    var effectiveForm = EffectiveForm.automatic
 }

@@ -4,6 +4,7 @@ struct ProgramCompiler: ~Copyable {
     var steps = RawArray<ProgramStep>()
     var fields = RawArray<ProgramField>()
     var types = RawArray<TypeProgram>()
+    var tables = ProgramTables()
     private let options: ObservationOptions
     /// First field of the type being compiled.
     private var firstField = 0
@@ -52,13 +53,17 @@ struct ProgramCompiler: ~Copyable {
         program.hasTemplate = true
         // A correlation has no window besides its readings, and an instant none at all.
         program.coversWindow = template.effective == .window && program.segment == .window
+        program.effectiveForm = template.members.effectiveForm
         addHead(template)
+        addMembers(template.members, type)
         let value = template.value.map { (rule: $0, field: addField($0, type)) }
-        if let value { addValue(value.rule.kind, value.field, then: ",") }
+        if let value { addValue(value.rule, value.field, then: ",") }
         literal("\"device\":{")
         step(.device)
         literal("}")
-        if let value, case .statistics(let rule) = value.rule.kind { addStatistics(rule, value.field) }
+        if let value, case .statistics(let rule) = value.rule.kind {
+            addStatistics(rule, value.rule.extras.shares, value.field)
+        }
         for component in template.components {
             addComponent(component, addField(component.value, type), template)
         }
@@ -76,7 +81,8 @@ struct ProgramCompiler: ~Copyable {
             step(.id)
             literal("\"")
         }
-        if !template.profiles.isEmpty { literal(",\"meta\":{\"profile\":\(JSONText.array(template.profiles))}") }
+        let meta = JSONText.meta(template)
+        if !meta.isEmpty { literal(",\"meta\":{\(meta)}") }
         literal(",\"identifier\":[{\"system\":\(JSONText.quoted(observationSystem)),\"value\":\"")
         step(.identifier)
         literal("\"}],\"status\":\"")
@@ -93,13 +99,13 @@ struct ProgramCompiler: ~Copyable {
         literal(",")
         guard isReference else { return }
         literal("\"issued\":\"")
-        step(.issued)
+        step(.referenceIssued)
         literal("\",")
     }
 
     private var observationSystem: String { isReference ? ReferenceShape.system : options.observationSystem }
 
-    private mutating func addField(_ rule: ValueRule, _ type: MeasurementType) -> UInt16 {
+    mutating func addField(_ rule: ValueRule, _ type: MeasurementType) -> UInt16 {
         let slot = Int32(type.valueNames.firstIndex(of: rule.name) ?? -1)
         var field: ProgramField
         switch rule.kind {
@@ -112,15 +118,18 @@ struct ProgramCompiler: ~Copyable {
         case .statistics(let statistics):
             field = ProgramField(kind: .statistics, slot: slot, aggregate: statistics.aggregate)
             if let series = statistics.series { field.setSeries(series.rule) }
+        case .typed: field = ProgramField(kind: .checked, slot: slot)
         }
+        extend(&field, rule, type)
         fields.append(field)
         return UInt16(fields.count - 1 - firstField)
     }
 
     /// The members `"value…":…` of a value, written when it is present, followed by `tail`.
-    private mutating func addValue(_ kind: ValueRule.Kind, _ field: UInt16, then tail: String) {
+    private mutating func addValue(_ rule: ValueRule, _ field: UInt16, then tail: String) {
+        addExtras(rule, field, then: tail)
         let unit: UnitRule
-        switch kind {
+        switch rule.kind {
         case .quantity(let own): unit = own
         case .statistics(let rule): unit = rule.unit
         case .sampledData(let own, _):
@@ -133,16 +142,19 @@ struct ProgramCompiler: ~Copyable {
             return literal("\"\(tail)", .present, field)
         case .codeableConcept(let concept):
             return literal("\"valueCodeableConcept\":\(JSONText.object(concept))\(tail)", .present, field)
+        case .typed(let typed): return addTyped(typed, field, then: tail)
         }
         literal("\"valueQuantity\":{\"value\":", .present, field)
         step(.result, .present, field)
+        if rule.extras.mayCompare { step(.comparator, .present, field) }
         literal("\(JSONText.unit(unit))}\(tail)", .present, field)
     }
 
     private mutating func addComponent(_ rule: ComponentRule, _ field: UInt16, _ template: FHIRTemplate) {
         let code = "{\"code\":\(JSONText.object(rule.code)),"
         component(code, .present, field)
-        addValue(rule.value.kind, field, then: "}")
+        if !rule.value.extras.absent.isEmpty { component(code, .explained, field) }
+        addValue(rule.value, field, then: "}")
         guard !isReference, isDemanded(rule, of: template) else { return }
         let unknown = CodeableConcept(
             text: nil,
@@ -156,21 +168,9 @@ struct ProgramCompiler: ~Copyable {
             && ConformanceCheck.bloodPressureParts.contains { rule.code.has(LOINC.system, $0) }
     }
 
-    private mutating func addStatistics(_ rule: StatisticsRule, _ field: UInt16) {
-        for part in rule.parts {
-            let coding = Coding(
-                system: "http://terminology.hl7.org/CodeSystem/observation-statistics", code: part.rawValue)
-            let code = JSONText.object(CodeableConcept(text: nil, codings: [coding]))
-            guard part != .count else {
-                component("{\"code\":\(code),\"valueInteger\":", .several, field)
-                step(.count, .several, field)
-                literal("}", .several, field)
-                continue
-            }
-            component("{\"code\":\(code),\"valueQuantity\":{\"value\":", .several, field)
-            step(part == .minimum ? .minimum : .maximum, .several, field)
-            literal("\(JSONText.unit(rule.unit))}}", .several, field)
-        }
+    private mutating func addStatistics(_ rule: StatisticsRule, _ shares: [ShareRule], _ field: UInt16) {
+        addParts(rule, field)
+        addShares(shares, after: rule, field)
         guard let series = rule.series else { return }
         let origin = "\"valueSampledData\":{\"origin\":{\"value\":0\(JSONText.unit(rule.unit))},"
         component("{\"code\":\(JSONText.object(series.code)),\(origin)", .several, field)
@@ -178,21 +178,32 @@ struct ProgramCompiler: ~Copyable {
         literal("}}", .several, field)
     }
 
+    /// Adds the field of a note, without which an Observation is whole, and which alone makes none.
+    mutating func addNote(_ note: ProgramField) -> UInt16 {
+        var field = note
+        field.extras.isNote = true
+        fields.append(field)
+        return UInt16(fields.count - 1 - firstField)
+    }
+
+    /// What field `index` of the type has beyond one number.
+    func fieldExtras(_ index: UInt16) -> FieldExtras { fields[firstField + Int(index)].extras }
+
     // MARK: Steps
 
-    private mutating func step(
+    mutating func step(
         _ code: ProgramStep.Code, _ condition: ProgramStep.Condition = .always, _ field: UInt16 = 0
     ) {
         steps.append(ProgramStep(code: code, condition: condition, field: field))
     }
 
-    private mutating func component(_ text: String, _ condition: ProgramStep.Condition, _ field: UInt16) {
+    mutating func component(_ text: String, _ condition: ProgramStep.Condition, _ field: UInt16) {
         step(.component, condition, field)
         addBytes(text)
     }
 
     /// Adds constant bytes, joined to the step before when that is taken under the same condition.
-    private mutating func literal(
+    mutating func literal(
         _ text: String, _ condition: ProgramStep.Condition = .always, _ field: UInt16 = 0
     ) {
         let last = steps.count - 1

@@ -24,6 +24,8 @@ public struct FHIRTemplate: Sendable {
     var components: [ComponentRule]
     /// The measurement type of whose readings this template makes further Observations, or nil.
     var source: TypeReference?
+    /// Members that are the same in every Observation, and how its time is written.
+    var members = MemberRules()
 
     /// A measurement type as a template names it.
     struct TypeReference: Sendable {
@@ -35,15 +37,15 @@ public struct FHIRTemplate: Sendable {
     /// addition), and one Observation per reading for all others, as the reference has it (mapping dialect, section 4).
     public func grouping(defaultPeriod nanoseconds: Int64) -> Grouping {
         if let declaredGrouping { return declaredGrouping }
-        return allValues.contains { $0.kind.needsWindow } ? .tumbling(nanoseconds: nanoseconds) : .instance
+        return valueRules.contains { $0.kind.needsWindow } ? .tumbling(nanoseconds: nanoseconds) : .instance
     }
 
     /// Every value that the template reads, in file order of the value and then the components.
     public var valueUses: [ValueUse] {
-        allValues.map { ValueUse(name: $0.name, isNumeric: $0.kind.isNumeric, position: $0.namePosition) }
+        valueRules.flatMap(\.uses) + members.uses
     }
 
-    private var allValues: [ValueRule] { (value.map { [$0] } ?? []) + components.map(\.value) }
+    var valueRules: [ValueRule] { (value.map { [$0] } ?? []) + components.map(\.value) }
 }
 
 /// What `effective[x]` covers.
@@ -101,12 +103,14 @@ struct ValueRule: Sendable {
         case string
         case codeableConcept(CodeableConcept)
         case statistics(StatisticsRule)
+        case typed(TypedRule)
 
         /// Whether it reads numbers.
         var isNumeric: Bool {
             switch self {
             case .quantity, .sampledData, .statistics: true
             case .string, .codeableConcept: false
+            case .typed(let rule): rule.form.isNumeric
             }
         }
 
@@ -120,17 +124,16 @@ struct ValueRule: Sendable {
     var namePosition: SourcePosition
     var position: SourcePosition
     var kind: Kind
+    var extras = ValueExtras()
 }
 
 /// A summary of a window's numbers.
 struct StatisticsRule: Sendable {
-    enum Aggregate: UInt8, Sendable, CaseIterable { case mean, sum }
-
-    enum Part: String, Sendable, CaseIterable { case minimum, maximum, count }
+    enum Aggregate: UInt8, Sendable, CaseIterable { case mean, sum, minimum, maximum, median, latest, count }
 
     var unit: UnitRule
     var aggregate: Aggregate
-    var parts: [Part]
+    var parts: [StatisticsPart]
     var series: SeriesComponentRule?
 }
 

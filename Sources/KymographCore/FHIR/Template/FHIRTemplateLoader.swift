@@ -53,10 +53,12 @@ public enum FHIRTemplateLoader {
         return shell.required("template", log: &log)
     }
 
-    private static let fields = [
-        "typeName", "from", "period", "periodInterval", "category", "codes", "text", "profile", "effective", "value",
-        "components",
-    ]
+    private static let fields =
+        [
+            "typeName", "from", "period", "periodInterval", "category", "codes", "text", "profile", "effective",
+            "value",
+            "components",
+        ] + MemberReader.names
 
     private static func readTemplate(_ node: JSONNode, log: inout DiagnosticLog) -> FHIRTemplate? {
         guard let body = open(node, as: "CodeValueFhir", log: &log) else { return nil }
@@ -71,13 +73,15 @@ public enum FHIRTemplateLoader {
         let codes = object.required("codes", log: &log).map { CodeReader.codings($0, log: &log) }
         let reader = ValueReader(inComponent: false)
         let value = object.node("value").map { reader.read($0, log: &log) }
+        let members = MemberReader(object).read(log: &log)
         let draft = FHIRTemplate(
             typeName: name?.text ?? "", namePosition: name?.position ?? body.position,
             declaredGrouping: GroupingReader.read(object, log: &log),
             categories: CodeReader.categories(object, log: &log),
             code: concept(text: object.text("text", log: &log), codes: codes ?? [], name: name?.text),
             profiles: profiles(object, log: &log), effective: effective(object, log: &log), value: value ?? nil,
-            components: components(object, log: &log), source: source(object, log: &log))
+            components: components(object, log: &log), source: source(object, log: &log),
+            members: members)
         let isComplete = name != nil && codes != nil && !(value != nil && draft.value == nil)
         FHIRTemplateCheck.run(draft, position: body.position, isComplete: log.errorCount == errors, log: &log)
         return isComplete ? draft : nil

@@ -2,12 +2,13 @@
 struct ValueReader {
     let inComponent: Bool
 
-    private static let types = ["Quantity", "SampledData", "String", "CodeableConcept", "Statistics"]
+    private static let types =
+        ["Quantity", "SampledData", "String", "CodeableConcept", "Statistics"] + ValueForm.allCases.map(\.rawValue)
 
     /// The value, or nil after an error that leaves nothing usable.
     func read(_ node: JSONNode, log: inout DiagnosticLog) -> ValueRule? {
         guard let object = FieldReader.open(node, what: "a value", log: &log) else { return nil }
-        let name = valueName(object, log: &log)
+        let name = ValueReader.isPair(object) ? nil : valueName(object, log: &log)
         guard let type = valueType(object, log: &log), let text = type.text("'valueType'", log: &log) else {
             return nil
         }
@@ -16,8 +17,10 @@ struct ValueReader {
             return nil
         }
         let kind = readKind(known, node, log: &log)
-        guard let name, let kind else { return nil }
-        return ValueRule(name: name.text, namePosition: name.position, position: node.position, kind: kind)
+        guard let kind, let name = name ?? kind.pairName else { return nil }
+        return ValueRule(
+            name: name.text, namePosition: name.position, position: node.position, kind: kind,
+            extras: ValueExtrasReader(object, kind, inComponent: inComponent).read(log: &log))
     }
 
     /// The value's type, whose name the reference knows in two spellings only (mapping dialect, section 4).
@@ -35,9 +38,7 @@ struct ValueReader {
         return nil
     }
 
-    private func valueName(
-        _ object: FieldReader, log: inout DiagnosticLog
-    ) -> (text: String, position: SourcePosition)? {
+    private func valueName(_ object: FieldReader, log: inout DiagnosticLog) -> ValueName? {
         guard let text = object.requiredString("valueName", log: &log) else { return nil }
         let position = object.position(of: "valueName")
         guard !text.isEmpty else {
@@ -45,7 +46,7 @@ struct ValueReader {
                 position, "'valueName' is empty", advice: "name a value of the device template", finding: .blankField)
             return nil
         }
-        return (text, position)
+        return ValueName(text: text, position: position)
     }
 
     private func readKind(_ type: String, _ node: JSONNode, log: inout DiagnosticLog) -> ValueRule.Kind? {
@@ -62,15 +63,18 @@ struct ValueReader {
             return concept(object, log: &log)
         case "Statistics":
             return .statistics(statistics(object, log: &log))
-        default:
+        case "String":
             check(object, [], log: &log)
             return .string
+        default:
+            return ValueForm(rawValue: type).flatMap { typed($0, object, log: &log) }
         }
     }
 
     /// The reference system ignores members of values that it does not know, so files may have some: warn.
-    private func check(_ object: FieldReader, _ names: [String], log: inout DiagnosticLog) {
-        object.refuseUnknown(["valueType", "valueName"] + names, severity: .warning, log: &log)
+    func check(_ object: FieldReader, _ names: [String], log: inout DiagnosticLog) {
+        let known = ["valueType", "valueName"] + names + ValueExtrasReader.names
+        object.refuseUnknown(known, severity: .warning, log: &log)
     }
 
     private func concept(_ object: FieldReader, log: inout DiagnosticLog) -> ValueRule.Kind? {
@@ -83,7 +87,7 @@ struct ValueReader {
         return nil
     }
 
-    private func unit(_ object: FieldReader, log: inout DiagnosticLog) -> UnitRule {
+    func unit(_ object: FieldReader, log: inout DiagnosticLog) -> UnitRule {
         let code = object.text("code", log: &log)
         let system = object.text("system", log: &log)
         let unit = UnitRule(
@@ -119,15 +123,17 @@ struct ValueReader {
     }
 
     private func statistics(_ object: FieldReader, log: inout DiagnosticLog) -> StatisticsRule {
-        let names = ["valueType", "valueName", "unit", "system", "code", "aggregate", "components", "series"]
+        let names =
+            ["valueType", "valueName", "unit", "system", "code", "aggregate", "components", "series"]
+            + ValueExtrasReader.names
         object.refuseUnknown(names, log: &log)
-        let aggregates: [(String, StatisticsRule.Aggregate)] = [("mean", .mean), ("sum", .sum)]
+        let aggregates: [(String, StatisticsRule.Aggregate)] = StatisticsRule.Aggregate.allCases.map { ("\($0)", $0) }
         let aggregate = object.choice("aggregate", among: aggregates, log: &log) ?? .mean
         let parts = parts(object, log: &log)
         let series = object.node("series").flatMap { seriesComponent($0, log: &log) }
         if inComponent { refuseNested(object, log: &log) }
         // Least and greatest of partial sums (steps of 5 s and of 60 s) say nothing; their number does.
-        let usual: [StatisticsRule.Part] = aggregate == .mean ? StatisticsRule.Part.allCases : [.count]
+        let usual: [StatisticsPart] = aggregate.isTypical ? [.minimum, .maximum, .count] : [.count]
         return StatisticsRule(
             unit: unit(object, log: &log), aggregate: aggregate, parts: inComponent ? [] : parts ?? usual,
             series: inComponent ? nil : series)
@@ -144,12 +150,12 @@ struct ValueReader {
         }
     }
 
-    private func parts(_ object: FieldReader, log: inout DiagnosticLog) -> [StatisticsRule.Part]? {
+    private func parts(_ object: FieldReader, log: inout DiagnosticLog) -> [StatisticsPart]? {
         guard let elements = object.array("components", log: &log) else { return nil }
-        let names = StatisticsRule.Part.allCases.map(\.rawValue)
+        let names = StatisticsPart.named.map(\.name) + ["20-percent", "80-percent"]
         return elements.compactMap { element in
             guard let text = element.text("a statistics component", log: &log) else { return nil }
-            if let part = StatisticsRule.Part(rawValue: text.lowercased()) { return part }
+            if let part = StatisticsPart.of(text) { return part }
             log.unknownChoice("statistics component", text, at: element.position, among: names)
             return nil
         }

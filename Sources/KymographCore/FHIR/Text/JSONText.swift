@@ -30,7 +30,7 @@ enum JSONText {
         return members.compactMap { name, value in value.map { ",\"\(name)\":\(quoted($0))" } }.joined()
     }
 
-    private static func object(_ members: [(String, String?)]) -> String {
+    static func object(_ members: [(String, String?)]) -> String {
         let present = members.compactMap { name, value in value.map { "\"\(name)\":\(quoted($0))" } }
         return "{\(present.joined(separator: ","))}"
     }

@@ -1,0 +1,122 @@
+/// Writes the values that are more than one number of one reading, and what goes with values.
+extension ObservationEncoder {
+    /// Completes what the survey of `field` found; gives the reason when there is nothing to write.
+    mutating func extend(
+        _ facts: inout FieldFacts, _ field: ProgramField, _ content: borrowing WindowContent
+    ) -> Rejection? {
+        guard field.slot >= 0 || field.extras.second >= 0 else { return nil }
+        if field.kind == .checked {
+            facts = FieldFacts.checked(field, content, tables)
+            let isSpoiled = facts.isUnusable && facts.count == 0 && facts.reason < 0
+            return isSpoiled ? .invalidValue : nil
+        }
+        if facts.count == 0 {
+            facts.reason = tables.reason(field, content)
+            return nil
+        }
+        guard field.kind == .statistics else { return nil }
+        return figures.make(field, content, tables, &facts) ? nil : .inexactNumber
+    }
+
+    func writeFurther(
+        _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
+    ) {
+        if step.code == .figure { return writer.append(figures.result(Int(step.start))) }
+        if step.code == .issued { return writer.append(ObservationEncoder.issued(content)) }
+        let facts = self.facts[Int(step.field)]
+        let extras = fields[program.fieldStart + Int(step.field)].extras
+        switch step.code {
+        case .reason: writer.append(tables.text(tables.absents[Int(facts.reason)].code))
+        case .interpretation: writeInterpretation(facts, extras, &writer)
+        case .comparator:
+            guard facts.comparator != .none else { return }
+            writer.append(",\"comparator\":\"")
+            writer.append(facts.comparator.code)
+            writer.append("\"")
+        case .boolean: writer.append(facts.result.mantissa == 0 ? "false" : "true")
+        default: writePair(step, content, program, &writer)
+        }
+    }
+
+    /// The first meaning that fits. With a comparator only a bound of the value is known, and so not what it means.
+    private func writeInterpretation(_ facts: FieldFacts, _ extras: FieldExtras, _ writer: inout ByteWriter) {
+        guard facts.comparator == .none else { return }
+        for place in extras.interpretations.places {
+            guard tables.interpretations[place].bounds.contains(facts.result) else { continue }
+            return writer.append(tables.text(tables.interpretations[place].json))
+        }
+    }
+
+    private func writePair(
+        _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
+    ) {
+        let last = facts[Int(step.field)].last
+        let field = fields[program.fieldStart + Int(step.field)]
+        let (first, second) = (Int(field.slot), Int(field.extras.second))
+        switch step.code {
+        case .second: if let number = content.number(last, slot: second) { writer.append(number) }
+        case .time: if let text = content.text(last, slot: first) { writer.append(timeOfDay: text) }
+        case .period:
+            let start = first >= 0 ? content.text(last, slot: first) : nil
+            let end = second >= 0 ? content.text(last, slot: second) : nil
+            writeEnds("\"start\":\"", start, "\"end\":\"", end, &writer)
+        default:
+            let low = first >= 0 ? content.number(last, slot: first) : nil
+            let high = second >= 0 ? content.number(last, slot: second) : nil
+            let unit = tables.texts.view(Int(step.start)..<Int(step.end))
+            if let low { writeEnd("\"low\":{\"value\":", low, unit, &writer) }
+            if low != nil && high != nil { writer.append(",") }
+            if let high { writeEnd("\"high\":{\"value\":", high, unit, &writer) }
+        }
+    }
+
+    private func writeEnds(
+        _ head: StaticString, _ start: ByteView?, _ foot: StaticString, _ end: ByteView?, _ writer: inout ByteWriter
+    ) {
+        if let start {
+            writer.append(head)
+            writer.append(start)
+            writer.append(end == nil ? "\"" : "\",")
+        }
+        guard let end else { return }
+        writer.append(foot)
+        writer.append(end)
+        writer.append("\"")
+    }
+
+    private func writeEnd(
+        _ head: StaticString, _ number: Decimal64, _ unit: ByteView, _ writer: inout ByteWriter
+    ) {
+        writer.append(head)
+        writer.append(number)
+        writer.append(unit)
+        writer.append("}")
+    }
+
+    // MARK: Times
+
+    /// When the last of the readings came: nothing was known of the Observation before.
+    private static func issued(_ content: borrowing WindowContent) -> Instant {
+        var latest = content.readings[0].received
+        for index in 1..<max(content.readings.count, 1) { latest = max(latest, content.readings[index].received) }
+        return latest
+    }
+
+    /// Writes `effective[x]` of the type that the template states.
+    mutating func writeStatedEffective(
+        _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
+    ) {
+        // A window has readings with several offsets, so only a single reading can keep its own.
+        let offset = program.segment == .instance ? content.readings[0].offsetMinutes : UTCOffset.none
+        if program.effectiveForm == .period {
+            writer.append("\"effectivePeriod\":{\"start\":\"")
+            writer.append(span.start, offsetMinutes: offset)
+            writer.append("\",\"end\":\"")
+            writer.append(span.end, offsetMinutes: offset)
+            return writer.append("\"}")
+        }
+        writer.append(program.effectiveForm == .instant ? "\"effectiveInstant\":\"" : "\"effectiveDateTime\":\"")
+        writer.append(span.end, offsetMinutes: offset)
+        writer.append("\"")
+    }
+}

@@ -1,0 +1,62 @@
+/// Compiles the members that are the same in every Observation of a type.
+extension ProgramCompiler {
+    mutating func addMembers(_ rules: MemberRules, _ type: MeasurementType) {
+        if rules.writesIssued {
+            literal("\"issued\":\"")
+            step(.issued)
+            literal("\",")
+        }
+        for member in JSONText.members(rules) { literal("\(member),") }
+        guard let name = rules.noteName else { return }
+        let slot = type.valueNames.firstIndex(of: name.text).map { Int32($0) } ?? -1
+        let field = addNote(ProgramField(kind: .text, slot: slot))
+        literal("\"note\":[{\"text\":\"", .present, field)
+        step(.text, .present, field)
+        literal("\"}],", .present, field)
+    }
+}
+
+extension JSONText {
+    /// The members of `meta`.
+    static func meta(_ template: FHIRTemplate) -> String {
+        var members: [String] = []
+        if !template.profiles.isEmpty { members.append("\"profile\":\(array(template.profiles))") }
+        if !template.members.security.isEmpty { members.append("\"security\":\(codings(template.members.security))") }
+        if !template.members.tags.isEmpty { members.append("\"tag\":\(codings(template.members.tags))") }
+        return members.joined(separator: ",")
+    }
+
+    /// The constant members.
+    static func members(_ rules: MemberRules) -> [String] {
+        var members: [String] = []
+        func add(_ name: String, _ elements: [String]) {
+            if !elements.isEmpty { members.append("\"\(name)\":[\(elements.joined(separator: ","))]") }
+        }
+        add("extension", rules.extensions.map { "{\"url\":\(quoted($0.url)),\"\($0.member)\":\($0.json)}" })
+        add("performer", rules.performers.map(performer))
+        if rules.noteName == nil { add("note", rules.notes.map { object([("text", $0)]) }) }
+        if let site = rules.bodySite { members.append("\"bodySite\":\(object(site))") }
+        if let method = rules.method { members.append("\"method\":\(object(method))") }
+        return members
+    }
+
+    /// An element of `referenceRange`.
+    static func referenceRange(_ rule: ReferenceRangeRule) -> String {
+        let unit = unit(rule.unit)
+        let low = rule.low.map { "\"low\":{\"value\":\($0)\(unit)}" }
+        let high = rule.high.map { "\"high\":{\"value\":\($0)\(unit)}" }
+        let text = rule.text.map { "\"text\":\(quoted($0))" }
+        return "{\([low, high, text].compactMap { $0 }.joined(separator: ","))}"
+    }
+
+    private static func performer(_ rule: PerformerRule) -> String {
+        let identifier = object([("system", rule.system), ("value", rule.value)])
+        let display = rule.display.map { ",\"display\":\(quoted($0))" } ?? ""
+        return "{\"type\":\(quoted(rule.type)),\"identifier\":\(identifier)\(display)}"
+    }
+
+    private static func codings(_ codings: [Coding]) -> String {
+        let elements = codings.map { object([("system", $0.system), ("code", $0.code), ("display", $0.display)]) }
+        return "[\(elements.joined(separator: ","))]"
+    }
+}

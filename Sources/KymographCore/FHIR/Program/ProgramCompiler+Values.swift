@@ -1,0 +1,202 @@
+/// Compiles the values that are more than one number of one reading, and what goes with values.
+extension ProgramCompiler {
+    /// Completes `field` by what `rule` has besides its kind.
+    mutating func extend(_ field: inout ProgramField, _ rule: ValueRule, _ type: MeasurementType) {
+        field.extras.form = rule.form
+        field.extras.readsComparator = rule.extras.readsComparator
+        field.extras.absents = addAbsents(rule.extras.absent)
+        field.extras.interpretations = addInterpretations(rule.extras.interpretation)
+        addPlaces(&field, rule, type)
+        addFigures(&field, rule)
+        if rule.isChecked { field.kind = .checked }
+        let isSummary = field.kind == .statistics && (field.aggregate.isFound || !field.extras.figures.isEmpty)
+        field.isExtended = field.kind == .checked || isSummary || !field.extras.absents.isEmpty
+    }
+
+    private func addPlaces(_ field: inout ProgramField, _ rule: ValueRule, _ type: MeasurementType) {
+        func slot(_ name: ValueName?) -> Int32 {
+            Int32(name.flatMap { name in type.valueNames.firstIndex { $0 == name.text } } ?? -1)
+        }
+        field.extras.second = slot(rule.extras.comparatorName)
+        guard case .typed(let typed) = rule.kind, typed.form.pair != nil else { return }
+        field.slot = slot(typed.first)
+        field.extras.second = slot(typed.second)
+    }
+
+    private mutating func addAbsents(_ rules: [AbsentRule]) -> TableRange {
+        let start = Int32(tables.absents.count)
+        for rule in rules {
+            let text = tables.add(rule.text ?? "")
+            tables.absents.append(AbsentEntry(isAny: rule.text == nil, text: text, code: tables.add(rule.code)))
+        }
+        return TableRange(start: start, end: Int32(tables.absents.count))
+    }
+
+    private mutating func addInterpretations(_ rules: [InterpretationRule]) -> TableRange {
+        let start = Int32(tables.interpretations.count)
+        for rule in rules {
+            let concept = JSONText.object(CodeableConcept(text: nil, codings: [rule.coding]))
+            let json = tables.add("\"interpretation\":[\(concept)],")
+            tables.interpretations.append(InterpretationEntry(bounds: rule.bounds, json: json))
+        }
+        return TableRange(start: start, end: Int32(tables.interpretations.count))
+    }
+
+    /// The figures of a summary: first those of its parts, then the shares of ranges.
+    private mutating func addFigures(_ field: inout ProgramField, _ rule: ValueRule) {
+        guard case .statistics(let statistics) = rule.kind else { return }
+        let start = Int32(tables.figures.count)
+        for part in statistics.parts {
+            guard let entry = part.figure else { continue }
+            tables.figures.append(entry)
+        }
+        for share in rule.extras.shares { tables.figures.append(FigureEntry(kind: .share, bounds: share.bounds)) }
+        field.extras.figures = TableRange(start: start, end: Int32(tables.figures.count))
+        let entries = field.extras.figures.places.map { tables.figures[$0].kind }
+        field.extras.needsOrder =
+            statistics.aggregate == .median || entries.contains(.median) || entries.contains(.percentile)
+    }
+
+    // MARK: Steps
+
+    /// Why the value is absent, what it means and what is usual; each followed by what comes after.
+    mutating func addExtras(_ rule: ValueRule, _ field: UInt16, then tail: String) {
+        if !rule.extras.absent.isEmpty {
+            let system = JSONText.quoted("http://terminology.hl7.org/CodeSystem/data-absent-reason")
+            literal("\"dataAbsentReason\":{\"coding\":[{\"system\":\(system),\"code\":\"", .explained, field)
+            step(.reason, .explained, field)
+            literal("\"}]}\(tail)", .explained, field)
+        }
+        if !rule.extras.interpretation.isEmpty { step(.interpretation, .present, field) }
+        guard !rule.extras.referenceRanges.isEmpty else { return }
+        let ranges = rule.extras.referenceRanges.map(JSONText.referenceRange).joined(separator: ",")
+        literal("\"referenceRange\":[\(ranges)],", .present, field)
+    }
+
+    /// The members of a value of a further type, followed by `tail`.
+    mutating func addTyped(_ rule: TypedRule, _ field: UInt16, then tail: String) {
+        let (head, code, foot) = TypedText.parts(rule.form)
+        literal("\"value\(rule.form.rawValue)\":\(head)", .present, field)
+        switch rule.form {
+        case .ratio:
+            step(.result, .present, field)
+            literal("\(JSONText.unit(rule.unit))},\"denominator\":{\"value\":", .present, field)
+            step(.second, .present, field)
+            literal("\(JSONText.unit(rule.secondUnit))}}\(tail)", .present, field)
+        default:
+            step(code, .present, field)
+            // The unit of both ends of a range.
+            let unit = tables.add(JSONText.unit(rule.unit))
+            (steps[steps.count - 1].start, steps[steps.count - 1].end) = (unit.start, unit.end)
+            literal("\(foot)\(tail)", .present, field)
+        }
+    }
+
+    /// The statistics of `rule` as components.
+    mutating func addParts(_ rule: StatisticsRule, _ field: UInt16) {
+        var place = fieldExtras(field).figures.start
+        for part in rule.parts {
+            let code = "{\"code\":\(JSONText.object(CodeableConcept(text: nil, codings: [part.coding])))"
+            guard part != .count else {
+                component("\(code),\"valueInteger\":", .several, field)
+                step(.count, .several, field)
+                literal("}", .several, field)
+                continue
+            }
+            component("\(code),\"valueQuantity\":{\"value\":", .several, field)
+            if part.figure != nil {
+                addFigure(&place, field)
+            } else {
+                step(part == .minimum ? .minimum : .maximum, .several, field)
+            }
+            literal("\(JSONText.unit(rule.unit))}}", .several, field)
+        }
+    }
+
+    /// The shares of ranges as components, in per cent.
+    mutating func addShares(_ shares: [ShareRule], after rule: StatisticsRule, _ field: UInt16) {
+        var place = fieldExtras(field).figures.end - Int32(shares.count)
+        let unit = JSONText.unit(UnitRule(unit: "%", system: UnitRule.ucum, code: "%"))
+        for share in shares {
+            let code = JSONText.object(share.code)
+            component("{\"code\":\(code),\"valueQuantity\":{\"value\":", .several, field)
+            addFigure(&place, field)
+            literal("\(unit)}}", .several, field)
+        }
+    }
+
+    private mutating func addFigure(_ place: inout Int32, _ field: UInt16) {
+        step(.figure, .several, field)
+        steps[steps.count - 1].start = place
+        place += 1
+    }
+}
+
+/// What surrounds the hole of a typed value, and which hole it is.
+private enum TypedText {
+    static func parts(_ form: ValueForm) -> (head: String, code: ProgramStep.Code, foot: String) {
+        switch form {
+        case .integer: ("", .result, "")
+        case .boolean: ("", .boolean, "")
+        case .dateTime: ("\"", .text, "\"")
+        case .time: ("\"", .time, "\"")
+        case .period: ("{", .period, "}")
+        case .range: ("{", .range, "}")
+        case .ratio: ("{\"numerator\":{\"value\":", .result, "")
+        }
+    }
+}
+
+extension ValueRule {
+    /// How its readings are read when they have to be looked at.
+    fileprivate var form: FieldExtras.Form {
+        switch kind {
+        case .quantity, .sampledData, .statistics: .number
+        case .string: .text
+        case .codeableConcept: .presence
+        case .typed(let rule):
+            switch rule.form {
+            case .integer: .integer
+            case .boolean: .boolean
+            case .dateTime: .dateTime
+            case .time: .time
+            case .period: .period
+            case .range: .range
+            case .ratio: .ratio
+            }
+        }
+    }
+
+    /// Whether each reading has to be looked at. Summaries and series take the numbers among the texts themselves.
+    fileprivate var isChecked: Bool {
+        switch kind {
+        case .typed: true
+        case .quantity, .string, .codeableConcept: extras.readsText || extras.comparatorName != nil
+        case .sampledData, .statistics: false
+        }
+    }
+}
+
+extension ValueExtras {
+    /// Whether its numbers can come with comparators.
+    var mayCompare: Bool { readsComparator || comparatorName != nil }
+}
+
+extension StatisticsRule.Aggregate {
+    /// Whether it is found after the survey.
+    fileprivate var isFound: Bool { self != .mean && self != .sum }
+}
+
+extension StatisticsPart {
+    /// How it is made of the numbers; nil for those that the survey of the readings gives.
+    fileprivate var figure: FigureEntry? {
+        switch self {
+        case .minimum, .maximum, .count: nil
+        case .average: FigureEntry(kind: .average)
+        case .sum: FigureEntry(kind: .sum)
+        case .median: FigureEntry(kind: .median)
+        case .deviation: FigureEntry(kind: .deviation)
+        case .percentile(let permille): FigureEntry(kind: .percentile, permille: Int32(permille))
+        }
+    }
+}
