@@ -14,6 +14,7 @@ public enum Finding: String, CaseIterable, Sendable {
     case wrongPeriod = "wrong-period"
     case emptyConcept = "empty-concept"
     case nestedComponents = "nested-components"
+    case otherFHIRVersion = "other-fhir-version"
     case repeatedValue = "repeated-value"
 
     // Expressions and the rules of values.

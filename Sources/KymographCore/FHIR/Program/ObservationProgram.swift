@@ -7,11 +7,15 @@ struct ProgramStep: BitwiseCopyable {
         case component
         /// Closes the components when any was written.
         case endComponents
-        case id, identifier, status, subject, encounter, device, effective
+        case id, identifier, status, subject, device, effective
+        /// Constant bytes that open the reference to an encounter, where there is one.
+        case encounter
         /// Numbers and texts of a field.
         case result, minimum, maximum, count, text
         /// Period, dimensions and data of a field's series.
         case series
+        /// The same with `interval` or `offsets` in place of a period.
+        case intervalSeries
     }
 
     /// When a step is taken, by the facts of its field.

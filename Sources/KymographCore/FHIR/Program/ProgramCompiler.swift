@@ -9,6 +9,8 @@ struct ProgramCompiler: ~Copyable {
     private var firstField = 0
     /// First step of the type being compiled.
     private var firstStep = 0
+    /// How the type being compiled writes its number of readings.
+    private var countForm = CountForm.integer
 
     init(options: ObservationOptions) {
         self.options = options
@@ -43,6 +45,7 @@ struct ProgramCompiler: ~Copyable {
 
     private mutating func compile(_ template: FHIRTemplate, _ type: MeasurementType, into program: inout TypeProgram) {
         program.hasTemplate = true
+        countForm = CountForm(template, in: options.version)
         // A correlation has no window besides its readings, and an instant none at all.
         program.coversWindow = template.effective == .window && program.segment == .window
         addHead(template)
@@ -77,10 +80,11 @@ struct ProgramCompiler: ~Copyable {
         literal("\"")
         let categories = template.categories.map(JSONText.object)
         if !categories.isEmpty { literal(",\"category\":[\(categories.joined(separator: ","))]") }
-        literal(",\"code\":\(JSONText.object(template.code)),\"subject\":{")
+        literal(",\"code\":\(JSONText.object(options.version.code(template.code))),\"subject\":{")
         step(.subject)
         literal("}")
         step(.encounter)
+        addBytes(",\"\(options.version.encounterMember)\":{")
         literal(",")
         step(.effective)
         literal(",")
@@ -112,7 +116,7 @@ struct ProgramCompiler: ~Copyable {
         case .statistics(let rule): unit = rule.unit
         case .sampledData(let own, _):
             literal("\"valueSampledData\":{\"origin\":{\"value\":0\(JSONText.unit(own))},", .present, field)
-            step(.series, .present, field)
+            step(seriesStep, .present, field)
             return literal("}\(tail)", .present, field)
         case .string:
             literal("\"valueString\":\"", .present, field)
@@ -149,9 +153,9 @@ struct ProgramCompiler: ~Copyable {
                 system: "http://terminology.hl7.org/CodeSystem/observation-statistics", code: part.rawValue)
             let code = JSONText.object(CodeableConcept(text: nil, codings: [coding]))
             guard part != .count else {
-                component("{\"code\":\(code),\"valueInteger\":", .several, field)
+                component("{\"code\":\(code),\(countForm.texts.before)", .several, field)
                 step(.count, .several, field)
-                literal("}", .several, field)
+                literal("\(countForm.texts.after)}", .several, field)
                 continue
             }
             component("{\"code\":\(code),\"valueQuantity\":{\"value\":", .several, field)
@@ -161,9 +165,11 @@ struct ProgramCompiler: ~Copyable {
         guard let series = rule.series else { return }
         let origin = "\"valueSampledData\":{\"origin\":{\"value\":0\(JSONText.unit(rule.unit))},"
         component("{\"code\":\(JSONText.object(series.code)),\(origin)", .several, field)
-        step(.series, .several, field)
+        step(seriesStep, .several, field)
         literal("}}", .several, field)
     }
+
+    private var seriesStep: ProgramStep.Code { options.version.seriesTiming == .period ? .series : .intervalSeries }
 
     // MARK: Steps
 
@@ -191,10 +197,12 @@ struct ProgramCompiler: ~Copyable {
         addBytes(text)
     }
 
+    /// Adds `text` to the last step, in the output version's spelling.
     private mutating func addBytes(_ text: String) {
         let last = steps.count - 1
         if steps[last].end == 0 { steps[last].start = Int32(constants.count) }
-        constants.append(Array(text.utf8))
+        let spelled = options.version == .stu3 ? CodeSystemNames.stu3(in: text) : text
+        constants.append(Array(spelled.utf8))
         steps[last].end = Int32(constants.count)
     }
 }
