@@ -66,7 +66,8 @@ let package = Package(
             name: "KymoCommandTests", dependencies: ["kymo", "CommandSupport", "KymographTestKit", "KymographCore"],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["kymo", "CommandSupport", "KymographTestKit", "KymographCore"],
+            name: "EndToEndTests",
+            dependencies: ["kymo", "CommandSupport", "KymographTestKit", "Kymograph", "KymographCore"],
             swiftSettings: strict),
     ]
 )

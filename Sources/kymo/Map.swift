@@ -38,8 +38,11 @@ struct Map: ParsableCommand {
             defaultDevice: Array((defaultDevice ?? "").utf8), defaultPatient: Array((defaultPatient ?? "").utf8))
         let templates = set.templates(of: mapping.effective)
         if explain { Explanation.write(set, templates, payload, context) }
+        var options = ObservationOptions()
+        options.version = mapping.fhirVersion
         let preview = PayloadPreview(
-            payload: payload, set: set, templates: templates, context: context, received: WallClock.now())
+            payload: payload, set: set, templates: templates, context: context, received: WallClock.now(),
+            options: options)
         try StandardOutput.write(PrettyJSON.format(preview.json))
         guard preview.rejected.isEmpty, !preview.measurements.isEmpty else {
             throw ExitCode(ExitStatus.dataError)

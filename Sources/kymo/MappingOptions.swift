@@ -14,12 +14,15 @@ struct MappingOptions: ParsableArguments {
     @Option(help: CompatibilityOption.help, transform: CompatibilityOption.parse)
     var compatibility = Compatibility.none
 
+    @Option(help: FHIRVersionOption.help, transform: FHIRVersionOption.parse)
+    var fhirVersion = FHIRVersion.r4
+
     /// The mappings named, or the default one.
     var effective: [String] { names.isEmpty ? ["reading"] : names }
 
     /// Loads the mappings; prints what is wrong and ends with 78 when they cannot be used.
     func load() throws -> (set: MappingSet, files: [MappingFiles]) {
-        let loaded = MappingSelection.load(effective, compatibility: compatibility)
+        let loaded = MappingSelection.load(effective, compatibility: compatibility, fhirVersion: fhirVersion)
         Diagnostics.write(loaded.diagnostics)
         guard let set = loaded.set else { throw ExitCode(ExitStatus.config) }
         return (set, loaded.files)
@@ -35,6 +38,18 @@ enum CompatibilityOption {
     static func parse(_ name: String) throws -> Compatibility {
         if let known = Compatibility(rawValue: name) { return known }
         throw ValidationError("'\(name)' is not one of none, iomt-fhir")
+    }
+}
+
+/// `--fhir-version`.
+enum FHIRVersionOption {
+    static let help = ArgumentHelp(
+        "Version of FHIR that is written; mappings that name one must name the same. Default: R4.",
+        valueName: FHIRVersion.allCases.map(\.rawValue).joined(separator: "|"))
+
+    static func parse(_ name: String) throws -> FHIRVersion {
+        if let known = FHIRVersion(rawValue: name) { return known }
+        throw ValidationError("'\(name)' is not one of \(FHIRVersion.allCases.map(\.rawValue).joined(separator: ", "))")
     }
 }
 

@@ -54,6 +54,9 @@ struct SettingOptions: ParsableArguments {
             "Transaction bundles, or one Observation a line. Default: bundle.", valueName: "bundle|ndjson"))
     var format: String?
 
+    @Option(help: FHIRVersionOption.help)
+    var fhirVersion: String?
+
     @Option(help: ArgumentHelp("Append rejected readings with their bytes to this file.", valueName: "file"))
     var deadLetter: String?
 
@@ -90,6 +93,7 @@ struct SettingOptions: ParsableArguments {
         let single: [(String, String, String?)] = [
             ("window", "--window", window), ("lateness", "--lateness", lateness), ("idle", "--idle", idle),
             ("output.to", "--out", out), ("output.format", "--format", format),
+            ("output.fhirVersion", "--fhir-version", fhirVersion),
             ("deadLetter", "--dead-letter", deadLetter),
             ("watch", watch == false ? "--no-watch" : "--watch", watch.map(String.init)),
             ("compatibility", "--compatibility", compatibility),

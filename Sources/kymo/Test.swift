@@ -22,6 +22,9 @@ struct Test: ParsableCommand {
     @Option(help: CompatibilityOption.help, transform: CompatibilityOption.parse)
     var compatibility = Compatibility.none
 
+    @Option(help: FHIRVersionOption.help, transform: FHIRVersionOption.parse)
+    var fhirVersion = FHIRVersion.r4
+
     @Flag(help: "Write the expected outputs of folders instead of comparing.")
     var update = false
 
@@ -34,7 +37,7 @@ struct Test: ParsableCommand {
     func run() throws {
         var counts = (passed: 0, failed: 0)
         for name in names.isEmpty ? MappingCatalogue.names : names {
-            let loaded = MappingSelection.load([name], compatibility: compatibility)
+            let loaded = MappingSelection.load([name], compatibility: compatibility, fhirVersion: fhirVersion)
             Diagnostics.write(loaded.diagnostics)
             guard let set = loaded.set, let files = loaded.files.first else { throw ExitCode(ExitStatus.config) }
             for example in files.examples {
@@ -49,10 +52,12 @@ struct Test: ParsableCommand {
     private func run(_ example: MappingExample, of files: MappingFiles, _ set: MappingSet) throws -> Bool {
         let title = "\(files.name): \(example.name)"
         do {
+            var options = ObservationOptions()
+            options.version = fhirVersion
             // Far enough ahead that no example's time is in the future.
             let preview = PayloadPreview(
                 payload: try example.payload(), set: set, templates: set.templates(of: [files.name]),
-                context: SourceContext(), received: Instant(seconds: 4_102_444_800))
+                context: SourceContext(), received: Instant(seconds: 4_102_444_800), options: options)
             let result = PrettyJSON.format(preview.json)
             if update {
                 try MappingExport.write(expected: result, of: example.name, in: files.name)

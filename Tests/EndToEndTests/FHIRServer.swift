@@ -9,11 +9,13 @@ final class FHIRServer {
     private let base: String
     private let session = URLSession(configuration: .ephemeral)
 
-    init() throws {
+    /// Starts a server of this version of FHIR: R4, R5 or STU3.
+    init(version: String = "R4") throws {
         let port = try FHIRServer.freePort()
         base = "http://127.0.0.1:\(port)"
         let script = "\(SharedMaterial.root ?? "")/fhir/fhir_server_stub.py"
-        process = try ChildProcess(SharedMaterial.python, ["-B", script, "--port", "\(port)", "--profiles"])
+        process = try ChildProcess(
+            SharedMaterial.python, ["-B", script, "--port", "\(port)", "--profiles", "--version", version])
     }
 
     deinit {
@@ -41,6 +43,14 @@ final class FHIRServer {
         request.setValue("application/fhir+json", forHTTPHeaderField: "Content-Type")
         request.httpBody = Data(bundle)
         return try await send(request)
+    }
+
+    /// Forgets everything that is stored.
+    func reset() async throws {
+        var request = URLRequest(url: url("/_reset"))
+        request.httpMethod = "POST"
+        let (_, status) = try await send(request)
+        if status != 200 { throw WaitError(description: "the FHIR server does not forget: \(status)") }
     }
 
     private func url(_ path: String) -> URL { URL(string: base + path) ?? URL(filePath: "/") }

@@ -77,7 +77,7 @@ struct ValidationTests {
     /// Real readings, simulated ones of all kinds with late ones and duplicates, and every other way of writing them.
     @Test func everythingIsValid() throws {
         let folder = TemporaryFolder()
-        let simulated = try simulate(folder, seed: 5)
+        let simulated = try SimulatedReadings.tenMinutes(seed: 5)
         let real = Files.read("\(root)/data/fitbit_hr.ndjson")
         let configuration = folder.write(
             "kymo.yaml",
@@ -91,7 +91,7 @@ struct ValidationTests {
         let runs: [(String, [String], [UInt8])] = [
             ("real", ["--stdin"], real), ("simulated", ["--stdin"], simulated),
             ("batch", ["--config", configuration], simulated),
-            ("observations", ["--stdin", "--format", "ndjson"], simulated),
+            ("observations", ["--stdin", "--format", "ndjson", "--lateness", "10m"], simulated),
         ]
         for (name, arguments, input) in runs {
             let done = try Kymo.run(["run"] + arguments, input: .bytes(input))
@@ -108,9 +108,8 @@ struct ValidationTests {
 
     /// A server that checks every resource takes all bundles, twice and in any order, and holds nothing twice.
     @Test func aStrictServerTakesEverything() async throws {
-        let folder = TemporaryFolder()
         let server = try FHIRServer()
-        let done = try Kymo.run(["run", "--stdin"], input: .bytes(try simulate(folder, seed: 9)))
+        let done = try Kymo.run(["run", "--stdin"], input: .bytes(try SimulatedReadings.tenMinutes(seed: 9)))
         #expect(done.end == .exit(0))
         try await server.waitUntilReady()
         let bundles = done.output.split(separator: 0x0A).map(Array.init)
@@ -126,16 +125,5 @@ struct ValidationTests {
         #expect(tree["identifier_dups"] == .number("0") && tree["observation_key_dups"] == .number("0"), "\(tree)")
         #expect(tree["resources"]?["Observation"] == .number("\(reader.observations.count)"))
         #expect(tree["resources"]?["Device"] == .number("4") && tree["resources"]?["Patient"] == .number("4"))
-    }
-
-    /// Ten minutes of four devices, late and twice in places, as `kymo simulate` writes them.
-    private func simulate(_ folder: TemporaryFolder, seed: Int) throws -> [UInt8] {
-        let done = try Kymo.run([
-            "simulate", "--stdout", "--devices", "4", "--duration", "10m", "--rate", "0.5", "--speed", "max", "--seed",
-            "\(seed)", "--start", "2026-03-01T08:00:00Z", "--late", "0.1", "--max-late", "3m", "--duplicates", "0.05",
-            "--out-of-order", "0.1",
-        ])
-        #expect(done.end == .exit(0) && done.lines.count > 1_000)
-        return done.output
     }
 }

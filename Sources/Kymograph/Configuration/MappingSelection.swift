@@ -15,7 +15,8 @@ public enum MappingSelection {
     /// Resolves and loads `names`; templates without a period that summarise get windows of `defaultPeriod`
     /// nanoseconds.
     public static func load(
-        _ names: [String], defaultPeriod: Int64 = 300_000_000_000, compatibility: Compatibility = .none
+        _ names: [String], defaultPeriod: Int64 = 300_000_000_000, compatibility: Compatibility = .none,
+        fhirVersion: FHIRVersion = .r4
     ) -> Loaded {
         var files: [MappingFiles] = []
         var diagnostics: [Diagnostic] = []
@@ -28,16 +29,19 @@ public enum MappingSelection {
             }
         }
         guard diagnostics.isEmpty else { return Loaded(set: nil, diagnostics: diagnostics, files: files) }
-        let mappings = files.map { named($0, compatibility: compatibility) }
+        let mappings = files.map { named($0, compatibility: compatibility, fhirVersion: fhirVersion) }
         let result = MappingLoader.load(mappings, defaultPeriod: defaultPeriod)
         return Loaded(set: result.set, diagnostics: result.diagnostics, files: files)
     }
 
     /// The mapping with the file names that messages show: a path for a folder, `mapping/file` for the catalogue.
-    static func named(_ files: MappingFiles, compatibility: Compatibility = .none) -> NamedMapping {
+    static func named(
+        _ files: MappingFiles, compatibility: Compatibility = .none, fhirVersion: FHIRVersion = .r4
+    ) -> NamedMapping {
         let folder = files.name.hasSuffix("/") ? String(files.name.dropLast()) : files.name
         return NamedMapping(
             name: files.name, device: MappingFile(name: "\(folder)/device.json", bytes: files.device),
-            fhir: MappingFile(name: "\(folder)/fhir.json", bytes: files.fhir), compatibility: compatibility)
+            fhir: MappingFile(name: "\(folder)/fhir.json", bytes: files.fhir), compatibility: compatibility,
+            fhirVersion: fhirVersion)
     }
 }

@@ -44,11 +44,20 @@ enum SettingTable {
             "output.format", \.output.format, [("bundle", .bundle), ("ndjson", .ndjson)],
             "One bundle or one Observation a line"),
         .choice(
-            "output.bundle", \.output.bundleType, [("transaction", .transaction), ("batch", .batch)],
-            "Type of bundles: all or nothing, or entry by entry"),
+            "output.fhirVersion", \.output.version, FHIRVersion.allCases.map { ($0.rawValue, $0) },
+            "Version of FHIR; mappings that name one must name the same"),
         .choice(
-            "output.write", \.output.write, [("put", .putByID), ("conditional-create", .conditionalCreate)],
-            "How a server stores an Observation: `put` replaces the earlier one, `conditional-create` keeps it"),
+            "output.bundle", \.output.bundleType,
+            [("transaction", .transaction), ("batch", .batch), ("collection", .collection)],
+            "Type of bundles: all or nothing, entry by entry, or a container that no server processes"),
+        .choice(
+            "output.write", \.output.write,
+            [
+                ("put", .putByID), ("conditional-create", .conditionalCreate),
+                ("conditional-update", .conditionalUpdate),
+            ],
+            "How a server stores an Observation: `put` and `conditional-update` replace the earlier one, by id or by "
+                + "identifier; `conditional-create` keeps it"),
         .count("output.maxEntries", \.bundleEntries, 1...100_000, "Most entries of a bundle"),
         .size(
             "output.maxBytes", \.bundleBytes, 1...gibibyte, "Most bytes of a bundle of more than one Observation"),

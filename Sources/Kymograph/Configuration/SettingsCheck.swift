@@ -8,6 +8,7 @@ enum SettingsCheck {
         for source in settings.sources { checkEffect(source, log: &log) }
         checkSystems(settings, log: &log)
         checkFiles(settings, log: &log)
+        checkBundles(settings, log: &log)
     }
 
     /// What two sources cannot share; nil for ports that the kernel chooses.
@@ -55,6 +56,13 @@ enum SettingsCheck {
         log.add(
             .error, origin, "patient and deviceSubject have one identifier system",
             advice: "give them two, or a patient and the wearer of a device of the same number become one person")
+    }
+
+    private static func checkBundles(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        guard settings.output.bundleType == .collection, let origin = settings.origins["output.write"] else { return }
+        log.add(
+            .warning, origin, "it has no effect in collections, which ask nothing of a server",
+            advice: "choose transaction or batch as output.bundle, or leave it out")
     }
 
     private static func checkFiles(_ settings: PipelineSettings, log: inout ConfigurationLog) {

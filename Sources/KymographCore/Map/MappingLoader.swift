@@ -117,7 +117,7 @@ public struct MappingLoader {
     private mutating func addFHIR(_ file: MappingFile, _ mapping: NamedMapping, _ index: Int, deviceIsWhole: Bool) {
         var log = DiagnosticLog(file: file.name)
         if let root = JSONNode.parse(file.bytes, log: &log) {
-            let loaded = FHIRTemplateLoader.load(root, log: &log)
+            let loaded = FHIRTemplateLoader.load(root, version: mapping.fhirVersion, log: &log)
             // Templates that could not be read would seem to be missing.
             let isWhole = deviceIsWhole && !log.hasErrors
             derive(loaded, mapping: index, &log)

@@ -22,13 +22,19 @@ public struct NamedMapping: Sendable {
     public var fhir: MappingFile?
     /// Whose rules apply, unless the files say so themselves.
     public var compatibility: Compatibility
+    /// The version of FHIR that output is written in, with which `fhir.json` must agree if it names one.
+    public var fhirVersion: FHIRVersion
 
     /// Makes a mapping.
-    public init(name: String, device: MappingFile, fhir: MappingFile?, compatibility: Compatibility = .none) {
+    public init(
+        name: String, device: MappingFile, fhir: MappingFile?, compatibility: Compatibility = .none,
+        fhirVersion: FHIRVersion = .r4
+    ) {
         self.name = name
         self.device = device
         self.fhir = fhir
         self.compatibility = compatibility
+        self.fhirVersion = fhirVersion
     }
 }
 

@@ -76,6 +76,8 @@ public struct DiagnosticLog: Sendable {
     public let file: String
     /// What was found so far, in order.
     public private(set) var all: [Diagnostic] = []
+    /// The version of FHIR that the file is written for, by which its codes are checked.
+    var fhirVersion = FHIRVersion.r4
 
     /// Starts a log for `file`.
     public init(file: String) {

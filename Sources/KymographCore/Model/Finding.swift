@@ -17,6 +17,7 @@ public enum Finding: String, CaseIterable, Sendable {
     case misplacedMember = "misplaced-member"
     case wrongBounds = "wrong-bounds"
     case wrongExtension = "wrong-extension"
+    case otherFHIRVersion = "other-fhir-version"
     case repeatedValue = "repeated-value"
 
     // Expressions and the rules of values.

@@ -92,7 +92,7 @@ import Testing
         ),
         (
             "output: {write: 'PUT'}",
-            "1:17: error: output.write: 'PUT' is not one of put, conditional-create; "
+            "1:17: error: output.write: 'PUT' is not one of put, conditional-create, conditional-update; "
                 + "did you mean 'put'?"
         ),
         ("deadLetter: ''", "1:13: error: deadLetter: the value is empty; write a file"),

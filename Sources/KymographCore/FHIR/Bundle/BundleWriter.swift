@@ -99,9 +99,12 @@ public struct BundleWriter: ~Copyable, Sendable {
         guard identities.add(scratch.view, digest: digest) else { return .repeated }
         let references = requireResources(content)
         openEntry()
-        output.append("{\"resource\":")
+        output.append("{")
+        if encoder.options.bundleType == .collection { writeFullURL(digest) }
+        output.append("\"resource\":")
         let condensed = encoder.write(content, references: references, into: &output)
-        writeRequest()
+        if encoder.options.bundleType != .collection { writeRequest() }
+        output.append("}")
         observationCount += 1
         return .added(condensedValues: condensed)
     }
@@ -123,10 +126,18 @@ public struct BundleWriter: ~Copyable, Sendable {
         switch encoder.options.bundleType {
         case .transaction: output.append("{\"resourceType\":\"Bundle\",\"type\":\"transaction\",\"entry\":[")
         case .batch: output.append("{\"resourceType\":\"Bundle\",\"type\":\"batch\",\"entry\":[")
+        case .collection: output.append("{\"resourceType\":\"Bundle\",\"type\":\"collection\",\"entry\":[")
         }
     }
 
-    /// Writes how the server is to store the prepared Observation, and closes its entry.
+    /// Writes the `fullUrl` that references to the resource of `digest` have.
+    private mutating func writeFullURL(_ digest: Digest256.Bytes) {
+        output.append("\"fullUrl\":\"urn:uuid:")
+        output.appendUUID(digest)
+        output.append("\",")
+    }
+
+    /// Writes how the server is to store the prepared Observation.
     private mutating func writeRequest() {
         switch encoder.options.write {
         case .putByID:
@@ -138,8 +149,13 @@ public struct BundleWriter: ~Copyable, Sendable {
             system.plain.withByteView {
                 output.appendIdentifierSearch(system: $0, value: encoder.identityValue)
             }
+        case .conditionalUpdate:
+            output.append(",\"request\":{\"method\":\"PUT\",\"url\":\"Observation?")
+            encoder.systems.observation.plain.withByteView {
+                output.appendIdentifierQuery(system: $0, value: encoder.identityValue)
+            }
         }
-        output.append("\"}}")
+        output.append("\"}")
     }
 
     /// Writes the entry of a Patient or Device unless the bundle has it; gives the digest that its UUID is made of
@@ -157,12 +173,10 @@ public struct BundleWriter: ~Copyable, Sendable {
         _ = resources.add(scratch.view, digest: digest)
         openEntry()
         output.append("{")
-        if isReferred {
-            output.append("\"fullUrl\":\"urn:uuid:")
-            output.appendUUID(digest)
-            output.append("\",")
-        }
+        if isReferred { writeFullURL(digest) }
         writeResource(type, identifier)
+        if encoder.options.bundleType != .collection { writeRequest(type, identifier) }
+        output.append("}")
         return digest
     }
 
@@ -171,12 +185,16 @@ public struct BundleWriter: ~Copyable, Sendable {
         output.append(type)
         output.append("\",\"identifier\":[")
         output.append(identifier)
-        output.append("]},\"request\":{\"method\":\"POST\",\"url\":\"")
+        output.append("]}")
+    }
+
+    private mutating func writeRequest(_ type: StaticString, _ identifier: ResourceIdentifier) {
+        output.append(",\"request\":{\"method\":\"POST\",\"url\":\"")
         output.append(type)
         output.append("\",\"ifNoneExist\":\"")
         identifier.system.plain.withByteView { system in
             identifier.value.withByteView { output.appendIdentifierSearch(system: system, value: $0) }
         }
-        output.append("\"}}")
+        output.append("\"}")
     }
 }

@@ -16,6 +16,8 @@ struct IdentifierSystems {
     let device: IdentifierSystem
     let encounter: IdentifierSystem
     let observation: IdentifierSystem
+    /// The version of FHIR that references to these are written in.
+    let version: FHIRVersion
 
     init(_ options: ObservationOptions) {
         patient = IdentifierSystem(options.patientSystem)
@@ -23,6 +25,7 @@ struct IdentifierSystems {
         device = IdentifierSystem(options.deviceSystem)
         encounter = IdentifierSystem(options.encounterSystem)
         observation = IdentifierSystem(options.observationSystem)
+        version = options.version
     }
 
     /// Who the readings of `series` are about: its patient, or the Patient that stands for the device's wearer.

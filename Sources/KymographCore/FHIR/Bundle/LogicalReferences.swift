@@ -11,21 +11,25 @@ struct LogicalReferences: ~Copyable, Sendable {
 
     init(_ systems: IdentifierSystems) {
         var heads = ByteWriter(capacity: 512)
-        patient = LogicalReferences.head("Patient", systems.patient, &heads)
-        deviceSubject = LogicalReferences.head("Patient", systems.deviceSubject, &heads)
-        device = LogicalReferences.head("Device", systems.device, &heads)
-        encounter = LogicalReferences.head("Encounter", systems.encounter, &heads)
+        let isTyped = systems.version.hasReferenceType
+        patient = LogicalReferences.head(isTyped ? "Patient" : nil, systems.patient, &heads)
+        deviceSubject = LogicalReferences.head(isTyped ? "Patient" : nil, systems.deviceSubject, &heads)
+        device = LogicalReferences.head(isTyped ? "Device" : nil, systems.device, &heads)
+        encounter = LogicalReferences.head(isTyped ? "Encounter" : nil, systems.encounter, &heads)
         self.heads = heads
     }
 
     /// Adds the text up to the value, and tells where it is.
     private static func head(
-        _ type: StaticString, _ system: IdentifierSystem, _ heads: inout ByteWriter
+        _ type: StaticString?, _ system: IdentifierSystem, _ heads: inout ByteWriter
     ) -> Range<Int> {
         let start = heads.count
-        heads.append("\"type\":\"")
-        heads.append(type)
-        heads.append("\",\"identifier\":{")
+        if let type {
+            heads.append("\"type\":\"")
+            heads.append(type)
+            heads.append("\",")
+        }
+        heads.append("\"identifier\":{")
         if !system.plain.isEmpty {
             heads.append("\"system\":\"")
             heads.append(system.escaped)

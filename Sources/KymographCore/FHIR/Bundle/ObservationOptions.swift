@@ -7,6 +7,8 @@ public struct ObservationOptions: Sendable {
         /// Entry by entry; Observations refer to Patient and Device by identifier (entries of a batch may not refer to
         /// each other).
         case batch
+        /// A container that no server is to process: entries have a `fullUrl` each, and no request.
+        case collection
     }
 
     /// How a server is asked to store an Observation.
@@ -15,6 +17,9 @@ public struct ObservationOptions: Sendable {
         case putByID
         /// `POST` with `ifNoneExist` on the identifier: the first write wins, later ones are ignored.
         case conditionalCreate
+        /// `PUT Observation?identifier=…` without id: the server finds the Observation and replaces it, or makes one
+        /// with an id of its own.
+        case conditionalUpdate
     }
 
     /// What the output is made of.
@@ -35,6 +40,8 @@ public struct ObservationOptions: Sendable {
     public var encounterSystem = "urn:kymograph:encounter"
     /// Identifier system of Observations.
     public var observationSystem = "urn:kymograph:observation"
+    /// The version of FHIR.
+    public var version = FHIRVersion.r4
     /// The type of bundles.
     public var bundleType: BundleType = .transaction
     /// How a server is asked to store Observations.
@@ -46,7 +53,7 @@ public struct ObservationOptions: Sendable {
     public init() {}
 
     /// Whether Observations carry an id of ours.
-    var writesID: Bool { format == .ndjson || write == .putByID }
+    var writesID: Bool { format == .ndjson || bundleType == .collection || write == .putByID }
     /// Whether Observations refer to entries of their own bundle.
-    var refersToEntries: Bool { format == .bundle && bundleType == .transaction }
+    var refersToEntries: Bool { format == .bundle && bundleType != .batch }
 }

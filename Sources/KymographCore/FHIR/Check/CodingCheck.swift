@@ -52,6 +52,7 @@ enum CodingCheck {
         for prefix in ["https://", "http://", "www."] where bare.hasPrefix(prefix) { bare.removeFirst(prefix.count) }
         if bare.hasSuffix("/") { bare.removeLast() }
         guard let wanted = systems[String(bare)], wanted != text else { return }
+        if log.fhirVersion == .stu3 && CodeSystemNames.stu3(wanted) == text { return }
         log.warning(
             position, "the system '\(text)' is not the one that servers know",
             advice: "write \"system\": \"\(wanted)\", exactly so", finding: .systemSpelling)

@@ -1,4 +1,4 @@
-/// Checks templates against the vital signs profiles of FHIR R4.
+/// Checks templates against the vital signs profiles of FHIR.
 ///
 /// Validators apply these profiles because of the LOINC code alone, whether or not the template names the profile
 /// (spec/fhir.md section 1).
@@ -9,7 +9,7 @@ enum ConformanceCheck {
         var units: [String]
     }
 
-    private static let vitalSigns = [
+    private static let vitalSignsOfR4 = [
         VitalSign(code: "8867-4", profile: "heartrate", units: ["/min"]),
         VitalSign(code: "9279-1", profile: "resprate", units: ["/min"]),
         VitalSign(code: "2708-6", profile: "oxygensat", units: ["%"]),
@@ -30,6 +30,20 @@ enum ConformanceCheck {
         "%", "cm", "[in_i]", "kg", "g", "[lb_av]", "Cel", "[degF]", "mm[Hg]", "/min", "kg/m2", "m2",
     ]
     private static let categorySystem = "http://terminology.hl7.org/CodeSystem/observation-category"
+
+    /// The vital signs of `version`; STU3 has another code of the oxygen saturation (spec/fhir.md section 1).
+    private static func vitalSigns(in version: FHIRVersion) -> [VitalSign] {
+        guard version == .stu3 else { return vitalSignsOfR4 }
+        return vitalSignsOfR4.map { sign in
+            sign.code == "2708-6" ? VitalSign(code: "59408-5", profile: sign.profile, units: sign.units) : sign
+        }
+    }
+
+    /// Whether validators apply a vital signs profile of `version` because of `code`.
+    static func isVitalSign(_ code: CodeableConcept, in version: FHIRVersion) -> Bool {
+        vitalSigns(in: version).contains { code.has(LOINC.system, $0.code) }
+    }
+
     private static let profileBase = "http://hl7.org/fhir/StructureDefinition/"
 
     /// Notes what is wrong with `template`, whose body is at `position`; with what it lacks only if it `isComplete`.
@@ -39,8 +53,9 @@ enum ConformanceCheck {
         checkRepeatedCodes(template, log: &log)
         checkProfiles(template, position: position, log: &log)
         checkCodes(template, log: &log)
-        guard let sign = vitalSigns.first(where: { template.code.has(LOINC.system, $0.code) }) else { return }
-        if !template.categories.contains(where: { $0.has(categorySystem, "vital-signs") }) {
+        let signs = vitalSigns(in: log.fhirVersion)
+        guard let sign = signs.first(where: { template.code.has(LOINC.system, $0.code) }) else { return }
+        if !hasCategory(template, in: log.fhirVersion) {
             log.warning(
                 position, "LOINC \(sign.code) is a vital sign, which needs the category vital-signs",
                 advice:
@@ -55,19 +70,29 @@ enum ConformanceCheck {
         }
     }
 
+    private static func hasCategory(_ template: FHIRTemplate, in version: FHIRVersion) -> Bool {
+        template.categories.contains { category in
+            category.has(categorySystem, "vital-signs")
+                || (version == .stu3 && category.has(CodeSystemNames.stu3(categorySystem), "vital-signs"))
+        }
+    }
+
     // MARK: Codes
 
     /// Codes of vital signs that do not stand alone.
     private static func checkCodes(_ template: FHIRTemplate, log: inout DiagnosticLog) {
         for coding in template.code.codings where coding.system == LOINC.system {
-            guard let code = coding.code, let (message, advice) = fault(of: code, template.code) else { continue }
+            guard let code = coding.code, let (message, advice) = fault(of: code, template.code, in: log.fhirVersion)
+            else { continue }
             log.warning(coding.position, message, advice: advice, finding: .vitalSignCode)
         }
     }
 
-    private static func fault(of code: String, _ concept: CodeableConcept) -> (message: String, advice: String)? {
+    private static func fault(
+        of code: String, _ concept: CodeableConcept, in version: FHIRVersion
+    ) -> (message: String, advice: String)? {
         switch code {
-        case "59408-5" where !concept.has(LOINC.system, "2708-6"):
+        case "59408-5" where version != .stu3 && !concept.has(LOINC.system, "2708-6"):
             return (
                 "the oxygensat profile knows 59408-5 only beside LOINC 2708-6",
                 "add { \"system\": \"\(LOINC.system)\", \"code\": \"2708-6\" } before it"
@@ -90,7 +115,7 @@ enum ConformanceCheck {
     private static func checkProfiles(
         _ template: FHIRTemplate, position: SourcePosition, log: inout DiagnosticLog
     ) {
-        for sign in vitalSigns where template.profiles.contains(profileBase + sign.profile) {
+        for sign in vitalSigns(in: log.fhirVersion) where template.profiles.contains(profileBase + sign.profile) {
             guard !template.code.has(LOINC.system, sign.code) else { continue }
             log.warning(
                 template.code.codings.first?.position ?? position,

@@ -1,8 +1,8 @@
 /// Writes Observations from window contents, straight to bytes.
 ///
-/// Templates are compiled once, at `init`; a warmed-up encoder allocates nothing per Observation. Output is FHIR R4
-/// (and R4B) JSON, minified, without narrative. The shape of Observations is decided by ``ProgramCompiler`` alone:
-/// other shapes are other compilations of the same steps, not branches in the writing.
+/// Templates are compiled once, at `init`; a warmed-up encoder allocates nothing per Observation. Output is FHIR JSON
+/// of the version that the options say, minified, without narrative. The shape of Observations is decided by
+/// ``ProgramCompiler`` alone: other shapes are other compilations of the same steps, not branches in the writing.
 public struct ObservationEncoder: ~Copyable, Sendable {
     let options: ObservationOptions
     let digest: Digest256
@@ -138,12 +138,12 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             case .id: writer.appendHex(identityDigest)
             case .identifier: writer.appendJSON(identityValue)
             case .status: writer.append(content.status.code)
-            case .subject, .device, .encounter: writeReference(step.code, content, references, &writer)
+            case .subject, .device, .encounter: writeReference(step, content, references, &writer)
             case .effective: writeEffective(content, program, &writer)
             case .result, .minimum, .maximum, .count, .text: writeValue(step, content, program, &writer)
             case .comparator, .second, .boolean, .time, .period, .range, .reason, .interpretation, .figure, .issued:
                 writeFurther(step, content, program, &writer)
-            case .series: condensed += writeSeries(step, content, program, &writer)
+            case .series, .intervalSeries: condensed += writeSeries(step, content, program, &writer)
             case .referenceIssued: writeIssued(content, &writer)
             }
         }
@@ -153,10 +153,10 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     // MARK: Holes
 
     private func writeReference(
-        _ code: ProgramStep.Code, _ content: borrowing WindowContent, _ references: ObservationReferences,
+        _ step: ProgramStep, _ content: borrowing WindowContent, _ references: ObservationReferences,
         _ writer: inout ByteWriter
     ) {
-        switch code {
+        switch step.code {
         case .subject where references.toEntries:
             writer.appendReference(references.subject, "Patient/", isByID: references.isByID)
         case .subject where isReference: referenceLogical.appendSubject(of: content.series, to: &writer)
@@ -167,7 +167,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         case .device: logical.appendDevice(of: content.series, to: &writer)
         default:
             guard let encounter = content.series.encounter, !encounter.isEmpty else { return }
-            writer.append(",\"encounter\":{")
+            writer.append(constants.view(Int(step.start)..<Int(step.end)))
             isReference
                 ? referenceLogical.appendEncounter(encounter, to: &writer)
                 : logical.appendEncounter(encounter, to: &writer)
@@ -225,11 +225,14 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     ) -> Int {
         let field = fields[program.fieldStart + Int(step.field)]
         let slot = Int(field.slot)
+        let timing: SeriesTiming = step.code == .series ? .period : .interval
         let plan =
             field.period > 0
             ? SeriesPlan(period: field.period, span: span.length)
             : SeriesPlan(
-                content, slot: slot, start: span.start, span: span.length, endsOnReading: !program.coversWindow)
-        return writer.appendSeries(content, slot: slot, start: span.start, plan: plan, policy: field.collision)
+                content, slot: slot, start: span.start, span: span.length, endsOnReading: !program.coversWindow,
+                timing: timing)
+        return writer.appendSeries(
+            content, slot: slot, start: span.start, plan: plan, policy: field.collision, timing: timing)
     }
 }

@@ -7,7 +7,9 @@ struct ProgramStep: BitwiseCopyable {
         case component
         /// Closes the components when any was written.
         case endComponents
-        case id, identifier, status, subject, encounter, device, effective
+        case id, identifier, status, subject, device, effective
+        /// Constant bytes that open the reference to an encounter, where there is one.
+        case encounter
         /// Numbers and texts of a field.
         case result, minimum, maximum, count, text
         /// Period, dimensions and data of a field's series.
@@ -18,6 +20,8 @@ struct ProgramStep: BitwiseCopyable {
         case comparator, second, boolean, time, period, range
         /// Why a value is absent, what it means, a figure of the window, when it came.
         case reason, interpretation, figure, issued
+        /// The same with `interval` or `offsets` in place of a period.
+        case intervalSeries
     }
 
     /// When a step is taken, by the facts of its field.

@@ -98,9 +98,9 @@ extension ProgramCompiler {
         for part in rule.parts {
             let code = "{\"code\":\(JSONText.object(CodeableConcept(text: nil, codings: [part.coding])))"
             guard part != .count else {
-                component("\(code),\"valueInteger\":", .several, field)
+                component("\(code),\(countForm.texts.before)", .several, field)
                 step(.count, .several, field)
-                literal("}", .several, field)
+                literal("\(countForm.texts.after)}", .several, field)
                 continue
             }
             component("\(code),\"valueQuantity\":{\"value\":", .several, field)

@@ -12,6 +12,8 @@ struct ProgramCompiler: ~Copyable {
     private var firstStep = 0
     /// Whether the type being compiled has the reference's shape.
     private var isReference = false
+    /// How the type being compiled writes its number of readings.
+    private(set) var countForm = CountForm.integer
 
     init(options: ObservationOptions) {
         self.options = options
@@ -51,6 +53,7 @@ struct ProgramCompiler: ~Copyable {
 
     private mutating func compile(_ template: FHIRTemplate, _ type: MeasurementType, into program: inout TypeProgram) {
         program.hasTemplate = true
+        countForm = CountForm(template, in: options.version)
         // A correlation has no window besides its readings, and an instant none at all.
         program.coversWindow = template.effective == .window && program.segment == .window
         program.effectiveForm = template.members.effectiveForm
@@ -90,10 +93,11 @@ struct ProgramCompiler: ~Copyable {
         literal("\"")
         let categories = template.categories.map(JSONText.object)
         if !categories.isEmpty { literal(",\"category\":[\(categories.joined(separator: ","))]") }
-        literal(",\"code\":\(JSONText.object(template.code)),\"subject\":{")
+        literal(",\"code\":\(JSONText.object(options.version.code(template.code))),\"subject\":{")
         step(.subject)
         literal("}")
         step(.encounter)
+        addBytes(",\"\(options.version.encounterMember)\":{")
         literal(",")
         step(.effective)
         literal(",")
@@ -134,7 +138,7 @@ struct ProgramCompiler: ~Copyable {
         case .statistics(let rule): unit = rule.unit
         case .sampledData(let own, _):
             literal("\"valueSampledData\":{\"origin\":{\"value\":0\(JSONText.unit(own))},", .present, field)
-            step(.series, .present, field)
+            step(seriesStep, .present, field)
             return literal("}\(tail)", .present, field)
         case .string:
             literal("\"valueString\":\"", .present, field)
@@ -174,7 +178,7 @@ struct ProgramCompiler: ~Copyable {
         guard let series = rule.series else { return }
         let origin = "\"valueSampledData\":{\"origin\":{\"value\":0\(JSONText.unit(rule.unit))},"
         component("{\"code\":\(JSONText.object(series.code)),\(origin)", .several, field)
-        step(.series, .several, field)
+        step(seriesStep, .several, field)
         literal("}}", .several, field)
     }
 
@@ -188,6 +192,8 @@ struct ProgramCompiler: ~Copyable {
 
     /// What field `index` of the type has beyond one number.
     func fieldExtras(_ index: UInt16) -> FieldExtras { fields[firstField + Int(index)].extras }
+
+    private var seriesStep: ProgramStep.Code { options.version.seriesTiming == .period ? .series : .intervalSeries }
 
     // MARK: Steps
 
@@ -215,10 +221,12 @@ struct ProgramCompiler: ~Copyable {
         addBytes(text)
     }
 
+    /// Adds `text` to the last step, in the output version's spelling.
     private mutating func addBytes(_ text: String) {
         let last = steps.count - 1
         if steps[last].end == 0 { steps[last].start = Int32(constants.count) }
-        constants.append(Array(text.utf8))
+        let spelled = options.version == .stu3 ? CodeSystemNames.stu3(in: text) : text
+        constants.append(Array(spelled.utf8))
         steps[last].end = Int32(constants.count)
     }
 }

@@ -1,17 +1,19 @@
-/// SampledData (R4): `period`, `dimensions` and `data`, after an origin of 0.
+/// SampledData after an origin of 0: when the samples were taken, `dimensions` and `data`.
 extension ByteWriter {
     /// Writes the numbers in `slot` of `content` on the plan's grid; gives the readings that share a slot with another
     /// (or have no exact mean) and are therefore not there on their own.
     mutating func appendSeries(
-        _ content: borrowing WindowContent, slot: Int, start: Instant, plan: SeriesPlan, policy: SlotCollision
+        _ content: borrowing WindowContent, slot: Int, start: Instant, plan: SeriesPlan, policy: SlotCollision,
+        timing: SeriesTiming
     ) -> Int {
-        append("\"period\":")
-        append(milliseconds: plan.period)
+        appendSpacing(plan, timing)
         append(",\"dimensions\":1,\"data\":\"")
         if plan.isIrregular {
             appendValues(content, slot: slot)
             append("\"")
+            openOffsets(timing)
             appendOffsets(content, slot: slot, start: start)
+            closeOffsets(timing)
             return 0
         }
         var condensed = 0
@@ -101,19 +103,13 @@ extension ByteWriter {
         }
     }
 
-    /// R4 has no irregular series. R5 has (`SampledData.offsets`), and FHIR's cross-version extensions carry an element
-    /// of R5 in a resource of R4 under a name fixed by HL7: the times stay exact, and the data stay readings of the
-    /// component's code and unit, which interleaved times (`dimensions` 2) would not be.
+    /// Writes milliseconds after the start, as R5's `SampledData.offsets` has them.
     private mutating func appendOffsets(_ content: borrowing WindowContent, slot: Int, start: Instant) {
-        append(",\"extension\":[{\"url\":\"http://hl7.org/fhir/5.0/StructureDefinition/extension-SampledData.")
-        append("intervalUnit\",\"valueCode\":\"ms\"},{\"url\":\"http://hl7.org/fhir/5.0/StructureDefinition/")
-        append("extension-SampledData.offsets\",\"valueString\":\"")
         var isFirst = true
         for index in 0..<content.readings.count where content.number(index, slot: slot) != nil {
             if !isFirst { append(UInt8(ascii: " ")) }
             append(milliseconds: content.readings[index].instant.nanoseconds - start.nanoseconds)
             isFirst = false
         }
-        append("\"}]")
     }
 }

@@ -26,7 +26,10 @@ struct SeriesPlan {
 
     /// The grid that loses nothing: its period divides every distance from `start`. When that grid is mostly holes, the
     /// irregular form.
-    init(_ content: borrowing WindowContent, slot: Int, start: Instant, span: Int64, endsOnReading: Bool) {
+    init(
+        _ content: borrowing WindowContent, slot: Int, start: Instant, span: Int64, endsOnReading: Bool,
+        timing: SeriesTiming
+    ) {
         var divisor: Int64 = endsOnReading ? span : 0
         var readings: Int64 = 0
         var last = start.nanoseconds
@@ -42,9 +45,9 @@ struct SeriesPlan {
         isExact = true
         // A hole takes two bytes.
         let holes = samples - readings
-        guard holes > SeriesPlan.irregularBytes / 2 else { return }
+        guard holes > timing.irregularBytes / 2 else { return }
         let offsetBytes = SeriesPlan.offsetBytes(content, slot: slot, start: start)
-        guard holes > (SeriesPlan.irregularBytes + offsetBytes) / 2 else { return }
+        guard holes > (timing.irregularBytes + offsetBytes) / 2 else { return }
         isIrregular = true
         period = SeriesPlan.meanSpacing(span: span, samples: readings)
         samples = readings
@@ -59,9 +62,6 @@ struct SeriesPlan {
         }
         return Int64(bytes)
     }
-
-    /// Constant bytes of the irregular form beyond those of the grid.
-    private static let irregularBytes: Int64 = 215
 
     /// A period that fits `samples` to `span`: whole milliseconds when some do, with
     /// (samples - 1) × period ≤ span ≤ samples × period.

@@ -3,13 +3,18 @@
 /// Facts: spec/mapping-dialect.md section 4. Every problem is noted, not only the first; templates without a problem of
 /// their own are returned although others have some.
 public enum FHIRTemplateLoader {
-    /// The templates of `root`, in file order.
-    public static func load(_ root: JSONNode, log: inout DiagnosticLog) -> [FHIRTemplate] {
+    /// The templates of `root`, in file order; `version` is that of the output, with which the file must agree if it
+    /// names one.
+    public static func load(
+        _ root: JSONNode, version: FHIRVersion = .r4, log: inout DiagnosticLog
+    ) -> [FHIRTemplate] {
         guard let body = open(root, as: "CollectionFhir", log: &log) else { return [] }
         guard let elements = body.elements else {
             refuse(body, expected: "an array", in: "CollectionFhirTemplate", log: &log)
             return []
         }
+        let file = FieldReader(root, what: "a CollectionFhir template", log: &log)
+        log.fhirVersion = FHIRVersion.declared(in: file, output: version, log: &log)
         let templates = elements.compactMap { readTemplate($0, log: &log) }
         let kept = withoutDuplicates(templates, log: &log)
         log.attributeToTemplates(of: root)

@@ -8,7 +8,16 @@ extension ByteWriter {
         // FHIR search reads an unescaped comma as "or", and a bar or dollar as a separator, even when percent-encoded:
         // those take a backslash (R4 search, "Escaping Search Parameters"). The separating bar is then percent-encoded
         // too, so that a reader that splits before decoding sees one opaque parameter instead of a wrong identifier.
-        ByteWriter.needsBackslash(value) ? append("%7C") : append(UInt8(ascii: "|"))
+        let isEscaped = ByteWriter.needsBackslash(system) || ByteWriter.needsBackslash(value)
+        isEscaped ? append("%7C") : append(UInt8(ascii: "|"))
+        appendSearchToken(value)
+    }
+
+    /// As ``appendIdentifierSearch(system:value:)`` for the query of a URL, where RFC 3986 allows no bare bar.
+    mutating func appendIdentifierQuery(system: ByteView, value: ByteView) {
+        append("identifier=")
+        appendSearchToken(system)
+        append("%7C")
         appendSearchToken(value)
     }
 
