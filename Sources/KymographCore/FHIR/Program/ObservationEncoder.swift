@@ -13,7 +13,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     private let referenceLogical: LogicalReferences
     let constants: ByteWriter
     let steps: RawArray<ProgramStep>
-    private let fields: RawArray<ProgramField>
+    let fields: RawArray<ProgramField>
     private let types: RawArray<TypeProgram>
     private var facts = RawArray<FieldFacts>()
     /// `system_value`, whose digest is the id.
@@ -26,6 +26,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     private(set) var isReference = false
     /// Where the identifier's value starts in `identity`.
     private var identityStart = 0
+    /// The series whose origin was just written.
+    var compactForm: SeriesForm?
     /// Digest of the prepared content's identity.
     private(set) var identityDigest = Digest256.Bytes(repeating: 0)
 
@@ -136,6 +138,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             case .subject, .device, .encounter: writeReference(step.code, content, references, &writer)
             case .effective: writeEffective(content, program, &writer)
             case .result, .minimum, .maximum, .count, .text: writeValue(step, content, program, &writer)
+            case .origin: writeOrigin(step, content, program, &writer)
             case .series: condensed += writeSeries(step, content, program, &writer)
             case .issued: writeIssued(content, &writer)
             }
@@ -210,18 +213,5 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             writer.appendJSON(text)
         default: writer.append(facts.result)
         }
-    }
-
-    private func writeSeries(
-        _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
-    ) -> Int {
-        let field = fields[program.fieldStart + Int(step.field)]
-        let slot = Int(field.slot)
-        let plan =
-            field.period > 0
-            ? SeriesPlan(period: field.period, span: span.length)
-            : SeriesPlan(
-                content, slot: slot, start: span.start, span: span.length, endsOnReading: !program.coversWindow)
-        return writer.appendSeries(content, slot: slot, start: span.start, plan: plan, policy: field.collision)
     }
 }

@@ -10,7 +10,9 @@ struct ProgramStep: BitwiseCopyable {
         case id, identifier, status, subject, encounter, device, effective
         /// Numbers and texts of a field.
         case result, minimum, maximum, count, text
-        /// Period, dimensions and data of a field's series.
+        /// The origin's number of a compact series.
+        case origin
+        /// Period, factor, dimensions and data of a field's series.
         case series
         /// When the last reading was received, in the reference's form.
         case issued
@@ -54,6 +56,10 @@ struct ProgramField: BitwiseCopyable {
     var hasSeries = false
     /// Nanoseconds between samples; 0 takes them from the data.
     var period: Int64 = 0
+    /// What the series' device can measure.
+    var limits = SeriesLimits()
+    /// Whether the series' origin and factor are chosen to shorten.
+    var isCompact = false
 }
 
 /// The place of one type's program, and what its Observations cover.

@@ -123,9 +123,8 @@ struct ProgramCompiler: ~Copyable {
         switch kind {
         case .quantity(let own): unit = own
         case .statistics(let rule): unit = rule.unit
-        case .sampledData(let own, _):
-            literal("\"valueSampledData\":{\"origin\":{\"value\":0\(JSONText.unit(own))},", .present, field)
-            step(.series, .present, field)
+        case .sampledData(let own, let rule):
+            addSeries(own, rule, .present, field)
             return literal("}\(tail)", .present, field)
         case .string:
             literal("\"valueString\":\"", .present, field)
@@ -172,15 +171,14 @@ struct ProgramCompiler: ~Copyable {
             literal("\(JSONText.unit(rule.unit))}}", .several, field)
         }
         guard let series = rule.series else { return }
-        let origin = "\"valueSampledData\":{\"origin\":{\"value\":0\(JSONText.unit(rule.unit))},"
-        component("{\"code\":\(JSONText.object(series.code)),\(origin)", .several, field)
-        step(.series, .several, field)
+        component("{\"code\":\(JSONText.object(series.code)),", .several, field)
+        addSeries(rule.unit, series.rule, .several, field)
         literal("}}", .several, field)
     }
 
     // MARK: Steps
 
-    private mutating func step(
+    mutating func step(
         _ code: ProgramStep.Code, _ condition: ProgramStep.Condition = .always, _ field: UInt16 = 0
     ) {
         steps.append(ProgramStep(code: code, condition: condition, field: field))
@@ -192,7 +190,7 @@ struct ProgramCompiler: ~Copyable {
     }
 
     /// Adds constant bytes, joined to the step before when that is taken under the same condition.
-    private mutating func literal(
+    mutating func literal(
         _ text: String, _ condition: ProgramStep.Condition = .always, _ field: UInt16 = 0
     ) {
         let last = steps.count - 1
@@ -214,12 +212,4 @@ struct ProgramCompiler: ~Copyable {
 
 extension ProgramStep {
     fileprivate var isConstant: Bool { code == .literal || code == .component }
-}
-
-extension ProgramField {
-    fileprivate mutating func setSeries(_ rule: SeriesRule) {
-        hasSeries = true
-        period = rule.period ?? 0
-        collision = rule.collision
-    }
 }
