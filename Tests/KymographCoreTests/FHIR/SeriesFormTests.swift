@@ -68,21 +68,21 @@ import Testing
                 let name = "t\(index)-\(lines.count)"
                 let template = TestTemplates.sampled.replacing("\"unit\":\"mV\"", with: "\"unit\":\"mV\",\(members)")
                     .replacing(":1000", with: ":\(period)").replacing("ecg", with: name)
-                lines.append(try TestPipeline(template).text(SeriesFormTests.minute(step: 500_000_000)).text)
+                lines.append(try TestPipeline(template).text(SeriesFormTests.minute(device: lines.count)).text)
             }
         }
         for members in forms {
             let template = TestTemplates.heartRate.replacing("\"series\":{", with: "\"series\":{\(members),")
                 .replacing("heartRate", with: "hr\(lines.count)")
-            lines.append(try TestPipeline(template).text(SeriesFormTests.minute(step: 500_000_000)).text)
+            lines.append(try TestPipeline(template).text(SeriesFormTests.minute(device: lines.count)).text)
         }
         let complaints = try SharedFiles.complaints(lines.joined(separator: "\n") + "\n", name: "observations.ndjson")
         #expect(complaints == "")
     }
 
-    private static func minute(step: Int64) -> TestWindow {
-        var window = TestWindow(patient: "7")
-        for index in 0..<60 { window.add(Int64(index) * step, number: signed("36.\(60 + index % 4 * 5)")) }
+    private static func minute(device: Int) -> TestWindow {
+        var window = TestWindow(device: "d\(device)")
+        for index in 0..<60 { window.add(Int64(index) * second / 2, number: signed("36.\(60 + index % 4 * 5)")) }
         return window
     }
 }
