@@ -58,6 +58,10 @@ format: ## Format all Swift files
 bench: build ## Run all benchmarks and print ratios to limits and rivals
 	Benchmarks/run.sh
 
+.PHONY: bytes
+bytes: build ## Print bytes per reading of the output beside what is promised
+	KYMO=$(KYMO) Benchmarks/bytes.sh
+
 .PHONY: gate
 gate: ## Check instructions and allocations per reading against the thresholds
 	Benchmarks/gate.sh

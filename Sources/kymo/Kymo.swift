@@ -27,7 +27,10 @@ struct Kymo: ParsableCommand {
             or SIGTERM.
             """,
         version: "kymo \(KymographVersion.text)",
-        subcommands: [Run.self, Check.self, Test.self, Map.self, Eval.self, Replay.self, Simulate.self, Mappings.self])
+        subcommands: [
+            Run.self, Check.self, Test.self, Map.self, Eval.self, Replay.self, Simulate.self, Mappings.self,
+            TrainDictionary.self,
+        ])
 
     static func main() {
         StandardDescriptors.reserve()

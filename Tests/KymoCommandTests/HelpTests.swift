@@ -8,7 +8,8 @@ import Testing
         let done = try Kymo.run(arguments)
         #expect(done.end == .exit(0) && done.error.isEmpty)
         for word in [
-            "USAGE: kymo", "run", "check", "test", "map", "eval", "replay", "simulate", "mappings", "Exit codes",
+            "USAGE: kymo", "run", "check", "test", "map", "eval", "replay", "simulate", "mappings", "dictionary",
+            "Exit codes",
         ] {
             #expect(done.text.contains(word), "\(word)")
         }
@@ -28,6 +29,7 @@ import Testing
         ("eval", ["--language", "jmespath", "standard input", "65", "78"]),
         ("replay", ["--udp", "--speed", "--rate", "NDJSON"]),
         ("simulate", ["--devices", "--seed", "--duplicates", "--late"]), ("mappings", ["--export"]),
+        ("dictionary", ["--out", "--size", "output.dictionary"]),
     ])
     func subcommand(name: String, phrases: [String]) throws {
         for arguments in [[name, "--help"], ["help", name]] {

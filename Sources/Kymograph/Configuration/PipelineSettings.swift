@@ -67,6 +67,8 @@ public struct PipelineSettings: Sendable {
     public var bundleAge: Int64 = 200_000_000
     /// When files in a directory are completed, and how they are compressed.
     public var rotation = RotationOptions()
+    /// File of the zstd dictionary for compressed files, or nil.
+    public var dictionary: String?
     /// File for dead letters, or nil.
     public var deadLetter: String?
     /// Longest time for delivering what is there after the first signal to stop.

@@ -65,6 +65,9 @@ enum SettingTable {
         .choice(
             "output.compression", \.rotation.compression, [("none", .none), ("zstd", .zstd())],
             "Compression of files in a directory"),
+        .text(
+            "output.dictionary", "file", \.dictionary,
+            "zstd dictionary that `kymo dictionary` made; whoever reads the files needs it, too"),
         .size(
             "output.rotateBytes", \.rotation.maxBytes, 1...most * gibibyte, "Bytes after which the next file begins"),
         .duration(

@@ -66,6 +66,9 @@ enum SettingsCheck {
     }
 
     private static func checkFiles(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        if settings.rotation.compression == .none, let origin = settings.origins["output.dictionary"] {
+            log.add(.warning, origin, "it has no effect without compression", advice: "set output.compression to zstd")
+        }
         guard settings.destination == .standardOutput else { return }
         if settings.rotation.compression != .none { checkDirectory("output.compression", settings, log: &log) }
         for key in ["output.rotateBytes", "output.rotateAge"] { checkDirectory(key, settings, log: &log) }

@@ -8,7 +8,11 @@ extension Pipeline {
         switch settings.destination {
         case .standardOutput: return StandardOutputSink()
         case .directory(let path):
-            let sink = try RotatingFileSink(directory: path, options: settings.rotation)
+            var options = settings.rotation
+            if options.compression != .none, let file = settings.dictionary {
+                options.dictionary = try ZstdDictionary(path: file)
+            }
+            let sink = try RotatingFileSink(directory: path, options: options)
             for file in sink.recovered { notes(describe(file)) }
             return sink
         }

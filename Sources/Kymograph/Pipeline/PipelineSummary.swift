@@ -26,7 +26,7 @@ public struct PipelineSummary: Sendable {
     public var withheld = 0
     /// Observations written, replacements included.
     public var observations = 0
-    /// Readings condensed into a SampledData slot with others, as their template asks.
+    /// Values that SampledData series have less than readings, because readings share a slot as their template asks.
     public var condensed = 0
     /// Bytes of output before compression.
     public var bytes = 0

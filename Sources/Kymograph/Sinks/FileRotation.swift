@@ -35,7 +35,9 @@ struct FileRotation: ~Copyable, Sendable {
         let (seconds, attoseconds) = options.maxAge.components
         let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         maxAge = overflow ? .max : nanoseconds + attoseconds / 1_000_000_000
-        if case .zstd(let level) = options.compression { compressor = ZstdStream(level: level) }
+        if case .zstd(let level) = options.compression {
+            compressor = ZstdStream(level: level, dictionary: options.dictionary)
+        }
     }
 
     /// Takes a bundle, in another file when it is time for one.

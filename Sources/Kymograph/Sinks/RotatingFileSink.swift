@@ -17,6 +17,8 @@ public struct RotationOptions: Hashable, Sendable {
     public var maxAge = Duration.seconds(3600)
     /// Whether files are compressed.
     public var compression = OutputCompression.none
+    /// What compressed files need to be read again; nil when they stand alone.
+    public var dictionary: ZstdDictionary?
     /// The extension before `.zst`.
     public var fileExtension = "ndjson"
 

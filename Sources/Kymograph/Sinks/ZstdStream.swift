@@ -26,14 +26,22 @@ struct ZstdStream: ~Copyable, @unchecked Sendable {
     private let scratch: UnsafeMutablePointer<UInt8>
     private let scratchBytes = ZSTD_CStreamOutSize()
 
-    /// Makes a compressor of `level` (1…19). Ends the process when there is no memory for one.
-    init(level: Int32) {
+    /// The level of ``OutputCompression/zstd(level:)`` when none is named.
+    static let usualLevel: Int32 = 3
+
+    /// Makes a compressor of `level` (1…19), with a dictionary or without. Ends the process when there is no memory for
+    /// one.
+    init(level: Int32, dictionary: ZstdDictionary? = nil) {
         // Safe: the context and the scratch block are owned by this struct alone, and freed in deinit.
         guard let context = unsafe ZSTD_createCCtx() else { fatalError("no memory for a zstd compressor") }
         unsafe self.context = context
         unsafe scratch = .allocate(capacity: scratchBytes)
         unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)
         unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
+        guard let dictionary else { return }
+        // Safe: the library copies the bytes.
+        let code = unsafe ZSTD_CCtx_loadDictionary(context, dictionary.bytes, dictionary.bytes.count)
+        precondition(ZSTD_isError(code) == 0, "no memory for a zstd dictionary")
     }
 
     deinit {

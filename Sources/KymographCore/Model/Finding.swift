@@ -12,6 +12,7 @@ public enum Finding: String, CaseIterable, Sendable {
     case wrongTemplateType = "wrong-template-type"
     case duplicateType = "duplicate-type"
     case wrongPeriod = "wrong-period"
+    case wrongLimit = "wrong-limit"
     case emptyConcept = "empty-concept"
     case nestedComponents = "nested-components"
     case misplacedMember = "misplaced-member"

@@ -16,7 +16,7 @@ public struct ShardTally: Sendable {
     public var withheld = 0
     /// Observations written.
     public var observations = 0
-    /// Readings that are condensed into a grid slot with others, by the policy of a SampledData template.
+    /// Values that series have less than readings, by the policy of a SampledData template for readings of one slot.
     public var condensed = 0
 
     /// Nothing counted.

@@ -61,7 +61,26 @@ extension FindingCase {
         {"valueType":"SampledData","valueName":"v","unit":"mV","defaultPeriod":4}
         """
 
-    static let all = codings + units + groupings + vitalSigns + pressures
+    static let all = codings + units + groupings + series + vitalSigns + pressures
+
+    private static func series(_ members: String) -> String {
+        "\"codes\":[],\"period\":\"1m\",\"value\":\(sampled.dropLast()),\(members)}"
+    }
+
+    private static let series = [
+        FindingCase(
+            "wrong-limit", series("\"lowerLimit\":5,\"upperLimit\":5.0"), series("\"lowerLimit\":5,\"upperLimit\":5.1"),
+            "'upperLimit' is not above"),
+        FindingCase(
+            "wrong-limit", series("\"lowerLimit\":1234567890123456789012"), series("\"lowerLimit\":-0.5"),
+            "at most 18 digits"),
+        FindingCase(
+            "wrong-limit", series("\"compact\":true,\"upperLimit\":5"), series("\"compact\":false,\"upperLimit\":5"),
+            "'compact' cannot be true", "remove one"),
+        FindingCase(
+            "unknown-choice", series("\"collision\":\"first\""), series("\"collision\":\"mean\""), "collision 'first'"),
+        FindingCase("wrong-period", series("\"defaultPeriod\":0"), series("\"defaultPeriod\":\"auto\""), "above zero"),
+    ]
 
     private static let codings = [
         FindingCase(

@@ -48,7 +48,7 @@ import Testing
         }
         let (text, outcome) = pipeline.text(window)
         let observation = try TextJSON.parse(text)
-        #expect(outcome == .written(condensedValues: 5))
+        #expect(outcome == .written(condensedValues: 3))
         #expect(observation.text("valueSampledData.data") == data)
         #expect(observation.text("valueSampledData.period") == "1000")
         #expect(observation.text("effectivePeriod.end") == "2024-05-01T10:00:02.200Z")

@@ -1,7 +1,8 @@
 /// What became of a window's content.
 public enum EncodeOutcome: Hashable, Sendable {
-    /// The Observation was written. `condensedValues` readings are not in it on their own, because another one of
-    /// theirs shares the grid slot (SampledData with a fixed period, by the template's collision policy).
+    /// The Observation was written. Its series have `condensedValues` values less than readings, as readings share a
+    /// grid slot (SampledData with a fixed period, by the template's collision policy). n readings of one slot count
+    /// n - 1, whatever the policy; n where their mean or sum does not fit 18 digits, which leaves `E`.
     case written(condensedValues: Int)
     /// There is nothing to write: `missingValue` when no value of the template is in any reading, `noFHIRTemplate`,
     /// `inexactNumber` when a sum or mean does not fit 18 digits, `valueTooLong` when a series has too many samples.

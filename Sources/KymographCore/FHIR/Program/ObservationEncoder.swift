@@ -28,6 +28,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     private(set) var isReference = false
     /// Where the identifier's value starts in `identity`.
     private var identityStart = 0
+    /// The series whose origin was just written.
+    var compactForm: SeriesForm?
     /// Digest of the prepared content's identity.
     private(set) var identityDigest = Digest256.Bytes(repeating: 0)
 
@@ -141,9 +143,10 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             case .subject, .device, .encounter: writeReference(step, content, references, &writer)
             case .effective: writeEffective(content, program, &writer)
             case .result, .minimum, .maximum, .count, .text: writeValue(step, content, program, &writer)
+            case .origin: writeOrigin(step, content, program, &writer)
             case .comparator, .second, .boolean, .time, .period, .range, .reason, .interpretation, .figure, .issued:
                 writeFurther(step, content, program, &writer)
-            case .series, .intervalSeries: condensed += writeSeries(step, content, program, &writer)
+            case .series: condensed += writeSeries(step, content, program, &writer)
             case .referenceIssued: writeIssued(content, &writer)
             }
         }
@@ -218,21 +221,5 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             writer.appendJSON(text)
         default: writer.append(facts.result)
         }
-    }
-
-    private func writeSeries(
-        _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
-    ) -> Int {
-        let field = fields[program.fieldStart + Int(step.field)]
-        let slot = Int(field.slot)
-        let timing: SeriesTiming = step.code == .series ? .period : .interval
-        let plan =
-            field.period > 0
-            ? SeriesPlan(period: field.period, span: span.length)
-            : SeriesPlan(
-                content, slot: slot, start: span.start, span: span.length, endsOnReading: !program.coversWindow,
-                timing: timing)
-        return writer.appendSeries(
-            content, slot: slot, start: span.start, plan: plan, policy: field.collision, timing: timing)
     }
 }

@@ -12,7 +12,9 @@ struct ProgramStep: BitwiseCopyable {
         case encounter
         /// Numbers and texts of a field.
         case result, minimum, maximum, count, text
-        /// Period, dimensions and data of a field's series.
+        /// The origin's number of a compact series.
+        case origin
+        /// Period, factor, dimensions and data of a field's series.
         case series
         /// When the last reading was received, in the reference's form.
         case referenceIssued
@@ -20,8 +22,6 @@ struct ProgramStep: BitwiseCopyable {
         case comparator, second, boolean, time, period, range
         /// Why a value is absent, what it means, a figure of the window, when it came.
         case reason, interpretation, figure, issued
-        /// The same with `interval` or `offsets` in place of a period.
-        case intervalSeries
     }
 
     /// When a step is taken, by the facts of its field.
@@ -69,6 +69,10 @@ struct ProgramField: BitwiseCopyable {
     /// Whether ``extras`` says anything.
     var isExtended = false
     var extras = FieldExtras()
+    /// What the series' device can measure.
+    var limits = SeriesLimits()
+    /// Whether the series' origin and factor are chosen to shorten.
+    var isCompact = false
 }
 
 /// The place of one type's program, and what its Observations cover.

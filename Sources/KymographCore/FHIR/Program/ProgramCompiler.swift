@@ -136,9 +136,8 @@ struct ProgramCompiler: ~Copyable {
         switch rule.kind {
         case .quantity(let own): unit = own
         case .statistics(let rule): unit = rule.unit
-        case .sampledData(let own, _):
-            literal("\"valueSampledData\":{\"origin\":{\"value\":0\(JSONText.unit(own))},", .present, field)
-            step(seriesStep, .present, field)
+        case .sampledData(let own, let rule):
+            addSeries(own, rule, .present, field)
             return literal("}\(tail)", .present, field)
         case .string:
             literal("\"valueString\":\"", .present, field)
@@ -176,9 +175,8 @@ struct ProgramCompiler: ~Copyable {
         addParts(rule, field)
         addShares(shares, after: rule, field)
         guard let series = rule.series else { return }
-        let origin = "\"valueSampledData\":{\"origin\":{\"value\":0\(JSONText.unit(rule.unit))},"
-        component("{\"code\":\(JSONText.object(series.code)),\(origin)", .several, field)
-        step(seriesStep, .several, field)
+        component("{\"code\":\(JSONText.object(series.code)),", .several, field)
+        addSeries(rule.unit, series.rule, .several, field)
         literal("}}", .several, field)
     }
 
@@ -192,8 +190,6 @@ struct ProgramCompiler: ~Copyable {
 
     /// What field `index` of the type has beyond one number.
     func fieldExtras(_ index: UInt16) -> FieldExtras { fields[firstField + Int(index)].extras }
-
-    private var seriesStep: ProgramStep.Code { options.version.seriesTiming == .period ? .series : .intervalSeries }
 
     // MARK: Steps
 
@@ -233,12 +229,4 @@ struct ProgramCompiler: ~Copyable {
 
 extension ProgramStep {
     fileprivate var isConstant: Bool { code == .literal || code == .component }
-}
-
-extension ProgramField {
-    fileprivate mutating func setSeries(_ rule: SeriesRule) {
-        hasSeries = true
-        period = rule.period ?? 0
-        collision = rule.collision
-    }
 }

@@ -1,88 +1,80 @@
-/// SampledData after an origin of 0: when the samples were taken, `dimensions` and `data`.
+/// SampledData after its origin: when the samples were taken, `factor`, `dimensions` and `data`.
 extension ByteWriter {
-    /// Writes the numbers in `slot` of `content` on the plan's grid; gives the readings that share a slot with another
-    /// (or have no exact mean) and are therefore not there on their own.
+    /// Writes the series `form` of `content`; gives the readings that have no sample of their own, because they share
+    /// one: readings = values in `data` + this number.
     mutating func appendSeries(
-        _ content: borrowing WindowContent, slot: Int, start: Instant, plan: SeriesPlan, policy: SlotCollision,
-        timing: SeriesTiming
+        _ content: borrowing WindowContent, _ form: SeriesForm, timing: SeriesTiming
     ) -> Int {
-        appendSpacing(plan, timing)
+        appendSpacing(form.plan, timing)
+        if !form.scale.hasUnitFactor {
+            append(",\"factor\":")
+            append(form.scale.factor)
+        }
         append(",\"dimensions\":1,\"data\":\"")
-        if plan.isIrregular {
-            appendValues(content, slot: slot)
-            append("\"")
-            openOffsets(timing)
-            appendOffsets(content, slot: slot, start: start)
-            closeOffsets(timing)
-            return 0
-        }
-        var condensed = 0
-        if plan.isExact {
-            appendExactGrid(content, slot: slot, start: start, plan: plan)
-        } else {
-            condensed = appendGrid(content, slot: slot, start: start, plan: plan, policy: policy)
-        }
+        let condensed = appendData(content, form)
         append("\"")
+        if form.plan.isIrregular {
+            openOffsets(timing)
+            appendOffsets(content, form)
+            closeOffsets(timing)
+        }
         return condensed
     }
 
-    private mutating func appendExactGrid(
-        _ content: borrowing WindowContent, slot: Int, start: Instant, plan: SeriesPlan
-    ) {
+    /// Writes the tokens; gives the readings without a sample of their own.
+    mutating func appendData(_ content: borrowing WindowContent, _ form: SeriesForm) -> Int {
+        if form.plan.isIrregular {
+            appendValues(content, form)
+            return 0
+        }
+        guard form.plan.isExact else { return appendGrid(content, form) }
+        appendExactGrid(content, form)
+        return 0
+    }
+
+    private mutating func appendExactGrid(_ content: borrowing WindowContent, _ form: SeriesForm) {
+        let isPlain = form.isPlain
+        let period = form.plan.period
         var written: Int64 = 0
-        var expected = start.nanoseconds
+        var expected = form.start.nanoseconds
         for index in 0..<content.readings.count {
-            guard let number = content.number(index, slot: slot) else { continue }
+            guard let number = content.number(index, slot: form.slot) else { continue }
             let instant = content.readings[index].instant.nanoseconds
             // A division costs more than all else here, and most readings follow the one before.
             if instant != expected {
-                appendHoles(upTo: (instant - start.nanoseconds) / plan.period, written: &written)
+                appendHoles(upTo: (instant - form.start.nanoseconds) / period, written: &written)
             }
             if written > 0 { append(UInt8(ascii: " ")) }
-            append(number)
+            isPlain ? append(number) : appendToken(number, form)
             written += 1
-            expected = instant + plan.period
+            expected = instant + period
         }
-        appendHoles(upTo: plan.samples, written: &written)
+        appendHoles(upTo: form.plan.samples, written: &written)
     }
 
-    private mutating func appendGrid(
-        _ content: borrowing WindowContent, slot: Int, start: Instant, plan: SeriesPlan, policy: SlotCollision
-    ) -> Int {
-        var place: Int64 = 0
+    private mutating func appendGrid(_ content: borrowing WindowContent, _ form: SeriesForm) -> Int {
         var written: Int64 = 0
-        var sum = SlotSum()
         var condensed = 0
-        for index in 0..<content.readings.count {
-            guard let number = content.number(index, slot: slot) else { continue }
-            let next = (content.readings[index].instant.nanoseconds - start.nanoseconds) / plan.period
-            if next != place && sum.readings > 0 {
-                condensed += appendSlot(sum, policy, at: place, written: &written)
-                sum = SlotSum()
+        var walk = SampleWalk(form)
+        while let sample = walk.next(content) {
+            appendHoles(upTo: sample.place, written: &written)
+            guard let value = sample.value else {
+                appendHoles(upTo: sample.place + 1, written: &written)
+                condensed += sample.readings
+                continue
             }
-            place = next
-            sum.add(number, policy)
+            if written > 0 { append(UInt8(ascii: " ")) }
+            appendToken(value, form)
+            written += 1
+            condensed += sample.readings - 1
         }
-        condensed += appendSlot(sum, policy, at: place, written: &written)
-        appendHoles(upTo: plan.samples, written: &written)
+        appendHoles(upTo: form.plan.samples, written: &written)
         return condensed
     }
 
-    /// Writes the value of slot `place` after the holes before it; gives the readings it condenses.
-    @inline(__always)
-    private mutating func appendSlot(
-        _ sum: SlotSum, _ policy: SlotCollision, at place: Int64, written: inout Int64
-    ) -> Int {
-        guard sum.readings > 0 else { return 0 }
-        appendHoles(upTo: place, written: &written)
-        guard let value = sum.value(policy) else {
-            appendHoles(upTo: place + 1, written: &written)
-            return sum.readings
-        }
-        if written > 0 { append(UInt8(ascii: " ")) }
-        append(value)
-        written += 1
-        return sum.readings == 1 ? 0 : sum.readings
+    private mutating func appendToken(_ number: Decimal64, _ form: SeriesForm) {
+        if let mark = form.limits.mark(of: number) { return append(mark) }
+        form.scale.isPlain ? append(number) : append(digits: form.scale.token(of: number))
     }
 
     @inline(__always)
@@ -93,22 +85,23 @@ extension ByteWriter {
         }
     }
 
-    private mutating func appendValues(_ content: borrowing WindowContent, slot: Int) {
+    private mutating func appendValues(_ content: borrowing WindowContent, _ form: SeriesForm) {
         var isFirst = true
         for index in 0..<content.readings.count {
-            guard let number = content.number(index, slot: slot) else { continue }
+            guard let number = content.number(index, slot: form.slot) else { continue }
             if !isFirst { append(UInt8(ascii: " ")) }
-            append(number)
+            appendToken(number, form)
             isFirst = false
         }
     }
 
-    /// Writes milliseconds after the start, as R5's `SampledData.offsets` has them.
-    private mutating func appendOffsets(_ content: borrowing WindowContent, slot: Int, start: Instant) {
+    /// Writes the times of an irregular series' samples: milliseconds after its start, separated by spaces, as R5's
+    /// `SampledData.offsets` has them.
+    mutating func appendOffsets(_ content: borrowing WindowContent, _ form: SeriesForm) {
         var isFirst = true
-        for index in 0..<content.readings.count where content.number(index, slot: slot) != nil {
+        for index in 0..<content.readings.count where content.number(index, slot: form.slot) != nil {
             if !isFirst { append(UInt8(ascii: " ")) }
-            append(milliseconds: content.readings[index].instant.nanoseconds - start.nanoseconds)
+            append(milliseconds: content.readings[index].instant.nanoseconds - form.start.nanoseconds)
             isFirst = false
         }
     }

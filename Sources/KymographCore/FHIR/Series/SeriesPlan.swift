@@ -12,6 +12,9 @@ struct SeriesPlan {
     /// Whether every reading is exactly on its sample, so that none share one.
     var isExact = false
 
+    /// Whether every reading has a sample of its own.
+    var isSingle: Bool { isExact || isIrregular }
+
     /// Whether a series over `span` nanoseconds can be planned: a fixed `period` must stay within ``maxSamples``; with
     /// 0 (from the data) the span must be less than 292 years.
     static func fits(period: Int64, span: Int64) -> Bool {
@@ -73,8 +76,9 @@ struct SeriesPlan {
         return whole > 0 && (overflow || reach >= span) ? whole : max(exact, 1)
     }
 
+    /// The greatest common divisor of `divisor` and `offset`; neither is negative.
     @inline(__always)
-    private static func commonDivisor(_ divisor: Int64, _ offset: Int64) -> Int64 {
+    static func commonDivisor(_ divisor: Int64, _ offset: Int64) -> Int64 {
         if divisor > 0 && offset % divisor == 0 { return divisor }
         var (left, right) = (divisor, offset)
         while right != 0 { (left, right) = (right, left % right) }

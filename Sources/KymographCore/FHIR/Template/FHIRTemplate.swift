@@ -148,6 +148,9 @@ struct SeriesRule: Sendable {
     /// Nanoseconds between samples, or nil to take them from the data.
     var period: Int64?
     var collision: SlotCollision
+    var limits = SeriesLimits()
+    /// Whether origin and factor are chosen to shorten.
+    var isCompact = false
 }
 
 /// Which value a grid slot gets when several readings fall into it.

@@ -56,7 +56,7 @@ struct ValueReader {
             check(object, ["unit", "system", "code"], log: &log)
             return .quantity(unit(object, log: &log))
         case "SampledData":
-            check(object, ["unit", "system", "code", "defaultPeriod", "collision"], log: &log)
+            check(object, ["unit", "system", "code", "defaultPeriod"] + ValueReader.seriesMembers, log: &log)
             return .sampledData(unit(object, log: &log), series(object, period: "defaultPeriod", log: &log))
         case "CodeableConcept":
             check(object, ["text", "codes"], log: &log)
@@ -100,28 +100,6 @@ struct ValueReader {
         return unit
     }
 
-    private func series(_ object: FieldReader, period: String, log: inout DiagnosticLog) -> SeriesRule {
-        let collisions: [(String, SlotCollision)] = SlotCollision.allCases.map { ("\($0)", $0) }
-        return SeriesRule(
-            period: object.node(period).flatMap { readPeriod($0, period, log: &log) },
-            collision: object.choice("collision", among: collisions, log: &log) ?? .latest)
-    }
-
-    /// Milliseconds between samples; nil stands for "auto".
-    private func readPeriod(_ node: JSONNode, _ name: String, log: inout DiagnosticLog) -> Int64? {
-        switch node.value {
-        case .string(let text) where text.lowercased() == "auto": return nil
-        case .number(let text), .string(let text):
-            if let nanoseconds = MillisecondText.parse(text), nanoseconds > 0 { return nanoseconds }
-        default: break
-        }
-        let advice = "write the milliseconds between two samples, such as 1000, or \"auto\""
-        log.error(
-            node.position, "'\(name)' is not a number of milliseconds above zero", advice: advice,
-            finding: .wrongPeriod)
-        return nil
-    }
-
     private func statistics(_ object: FieldReader, log: inout DiagnosticLog) -> StatisticsRule {
         let names =
             ["valueType", "valueName", "unit", "system", "code", "aggregate", "components", "series"]
@@ -163,7 +141,7 @@ struct ValueReader {
 
     private func seriesComponent(_ node: JSONNode, log: inout DiagnosticLog) -> SeriesComponentRule? {
         guard let object = FieldReader.open(node, what: "a series", log: &log) else { return nil }
-        object.refuseUnknown(["codes", "period", "collision"], log: &log)
+        object.refuseUnknown(["codes", "period"] + ValueReader.seriesMembers, log: &log)
         let codings = CodeReader.codings(of: object, log: &log)
         // FHIR demands a code of every component.
         let concept = CodeableConcept(text: codings.isEmpty ? "series" : nil, codings: codings)
