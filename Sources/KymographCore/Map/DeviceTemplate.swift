@@ -50,8 +50,10 @@ public struct DeviceTemplate: Sendable {
     var encounter: TemplateExpression?
     var correlation: TemplateExpression?
 
-    /// Whether no expression needs a path into the match.
-    var takesMadeMatches: Bool { !expressions.contains { $0.fromMatch } }
+    /// Whether all expressions find their way in matches that JMESPath made: chains of members do, other paths do not.
+    var takesMadeMatches: Bool {
+        kind == .calculated && !expressions.contains { $0.fromMatch && !($0.path?.isMemberChain ?? false) }
+    }
 
     /// All expressions that are evaluated per match.
     var expressions: [TemplateExpression] {

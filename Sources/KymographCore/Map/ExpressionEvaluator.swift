@@ -4,6 +4,7 @@ struct ExpressionEvaluator: ~Copyable {
     var paths: PathEvaluator
     private var jmesPaths: JMESPathEvaluator
     private let hasJMESPath: Bool
+    private let madeForms: RawArray<Int32>
     /// What JMESPath had made when the list of matches was there.
     private var matchMark: JMESPathMark
     /// Why the last expression that gave ``failed`` did so; nil when it could not be read at all.
@@ -21,6 +22,7 @@ struct ExpressionEvaluator: ~Copyable {
         let queries = JMESPathEvaluator(program: set.jmesPathProgram, limits: limits, names: set.program.names)
         matchMark = queries.mark
         jmesPaths = queries
+        madeForms = RawArray(set.madeForms)
         hasJMESPath = !set.jmesPathProgram.nodes.isEmpty
     }
 
@@ -42,10 +44,21 @@ struct ExpressionEvaluator: ~Copyable {
     mutating func single(_ expression: ExpressionCode, match: Int, bytes: ByteView, compatible: Bool) -> Int {
         if expression.isAbsent { return ExpressionEvaluator.none }
         if expression.kind == .memberChain {
+            if expression.fromMatch, !isPlain(match) { return singleMade(expression, match: match, bytes: bytes) }
             let root = expression.fromMatch ? match : paths.scanner.root
             return paths.single(expression.path, root: root, bytes: bytes)
         }
         return singleGeneral(expression, match: match, bytes: bytes, compatible: compatible)
+    }
+
+    /// A chain of members in a match that JMESPath made.
+    @inline(never)
+    private mutating func singleMade(_ expression: ExpressionCode, match: Int, bytes: ByteView) -> Int {
+        let path = expression.path
+        if path.count == 0 { return match }
+        let form = ExpressionCode(jmesPath: JMESPathReference(root: madeForms[Int(path.start)]))
+        guard let result = evaluate(form, match: match, bytes: bytes) else { return ExpressionEvaluator.failed }
+        return jmesPaths.single(result, compatible: true)
     }
 
     @inline(never)

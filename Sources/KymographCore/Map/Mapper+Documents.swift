@@ -121,6 +121,7 @@ extension Mapper {
         var index = 0
         var element = body + 1
         while index < matches.count {
+            evaluator.releaseToMatches()
             let match = evaluator.match(index, of: matches)
             index += 1
             if isArray { markMatched(match) }

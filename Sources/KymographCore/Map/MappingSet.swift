@@ -63,6 +63,8 @@ public final class MappingSet: Sendable {
     /// Compiled expressions.
     let program: PathProgram
     let jmesPathProgram: JMESPathProgram
+    /// By first step of a path that starts at the match: the root of its form for made matches, or -1.
+    let madeForms: [Int32]
 
     init(
         mappings: [String], types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate],
@@ -74,6 +76,10 @@ public final class MappingSet: Sendable {
         self.templates = templates
         self.program = program.paths
         jmesPathProgram = program.jmesPaths
+        // A path without steps (the match itself) has no first step of its own.
+        var forms = [Int32](repeating: -1, count: program.paths.steps.count + 1)
+        for form in program.madeForms where form.count > 0 { forms[Int(form.path)] = form.reference.root }
+        madeForms = forms
     }
 
     /// The mappings and expressions of `other`, with its types numbered anew.
@@ -86,6 +92,7 @@ public final class MappingSet: Sendable {
         self.templates = templates
         program = other.program
         jmesPathProgram = other.jmesPathProgram
+        madeForms = other.madeForms
     }
 
     /// Numbers of the templates of the mappings named, in order.

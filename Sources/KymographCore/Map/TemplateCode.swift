@@ -42,6 +42,8 @@ struct ExpressionCode: BitwiseCopyable {
         self.fromMatch = fromMatch
     }
 
+    init(jmesPath reference: JMESPathReference) { self.init(.jmesPath, start: reference.root, fromMatch: false) }
+
     init(_ expression: TemplateExpression?) {
         guard let expression else {
             self = .absent

@@ -2,6 +2,8 @@
 struct ExpressionProgram: Sendable {
     var paths = PathProgram()
     var jmesPaths = JMESPathProgram()
+    /// For chains of members that start at the match: what they are in JMESPath, for matches that it made.
+    var madeForms: [(path: Int32, count: Int32, reference: JMESPathReference)] = []
 
     /// Lets the scanner know what JMESPath looks at: the members of its names, and where it looks at a whole object,
     /// all others, too.
@@ -65,7 +67,8 @@ struct TemplateExpression: Sendable {
     /// Compiles `text`. Expressions that only go from member to member become paths in both languages; where the
     /// envelope has the match, a path that starts at it is made relative to the match.
     ///
-    /// With `matchIsMade`, matches may be values that JMESPath made, in which only JMESPath finds its way.
+    /// With `matchIsMade`, matches may be values that JMESPath made, in which only JMESPath finds its way: paths that
+    /// start at the match get a second form for these.
     static func compile(
         _ text: String, _ language: ExpressionLanguage, scope: Scope, matchIsMade: Bool = false,
         into program: inout ExpressionProgram
@@ -73,33 +76,34 @@ struct TemplateExpression: Sendable {
         switch language {
         case .jsonPath:
             let path = try JSONPathParser.compile(text, into: &program.paths)
-            var compiled = scoped(text, path, scope, program.paths)
-            guard matchIsMade, compiled.fromMatch, scope == .envelopeWithMatch else { return compiled }
-            if path.isMemberChain { return try query(text, program.paths.names(of: path), into: &program) }
-            compiled.needsComposition = true
+            let compiled = scoped(text, path, scope, program.paths)
+            if matchIsMade { try addMadeForm(of: compiled, into: &program) }
             return compiled
         case .jmesPath:
             let reference = try JMESPathParser.compile(text, into: &program.jmesPaths)
             // A match must not be null, which a path would not see.
             if scope == .envelopeWithMatch,
-                let names = JMESPathProgram.memberChain(reference, in: program.jmesPaths),
-                !matchIsMade || names.first != "matchedToken"
+                let names = JMESPathProgram.memberChain(reference, in: program.jmesPaths)
             {
-                return scoped(text, program.paths.memberChain(names), scope, program.paths)
+                let compiled = scoped(text, program.paths.memberChain(names), scope, program.paths)
+                if matchIsMade { try addMadeForm(of: compiled, into: &program) }
+                return compiled
             }
             program.shareNames()
             return TemplateExpression(text: text, form: .jmesPath(reference), fromMatch: false)
         }
     }
 
-    /// A chain of members as JMESPath.
-    private static func query(
-        _ text: String, _ names: [String], into program: inout ExpressionProgram
-    ) throws(ExpressionError) -> TemplateExpression {
+    /// Adds the form for made matches of a chain of members that starts at the match.
+    private static func addMadeForm(
+        of expression: TemplateExpression, into program: inout ExpressionProgram
+    ) throws(ExpressionError) {
+        guard let path = expression.path, expression.fromMatch, path.isMemberChain else { return }
+        let names = ["matchedToken"] + program.paths.names(of: path)
         let chain = names.map(JSONText.quoted).joined(separator: ".")
         let reference = try JMESPathParser.compile(chain, into: &program.jmesPaths)
+        program.madeForms.append((path: path.start, count: path.count, reference: reference))
         program.shareNames()
-        return TemplateExpression(text: text, form: .jmesPath(reference), fromMatch: false)
     }
 
     private static func scoped(

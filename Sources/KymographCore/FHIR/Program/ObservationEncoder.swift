@@ -161,11 +161,11 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     ) {
         switch step.code {
         case .subject where references.toEntries:
-            writer.appendReference(references.subject, "Patient/", isByID: references.isByID)
+            writer.appendReference(references.subject)
         case .subject where isReference: referenceLogical.appendSubject(of: content.series, to: &writer)
         case .subject: logical.appendSubject(of: content.series, to: &writer)
         case .device where references.toEntries:
-            writer.appendReference(references.device, "Device/", isByID: references.isByID)
+            writer.appendReference(references.device)
         case .device where isReference: referenceLogical.appendDevice(of: content.series, to: &writer)
         case .device: logical.appendDevice(of: content.series, to: &writer)
         default:

@@ -24,66 +24,13 @@ extension BundleWriter {
     /// Writes the entries of the Patient and the Device of prepared `content` unless the bundle has them; gives how
     /// the Observation refers to them.
     ///
-    /// Where Observations are put by id, so are these, under the ids of the reference's Create mode.
+    /// By conditional create, as the reference looks them up by identifier before it creates them: a PUT under the ids
+    /// of its Create mode would replace what the server's Patients have got since.
     @inline(never)
     mutating func requireReferenceResources(_ content: borrowing WindowContent) -> ObservationReferences {
-        let subject = encoder.referenceSystems.subject(of: content.series)
-        let device = encoder.referenceSystems.device(of: content.series)
         var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
-        guard encoder.options.write == .putByID else {
-            references.subject = require("Patient", subject)
-            references.device = require("Device", device)
-            return references
-        }
-        let digests = encoder.resourceDigests
-        references.isByID = references.toEntries
-        references.subject = digests.subject
-        references.device = digests.device
-        if isNew("Patient", digests.subject) {
-            openEntry()
-            openPut("Patient", subject, digests.subject)
-            closePut("Patient", digests.subject)
-        }
-        if isNew("Device", digests.device) {
-            openEntry()
-            openPut("Device", device, digests.device)
-            // Entries of a batch must not refer to each other.
-            if references.isByID {
-                output.append(",\"patient\":{\"reference\":\"Patient/")
-                output.appendHex(digests.subject)
-                output.append("\"}")
-            }
-            closePut("Device", digests.device)
-        }
+        references.subject = require("Patient", encoder.referenceSystems.subject(of: content.series))
+        references.device = require("Device", encoder.referenceSystems.device(of: content.series))
         return references
-    }
-
-    /// Whether the bundle has no resource of this id yet; from now on it has.
-    private mutating func isNew(_ type: StaticString, _ digest: Digest256.Bytes) -> Bool {
-        scratch.removeAll()
-        scratch.append(type)
-        scratch.append("/")
-        scratch.appendHex(digest)
-        return resources.add(scratch.view, digest: digest)
-    }
-
-    private mutating func openPut(
-        _ type: StaticString, _ identifier: ResourceIdentifier, _ digest: Digest256.Bytes
-    ) {
-        output.append("{\"resource\":{\"resourceType\":\"")
-        output.append(type)
-        output.append("\",\"id\":\"")
-        output.appendHex(digest)
-        output.append("\",\"identifier\":[")
-        output.append(identifier)
-        output.append("]")
-    }
-
-    private mutating func closePut(_ type: StaticString, _ digest: Digest256.Bytes) {
-        output.append("},\"request\":{\"method\":\"PUT\",\"url\":\"")
-        output.append(type)
-        output.append("/")
-        output.appendHex(digest)
-        output.append("\"}}")
     }
 }

@@ -15,6 +15,7 @@ public enum FHIRTemplateLoader {
         }
         let file = FieldReader(root, what: "a CollectionFhir template", log: &log)
         log.fhirVersion = FHIRVersion.declared(in: file, output: version, log: &log)
+        if version == .stu3 { FHIRVersion.refuseForSTU3(elements, log: &log) }
         let templates = elements.compactMap { readTemplate($0, log: &log) }
         let kept = withoutDuplicates(templates, log: &log)
         log.attributeToTemplates(of: root)
