@@ -168,14 +168,11 @@ import Testing
     }
 
     @Test func madeMatchesTakeLinearTime() throws {
+        // With a document of its own for each match this takes minutes.
+        let count = 50_000
+        let payload = "[" + Array(repeating: first, count: count).joined(separator: ",") + "]"
         let run = try MappingRun([template(match: "Body[].{d: d, t: t, v: v}")])
-        func time(_ count: Int) -> Duration {
-            let payload = "[" + Array(repeating: first, count: count).joined(separator: ",") + "]"
-            return ContinuousClock().measure { #expect(run.line(payload).readings.count == count) }
-        }
-        _ = time(200)
-        // Ten times the elements; with a document for each of them it would be a hundred times.
-        #expect(time(2_000) < time(200) * 40)
+        #expect(run.line(payload).readings.count == count)
     }
 
     // MARK: IoT Central
