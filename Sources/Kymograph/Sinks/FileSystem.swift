@@ -92,6 +92,29 @@ enum FileSystem {
         return unsafe pread(descriptor, &byte, 1, offset) == 1 ? byte : nil
     }
 
+    /// Bytes from where an open file stands to its end, but not many more than `limit`; nil, with `errno`, when they
+    /// cannot be read.
+    static func read(_ descriptor: Int32, limit: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4_096)
+        while bytes.count <= limit {
+            let size = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if size < 0 { return nil }
+            if size == 0 { break }
+            bytes += chunk.prefix(size)
+        }
+        return bytes
+    }
+
+    /// The content of a file of up to 4 MiB; nil when it cannot be read.
+    static func content(_ path: String) -> [UInt8]? {
+        let raw = open(path, O_RDONLY)
+        guard raw >= 0 else { return nil }
+        let file = Descriptor(raw)
+        guard let bytes = read(file.raw, limit: 4 << 20), bytes.count <= 4 << 20 else { return nil }
+        return bytes
+    }
+
     private static func waitUntilWritable(_ descriptor: Int32) {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         unsafe poll(&entry, 1, -1)
