@@ -73,6 +73,9 @@ extension Mapper {
         if let reason = absence(value, found, template) { return reason }
         guard found >= 0 else { return nil }
         let token = evaluator.token(found)
+        if token.kind == TokenKind.array, value.takesSamples {
+            return readSamples(value, found, bytes, &stored)
+        }
         if token.kind == TokenKind.null || token.isContainer { return nil }
         if value.isNumeric {
             guard token.kind == TokenKind.number || token.kind == TokenKind.string else { return .invalidValue }
@@ -95,7 +98,8 @@ extension Mapper {
             guard value.isRequired else { return nil }
             let token = evaluator.token(found)
             if token.kind == TokenKind.null { return .nullValue }
-            return token.isContainer ? .invalidValue : nil
+            let isSamples = value.takesSamples && token.kind == TokenKind.array
+            return token.isContainer && !isSamples ? .invalidValue : nil
         }
         if found == ExpressionEvaluator.none { return value.isRequired ? .missingValue : nil }
         // Several tokens for an optional value end the event in the reference; here the value is left out (quirk 5).
