@@ -130,25 +130,27 @@ struct ValueCode: BitwiseCopyable {
     var isRequired: Bool
     var reading: Reading
 
-    /// How a value is kept.
+    /// How a value is kept. The lowest bit is set where it is a number, the next where it may be an array of them.
     enum Reading: UInt8 {
-        case text, number
-        /// A number, or an array of them.
-        case samples
+        case text = 0
+        case number = 1
+        case textOrSamples = 2
+        case numberOrSamples = 3
     }
 
     @inline(__always)
-    var isNumeric: Bool { reading != .text }
+    var isNumeric: Bool { reading.rawValue & 1 != 0 }
     @inline(__always)
-    var takesSamples: Bool { reading == .samples }
+    var takesSamples: Bool { reading.rawValue & 2 != 0 }
 }
 
 extension MeasurementType {
     /// How the value of each slot is kept. Arrays are none of the reference's values.
     var readings: [ValueCode.Reading] {
         isNumeric.indices.map { slot in
-            let isArray = slot < takesSamples.count && takesSamples[slot] && compatibility == .none
-            return isArray ? .samples : isNumeric[slot] ? .number : .text
+            let mayBeArray = slot < takesSamples.count && takesSamples[slot] && compatibility == .none
+            if mayBeArray { return isNumeric[slot] ? .numberOrSamples : .textOrSamples }
+            return isNumeric[slot] ? .number : .text
         }
     }
 }

@@ -42,6 +42,25 @@ import Testing
         #expect(losses.unwritten == 2 && losses.passedOver == 0)
     }
 
+    /// A component that a profile demands has the same reason; one that the reading lacks is unknown, or left out.
+    @Test func textsInPlaceOfNumbersLeaveTheOthers() throws {
+        var window = TestWindow()
+        window.add(0, [1: "80"], texts: [0: "loose", 2: "loose"])
+        let (observation, outcome, losses) = try encode(TestTemplates.bloodPressure, window)
+        #expect(outcome == .written(condensedValues: 0) && losses.unwritten == 2)
+        #expect(observation?.text("component.0.dataAbsentReason.coding.0.code") == "error")
+        #expect(observation?.text("component.1.valueQuantity.value") == "80")
+        #expect(observation?.text("component.2.dataAbsentReason.coding.0.code") == "error")
+        var other = TestWindow()
+        other.add(0, [1: "80"])
+        let (lacking, _, none) = try encode(TestTemplates.bloodPressure, other)
+        #expect(lacking?.text("component.0.dataAbsentReason.coding.0.code") == "unknown")
+        #expect(lacking?.member("component")?.elements?.count == 2 && none == ObservationLosses())
+        var empty = TestWindow()
+        empty.add(0, texts: [0: "loose"])
+        #expect(try encode(TestTemplates.bloodPressure, empty).outcome == .skipped(.invalidValue))
+    }
+
     @Test func withoutAnyUsableValueThereIsNoObservation() throws {
         var window = TestWindow()
         window.add(0, [1: "5.5"], texts: [2: "31 April"])

@@ -149,6 +149,20 @@ import Testing
         #expect(try TextJSON.parse(writer.view.string).text("valueSampledData.data") == "1 E 2 E")
     }
 
+    /// A text in place of the array is the reason why there is none.
+    @Test func aTextInPlaceOfTheArray() throws {
+        let pipeline = try TestPipeline(
+            WaveformTests.template("\"valueName\":\"x\",\"dimensions\":1,\"defaultPeriod\":4,\"absent\":true"))
+        #expect(!pipeline.types[0].isNumeric[0])
+        var window = TestWindow()
+        window.add(0, texts: [0: "NaN"])
+        let observation = try pipeline.observation(window)
+        #expect(observation.text("dataAbsentReason.coding.0.code") == "not-a-number")
+        var other = TestWindow()
+        other.add(0, arrays: [0: ["1", "2"]])
+        #expect(try series(pipeline, other).text("data") == "1 2")
+    }
+
     /// A reading with a length begins with it.
     @Test func theFirstSampleIsAtTheStartOfTheReading() throws {
         var pipeline = try TestPipeline(twoNames, durationSlot: 3)

@@ -89,6 +89,14 @@ import Testing
         #expect(reference.line(line("[1,2]")).values() == [nil])
     }
 
+    /// What the template names as absent is a text, beside arrays and numbers.
+    @Test func textsInPlaceOfAnArray() throws {
+        let run = try run(Self.waveform + ",\"absent\":true")
+        #expect(run.line(line("\"NaN\"")).values() == ["NaN"])
+        #expect(run.line(line("[1,2]")).values() == ["1 2"])
+        #expect(run.line(line("3.0")).values() == ["3.0"])
+    }
+
     @Test func takesArraysThatJMESPathMade() throws {
         let run = try run(kind: "Calculated", expression: "sort(matchedToken.x)")
         #expect(run.line(line("[3,-1.5,2]")).values() == ["-1.5 2 3"])

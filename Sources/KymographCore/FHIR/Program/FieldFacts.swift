@@ -47,12 +47,18 @@ struct FieldFacts: BitwiseCopyable {
         self.reason = ProgramTables.errorReason
     }
 
+    /// Notes that the readings say why there is no value.
+    mutating func explain(_ entry: Int32) {
+        loss = nil
+        reason = entry
+    }
+
     /// Looks through `content` for `field`.
     static func survey(_ field: ProgramField, _ content: borrowing WindowContent) -> FieldFacts {
         guard field.slot >= 0 else { return FieldFacts() }
         switch field.kind {
         case .text, .presence: return latest(content, Int(field.slot), orText: true)
-        case .number: return latest(content, Int(field.slot), orText: false)
+        case .number: return number(content, Int(field.slot))
         case .series: return series(content, Int(field.slot))
         case .statistics: return statistics(content, field)
         // Its texts can only be judged with the program's tables.
@@ -77,13 +83,30 @@ struct FieldFacts: BitwiseCopyable {
         return facts
     }
 
+    private static func number(_ content: borrowing WindowContent, _ slot: Int) -> FieldFacts {
+        var facts = latest(content, slot, orText: false)
+        if facts.count == 0, texts(content, slot) > 0 { facts.lose(.invalidValue) }
+        return facts
+    }
+
     private static func series(_ content: borrowing WindowContent, _ slot: Int) -> FieldFacts {
         var facts = latest(content, slot, orText: false)
-        guard facts.count > 0 else { return facts }
-        for index in 0..<content.readings.count where content.readings[index].payloadBytes > 0 {
-            if content.hasNoNumber(index, slot: slot) { facts.passedOver += 1 }
-        }
+        facts.pass(over: texts(content, slot))
         return facts
+    }
+
+    /// Readings with something else than a number in `slot`.
+    private static func texts(_ content: borrowing WindowContent, _ slot: Int) -> Int {
+        var count = 0
+        for index in 0..<content.readings.count where content.readings[index].payloadBytes > 0 {
+            if content.hasNoNumber(index, slot: slot) { count += 1 }
+        }
+        return count
+    }
+
+    /// Notes `texts` readings without a number: beside others they are passed over, alone there is no value.
+    private mutating func pass(over texts: Int) {
+        if count > 0 { passedOver = texts } else if texts > 0 { lose(.invalidValue) }
     }
 
     private static func statistics(_ content: borrowing WindowContent, _ field: ProgramField) -> FieldFacts {
@@ -121,12 +144,13 @@ struct FieldFacts: BitwiseCopyable {
 
     private static func mixed(_ content: borrowing WindowContent, _ field: ProgramField) -> FieldFacts {
         var facts = FieldFacts()
+        var texts = 0
         var sum = ExactSum()
         var least = Decimal64(mantissa: 0)
         var greatest = least
         for index in 0..<content.readings.count {
             guard let number = content.number(index, slot: Int(field.slot)) else {
-                if content.hasNoNumber(index, slot: Int(field.slot)) { facts.passedOver += 1 }
+                if content.hasNoNumber(index, slot: Int(field.slot)) { texts += 1 }
                 continue
             }
             sum.add(number)
@@ -141,6 +165,7 @@ struct FieldFacts: BitwiseCopyable {
             facts.count += 1
             facts.last = index
         }
+        facts.pass(over: texts)
         return complete(facts, field, least: least, sum)
     }
 
@@ -148,11 +173,8 @@ struct FieldFacts: BitwiseCopyable {
     private static func complete(
         _ found: FieldFacts, _ field: ProgramField, least: Decimal64, _ sum: ExactSum
     ) -> FieldFacts {
+        guard found.count > 0 else { return found }
         var facts = found
-        guard found.count > 0 else {
-            facts.passedOver = 0
-            return facts
-        }
         // One reading is not a statistic: it keeps its own digits.
         let result: Decimal64?
         switch field.aggregate {

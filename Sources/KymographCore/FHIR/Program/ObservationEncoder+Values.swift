@@ -12,7 +12,8 @@ extension ObservationEncoder {
             return
         }
         if facts.count == 0 {
-            facts.reason = tables.reason(field, content)
+            let reason = tables.reason(field, content)
+            if reason >= 0 { facts.explain(reason) }
             return
         }
         guard field.kind == .statistics else { return }

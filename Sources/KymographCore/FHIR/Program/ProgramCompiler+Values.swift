@@ -76,7 +76,9 @@ extension ProgramCompiler {
 
     /// Why the value is absent, what it means and what is usual; each followed by what comes after.
     mutating func addExtras(_ rule: ValueRule, _ field: UInt16, then tail: String) {
-        if isExplained(rule) {
+        if rule.extras.absent.isEmpty {
+            if isExplained(rule) { literal("\(JSONText.dataAbsentReason("error"))\(tail)", .explained, field) }
+        } else {
             let system = JSONText.quoted("http://terminology.hl7.org/CodeSystem/data-absent-reason")
             literal("\"dataAbsentReason\":{\"coding\":[{\"system\":\(system),\"code\":\"", .explained, field)
             step(.reason, .explained, field)
@@ -91,7 +93,7 @@ extension ProgramCompiler {
     /// Whether a reason can stand in the place of the value: one that the template states, or that what there is cannot
     /// be written.
     func isExplained(_ rule: ValueRule) -> Bool {
-        !rule.extras.absent.isEmpty || (!isReference && (rule.kind.mayBeLost || rule.extras.mayCompare))
+        !rule.extras.absent.isEmpty || (!isReference && rule.kind.mayBeLost)
     }
 
     /// The members of a value of a further type, followed by `tail`.
@@ -199,8 +201,8 @@ extension ValueRule.Kind {
     /// Whether there can be readings that it cannot write.
     fileprivate var mayBeLost: Bool {
         switch self {
-        case .statistics, .sampledData, .typed: true
-        case .quantity, .string, .codeableConcept: false
+        case .quantity, .statistics, .sampledData, .typed: true
+        case .string, .codeableConcept: false
         }
     }
 }
