@@ -82,6 +82,9 @@ enum SettingTable {
             "Identifier system of the Patient that stands for the wearer of a device without patient"),
         .uri("output.systems.encounter", \.output.encounterSystem, "Identifier system of encounters"),
         .uri("output.systems.observation", \.output.observationSystem, "Identifier system of Observations"),
+        .uri(
+            "output.systems.resource", \.output.resourceSystem,
+            "Identifier system of other resources that readings become"),
         .text("deadLetter", "file", \.deadLetter, "File for rejected readings, as NDJSON"),
     ]
 

@@ -16,6 +16,7 @@ struct IdentifierSystems {
     let device: IdentifierSystem
     let encounter: IdentifierSystem
     let observation: IdentifierSystem
+    let resource: IdentifierSystem
     /// The version of FHIR that references to these are written in.
     let version: FHIRVersion
 
@@ -25,6 +26,7 @@ struct IdentifierSystems {
         device = IdentifierSystem(options.deviceSystem)
         encounter = IdentifierSystem(options.encounterSystem)
         observation = IdentifierSystem(options.observationSystem)
+        resource = IdentifierSystem(options.resourceSystem)
         version = options.version
     }
 

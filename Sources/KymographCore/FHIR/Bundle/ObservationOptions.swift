@@ -40,6 +40,8 @@ public struct ObservationOptions: Sendable {
     public var encounterSystem = "urn:kymograph:encounter"
     /// Identifier system of Observations.
     public var observationSystem = "urn:kymograph:observation"
+    /// Identifier system of resources that are neither Observations nor what readings are about.
+    public var resourceSystem = "urn:kymograph:resource"
     /// The version of FHIR.
     public var version = FHIRVersion.r4
     /// The type of bundles.
@@ -54,6 +56,8 @@ public struct ObservationOptions: Sendable {
 
     /// Whether Observations carry an id of ours.
     var writesID: Bool { format == .ndjson || bundleType == .collection || write == .putByID }
+    /// Whether Devices that readings describe carry an id of ours: not where a server may have given them one before.
+    var writesDeviceID: Bool { format == .ndjson || bundleType == .collection }
     /// Whether Observations refer to entries of their own bundle.
     var refersToEntries: Bool { format == .bundle && bundleType != .batch }
 }

@@ -5,6 +5,8 @@ struct ProgramCompiler: ~Copyable {
     var fields = RawArray<ProgramField>()
     var types = RawArray<TypeProgram>()
     var tables = ProgramTables()
+    var resources = RawArray<ResourceProgram>()
+    var resourceSteps = RawArray<ResourceStep>()
     private let options: ObservationOptions
     /// First field of the type being compiled.
     private var firstField = 0
@@ -25,14 +27,18 @@ struct ProgramCompiler: ~Copyable {
         firstStep = steps.count
         var program = TypeProgram()
         program.nameStart = constants.count
-        isReference = type.compatibility == .iomtFHIR
+        isReference = type.compatibility == .iomtFHIR && template?.resource == nil
         let name = Array(type.name.utf8)
         if isReference { constants.append(name) } else { constants.appendIdentityPart(name) }
         program.nameEnd = constants.count
         program.durationSlot = type.durationSlot ?? -1
         program.segment = segment(type.grouping)
         program.isCompatible = isReference
-        if let template {
+        if let template, let resource = template.resource {
+            program.resource = Int32(resources.count)
+            resources.append(addResource(resource, profiles: template.profiles, type))
+            step(.resource)
+        } else if let template {
             let shaped = isReference ? ReferenceShape.apply(to: template, typeName: type.name) : template
             compile(shaped, type, into: &program)
         }

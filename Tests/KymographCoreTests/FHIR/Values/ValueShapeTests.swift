@@ -46,7 +46,7 @@ import Testing
                 continue
             }
         }
-        #expect(writer.observationCount == shapes.count)
+        #expect(writer.contentCount == shapes.count)
         #expect(try SharedFiles.complaints(writer.finish().string, name: "shapes.ndjson") == "")
     }
 
