@@ -35,6 +35,29 @@ struct VersionTests {
         #expect(findings.isEmpty, "\(findings.prefix(20))")
     }
 
+    /// Readings of types that have one MDC code.
+    private static let deviceReadings = [
+        "\"type\":\"bodyMass\",\"value\":72.50,\"unit\":\"kg\"",
+        "\"type\":\"oxygenSaturation\",\"value\":97,\"unit\":\"%\"",
+        "\"type\":\"bloodPressure\",\"systolic\":122,\"diastolic\":78,\"unit\":\"mm[Hg]\"",
+        "\"type\":\"interstitialGlucose\",\"value\":5.5,\"unit\":\"mmol/L\"",
+    ].map { "{\"deviceId\":\"d-1\",\"timestamp\":\"2026-03-01T08:00:00.125Z\",\($0)}" }
+
+    /// Observations in the shape of the Personal Health Devices guide, for which validators know FHIR R4 only.
+    @Test(arguments: ["R4", "R4B"]) func personalHealthIsValid(version: String) throws {
+        let folder = TemporaryFolder()
+        let done = try Kymo.run(
+            ["run", "--stdin", "--fhir-version", version, "--lateness", "10m"],
+            environment: ["KYMO_OUTPUT_PROFILE": "phd", "KYMO_OUTPUT_GATEWAY": "FE-ED-AB-EE-DE-AD-77-C3"],
+            input: .bytes(Readings.ndjson(Self.deviceReadings) + (try SimulatedReadings.tenMinutes(seed: 5))))
+        #expect(done.end == .exit(0) && done.error.contains("[type heartRate, no-device-code]"), "\(done.error)")
+        Files.write(done.output, to: folder.file("phd.ndjson"))
+        let text = String(decoding: done.output, as: UTF8.self)
+        #expect(text.contains("PhdNumericObservation") && text.contains("observation-gatewayDevice"))
+        let findings = try Validator.findings(in: [folder.file("phd.ndjson")], version: version)
+        #expect(findings.isEmpty, "\(findings.prefix(20))")
+    }
+
     /// Every example of the catalogue.
     @Test(arguments: FHIRVersion.allCases) func catalogueIsValid(version: FHIRVersion) throws {
         let folder = TemporaryFolder()

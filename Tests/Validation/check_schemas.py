@@ -165,7 +165,7 @@ def extensions():
         yield "fhir", resource(content), is_valid
     yield "fhir", resource({"status": "a"}, identity="reading", profile=["urn:a"], **{"from": "heartRate"}), True
     yield "fhir", resource({"status": "a"}, identity="window"), False
-    yield "fhir", resource({"status": "a"}, resourceType="Observation"), False
+    yield "fhir", resource({"status": "a"}, resourceType="Bundle"), False
     yield "fhir", resource({"status": "a"}, period="1h"), False
 
 

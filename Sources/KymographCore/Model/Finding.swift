@@ -24,6 +24,7 @@ public enum Finding: String, CaseIterable, Sendable {
     // Resources that are no Observations.
     case resourceType = "resource-type"
     case resourceBody = "resource-body"
+    case noDeviceCode = "no-device-code"
     case unknownElement = "unknown-element"
     case missingElement = "missing-element"
 

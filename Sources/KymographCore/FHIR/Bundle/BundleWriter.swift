@@ -117,6 +117,7 @@ public struct BundleWriter: ~Copyable, Sendable {
         var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
         references.subject = require("Patient", encoder.systems.subject(of: content.series))
         references.device = require("Device", encoder.systems.device(of: content.series))
+        if encoder.options.namesGateway { references.gateway = requireGateway() }
         return references
     }
 
@@ -197,7 +198,7 @@ public struct BundleWriter: ~Copyable, Sendable {
         output.append("]}")
     }
 
-    private mutating func writeRequest(_ type: StaticString, _ identifier: ResourceIdentifier) {
+    mutating func writeRequest(_ type: StaticString, _ identifier: ResourceIdentifier) {
         output.append(",\"request\":{\"method\":\"POST\",\"url\":\"")
         output.append(type)
         output.append("\",\"ifNoneExist\":\"")

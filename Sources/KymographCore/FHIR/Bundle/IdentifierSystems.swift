@@ -17,6 +17,8 @@ struct IdentifierSystems {
     let encounter: IdentifierSystem
     let observation: IdentifierSystem
     let resource: IdentifierSystem
+    /// The gateway.
+    let gateway: ResourceIdentifier
     /// The version of FHIR that references to these are written in.
     let version: FHIRVersion
 
@@ -27,6 +29,8 @@ struct IdentifierSystems {
         encounter = IdentifierSystem(options.encounterSystem)
         observation = IdentifierSystem(options.observationSystem)
         resource = IdentifierSystem(options.resourceSystem)
+        gateway = ResourceIdentifier(
+            system: IdentifierSystem(options.gatewaySystem), value: Array(options.gateway.utf8))
         version = options.version
     }
 

@@ -171,6 +171,10 @@ public struct ObservationEncoder: ~Copyable, Sendable {
                 writeFurther(step, content, program, &writer)
             case .series: condensed += writeSeries(step, content, program, &writer)
             case .referenceIssued: writeIssued(content, &writer)
+            case .gateway: writeGateway(references, &writer)
+            case .guideStatus: writeGuideStatus(content, &writer)
+            case .guideIdentifier:
+                writeGuideIdentifier(content, code: constants.view(Int(step.start)..<Int(step.end)), &writer)
             case .resource: writeResource(content, program, references: references, into: &writer)
             }
         }

@@ -22,6 +22,8 @@ struct ProgramStep: BitwiseCopyable {
         case comparator, second, boolean, time, period, range
         /// Why a value is absent, what it means, a figure of the window, when it came.
         case reason, interpretation, figure, issued
+        /// What the Personal Health Devices guide has in its own way.
+        case gateway, guideStatus, guideIdentifier
         /// All of a resource that is no Observation.
         case resource
     }

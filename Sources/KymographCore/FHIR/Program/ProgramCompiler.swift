@@ -39,14 +39,19 @@ struct ProgramCompiler: ~Copyable {
             resources.append(addResource(resource, profiles: template.profiles, type))
             step(.resource)
         } else if let template {
-            let shaped = isReference ? ReferenceShape.apply(to: template, typeName: type.name) : template
-            compile(shaped, type, into: &program)
+            compile(shaped(template, type), type, into: &program)
         }
         program.stepStart = firstStep
         program.stepEnd = steps.count
         program.fieldStart = firstField
         program.fieldEnd = fields.count
         types.append(program)
+    }
+
+    /// The template as those have it whose form Observations are to have.
+    private func shaped(_ template: FHIRTemplate, _ type: MeasurementType) -> FHIRTemplate {
+        if isReference { return ReferenceShape.apply(to: template, typeName: type.name) }
+        return options.isPersonalHealth ? PersonalHealthShape.apply(to: template) : template
     }
 
     private func segment(_ grouping: Grouping) -> TypeProgram.Segment {
@@ -94,8 +99,10 @@ struct ProgramCompiler: ~Copyable {
         if !meta.isEmpty { literal(",\"meta\":{\(meta)}") }
         literal(",\"identifier\":[{\"system\":\(JSONText.quoted(observationSystem)),\"value\":\"")
         step(.identifier)
-        literal("\"}],\"status\":\"")
-        step(.status)
+        literal("\"}")
+        addGuideIdentifier(template)
+        literal("],\"status\":\"")
+        step(followsGuide ? .guideStatus : .status)
         literal("\"")
         let categories = template.categories.map(JSONText.object)
         if !categories.isEmpty { literal(",\"category\":[\(categories.joined(separator: ","))]") }
@@ -111,6 +118,21 @@ struct ProgramCompiler: ~Copyable {
         literal("\"issued\":\"")
         step(.referenceIssued)
         literal("\",")
+    }
+
+    /// Whether the type being compiled has the shape of the Personal Health Devices guide.
+    var followsGuide: Bool { options.isPersonalHealth && !isReference }
+
+    /// Whether Observations of the type being compiled name the gateway.
+    var namesGateway: Bool { options.namesGateway && !isReference }
+
+    /// Adds the guide's own identifier, where there is the MDC code that it is made of.
+    private mutating func addGuideIdentifier(_ template: FHIRTemplate) {
+        guard followsGuide, let code = PersonalHealthShape.deviceCode(of: template) else { return }
+        literal(",{\"system\":\(JSONText.quoted(PersonalHealthShape.identifierSystem)),\"value\":\"")
+        step(.guideIdentifier)
+        addBytes(String(JSONText.quoted(code).dropFirst().dropLast()))
+        literal("\"}")
     }
 
     private var observationSystem: String { isReference ? ReferenceShape.system : options.observationSystem }

@@ -14,6 +14,7 @@ extension BundleWriter {
         let systems = encoder.ownSystems
         if resource.refersToPatient { references.subject = require("Patient", systems.subject(of: content.series)) }
         if resource.refersToDevice { references.device = require("Device", systems.device(of: content.series)) }
+        if resource.refersToGateway, !encoder.options.gateway.isEmpty { references.gateway = requireGateway() }
         openEntry()
         output.append("{")
         let isReferred = resource.identity == .device && encoder.options.refersToEntries

@@ -58,6 +58,10 @@ extension ElementChange {
         "Communication.instantiatesCanonical": .carried("Uri"),
         "Communication.instantiatesUri": .carried("Uri"),
         "Flag.category": .single("category"),
+        "Observation.encounter": .named("context"),
+        "Observation.interpretation": .single("interpretation"),
+        "Observation.component.interpretation": .single("interpretation"),
+        "Observation.note": .single("comment", part: "text"),
     ]
 
     private static let toR5: [String: ElementChange] = [

@@ -109,6 +109,33 @@ struct ElementTable: Sendable {
                 priority medium* subject topic about* encounter sent received recipient* sender reason* payload* note*
                 """),
         Row(
+            type: "Observation", version: .stu3,
+            elements: """
+                basedOn* status! category* code! subject context effectiveDateTime|effectivePeriod issued performer* \
+                valueQuantity|valueCodeableConcept|valueString|valueBoolean|valueRange|valueRatio|valueSampledData \
+                valueAttachment valueTime valueDateTime valuePeriod dataAbsentReason interpretation comment bodySite \
+                method specimen device referenceRange* related* component*
+                """),
+        Row(
+            type: "Observation", version: .r4,
+            elements: """
+                basedOn* partOf* status! category* code! subject focus* encounter \
+                effectiveDateTime|effectivePeriod|effectiveTiming|effectiveInstant issued performer* \
+                valueQuantity|valueCodeableConcept|valueString|valueBoolean|valueInteger|valueRange|valueRatio \
+                valueSampledData valueTime valueDateTime valuePeriod dataAbsentReason interpretation* note* bodySite \
+                method specimen device referenceRange* hasMember* derivedFrom* component*
+                """),
+        Row(
+            type: "Observation", version: .r5,
+            elements: """
+                instantiatesCanonical instantiatesReference basedOn* triggeredBy* partOf* status! category* code! \
+                subject focus* encounter effectiveDateTime|effectivePeriod|effectiveTiming|effectiveInstant issued \
+                performer* valueQuantity|valueCodeableConcept|valueString|valueBoolean|valueInteger|valueRange \
+                valueRatio|valueSampledData valueTime valueDateTime valuePeriod valueAttachment valueReference \
+                dataAbsentReason interpretation* note* bodySite bodyStructure method specimen device referenceRange* \
+                hasMember* derivedFrom* component*
+                """),
+        Row(
             type: "Flag", version: .stu3,
             elements: "status! category code! subject! period encounter author"),
         Row(

@@ -105,6 +105,7 @@ extension ObservationEncoder {
         switch step.code {
         case .text, .word, .number, .boolean, .time: isThere = hasValue(step, content, program)
         case .encounter, .encounterIdentifier: isThere = !(content.series.encounter ?? []).isEmpty
+        case .gateway, .gatewayIdentifier: isThere = !options.gateway.isEmpty
         case .filled:
             frames[last].filled += 1
             return false
@@ -160,17 +161,19 @@ extension ObservationEncoder {
         _ step: ResourceStep, _ content: borrowing WindowContent, _ references: ObservationReferences,
         _ writer: inout ByteWriter
     ) {
-        let systems = ownSystems
+        let own = ownSystems
         switch step.code {
         case .patient where references.toEntries: writer.appendReference(references.subject)
         case .device where references.toEntries: writer.appendReference(references.device)
+        case .gateway: writeGateway(references, &writer)
+        case .gatewayIdentifier: writer.append(systems.gateway)
         case .patient: appendSubject(of: content.series, to: &writer)
         case .device: appendDevice(of: content.series, to: &writer)
         case .encounter: appendEncounter(content.series.encounter ?? [], to: &writer)
-        case .patientIdentifier: writer.append(systems.subject(of: content.series))
-        case .deviceIdentifier: writer.append(systems.device(of: content.series))
+        case .patientIdentifier: writer.append(own.subject(of: content.series))
+        case .deviceIdentifier: writer.append(own.device(of: content.series))
         default:
-            writer.append(ResourceIdentifier(system: systems.encounter, value: content.series.encounter ?? []))
+            writer.append(ResourceIdentifier(system: own.encounter, value: content.series.encounter ?? []))
         }
     }
 

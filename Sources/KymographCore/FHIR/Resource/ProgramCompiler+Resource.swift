@@ -9,6 +9,7 @@ extension ProgramCompiler {
         let targets = rule.members.flatMap(\.node.targets)
         program.refersToPatient = targets.contains(.patient)
         program.refersToDevice = targets.contains(.device)
+        program.refersToGateway = targets.contains(.gateway)
         program.isReference = type.compatibility == .iomtFHIR
         write("{\"resourceType\":\(JSONText.quoted(rule.type))")
         resourceStep(.id)
@@ -191,6 +192,7 @@ extension ResourceTarget {
         case .patient: .patient
         case .device: .device
         case .encounter: .encounter
+        case .gateway: .gateway
         }
     }
 
@@ -199,6 +201,7 @@ extension ResourceTarget {
         case .patient: .patientIdentifier
         case .device: .deviceIdentifier
         case .encounter: .encounterIdentifier
+        case .gateway: .gatewayIdentifier
         }
     }
 }

@@ -16,9 +16,9 @@ struct ResourceStep: BitwiseCopyable {
         case text, word, number, boolean, time
         case start, end, received
         /// The members of a Reference.
-        case patient, device, encounter
+        case patient, device, encounter, gateway
         /// An Identifier.
-        case patientIdentifier, deviceIdentifier, encounterIdentifier
+        case patientIdentifier, deviceIdentifier, encounterIdentifier, gatewayIdentifier
         /// What the writer states: the id with its member, and the Identifier.
         case id, identity
     }
@@ -44,6 +44,7 @@ struct ResourceProgram: BitwiseCopyable {
     /// Whether it refers to the Patient and to the Device of the reading.
     var refersToPatient = false
     var refersToDevice = false
+    var refersToGateway = false
     /// Whether Patient, Device and Encounter have the reference's identifier systems.
     var isReference = false
 }

@@ -6,7 +6,7 @@ struct ResourceReader {
 
     private static let fields = ["typeName", "from", "resourceType", "identity", "profile", "resource"]
     /// What this program makes itself, or what is no content.
-    private static let refused = ["Observation", "Patient", "Encounter", "Bundle", "Parameters", "OperationOutcome"]
+    private static let refused = ["Patient", "Encounter", "Bundle", "Parameters", "OperationOutcome"]
 
     /// The template, or nil after an error that leaves nothing usable.
     func read(_ object: FieldReader, typeName: ValueName?, log: inout DiagnosticLog) -> FHIRTemplate? {
@@ -28,9 +28,7 @@ struct ResourceReader {
         guard let text = object.requiredString("resourceType", log: &log) else { return nil }
         let position = object.position(of: "resourceType")
         if ResourceReader.refused.contains(text) {
-            let advice =
-                text == "Observation"
-                ? "use a CodeValueFhir template" : "take another type, such as Device or MedicationAdministration"
+            let advice = "take another type, such as Device or MedicationAdministration"
             log.error(
                 position, "a \(text) is not written by a template of this kind", advice: advice, finding: .resourceType)
             return nil
@@ -57,12 +55,21 @@ struct ResourceReader {
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
 
+    /// One `meta` is enough.
+    private func checkMeta(_ body: JSONNode, _ object: FieldReader, log: inout DiagnosticLog) {
+        guard let meta = body.member("meta"), object.node("profile") != nil else { return }
+        log.error(
+            meta.position, "'profile' beside 'meta' would be a second meta",
+            advice: "put the profile into \"meta\", or leave that out", finding: .resourceBody)
+    }
+
     private func resource(
         _ type: String, _ body: JSONNode, _ object: FieldReader, log: inout DiagnosticLog
     ) -> ResourceRule? {
         let errors = log.errorCount
         let elements = ElementTable(type: type, version: declared)
         ElementCheck(elements: elements).run(body, log: &log)
+        checkMeta(body, object, log: &log)
         guard log.errorCount == errors else { return nil }
         let written = ElementTranslation(type: type, from: declared, to: output).translate(body, log: &log)
         let demanded = Set(ElementTable(type: type, version: output)?.required.flatMap { $0 } ?? [])

@@ -57,7 +57,7 @@ indirect enum ResourceNode: Sendable {
     /// Whether there can be something that a reading lacks.
     var mayBeMissing: Bool {
         switch self {
-        case .value, .reference(.encounter), .identifier(.encounter): true
+        case .value, .reference(.encounter), .identifier(.encounter), .reference(.gateway), .identifier(.gateway): true
         case .object(let members): members.contains { $0.node.mayBeMissing }
         case .array(let nodes), .text(let nodes): nodes.contains(where: \.mayBeMissing)
         case .constant, .time, .reference, .identifier: false
@@ -106,4 +106,6 @@ enum ResourceTime: String, Sendable, CaseIterable {
 /// What a reading is about.
 enum ResourceTarget: String, Sendable, CaseIterable {
     case patient, device, encounter
+    /// This gateway, where the configuration names it.
+    case gateway
 }

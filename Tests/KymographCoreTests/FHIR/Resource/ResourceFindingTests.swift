@@ -39,8 +39,8 @@ import Testing
 
     private static let types = [
         Case(
-            code: "resource-type", wrong: "\"resourceType\":\"Observation\",\"resource\":{}", sound: sound,
-            words: "CodeValueFhir"),
+            code: "resource-type", wrong: "\"resourceType\":\"Bundle\",\"resource\":{}", sound: sound,
+            words: "a Bundle is not written"),
         Case(
             code: "resource-type", wrong: "\"resourceType\":\"Devise\",\"resource\":{}", sound: device(serial),
             words: "did you mean 'Device'"),
@@ -53,6 +53,9 @@ import Testing
     ]
 
     private static let bodies = [
+        Case(
+            code: "resource-body", wrong: "\"profile\":[\"urn:a\"],\(flag(",\"meta\":{\"source\":\"urn:b\"}"))",
+            sound: "\"profile\":[\"urn:a\"],\(sound)", words: "second meta"),
         Case(code: "resource-body", wrong: flag(",\"period\":{}"), sound: sound, words: "no empty object"),
         Case(
             code: "resource-body", wrong: flag(",\"period\":{\"start\":\"\"}"), sound: sound, words: "no empty string"),
