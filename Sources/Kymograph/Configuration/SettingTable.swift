@@ -7,7 +7,7 @@ enum SettingTable {
     private static let gibibyte = 1 << 30
 
     /// Keys of the whole pipeline; `sources` is not among them, for it holds keys of its own.
-    static let settings: [Setting<PipelineSettings>] = windows + output + systems + limits + machine
+    static let settings: [Setting<PipelineSettings>] = windows + output + systems + store + limits + machine
 
     private static let windows: [Setting<PipelineSettings>] = [
         .duration("window", \.window, atLeast: millisecond, "Period of templates that summarise and name none"),
@@ -113,6 +113,20 @@ enum SettingTable {
         .count("limits.values", \.scan.values, 1...most, "Most values of a document"),
     ]
 
+    private static let store: [Setting<PipelineSettings>] = [
+        .text("data", "directory", \.store.directory, "Directory for all that outlives the process"),
+        .choice(
+            "ephemeral", \.ephemeral, [("true", true), ("false", false)],
+            "Whether nothing is kept on disk; the default is `true` from stdin alone to stdout without `data`"),
+        .size(
+            "store.maxBytes", \.store.maxBytes, 1 << 20...1_024 * gibibyte,
+            "Disk space of the store: old windows go first, then senders wait"),
+        .duration(
+            "store.archiveAge", \.store.archiveAge,
+            "Age at which closed windows are dropped; late readings for them are rejected; `0s` means never"),
+        .duration("store.commitInterval", \.store.commitInterval, "Least time between two commits"),
+    ]
+
     private static let machine: [Setting<PipelineSettings>] = [
         .count("lanes", \.lanes, 1...256, "Threads that receive and map"),
         .count("shards", \.shards, 1...256, "Threads that keep windows and write bundles"),
@@ -153,6 +167,15 @@ extension ObservationOptions {
 }
 
 extension PipelineSettings {
+    /// Whether somebody said that nothing, or everything, is kept.
+    fileprivate var ephemeral: Bool {
+        get { store.isEphemeral }
+        set {
+            store.isEphemeral = newValue
+            store.isStated = true
+        }
+    }
+
     /// ``RotationOptions/maxAge`` in nanoseconds.
     fileprivate var rotationAge: Int64 {
         get {

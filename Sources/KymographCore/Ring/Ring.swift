@@ -196,6 +196,9 @@ public struct RingConsumer: ~Copyable {
         return ring.slots.view(Int(start), length: Int(record.payloadBytes))
     }
 
+    /// Slots whose records have been taken.
+    var taken: UInt64 { position }
+
     /// Gives the slots of all records taken so far back to the lane.
     @inline(__always)
     public mutating func release() {
