@@ -45,7 +45,7 @@ struct GeneratedWindows: ~Copyable {
             writer.reset()
             _ = add(to: &writer)
         }
-        if writer.observationCount > 0 { bundles.append(writer.finish().array) }
+        if writer.contentCount > 0 { bundles.append(writer.finish().array) }
         return bundles
     }
 

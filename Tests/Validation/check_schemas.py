@@ -128,6 +128,32 @@ FHIR_MEMBERS = [
     ({"extension": [{"url": "urn:a"}]}, False),
 ]
 
+# The resource of a ResourceFhir template, and whether the schema must accept it.
+RESOURCES = [
+    ({"status": "active", "identifier": [{"value": {"$value": "v"}}]}, True),
+    ({"serialNumber": {"$value": "v", "as": "DateTime", "required": True}}, True),
+    ({"serialNumber": {"$value": "v", "as": "date"}}, False),
+    ({"serialNumber": {"$value": "v", "unit": "kg"}}, False),
+    ({"note": [{"text": {"$text": ["a ", {"$value": "v"}]}}]}, True),
+    ({"note": [{"text": {"$text": "a"}}]}, False),
+    ({"patient": {"$reference": "patient"}, "a": {"$identifier": "device"}, "b": {"$time": "received"}}, True),
+    ({"patient": {"$reference": "nurse"}}, False),
+    ({"patient": {"$time": "now"}}, False),
+    ({"patient": {"$valeu": "v"}}, False),
+    ({"id": "a"}, False),
+    ({"identifier": {"value": "a"}}, False),
+    ({"owner": None}, False),
+    ({"owner": {}}, False),
+    ({"owner": ""}, False),
+    ({"contact": []}, False),
+]
+
+
+def resource(content, **members):
+    """A FHIR mapping with one resource."""
+    body = {"typeName": "t", "resourceType": "Device", "resource": content, **members}
+    return {"templateType": "CollectionFhir", "template": [{"templateType": "resourceFHIR", "template": body}]}
+
 
 def extensions():
     """Schema name, document, and whether the schema must accept it."""
@@ -142,6 +168,12 @@ def extensions():
         yield "fhir", fhir(value=value), is_valid
     for members, is_valid in FHIR_MEMBERS:
         yield "fhir", fhir(**members), is_valid
+    for content, is_valid in RESOURCES:
+        yield "fhir", resource(content), is_valid
+    yield "fhir", resource({"status": "a"}, identity="reading", profile=["urn:a"], **{"from": "heartRate"}), True
+    yield "fhir", resource({"status": "a"}, identity="window"), False
+    yield "fhir", resource({"status": "a"}, resourceType="Bundle"), False
+    yield "fhir", resource({"status": "a"}, period="1h"), False
 
 
 def check_extensions(validators):

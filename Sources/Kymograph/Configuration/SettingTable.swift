@@ -47,6 +47,9 @@ enum SettingTable {
             "output.fhirVersion", \.output.version, FHIRVersion.allCases.map { ($0.rawValue, $0) },
             "Version of FHIR; mappings that name one must name the same"),
         .choice(
+            "output.profile", \.output.profile, OutputProfile.allCases.map { ($0.rawValue, $0) },
+            "Implementation guide that Observations follow: none, or `phd`, HL7 Personal Health Devices"),
+        .choice(
             "output.bundle", \.output.bundleType,
             [("transaction", .transaction), ("batch", .batch), ("collection", .collection)],
             "Type of bundles: all or nothing, entry by entry, or a container that no server processes"),
@@ -81,7 +84,14 @@ enum SettingTable {
             "output.systems.deviceSubject", \.output.deviceSubjectSystem,
             "Identifier system of the Patient that stands for the wearer of a device without patient"),
         .uri("output.systems.encounter", \.output.encounterSystem, "Identifier system of encounters"),
+        .text(
+            "output.gateway", "text", \.output.gatewayText,
+            "Identifier of this gateway (EUI-64, as `FE-ED-AB-EE-DE-AD-77-C3`) for `output.profile: phd`"),
+        .uri("output.systems.gateway", \.output.gatewaySystem, "Identifier system of the gateway"),
         .uri("output.systems.observation", \.output.observationSystem, "Identifier system of Observations"),
+        .uri(
+            "output.systems.resource", \.output.resourceSystem,
+            "Identifier system of other resources that readings become"),
         .text("deadLetter", "file", \.deadLetter, "File for rejected readings, as NDJSON"),
     ]
 
@@ -154,6 +164,14 @@ enum SettingTable {
                 },
                 shown: { "0" + String($0.configuration.socketMode, radix: 8) }),
         ]
+}
+
+extension ObservationOptions {
+    /// ``gateway``, nil for none.
+    fileprivate var gatewayText: String? {
+        get { gateway.isEmpty ? nil : gateway }
+        set { gateway = newValue ?? "" }
+    }
 }
 
 extension PipelineSettings {

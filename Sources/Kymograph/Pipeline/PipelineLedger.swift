@@ -57,6 +57,7 @@ final class PipelineLedger: Sendable {
         summary.amended = tally.amended
         summary.withheld = tally.withheld
         summary.observations = tally.observations
+        summary.resources = tally.resources
         summary.condensed = tally.condensed
         summary.losses = tally.losses
         for source in sources {

@@ -26,6 +26,8 @@ public struct PipelineSummary: Sendable {
     public var withheld = 0
     /// Observations written, replacements included.
     public var observations = 0
+    /// Other resources written, replacements included.
+    public var resources = 0
     /// Values that SampledData series have less than readings, because readings share a slot as their template asks.
     public var condensed = 0
     /// Readings with no number, and values that could not be written, in Observations that say something else.
@@ -90,6 +92,7 @@ public struct PipelineSummary: Sendable {
 
     private var outputLine: String {
         var text = "windows \(windows), observations \(observations)"
+        if resources > 0 { text += ", other resources \(resources)" }
         if amended > 0 { text += " (\(amended) amended)" }
         if condensed > 0 { text += ", condensed readings \(condensed)" }
         text += ", bundles \(bundles), bytes \(bytes)"

@@ -27,6 +27,31 @@ import Testing
         #expect(messages(file) == ["kymo.yaml:\(message)"])
     }
 
+    /// The Personal Health Devices guide cannot be followed by everything.
+    @Test(arguments: [
+        (
+            "",
+            "1:19: error: output.profile: the profile phd needs to know this gateway; set output.gateway to its EUI-64"
+        ),
+        (
+            ", gateway: g, fhirVersion: R5",
+            "1:49: error: output.fhirVersion: the profile phd is of FHIR R4; set output.fhirVersion to R4"
+        ),
+        (
+            ", gateway: g, format: ndjson",
+            "1:44: error: output.format: the profile phd needs references within bundles; set output.format to bundle"
+        ),
+        (
+            ", gateway: g, bundle: batch",
+            "1:44: error: output.bundle: the profile phd needs references within bundles; "
+                + "set output.bundle to transaction"
+        ),
+    ])
+    func personalHealthDevices(members: String, message: String) {
+        #expect(messages("output: {profile: phd\(members)}") == ["kymo.yaml:\(message)"])
+        #expect(messages("output: {profile: phd, gateway: g, fhirVersion: R4B, bundle: collection}") == [])
+    }
+
     @Test(arguments: [
         ("window:\n  - 5m", "2:3: error: window: found a list; write a length of time"),
         (

@@ -16,6 +16,9 @@ struct IdentifierSystems {
     let device: IdentifierSystem
     let encounter: IdentifierSystem
     let observation: IdentifierSystem
+    let resource: IdentifierSystem
+    /// The gateway.
+    let gateway: ResourceIdentifier
     /// The version of FHIR that references to these are written in.
     let version: FHIRVersion
 
@@ -25,6 +28,9 @@ struct IdentifierSystems {
         device = IdentifierSystem(options.deviceSystem)
         encounter = IdentifierSystem(options.encounterSystem)
         observation = IdentifierSystem(options.observationSystem)
+        resource = IdentifierSystem(options.resourceSystem)
+        gateway = ResourceIdentifier(
+            system: IdentifierSystem(options.gatewaySystem), value: Array(options.gateway.utf8))
         version = options.version
     }
 

@@ -11,10 +11,16 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     let referenceSystems: IdentifierSystems
     private let logical: LogicalReferences
     private let referenceLogical: LogicalReferences
+    let resources: RawArray<ResourceProgram>
+    let resourceSteps: RawArray<ResourceStep>
+    /// Members of the resource that is being written, the innermost last.
+    var frames = RawArray<ResourceFrame>(capacity: ResourceNodeReader.mostLevels)
+    /// Whether a resource was written that is no Observation; reset by whoever counts them.
+    var wroteResource = false
     let constants: ByteWriter
     let steps: RawArray<ProgramStep>
     let fields: RawArray<ProgramField>
-    private let types: RawArray<TypeProgram>
+    let types: RawArray<TypeProgram>
     let tables: ProgramTables
     var figures: WindowFigures
     var facts = RawArray<FieldFacts>()
@@ -25,7 +31,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     /// Digests of the prepared content's Patient and Device, where it has the reference's identity.
     private(set) var resourceDigests = ResourceDigests()
     /// Whether the prepared content has the reference's shape and identity.
-    private(set) var isReference = false
+    var isReference = false
     /// Where the identifier's value starts in `identity`.
     private var identityStart = 0
     /// The series whose origin was just written.
@@ -49,6 +55,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         steps = compiler.steps
         fields = compiler.fields
         self.types = compiler.types
+        resources = compiler.resources
+        resourceSteps = compiler.resourceSteps
         figures = WindowFigures(count: compiler.tables.figures.count)
         tables = compiler.tables
         self.options = options
@@ -69,7 +77,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     /// Surveys `content` and digests its identity; gives the reason when there is nothing to write.
     mutating func prepare(_ content: borrowing WindowContent) -> Rejection? {
         let program = types[content.series.type]
-        guard program.hasTemplate else { return .noFHIRTemplate }
+        guard program.hasTemplate else { return prepareResource(content, program) }
         isReference = program.isCompatible
         guard content.readings.count > 0 else { return .missingValue }
         span = EffectiveSpan(content, program)
@@ -118,6 +126,21 @@ public struct ObservationEncoder: ~Copyable, Sendable {
                 content, program, name: name, resources: resourceDigests, times: &times)
         } else {
             startIdentity(systems.observation.plain)
+            identity.appendIdentity(content, program, name: name, times: &times)
+        }
+        identityDigest = digest.of(identity.view)
+    }
+
+    /// Digests the identity of a resource that is no Observation.
+    mutating func digestIdentity(
+        of resource: ResourceProgram, _ content: borrowing WindowContent, _ program: TypeProgram
+    ) {
+        if resource.identity == .device {
+            startIdentity(ownSystems.device.plain)
+            identity.append(content.series.device)
+        } else {
+            startIdentity(systems.resource.plain)
+            let name = constants.view(program.nameStart..<program.nameEnd)
             identity.appendIdentity(content, program, name: name, times: &times)
         }
         identityDigest = digest.of(identity.view)
@@ -173,6 +196,11 @@ public struct ObservationEncoder: ~Copyable, Sendable {
                 writeFurther(step, content, program, &writer)
             case .series: condensed += writeSeries(step, content, program, &writer)
             case .referenceIssued: writeIssued(content, &writer)
+            case .gateway: writeGateway(references, &writer)
+            case .guideStatus: writeGuideStatus(content, &writer)
+            case .guideIdentifier:
+                writeGuideIdentifier(content, code: constants.view(Int(step.start)..<Int(step.end)), &writer)
+            case .resource: writeResource(content, program, references: references, into: &writer)
             }
         }
         return condensed
@@ -187,20 +215,40 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         switch step.code {
         case .subject where references.toEntries:
             writer.appendReference(references.subject)
-        case .subject where isReference: referenceLogical.appendSubject(of: content.series, to: &writer)
-        case .subject: logical.appendSubject(of: content.series, to: &writer)
+        case .subject: appendSubject(of: content.series, to: &writer)
         case .device where references.toEntries:
             writer.appendReference(references.device)
-        case .device where isReference: referenceLogical.appendDevice(of: content.series, to: &writer)
-        case .device: logical.appendDevice(of: content.series, to: &writer)
+        case .device: appendDevice(of: content.series, to: &writer)
         default:
             guard let encounter = content.series.encounter, !encounter.isEmpty else { return }
             writer.append(constants.view(Int(step.start)..<Int(step.end)))
-            isReference
-                ? referenceLogical.appendEncounter(encounter, to: &writer)
-                : logical.appendEncounter(encounter, to: &writer)
+            appendEncounter(encounter, to: &writer)
             writer.append("}")
         }
+    }
+
+    /// Writes the members of a reference by identifier to whom the readings of `series` are about.
+    @inline(__always)
+    func appendSubject(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
+        isReference
+            ? referenceLogical.appendSubject(of: series, to: &writer)
+            : logical.appendSubject(of: series, to: &writer)
+    }
+
+    /// As ``appendSubject(of:to:)``, to what took them.
+    @inline(__always)
+    func appendDevice(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
+        isReference
+            ? referenceLogical.appendDevice(of: series, to: &writer)
+            : logical.appendDevice(of: series, to: &writer)
+    }
+
+    /// As ``appendSubject(of:to:)``, to an encounter.
+    @inline(__always)
+    func appendEncounter(_ encounter: [UInt8], to writer: inout ByteWriter) {
+        isReference
+            ? referenceLogical.appendEncounter(encounter, to: &writer)
+            : logical.appendEncounter(encounter, to: &writer)
     }
 
     private mutating func writeEffective(

@@ -1,4 +1,5 @@
-/// How measurements of one type become an Observation: a checked `CodeValueFhir` template (mapping dialect, section 4).
+/// How measurements of one type become an Observation: a checked `CodeValueFhir` template (mapping dialect, section 4);
+/// or another resource: a `ResourceFhir` template, which is our addition.
 public struct FHIRTemplate: Sendable {
     /// A value that the template reads from measurements.
     public struct ValueUse: Sendable {
@@ -26,6 +27,8 @@ public struct FHIRTemplate: Sendable {
     var components: [ComponentRule]
     /// The measurement type of whose readings this template makes further Observations, or nil.
     var source: TypeReference?
+    /// What readings become in place of Observations, or nil.
+    var resource: ResourceRule?
     /// Members that are the same in every Observation, and how its time is written.
     var members = MemberRules()
 
@@ -44,7 +47,7 @@ public struct FHIRTemplate: Sendable {
 
     /// Every value that the template reads, in file order of the value and then the components.
     public var valueUses: [ValueUse] {
-        valueRules.flatMap(\.uses) + members.uses
+        valueRules.flatMap(\.uses) + members.uses + (resource?.uses ?? [])
     }
 
     var valueRules: [ValueRule] { (value.map { [$0] } ?? []) + components.map(\.value) }

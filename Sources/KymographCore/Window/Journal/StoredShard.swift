@@ -115,7 +115,7 @@ public struct StoredShard: ~Copyable {
         unit.taken = shard.taken
         unit.bundles = shard.finishedBundles
         shard.finishedBundles.removeAll(keepingCapacity: true)
-        let isBundleOpen = shard.bundles.observationCount > 0
+        let isBundleOpen = shard.bundles.contentCount > 0
         shard.machine.archive.moveReady(into: &unit, isBundleOpen: isBundleOpen)
         unit.journal = shard.takeJournal()
         unit.needed = min(shard.machine.neededJournal(), shard.machine.archive.needed)

@@ -51,7 +51,7 @@ import Testing
                 continue
             }
         }
-        #expect(writer.observationCount == shapes.count)
+        #expect(writer.contentCount == shapes.count)
         let text = writer.finish().string
         #expect(try SharedFiles.complaints(text, name: "shapes.ndjson", version: version.rawValue) == "")
     }
