@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-PACKAGES := libssl-dev libzstd-dev zstd python3-venv pkg-config
+PACKAGES := libcurl4-openssl-dev libsqlite3-dev libssl-dev libzstd-dev zlib1g-dev openssl zstd python3-venv pkg-config
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 KYMO := .build/release/kymo
 # The validator, the real data and the rivals that some tests and measurements use; not part of the project.

@@ -20,6 +20,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
@@ -27,10 +28,13 @@ let package = Package(
         .target(name: "CKymographLinux"),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "Kymograph",
             dependencies: [
-                "KymographCore", "CKymographLinux", "CZstd", "COpenSSL",
+                "KymographCore", "CKymographLinux", "CZstd", "COpenSSL", "CCurl", "CZlib",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict,
@@ -60,7 +64,7 @@ let package = Package(
             name: "KymographTests", dependencies: ["Kymograph", "KymographTestKit", "CKymographLinux", "CZstd"],
             swiftSettings: strict),
         .target(
-            name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore"], path: "Tests/CommandSupport",
+            name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux"], path: "Tests/CommandSupport",
             swiftSettings: strict),
         .testTarget(
             name: "KymoCommandTests", dependencies: ["kymo", "CommandSupport", "KymographTestKit", "KymographCore"],

@@ -57,6 +57,16 @@ struct SettingOptions: ParsableArguments {
     @Option(help: FHIRVersionOption.help)
     var fhirVersion: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Keep readings, windows and bundles here. Default: $STATE_DIRECTORY, else the user's state folder.",
+            valueName: "dir"),
+        completion: .directory)
+    var data: String?
+
+    @Flag(help: "Keep nothing on disk: what is in memory is lost when the process dies.")
+    var ephemeral = false
+
     @Option(help: ArgumentHelp("Append rejected readings with their bytes to this file.", valueName: "file"))
     var deadLetter: String?
 
@@ -77,6 +87,7 @@ struct SettingOptions: ParsableArguments {
     ) throws -> (PipelineSettings?, MappingSet?, [Diagnostic]) {
         var (settings, diagnostics) = ConfigurationLoader.load(try input())
         settings.sources = settings.listeningSources
+        settings.settleStore(environment: ProcessInfo.processInfo.environment)
         beforeReading(settings)
         let mappings = ConfigurationLoader.checkMappings(settings)
         let failed = diagnostics.contains { $0.severity == .error }
@@ -90,11 +101,12 @@ struct SettingOptions: ParsableArguments {
         flags += unix.map { ("unix", "--unix", $0) }
         flags += unixgram.map { ("unixgram", "--unixgram", $0) }
         if stdin { flags.append(("stdin", "--stdin", "true")) }
+        if ephemeral { flags.append(("ephemeral", "--ephemeral", "true")) }
         let single: [(String, String, String?)] = [
             ("window", "--window", window), ("lateness", "--lateness", lateness), ("idle", "--idle", idle),
             ("output.to", "--out", out), ("output.format", "--format", format),
             ("output.fhirVersion", "--fhir-version", fhirVersion),
-            ("deadLetter", "--dead-letter", deadLetter),
+            ("deadLetter", "--dead-letter", deadLetter), ("data", "--data", data),
             ("watch", watch == false ? "--no-watch" : "--watch", watch.map(String.init)),
             ("compatibility", "--compatibility", compatibility),
         ]

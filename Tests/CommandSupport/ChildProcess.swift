@@ -38,7 +38,7 @@ package final class ChildProcess {
     private let folder = TemporaryFolder()
     private var end: End?
 
-    /// Starts `program`. `environment` is all that it gets besides PATH.
+    /// Starts `program`. `environment` is all that it gets besides PATH and a state folder of its own.
     package init(
         _ program: String, _ arguments: [String], environment: [String: String] = [:], directory: String? = nil,
         input: Input = .null, output: Output = .file
@@ -49,8 +49,9 @@ package final class ChildProcess {
         inputPipe = inputEnd
         outputPipe = outputEnd
         let path = "PATH=\(SharedMaterial.environment["PATH"] ?? "/usr/bin:/bin")"
+        let state = "XDG_STATE_HOME=\(folder.file("state"))"
         pid = try Spawn.start(
-            [program] + arguments, environment: [path] + environment.map { "\($0)=\($1)" }, directory: directory,
+            [program] + arguments, environment: [path, state] + environment.map { "\($0)=\($1)" }, directory: directory,
             descriptors: [standardInput.descriptor, standardOutput.descriptor, standardError.descriptor])
     }
 

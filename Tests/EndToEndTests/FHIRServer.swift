@@ -7,17 +7,19 @@ import Testing
 
 /// The strict server of the shared folder, on a port of its own, with a memory that ends with it.
 final class FHIRServer {
+    /// Its URL, without a slash at the end.
+    let base: String
     private let process: ChildProcess
-    private let base: String
     private let session = URLSession(configuration: .ephemeral)
 
     /// Starts a server of this version of FHIR: R4, R5 or STU3.
-    init(version: String = "R4") throws {
+    init(version: String = "R4", arguments: [String] = []) throws {
         let port = try FHIRServer.freePort()
         base = "http://127.0.0.1:\(port)"
         let script = "\(SharedMaterial.root ?? "")/fhir/fhir_server_stub.py"
         process = try ChildProcess(
-            SharedMaterial.python, ["-B", script, "--port", "\(port)", "--profiles", "--version", version])
+            SharedMaterial.python,
+            ["-B", script, "--port", "\(port)", "--profiles", "--version", version] + arguments)
     }
 
     deinit {

@@ -90,4 +90,8 @@ void *kymo_memory_grow(void *block, size_t size, size_t wanted);
 /// Ends a mapping.
 void kymo_memory_give(void *block, size_t size);
 
+/// CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `size` bytes, continuing `crc` (0 at first). By the processor's
+/// instruction where it has one.
+uint32_t kymo_crc32c(uint32_t crc, const uint8_t *bytes, size_t size);
+
 #endif

@@ -4,14 +4,15 @@ extension ConfigurationLoader {
     /// Finds, loads and joins every mapping that the sources of `settings` use.
     ///
     /// Reads folders from disk. The set is nil when there was an error; the diagnostics of all mappings are given. With
-    /// `continuing`, the set can replace that one in a running pipeline.
+    /// `continuing`, the set can replace that one in a running pipeline; with `continuingStored`, it can go on with the
+    /// readings that a store has of these types.
     public static func checkMappings(
-        _ settings: PipelineSettings, continuing former: MappingSet? = nil
+        _ settings: PipelineSettings, continuing former: MappingSet? = nil, continuingStored stored: [FormerType] = []
     ) -> (set: MappingSet?, diagnostics: [Diagnostic]) {
         var log = ConfigurationLog()
         let mappings = resolve(settings, log: &log)
         let failed = log.all.contains { $0.severity == .error }
-        let loaded = MappingLoader.load(mappings, defaultPeriod: settings.window, continuing: former)
+        let loaded = MappingLoader.load(mappings, defaultPeriod: settings.window, continuing: former, stored: stored)
         for diagnostic in loaded.diagnostics { log.add(diagnostic) }
         if loaded.set != nil { MappingOverlap.check(settings, mappings, log: &log) }
         return (failed ? nil : loaded.set, log.all)

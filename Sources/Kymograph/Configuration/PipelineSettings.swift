@@ -71,6 +71,8 @@ public struct PipelineSettings: Sendable {
     public var dictionary: String?
     /// File for dead letters, or nil.
     public var deadLetter: String?
+    /// What is kept on disk.
+    public var store = StoreSettings()
     /// Longest time for delivering what is there after the first signal to stop.
     public var drainLimit: Int64 = 30_000_000_000
     /// Where values other than the defaults were written, by dotted key (`output.format`, `mappings[0]`).
@@ -78,6 +80,16 @@ public struct PipelineSettings: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// Decides what nobody stated about keeping data: a pure pipe from standard input to standard output keeps nothing,
+    /// everything else keeps its data in the usual place of `environment`.
+    public mutating func settleStore(environment: [String: String]) {
+        if !store.isStated {
+            let isPipe = listeningSources.allSatisfy { $0.configuration.kind.canEnd } && destination == .standardOutput
+            store.isEphemeral = isPipe && store.directory == nil
+        }
+        if store.directory == nil { store.directory = StoreDirectory.usual(environment) }
+    }
 
     /// What is listened to when no source is given.
     public static var defaultSources: [Source] {

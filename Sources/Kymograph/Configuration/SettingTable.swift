@@ -7,7 +7,7 @@ enum SettingTable {
     private static let gibibyte = 1 << 30
 
     /// Keys of the whole pipeline; `sources` is not among them, for it holds keys of its own.
-    static let settings: [Setting<PipelineSettings>] = windows + output + systems + limits + machine
+    static let settings: [Setting<PipelineSettings>] = windows + output + systems + store + limits + machine
 
     private static let windows: [Setting<PipelineSettings>] = [
         .duration("window", \.window, atLeast: millisecond, "Period of templates that summarise and name none"),
@@ -101,6 +101,28 @@ enum SettingTable {
         .size("limits.lineBytes", \.lineBytes, 1...gibibyte, "Longest line of a stream"),
         .count("limits.depth", \.scan.depth, 1...1_024, "Deepest nesting of a document"),
         .count("limits.values", \.scan.values, 1...most, "Most values of a document"),
+    ]
+
+    private static let store: [Setting<PipelineSettings>] = [
+        .text("data", "directory", \.store.directory, "Directory for all that outlives the process"),
+        .single(
+            "ephemeral", "`true` or `false`",
+            "Whether nothing is kept on disk; the default is `true` from stdin alone to stdout without `data`",
+            read: { (text, settings) throws(SettingProblem) in
+                guard let isEphemeral = Bool(text) else {
+                    throw SettingProblem(message: "'\(text)' is neither true nor false", advice: "write one of them")
+                }
+                settings.store.isEphemeral = isEphemeral
+                settings.store.isStated = true
+            },
+            shown: { $0.store.isStated ? String($0.store.isEphemeral) : "" }),
+        .size(
+            "store.maxBytes", \.store.maxBytes, 1 << 20...1_024 * gibibyte,
+            "Disk space of the store: old windows go first, then senders wait"),
+        .duration(
+            "store.archiveAge", \.store.archiveAge,
+            "Age at which closed windows are dropped; late readings for them are rejected; `0s` means never"),
+        .duration("store.commitInterval", \.store.commitInterval, "Least time between two commits"),
     ]
 
     private static let machine: [Setting<PipelineSettings>] = [

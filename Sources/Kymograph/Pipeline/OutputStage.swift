@@ -14,12 +14,20 @@ final class OutputStage: Sendable {
         self.control = control
     }
 
-    /// Writes a bundle. Blocks while the disk is full: that is backpressure, and nothing is lost.
-    func write(_ bytes: ByteView) {
+    /// Writes a bundle; false when it was not taken. Blocks while the disk is full: that is backpressure, and nothing
+    /// is lost.
+    @discardableResult
+    func write(_ bytes: ByteView) -> Bool {
         isBusy.withLock { _ in
             let isTaken = attempt { () throws(SinkError) in try sink.write(bytes) }
             if isTaken { ledger.addBundle(bytes: bytes.count) } else { ledger.addUndelivered() }
+            return isTaken
         }
+    }
+
+    /// Makes everything taken durable where it is a file; false when that failed.
+    func synchronise() -> Bool {
+        isBusy.withLock { _ in attempt { () throws(SinkError) in try sink.synchronise() } }
     }
 
     /// Gives what waits in the sink to the system. `now` lets it rotate files.

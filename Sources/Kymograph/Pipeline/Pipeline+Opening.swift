@@ -2,6 +2,39 @@ import KymographCore
 
 /// Opening what a pipeline needs from outside.
 extension Pipeline {
+    /// The store, unless everything stays in memory.
+    static func openStore(_ settings: PipelineSettings) throws(PipelineError) -> Store? {
+        guard !settings.store.isEphemeral else { return nil }
+        guard let path = settings.store.directory else {
+            throw PipelineError(
+                message: "there is no place for data: name one with --data DIR, or keep nothing with --ephemeral",
+                exitCode: ExitStatus.config)
+        }
+        do throws(StoreError) {
+            return try Store(path: path, settings: settings.store)
+        } catch {
+            throw PipelineError(error)
+        }
+    }
+
+    /// `set`, with the numbers of the types that `store` has readings of.
+    static func continuing(
+        _ store: Store?, _ settings: PipelineSettings, _ set: MappingSet,
+        findings: (@Sendable ([Diagnostic]) -> Void)?
+    ) throws(PipelineError) -> MappingSet {
+        guard let store else { return set }
+        let stored: [FormerType]
+        do throws(StoreError) { stored = try store.formerTypes() } catch { throw PipelineError(error) }
+        guard !stored.isEmpty else { return set }
+        let (joined, diagnostics) = ConfigurationLoader.checkMappings(settings, continuingStored: stored)
+        if let joined { return joined }
+        findings?(diagnostics.filter { $0.severity == .error })
+        throw PipelineError(
+            message: "the mappings do not fit the readings in \(store.directory.path): "
+                + (diagnostics.first { $0.severity == .error }?.text ?? "they have errors"),
+            exitCode: ExitStatus.config)
+    }
+
     static func openSink(
         _ settings: PipelineSettings, _ notes: (String) -> Void
     ) throws(SinkError) -> any BundleSink {

@@ -31,6 +31,8 @@ public final class Pipeline: Sendable {
     private let deadLetters: DeadLetterWriter?
     private let sink: any BundleSink
     private let output: OutputStage
+    /// What makes readings durable; nil when nothing is.
+    private let stage: StoreStage?
     private let control: PipelineControl
     private let runningLanes: LaneCount
     private let runningShards: LaneCount
@@ -46,6 +48,8 @@ public final class Pipeline: Sendable {
         notes: @escaping @Sendable (String) -> Void,
         findings: (@Sendable ([Diagnostic]) -> Void)? = nil
     ) throws(PipelineError) {
+        let store = try Pipeline.openStore(settings)
+        let set = try Pipeline.continuing(store, settings, set, findings: findings)
         self.settings = settings
         self.set = set
         mappings = MappingExchange(set)
@@ -74,6 +78,16 @@ public final class Pipeline: Sendable {
         laneSources = assignment
         rings = lanes.map { _ in (0..<settings.shards).map { _ in Ring(capacity: settings.ringSlots) } }
         output = OutputStage(sink: sink, ledger: ledger, control: control)
+        do throws(StoreError) {
+            if let store {
+                stage = try StoreStage(store, output: output, mappings: mappings, control: control)
+                store.begin(shards: settings.shards)
+            } else {
+                stage = nil
+            }
+        } catch {
+            throw PipelineError(error)
+        }
         runningLanes = LaneCount(lanes.count)
         runningShards = LaneCount(settings.shards)
     }
@@ -121,6 +135,7 @@ public final class Pipeline: Sendable {
     /// The first SIGINT or SIGTERM stops receiving and delivers what is there, for at most
     /// ``PipelineSettings/drainLimit``; a second one ends at once. SIGHUP loads the mappings again.
     public func run(signals: SignalWatcher?, progress: ((PipelineSummary) -> Void)? = nil) -> Outcome {
+        stage?.start()
         startShards()
         startLanes()
         WorkerThread.start("kymo-reload") { [reloader] in reloader.run() }
@@ -199,7 +214,9 @@ public final class Pipeline: Sendable {
             bells: bells, rings: rings[index], control: control)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
-        var consumer = LaneConsumer(settings, first: set, mappings, router: router, reporter: reporter)
+        var consumer = LaneConsumer(
+            settings, first: set, mappings, router: router, reporter: reporter, number: index,
+            store: stage?.store)
         do throws(SourceError) {
             _ = try lanes[index].run(&consumer)
         } catch {
@@ -214,7 +231,8 @@ public final class Pipeline: Sendable {
     private func startShards() {
         for index in 0..<settings.shards {
             let worker = ShardWorker(
-                rings: rings.map { $0[index] }, settings: settings, set: set, mappings: mappings,
+                number: index, stage: stage, rings: rings.map { $0[index] }, settings: settings, set: set,
+                mappings: mappings,
                 reporter: ShardReporter(mappings: mappings, output: output, ledger: ledger, deadLetters: deadLetters),
                 output: output, bell: bells[index], control: control, inputsEnded: runningLanes)
             WorkerThread.start("kymo-shard-\(index)") { [self] in
@@ -231,9 +249,11 @@ public final class Pipeline: Sendable {
     /// its signals.
     private func startClosing() {
         WorkerThread.start("kymo-close") { [self] in
+            stage?.finish()
             let message = closeDeadLetters()
             closingMessage.withLock { $0 = message }
             output.close()
+            stage?.close()
             runningClosing.leave()
             control.noteChange()
         }

@@ -25,6 +25,17 @@ public struct PipelineError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
+    init(_ error: StoreError) {
+        message = error.message
+        exitCode =
+            switch error.kind {
+            case .permission: ExitStatus.noPermission
+            case .inUse, .unusable, .full: ExitStatus.cannotCreate
+            case .tooNew, .mappings: ExitStatus.config
+            case .syncFailed: ExitStatus.ioError
+            }
+    }
+
     /// The message.
     public var description: String { message }
 }

@@ -33,6 +33,9 @@ final class ShardReporter: ShardEvents, Sendable {
 
 /// The loop of a shard's thread.
 struct ShardWorker {
+    let number: Int
+    /// What makes it durable; nil when nothing is.
+    let stage: StoreStage?
     let rings: [Ring]
     let settings: PipelineSettings
     /// The set that lanes begin with.
@@ -45,19 +48,34 @@ struct ShardWorker {
     /// Becomes true when no lane will put anything into the rings any more.
     let inputsEnded: LaneCount
 
+    /// Bytes of closed windows that stay in memory beside a store.
+    private static let recentBytes = 32 << 20
     /// Nanoseconds between two looks at the clock for idle windows and waiting bundles.
     private static let tickInterval: Int64 = 50_000_000
 
-    /// Works until the lanes have ended and everything is delivered, or until it is forced to stop.
+    /// Works until the lanes have ended and everything is handed on, or until it is forced to stop.
     func run() {
         let encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: settings.output, digest: .openSSL)
         let bundles = BundleWriter(encoder, maxEntries: settings.bundleEntries, maxBytes: settings.bundleBytes)
         var windows = settings.windows
         windows.memory = .mapped
-        var shard = InMemoryShard(
-            rings: rings, types: set.types, settings: windows, bundles: bundles, events: reporter,
-            mappings: mappings)
+        guard let stage else {
+            var shard = InMemoryShard(
+                rings: rings, types: set.types, settings: windows, bundles: bundles, events: reporter,
+                mappings: mappings)
+            return work(&shard)
+        }
+        windows.limits.archiveBytes = min(windows.limits.archiveBytes, ShardWorker.recentBytes)
+        var shard = StoredShard(
+            number: number, rings: rings, types: set.types, settings: windows, bundles: bundles, events: reporter,
+            mappings: mappings, store: stage.store)
+        stage.note(StoreReplay(stage.store, shard: number, of: settings.shards).run(into: &shard))
+        shard.beginReceiving(now: WallClock.now())
+        work(&shard)
+    }
+
+    private func work(_ shard: inout some WorkingShard & ~Copyable) {
         var lastTick = WallClock.now()
         while !control.isForced {
             // Read before the rings: what a lane wrote before it ended is then surely seen by the step.
@@ -66,9 +84,10 @@ struct ShardWorker {
             let taken = shard.step(now: now)
             if now.nanoseconds - lastTick.nanoseconds >= ShardWorker.tickInterval || now < lastTick {
                 shard.tick(now: now, bundleAge: settings.bundleAge)
-                output.tick(now)
+                if stage == nil { output.tick(now) }
                 lastTick = now
             }
+            shard.stepEnded(now: now, isQuiet: taken == 0)
             if taken > 0 { continue }
             if isLast { break }
             bell.sleep(milliseconds: 50) { inputsEnded.isZero || rings.contains { !$0.isEmpty } }
@@ -88,4 +107,21 @@ final class LaneCount: Sendable {
 
     /// Notes that one has ended.
     func leave() { count.subtract(1, ordering: .acquiringAndReleasing) }
+}
+
+/// What a shard's thread needs of a shard, once per batch.
+protocol WorkingShard: ~Copyable {
+    mutating func step(now: Instant) -> Int
+    mutating func tick(now: Instant, bundleAge: Int64)
+    mutating func drain(now: Instant)
+    /// A step has ended; `isQuiet` when there was nothing to take.
+    mutating func stepEnded(now: Instant, isQuiet: Bool)
+}
+
+extension InMemoryShard: WorkingShard {
+    mutating func stepEnded(now: Instant, isQuiet: Bool) {}
+}
+
+extension StoredShard: WorkingShard {
+    mutating func stepEnded(now: Instant, isQuiet: Bool) { handOver(now: now, isQuiet: isQuiet) }
 }

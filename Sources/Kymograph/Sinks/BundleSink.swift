@@ -11,6 +11,9 @@ public protocol BundleSink: AnyObject, Sendable {
     /// Gives everything taken so far to the system.
     func flush() throws(SinkError)
 
+    /// Gives everything taken so far to the system, and makes it durable where it is a file.
+    func synchronise() throws(SinkError)
+
     /// Does what is due at `now`: writes what waits, or begins another file. To be called about once a second.
     func tick(_ now: Instant) throws(SinkError)
 

@@ -64,6 +64,18 @@ struct FileRotation: ~Copyable, Sendable {
         try drain()
     }
 
+    /// Gives everything to the disk.
+    mutating func synchronise() throws(SinkError) {
+        try flush()
+        guard let file else { return }
+        do throws(SinkError) {
+            try directory.synchronise(file.descriptor.raw, directory.file(file.name.final))
+        } catch {
+            if error.kind == .syncFailed { fatal = error }
+            throw error
+        }
+    }
+
     /// Finishes the file when it is old.
     mutating func tick(_ now: Instant) throws(SinkError) {
         try check()

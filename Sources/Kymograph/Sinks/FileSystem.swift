@@ -79,10 +79,40 @@ enum FileSystem {
         }
     }
 
+    /// Writes some of `bytes` to a socket, without waiting and without SIGPIPE; a negative errno when it took nothing.
+    static func send(_ descriptor: Int32, _ bytes: ByteView) -> Int {
+        let size = unsafe Glibc.send(
+            descriptor, bytes.unsafeBuffer.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        return size < 0 ? -Int(errno) : size
+    }
+
     /// The byte at `offset`, or nil.
     static func byte(_ descriptor: Int32, at offset: Int) -> UInt8? {
         var byte: UInt8 = 0
         return unsafe pread(descriptor, &byte, 1, offset) == 1 ? byte : nil
+    }
+
+    /// Bytes from where an open file stands to its end, but not many more than `limit`; nil, with `errno`, when they
+    /// cannot be read.
+    static func read(_ descriptor: Int32, limit: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4_096)
+        while bytes.count <= limit {
+            let size = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if size < 0 { return nil }
+            if size == 0 { break }
+            bytes += chunk.prefix(size)
+        }
+        return bytes
+    }
+
+    /// The content of a file of up to 4 MiB; nil when it cannot be read.
+    static func content(_ path: String) -> [UInt8]? {
+        let raw = open(path, O_RDONLY)
+        guard raw >= 0 else { return nil }
+        let file = Descriptor(raw)
+        guard let bytes = read(file.raw, limit: 4 << 20), bytes.count <= 4 << 20 else { return nil }
+        return bytes
     }
 
     private static func waitUntilWritable(_ descriptor: Int32) {

@@ -64,6 +64,11 @@ public final class RotatingFileSink: BundleSink {
         try state.withLock { (state) throws(SinkError) in try state.flush() }
     }
 
+    /// Gives what was taken to the disk, under the hidden name.
+    public func synchronise() throws(SinkError) {
+        try state.withLock { (state) throws(SinkError) in try state.synchronise() }
+    }
+
     /// Finishes the present file when it is old at `now`.
     public func tick(_ now: Instant) throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in try state.tick(now) }

@@ -37,6 +37,9 @@ public final class StandardOutputSink: BundleSink {
         }
     }
 
+    /// Writes what waits; more cannot be known of a pipe.
+    public func synchronise() throws(SinkError) { try flush() }
+
     /// Writes what waits.
     public func tick(_ now: Instant) throws(SinkError) {
         try flush()

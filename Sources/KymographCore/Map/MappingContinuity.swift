@@ -7,10 +7,23 @@
 struct MappingContinuity {
     private let loaded: MappingSet
     private let mappings: [NamedMapping]
-    private let former: MappingSet
+    private let former: Former
     private var types: [MeasurementType]
     private var fhirTemplates: [FHIRTemplate?]
     private var diagnostics: [Diagnostic] = []
+
+    /// What is continued.
+    private struct Former {
+        var types: [MeasurementType]
+        /// By type; nil where it is not known any more, or where there was none.
+        var templates: [FHIRTemplate?]
+        var hasTemplate: [Bool]
+        /// Units of values whose template is not known any more, by type.
+        var units: [[String: String]]
+        /// Who holds readings of them, for messages.
+        var holder: String
+        var advice: String
+    }
 
     /// Slots that a type may have: their numbers are bytes in a reading's payload.
     private static let mostSlots = 256
@@ -19,19 +32,37 @@ struct MappingContinuity {
     static func join(
         _ loaded: MappingSet, after former: MappingSet, mappings: [NamedMapping]
     ) -> MappingLoader.Result {
-        var continuity = MappingContinuity(loaded, mappings, former)
+        let former = Former(
+            types: former.types, templates: former.fhirTemplates, hasTemplate: former.fhirTemplates.map { $0 != nil },
+            units: [], holder: "windows hold", advice: "give the type another name, or restart")
+        return MappingContinuity(loaded, mappings, former).join()
+    }
+
+    /// `loaded` with the numbers of the types that a store has readings of; no set when it could not write those.
+    static func join(_ loaded: MappingSet, afterStored stored: [FormerType], mappings: [NamedMapping])
+        -> MappingLoader.Result
+    {
+        let former = Former(
+            types: stored.map(\.type), templates: stored.map { _ in nil }, hasTemplate: stored.map(\.hasTemplate),
+            units: stored.map(\.units), holder: "the store holds",
+            advice: "give the type another name, or use another --data directory")
+        return MappingContinuity(loaded, mappings, former).join()
+    }
+
+    private func join() -> MappingLoader.Result {
+        var continuity = self
         let places = loaded.types.indices.map { continuity.place($0) }
         let failed = continuity.diagnostics.contains { $0.severity == .error }
         let set = failed ? nil : continuity.set(places)
         return MappingLoader.Result(set: set, diagnostics: continuity.diagnostics)
     }
 
-    private init(_ loaded: MappingSet, _ mappings: [NamedMapping], _ former: MappingSet) {
+    private init(_ loaded: MappingSet, _ mappings: [NamedMapping], _ former: Former) {
         self.loaded = loaded
         self.mappings = mappings
         self.former = former
         types = former.types
-        fhirTemplates = former.fhirTemplates
+        fhirTemplates = former.templates
     }
 
     /// Where a type of the loaded set went: its number, and the slot of each of its values.
@@ -45,15 +76,19 @@ struct MappingContinuity {
         let template = loaded.fhirTemplates[index]
         // Without template nothing of the type is ever in a window; the windows of its time with one keep theirs.
         let known = former.types.indices.first { number in
-            type.hasIdentity(of: former.types[number]) && (former.fhirTemplates[number] == nil) == (template == nil)
+            type.hasIdentity(of: former.types[number]) && former.hasTemplate[number] == (template != nil)
         }
         guard let known else {
             types.append(type)
             fhirTemplates.append(template)
             return Place(type: types.count - 1, slots: Array(type.valueNames.indices))
         }
-        if let template, let earlier = former.fhirTemplates[known], type.grouping != .instance {
-            check(template, after: earlier, index)
+        if let template, type.grouping != .instance {
+            if let earlier = former.templates[known] {
+                check(template, after: earlier, index)
+            } else if known < former.units.count {
+                check(template, afterUnits: former.units[known], index)
+            }
         }
         fhirTemplates[known] = template
         let slots = types[known].take(type)
@@ -95,19 +130,30 @@ struct MappingContinuity {
             report(
                 .error, index, template,
                 "the unit of the value '\(rule.name)' of type '\(name)' changes from \(old.text) to \(new.text), "
-                    + "and windows hold readings in the former unit", "give the type another name, or restart")
+                    + "and \(former.holder) readings in the former unit", former.advice)
         }
         let values = gone.map { "'\($0)'" }.joined(separator: ", ")
         if kept == 0, !gone.isEmpty {
             report(
                 .error, index, template,
-                "none of the values of type '\(name)' (\(values)) is left, and windows hold readings of them",
-                "give the type another name, or restart")
+                "none of the values of type '\(name)' (\(values)) is left, and \(former.holder) readings of them",
+                former.advice)
         } else if !gone.isEmpty {
             report(
                 .warning, index, template,
                 "the FHIR template of '\(name)' no longer uses \(values)",
                 "windows that are open now, or are amended later, are written without")
+        }
+    }
+
+    /// Finds values whose unit is not the one that stored readings have.
+    private mutating func check(_ template: FHIRTemplate, afterUnits units: [String: String], _ index: Int) {
+        for rule in template.allValues {
+            guard let old = units[rule.name], let new = rule.kind.unit?.name, new != old else { continue }
+            report(
+                .error, index, template,
+                "the unit of the value '\(rule.name)' of type '\(template.typeName)' changes from '\(old)' to "
+                    + "'\(new)', and \(former.holder) readings in the former unit", former.advice)
         }
     }
 
@@ -122,7 +168,31 @@ struct MappingContinuity {
     }
 }
 
+/// A type of an earlier run, whose readings a store has.
+public struct FormerType: Sendable {
+    /// The type as it was.
+    public var type: MeasurementType
+    /// Whether its readings became Observations.
+    public var hasTemplate: Bool
+    /// Code or text of the units of its values, by value name.
+    public var units: [String: String]
+
+    /// A type.
+    public init(type: MeasurementType, hasTemplate: Bool, units: [String: String]) {
+        self.type = type
+        self.hasTemplate = hasTemplate
+        self.units = units
+    }
+}
+
 extension MappingSet {
+    /// Code or text of the units of the values of type `index`, by value name.
+    public func units(of index: Int) -> [String: String] {
+        var units: [String: String] = [:]
+        for rule in fhirTemplates[index]?.allValues ?? [] { units[rule.name] = rule.kind.unit?.name }
+        return units
+    }
+
     /// For each type, whether a device template gives it and its readings become Observations. The others are types of
     /// former sets, whose windows nothing can fill any more.
     var typesInUse: [Bool] {
@@ -166,5 +236,8 @@ extension UnitRule {
     }
 
     /// The unit for people.
-    fileprivate var text: String { "'\(code ?? unit ?? "none")'" }
+    fileprivate var text: String { "'\(name)'" }
+
+    /// Code or text.
+    fileprivate var name: String { code ?? unit ?? "none" }
 }

@@ -37,16 +37,18 @@ public struct MappingLoader {
     /// With `continuing`, the set can replace that one in a running pipeline.
     public static func load(
         _ mappings: [NamedMapping], defaultPeriod: Int64 = 300_000_000_000, measurementsOnly: Bool = false,
-        continuing former: MappingSet? = nil
+        continuing former: MappingSet? = nil, stored: [FormerType] = []
     ) -> Result {
         var loader = MappingLoader(defaultPeriod: defaultPeriod, measurementsOnly: measurementsOnly)
         for (index, mapping) in mappings.enumerated() { loader.add(mapping, index) }
         let set = loader.link(mappings.map(\.name))
         let failed = loader.diagnostics.contains { $0.severity == .error }
-        guard !failed, let former else {
+        guard !failed, former != nil || !stored.isEmpty else {
             return Result(set: failed ? nil : set, diagnostics: inFileOrder(loader.diagnostics))
         }
-        let joined = MappingContinuity.join(set, after: former, mappings: mappings)
+        let joined =
+            former.map { MappingContinuity.join(set, after: $0, mappings: mappings) }
+            ?? MappingContinuity.join(set, afterStored: stored, mappings: mappings)
         return Result(set: joined.set, diagnostics: inFileOrder(loader.diagnostics + joined.diagnostics))
     }
 

@@ -140,6 +140,6 @@ extension SlabArray<Measurement> {
         unsafe slot.pointee.kind = RecordKind.measurement.rawValue
         unsafe slot.pointee.series = 0
         unsafe slot.pointee.continuationSlots = 0
-        unsafe slot.pointee.mark = 0
+        unsafe slot.pointee.mark = reading.mark & ReadingMark.source
     }
 }

@@ -21,6 +21,8 @@ public struct LaneInput: Sendable {
     public var templates: [Int]
     /// What the source contributes.
     public var context: SourceContext
+    /// The source's number for the ledger (``ReadingSource``).
+    public var ledgerNumber = 0
 
     /// Makes an input.
     public init(templates: [Int], context: SourceContext) {
@@ -44,7 +46,7 @@ public struct ReadingLane: ~Copyable {
     ) {
         self.limits = limits
         sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
-        output = LaneOutput(router: router, events: events, sources: inputs.count)
+        output = LaneOutput(router: router, events: events, marks: inputs.map { ReadingSource.mark($0.ledgerNumber) })
     }
 
     /// Maps with `set`, which continues the former one, from here on. `inputs` are the same sources.
@@ -74,6 +76,9 @@ public struct ReadingLane: ~Copyable {
         output.begin(source: source, received: received)
         output.reject(reason, bytes: bytes, detail: RejectionDetail())
     }
+
+    /// Slots written to the ring of each shard so far.
+    public var written: [UInt64] { output.written }
 
     /// Publishes what was routed, wakes the shards and reports the counts.
     public mutating func batchEnd() {
@@ -114,24 +119,33 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private var router: ReadingRouter
     private let events: any LaneEvents
     private var counts: RawArray<Int>
+    private let marks: RawArray<UInt8>
     private var routed = 0
     private var source = 0
+    private var mark: UInt8 = 0
     private var received = Instant.distantPast
 
-    init(router: consuming ReadingRouter, events: any LaneEvents, sources: Int) {
+    /// `marks` are those of the readings of each source.
+    init(router: consuming ReadingRouter, events: any LaneEvents, marks: [UInt8]) {
         self.router = router
         self.events = events
-        counts = RawArray(repeating: 0, count: sources)
+        counts = RawArray(repeating: 0, count: marks.count)
+        var kept = RawArray<UInt8>(capacity: marks.count)
+        for mark in marks { kept.append(mark) }
+        self.marks = kept
     }
 
     mutating func begin(source: Int, received: Instant) {
         self.source = source
+        mark = marks[source]
         self.received = received
     }
 
     mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+        var marked = measurement
+        marked.mark = mark
         while true {
-            switch router.route(measurement, payload: payload, key: key) {
+            switch router.route(marked, payload: payload, key: key) {
             case .written:
                 counts[source] += 1
                 routed += 1
@@ -148,6 +162,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         counts[source] += 1
         events.rejected(reason, bytes: bytes, source: source, received: received, detail: detail)
     }
+
+    var written: [UInt64] { router.written }
 
     /// Waits for room where a ring is full; gives up only when the pipeline is ended by force.
     mutating func announceMappings() {

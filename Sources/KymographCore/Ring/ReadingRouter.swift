@@ -48,7 +48,7 @@ public struct ReadingRouter: ~Copyable {
         guard isKnownDevice || devices.count < maxDevices else { return .refused(.tooManyDevices) }
         guard series.count < maxSeries else { return .refused(.tooManyDevices) }
         // All series of a device live on one shard, so that its Observations leave in order.
-        let shard = Int(SeriesTable.hash(device) >> 32) % nextNumber.count
+        let shard = ReadingRouter.shard(ofDevice: device, of: nextNumber.count)
         var definition = Measurement(instant: measurement.instant, received: measurement.received)
         definition.kind = RecordKind.definition.rawValue
         definition.series = nextNumber[shard]
@@ -60,6 +60,18 @@ public struct ReadingRouter: ~Copyable {
         nextNumber[shard] += 1
         return route(measurement, payload: payload, key: key)
     }
+
+    private static func shard(ofDevice device: ByteView, of shards: Int) -> Int {
+        Int(SeriesTable.hash(device) >> 32) % shards
+    }
+
+    /// The shard, of `shards`, that owns the series of `key` (a ``SeriesKey``).
+    public static func shard(ofKey key: ByteView, of shards: Int) -> Int {
+        shard(ofDevice: SeriesKey.device(of: key), of: shards)
+    }
+
+    /// Slots written to the ring of each shard so far.
+    var written: [UInt64] { (0..<producers.count).map { producers[$0].written } }
 
     /// Number of shards.
     var shardCount: Int { nextNumber.count }

@@ -120,6 +120,9 @@ public struct RingProducer: ~Copyable {
         return true
     }
 
+    /// Slots written so far.
+    var written: UInt64 { position }
+
     /// Makes everything written visible to the shard. True when there was something new.
     @inline(__always)
     @discardableResult
@@ -195,6 +198,9 @@ public struct RingConsumer: ~Copyable {
         let start = (position - UInt64(record.continuationSlots)) & mask
         return ring.slots.view(Int(start), length: Int(record.payloadBytes))
     }
+
+    /// Slots whose records have been taken.
+    var taken: UInt64 { position }
 
     /// Gives the slots of all records taken so far back to the lane.
     @inline(__always)

@@ -67,7 +67,7 @@ public struct MemoryArchive: ~Copyable, WindowArchive {
     }
 
     /// Keeps `block`; a block that is larger than the whole archive counts as dropped at once.
-    public mutating func store(series: Int, windowStart: Instant, block: ByteView) {
+    public mutating func store(series: Int, windowStart: Instant, facts: WindowFacts, block: ByteView) {
         if let old = find(series, windowStart) { remove(old) }
         latest[series] = max(latest[series], windowStart)
         guard block.count <= limit else { return noteEviction(series: series, start: windowStart) }
@@ -84,13 +84,13 @@ public struct MemoryArchive: ~Copyable, WindowArchive {
         storedBytes += block.count
     }
 
-    /// Appends the block of a window to `writer`; false when it is not kept.
-    public mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> Bool {
-        guard let number = find(series, windowStart) else { return false }
+    /// Appends the block of a window to `writer`, if it is kept.
+    public mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
+        guard let number = find(series, windowStart) else { return .absent }
         let entry = entries[number]
-        guard let chunk = chunks[Int(entry.chunk)] else { return false }
+        guard let chunk = chunks[Int(entry.chunk)] else { return .absent }
         writer.append(chunk.bytes.view(Int(entry.offset)..<Int(entry.offset + entry.length)))
-        return true
+        return .found
     }
 
     private func find(_ series: Int, _ start: Instant) -> Int? {

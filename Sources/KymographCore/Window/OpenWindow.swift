@@ -37,6 +37,8 @@ enum ReadingMark {
     static let sending: UInt8 = 4
     /// Its values were received at different times, which follow the payload.
     static let mixedReceipt: UInt8 = 8
+    /// The upper four bits name the source, see ``ReadingSource``.
+    static let source: UInt8 = 0xF0
 }
 
 /// One window in memory.
@@ -47,6 +49,12 @@ struct OpenWindow: BitwiseCopyable {
     var last = Instant.distantPast
     /// Receive-clock time until which it is ``WindowFlags/held``.
     var heldUntil = Instant.distantPast
+    /// The journal's block that its first reading since it was opened is in; ``JournalWriter/noBlock`` when closed.
+    var journal = JournalWriter.noBlock
+    /// Readings that were there already, since it was opened.
+    var duplicates: UInt32 = 0
+    /// Readings whose values differed from what was there, since it was opened.
+    var conflicts: UInt32 = 0
     /// Owner.
     var series: UInt32
     /// The next later window of the series.

@@ -6,11 +6,23 @@ public protocol WindowArchive: ~Copyable {
     /// Tells the archive what a series number stands for, before its first window; numbers do not outlive the process.
     mutating func introduce(series: Int, identity: SeriesIdentity)
 
-    /// Keeps `block` as the content of a window, in place of what it kept before.
-    mutating func store(series: Int, windowStart: Instant, block: ByteView)
+    /// The number under which a journal knows `series`.
+    func number(of series: Int) -> Int
 
-    /// Appends a window's block to `writer`; false when the archive does not have it.
-    mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> Bool
+    /// Keeps `block` as the content of a window, in place of what it kept before.
+    mutating func store(series: Int, windowStart: Instant, facts: WindowFacts, block: ByteView)
+
+    /// Takes note of what happened to a window whose content is still what the archive keeps.
+    mutating func note(series: Int, windowStart: Instant, facts: WindowFacts)
+
+    /// Appends a window's block to `writer`, if the archive has it.
+    mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup
+
+    /// What is stored from here on has all readings that come before `place` in the journal.
+    mutating func journalReached(_ place: JournalPlace)
+
+    /// Every Observation written so far has been handed over: windows stored from here on belong to later ones.
+    mutating func bundleEnded()
 
     /// The latest start of the windows of `series` that the archive has dropped, or nil when it dropped none.
     func evictedThrough(series: Int) -> Instant?
@@ -20,4 +32,28 @@ public protocol WindowArchive: ~Copyable {
 
     /// Windows dropped so far.
     var evictedWindows: Int { get }
+}
+
+extension WindowArchive where Self: ~Copyable {
+    /// The same number: there is no journal.
+    public func number(of series: Int) -> Int { series }
+
+    /// Does nothing.
+    public mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {}
+
+    /// Does nothing.
+    public mutating func journalReached(_ place: JournalPlace) {}
+
+    /// Does nothing.
+    public mutating func bundleEnded() {}
+}
+
+/// What an archive knows of a window.
+public enum ArchiveLookup: Sendable {
+    /// Its block has been appended.
+    case found
+    /// The archive never had it, or has dropped it.
+    case absent
+    /// The archive had it, and can no longer read it.
+    case damaged
 }

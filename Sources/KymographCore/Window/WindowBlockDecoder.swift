@@ -18,10 +18,13 @@ struct WindowBlockDecoder {
     private var context = WindowBlockContext()
     /// Of version 2, what comes before the rows.
     private let columns: WindowColumns?
+    /// Whether each reading must be later than the one before.
+    private let isOrdered: Bool
 
     /// Reads what comes before the readings; nil when it is damaged or of another version.
     init?(_ bytes: ByteView) {
         let size = bytes.count - WindowBlockFormat.checksumBytes
+        isOrdered = true
         guard size >= 3, bytes[0] == WindowBlockFormat.version || bytes[0] == WindowColumns.version else { return nil }
         let content = bytes[0..<size]
         var checksum: UInt32 = 0
@@ -43,13 +46,22 @@ struct WindowBlockDecoder {
         self.offset = offset + 1
     }
 
+    /// Reads `count` rows that are no window's: in any order, in nanoseconds, without head and checksum.
+    init(rows: ByteView, count: Int) {
+        (self.count, block, unit, offset) = (count, rows, 1, 0)
+        columns = nil
+        isOrdered = false
+    }
+
     /// The next reading, or nil at the end and when the block is damaged.
     mutating func next() -> Measurement? {
         guard !isDamaged && decoded < count else {
             isComplete = !isDamaged && offset == block.count
             return nil
         }
-        guard let reading = reading(), decoded == 0 || reading.instant > context.previous.instant else {
+        guard let reading = reading(),
+            !isOrdered || decoded == 0 || reading.instant > context.previous.instant
+        else {
             isDamaged = true
             return nil
         }
@@ -165,7 +177,7 @@ struct WindowBlockDecoder {
         WindowBlockDecoder.varint(block, &offset).map(WindowBlockFormat.unzigzag)
     }
 
-    private static func varint(_ bytes: ByteView, _ offset: inout Int) -> UInt64? {
+    static func varint(_ bytes: ByteView, _ offset: inout Int) -> UInt64? {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while offset < bytes.count && shift < 64 {

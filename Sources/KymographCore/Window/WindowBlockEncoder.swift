@@ -11,6 +11,9 @@ struct WindowBlockEncoder {
         unit = WindowBlockEncoder.unit(of: readings)
     }
 
+    /// Prepares to encode rows that are no window's, in nanoseconds.
+    init() { (count, unit) = (0, 0) }
+
     /// The largest unit in which all instants are whole.
     static func unit(of readings: ElementList<Measurement>) -> Int {
         var unit = WindowBlockFormat.units.count - 1
@@ -135,12 +138,12 @@ struct WindowBlockEncoder {
     }
 
     @inline(__always)
-    private static func appendSigned(_ value: Int64, to writer: inout ByteWriter) {
+    static func appendSigned(_ value: Int64, to writer: inout ByteWriter) {
         appendVarint(WindowBlockFormat.zigzag(value), to: &writer)
     }
 
     @inline(__always)
-    private static func appendVarint(_ value: UInt64, to writer: inout ByteWriter) {
+    static func appendVarint(_ value: UInt64, to writer: inout ByteWriter) {
         guard value < 1 << 28 else { return appendLongVarint(value, to: &writer) }
         // One store without a branch on the length, which no processor can guess.
         let length = (UInt64.bitWidth - (value | 1).leadingZeroBitCount + 6) / 7

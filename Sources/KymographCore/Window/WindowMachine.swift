@@ -12,12 +12,12 @@
 /// What a window contains never depends on when it was emitted, nor on the order in which its readings came.
 public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     // First, so that its place is known where this generic code is not specialised.
-    private var table: WindowTable
+    private(set) var table: WindowTable
     private var types: [MeasurementType]
     private var registry = SeriesRegistry()
     private var block = ByteWriter(capacity: 1024)
     private var damagedWindows = 0
-    private var archive: Archive
+    var archive: Archive
 
     /// Makes a machine without readings. A series' type is an index into `types`.
     public init(types: [MeasurementType], settings: WindowSettings, archive: consuming Archive) {
@@ -48,7 +48,9 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if table.appendNext(series: series, reading) { return .accepted }
         if let outcome = table.addToOpen(series: series, reading, payload) { return outcome }
         let span = table.series[series].span(around: reading.instant)
-        guard table.openCount < table.limits.maxOpenWindows else { return .rejected(.tooManyWindows) }
+        guard table.openCount < table.limits.maxOpenWindows || table.isReplaying else {
+            return .rejected(.tooManyWindows)
+        }
         guard let window = open(series: series, span: span) else { return .rejected(.archiveEvicted) }
         table.holdIfLate(window, received: reading.received)
         table.expectQuiet(after: reading.received)
@@ -64,10 +66,15 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Opens a window with its archived content, or empty; nil when it may have had content that is lost.
     private mutating func open(series: Int, span: WindowSpan) -> Int? {
         block.removeAll()
-        if archive.load(series: series, windowStart: span.key, into: &block) {
+        switch archive.load(series: series, windowStart: span.key, into: &block) {
+        case .found:
             if let window = table.restore(series: series, span: span, block: block.view) { return window }
             damagedWindows += 1
             return nil
+        case .damaged:
+            damagedWindows += 1
+            return nil
+        case .absent: break
         }
         if let evicted = archive.evictedThrough(series: series), evicted >= span.key { return nil }
         return table.open(series: series, span: span, room: 0, flags: [])
@@ -79,6 +86,21 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         table.closeQuiet(at: now)
         table.closeHeld(at: now)
     }
+
+    /// Readings go into block `number` of the journal from here on.
+    mutating func journal(from number: Int64) { table.journal = number }
+
+    /// The oldest block of the journal with readings of windows that are open.
+    mutating func neededJournal() -> Int64 { table.journaled.oldest(among: table.windows) }
+
+    /// Whether a window of `series` around `instant` is open.
+    mutating func isOpen(series: Int, at instant: Instant) -> Bool { table.find(series: series, at: instant) != nil }
+
+    /// The start under which the archive keeps the window of `series` around `instant`.
+    func archiveStart(series: Int, at instant: Instant) -> Instant { table.series[series].span(around: instant).key }
+
+    /// Holds any number of windows while `isReplaying`: they were within the limits when they were opened.
+    mutating func setReplaying(_ isReplaying: Bool) { table.isReplaying = isReplaying }
 
     /// Closes all windows: everything becomes due.
     public mutating func drain() {
@@ -131,7 +153,10 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if isEvicted || !window.flags.contains(.stored) {
             block.removeAll()
             table.pack(index, into: &block)
-            archive.store(series: series, windowStart: window.span.key, block: block.view)
+            archive.store(
+                series: series, windowStart: window.span.key, facts: table.facts(of: index), block: block.view)
+        } else if window.duplicates > 0 || window.conflicts > 0 {
+            archive.note(series: series, windowStart: window.span.key, facts: table.facts(of: index))
         }
         table.dequeue()
         table.discard(index)

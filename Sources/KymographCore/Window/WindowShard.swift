@@ -19,9 +19,15 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private var inputs: OwnedList<Input>
-    private var machine: WindowMachine<Archive>
-    private var bundles: BundleWriter
+    var machine: WindowMachine<Archive>
+    private(set) var bundles: BundleWriter
     private var tally = ShardTally()
+    /// Where readings are kept until their windows are archived; nil when everything stays in memory.
+    private let store: (any ShardStore)?
+    private let isJournaled: Bool
+    var journal = JournalWriter()
+    /// Bundles that wait to be handed over with the journal.
+    var finishedBundles: [[UInt8]] = []
     /// Series of the next records.
     private var ahead = RawArray<Int32>(repeating: -1, count: WindowTable.fetchCount)
     private let events: any ShardEvents
@@ -39,8 +45,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Makes a shard that reads `rings`, one per lane.
     public init(
         rings: [Ring], machine: consuming WindowMachine<Archive>, bundles: consuming BundleWriter,
-        events: any ShardEvents, mappings: MappingExchange?
+        events: any ShardEvents, mappings: MappingExchange?, store: (any ShardStore)? = nil
     ) {
+        self.store = store
+        isJournaled = store != nil
         inputs = OwnedList(count: rings.count) { Input(ring: RingConsumer(rings[$0])) }
         self.machine = machine
         self.bundles = bundles
@@ -130,12 +138,20 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         guard series >= 0 else {
             return reject(.tooManyDevices, record, payload, refused[-series - 1])
         }
+        if isJournaled && journal.number == JournalWriter.noBlock { beginBlock() }
         switch machine.add(series: series, record, payload: payload) {
         case .accepted: tally.accepted += 1
         case .duplicate: tally.duplicate += 1
         case .conflict: tally.conflict += 1
-        case .rejected(let reason): reject(reason, record, payload, machine.identity(of: series))
+        case .rejected(let reason): return reject(reason, record, payload, machine.identity(of: series))
         }
+        if isJournaled { journal.append(series: machine.archive.number(of: series), record, payload) }
+    }
+
+    private mutating func beginBlock() {
+        guard let store else { return }
+        journal.begin(store.nextBlock())
+        machine.journal(from: journal.number)
     }
 
     private mutating func reject(
@@ -162,6 +178,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         report()
     }
 
+    /// Slots of each lane's ring whose records have been taken.
+    var taken: [UInt64] { (0..<inputs.count).map { inputs[$0].ring.taken } }
+
     /// What the windows hold.
     public var counters: WindowCounters { machine.counters }
 
@@ -172,7 +191,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     // MARK: Emission
 
-    private mutating func emit(now: Instant) {
+    mutating func emit(now: Instant) {
+        if journal.count > 0 { machine.archive.journalReached(journal.place) }
         while let emission = machine.nextEmission() {
             write(emission, now: now)
             machine.settle(emission)
@@ -216,7 +236,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func flush() {
         bundleSince = nil
         let bytes = bundles.finish()
-        if bytes.count > 0 { events.bundle(bytes) }
+        if bytes.count > 0 {
+            if isJournaled { finishedBundles.append(bytes.array) } else { events.bundle(bytes) }
+        }
         bundles.reset()
+        machine.archive.bundleEnded()
     }
 }

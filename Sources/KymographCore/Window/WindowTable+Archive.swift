@@ -1,4 +1,17 @@
 extension WindowTable {
+    /// What the archive is told of a window.
+    func facts(of index: Int) -> WindowFacts {
+        let window = windows[index]
+        var readings = InlineArray<16, UInt32>(repeating: 0)
+        for slot in Int(window.readings)..<Int(window.readings + window.count) {
+            readings[ReadingSource.number(slots[slot].mark)] += 1
+        }
+        let first = window.count > 0 ? slots[Int(window.readings)].instant : window.span.start
+        return WindowFacts(
+            end: window.span.end, firstReading: first, lastReading: window.last, readings: readings,
+            duplicates: window.duplicates, conflicts: window.conflicts, journal: window.journal)
+    }
+
     /// Appends the content of a window to `writer` as an archive block.
     func pack(_ index: Int, into writer: inout ByteWriter) {
         let window = windows[index]

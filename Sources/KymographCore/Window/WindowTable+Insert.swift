@@ -70,6 +70,7 @@ extension WindowTable {
                 slots[slot].received = reading.received
                 windows[index].flags.remove(.stored)
             }
+            windows[index].duplicates &+= 1
             return .duplicate
         }
         return merge(reading, payload, at: place, in: index)
@@ -89,7 +90,7 @@ extension WindowTable {
             windows[index].last = reading.instant
         }
         put(reading, payload, at: slot, in: index)
-        slots[slot].mark = 0
+        slots[slot].mark = reading.mark & ReadingMark.source
         windows[index].count = UInt32(count + 1)
         readingsHeld += 1
         changed(place, in: index)
@@ -152,6 +153,11 @@ extension WindowTable {
         // Receive times are not content, but decide later conflicts: the archive must have them.
         windows[index].flags.remove(.stored)
         if merger.isChanged { changed(place, in: index) }
+        switch merger.outcome {
+        case .duplicate: windows[index].duplicates &+= 1
+        case .conflict: windows[index].conflicts &+= 1
+        case .accepted, .rejected: break
+        }
         return merger.outcome
     }
 }

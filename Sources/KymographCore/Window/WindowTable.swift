@@ -21,6 +21,12 @@ struct WindowTable: ~Copyable {
     var nextHeldCheck = Instant.distantFuture
     /// What ``fetch(_:count:)`` finds.
     var fetched = RawArray<UInt32>(repeating: noWindow, count: WindowTable.fetchCount)
+    /// Number of the journal's block that readings go into now.
+    var journal = JournalWriter.noBlock
+    /// Open windows in the order in which they were opened, while there is a journal.
+    var journaled = JournaledWindows()
+    /// Whether readings of an earlier run are being taken.
+    var isReplaying = false
     private var firstFree = noWindow
 
     /// Size class of a new window's readings: four of them.
@@ -66,6 +72,7 @@ struct WindowTable: ~Copyable {
         var window = OpenWindow(
             span: span, series: UInt32(number), readings: UInt32(slots.allocate(sizeClass: sizeClass)),
             nextPreliminary: .max, sizeClass: UInt8(sizeClass), flags: flags)
+        window.journal = journal
         if series[number].isInstance { window.flags.insert(.carrier) }
         if limits.preliminaryEvery > 0 && window.flags.isDisjoint(with: [.carrier, .emitted]) {
             window.nextPreliminary = UInt32(clamping: limits.preliminaryEvery)
@@ -77,6 +84,7 @@ struct WindowTable: ~Copyable {
             series[number].nextClose = min(series[number].nextClose, span.end.advanced(by: lateness))
         }
         openCount += 1
+        if journal != JournalWriter.noBlock { journaled.append(index, journal) }
         return index
     }
 
@@ -123,6 +131,7 @@ struct WindowTable: ~Copyable {
         readingsHeld -= Int(window.count)
         openCount -= 1
         windows[index].older = firstFree
+        windows[index].journal = JournalWriter.noBlock
         firstFree = UInt32(index)
     }
 

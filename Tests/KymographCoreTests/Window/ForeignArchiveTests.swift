@@ -17,16 +17,16 @@ private struct DictionaryArchive: ~Copyable, WindowArchive {
         identities[series] = identity
     }
 
-    mutating func store(series: Int, windowStart: Instant, block: ByteView) {
+    mutating func store(series: Int, windowStart: Instant, facts: WindowFacts, block: ByteView) {
         precondition(identities[series] != nil)
         blocks[WindowName(series: series, start: windowStart.nanoseconds)] = block.array
     }
 
-    mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> Bool {
-        guard var block = blocks[WindowName(series: series, start: windowStart.nanoseconds)] else { return false }
+    mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
+        guard var block = blocks[WindowName(series: series, start: windowStart.nanoseconds)] else { return .absent }
         if damages { block[block.count / 2] ^= 4 }
         writer.append(block)
-        return true
+        return .found
     }
 
     func evictedThrough(series: Int) -> Instant? { nil }

@@ -14,7 +14,8 @@ import Testing
                 let name = WindowName(series: random.int(0...3), start: Int64(random.int(-20...20)))
                 let block = (0..<random.int(1...60)).map { _ in UInt8(random.int(0...255)) }
                 block.withByteView {
-                    archive.store(series: name.series, windowStart: Instant(nanoseconds: name.start), block: $0)
+                    archive.store(
+                        series: name.series, windowStart: Instant(nanoseconds: name.start), facts: .none, block: $0)
                 }
                 stored[name] = block
                 #expect(archive.storedBytes <= limit)
@@ -30,7 +31,7 @@ import Testing
         for (name, block) in stored {
             writer.removeAll()
             let start = Instant(nanoseconds: name.start)
-            if archive.load(series: name.series, windowStart: start, into: &writer) {
+            if case .found = archive.load(series: name.series, windowStart: start, into: &writer) {
                 bytes += block.count
                 guard writer.view.array == block else { return false }
             } else {
@@ -45,8 +46,15 @@ import Testing
         archive.introduce(series: 0, identity: SeriesIdentity(type: 0, device: [1]))
         #expect(archive.evictedThrough(series: 0) == nil)
         Array(repeating: UInt8(1), count: 101).withByteView {
-            archive.store(series: 0, windowStart: Instant(nanoseconds: 5), block: $0)
+            archive.store(series: 0, windowStart: Instant(nanoseconds: 5), facts: .none, block: $0)
         }
         #expect(archive.evictedThrough(series: 0) == Instant(nanoseconds: 5) && archive.evictedWindows == 1)
     }
+}
+
+extension WindowFacts {
+    /// Of a window that nothing is known of.
+    fileprivate static let none = WindowFacts(
+        end: .distantPast, firstReading: .distantPast, lastReading: .distantPast,
+        readings: .init(repeating: 0), duplicates: 0, conflicts: 0, journal: 0)
 }

@@ -1,0 +1,77 @@
+import FoundationEssentials
+import Synchronization
+
+/// Authorizes by a secret that is in a file: a bearer token (RFC 6750) or a password (RFC 7617).
+///
+/// The file is read again when it has changed, and when a server has refused what it held: whoever rotates the secret
+/// replaces the file, and nothing has to be restarted.
+public final class SecretFileAuthorizer: RequestAuthorizer {
+    /// What the file holds.
+    public enum Scheme: Hashable, Sendable {
+        /// A token.
+        case bearer
+        /// The password of a user.
+        case basic(user: String)
+    }
+
+    private struct Known {
+        var value: String
+        var stamp: SecretFile.Stamp
+    }
+
+    private let file: SecretFile
+    private let scheme: Scheme
+    private let known = Mutex<Known?>(nil)
+
+    /// Reads the secret from `file`, when it is asked for.
+    public init(_ scheme: Scheme, file: SecretFile) {
+        self.scheme = scheme
+        self.file = file
+    }
+
+    /// Gives the value at once.
+    public func authorize(completion: @escaping @Sendable (Result<String?, AuthorizationFailure>) -> Void) {
+        completion(
+            known.withLock { known in
+                if let known, known.stamp == file.stamp { return .success(known.value) }
+                do throws(AuthorizationFailure) {
+                    let (secret, stamp) = try file.line()
+                    let value = try Self.value(of: secret, scheme, file)
+                    known = Known(value: value, stamp: stamp)
+                    return .success(value)
+                } catch {
+                    // For the moment of a rotation there may be no file; what is known may still be right.
+                    if let known, error.isRetriable { return .success(known.value) }
+                    return .failure(error)
+                }
+            })
+    }
+
+    /// Makes the next request read the file again.
+    public func refused(_ value: String?) {
+        known.withLock { known in
+            if known?.value == value { known = nil }
+        }
+    }
+
+    /// The value of the field for `secret`.
+    static func value(
+        of secret: String, _ scheme: Scheme, _ file: SecretFile
+    ) throws(AuthorizationFailure) -> String {
+        switch scheme {
+        case .bearer:
+            guard BearerToken.isValid(secret) else { throw file.failure("must hold a token and nothing else") }
+            return "Bearer \(secret)"
+        case .basic(let user):
+            return "Basic \(Data("\(user):\(secret)".utf8).base64EncodedString())"
+        }
+    }
+}
+
+/// Tokens as they stand in a header field.
+enum BearerToken {
+    /// Whether `text` is visible ASCII without spaces: what is more would end the field or begin another.
+    static func isValid(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+}

@@ -1,0 +1,82 @@
+import CCurl
+
+/// How a transfer failed, in libcurl's terms, and what that means for the request.
+struct CurlEnd {
+    /// libcurl's code.
+    var code: CURLcode
+    /// libcurl's words.
+    var reason: String
+    /// Whether sending the request had begun.
+    var hasBegun: Bool
+    /// Whether the answer was refused for its length.
+    var isTooLong: Bool
+    /// Whether a part of an answer came.
+    var hasAnswer: Bool
+
+    /// The failure to report.
+    func failure(method: String, origin: String, timeout: Int, maxBytes: Int) -> HTTPFailure {
+        // That is how ``CurlExchange`` keeps libcurl from sending again.
+        let why = code == CURLE_ABORTED_BY_CALLBACK ? "the connection was closed" : reason.withoutControls
+        switch kind {
+        case .security:
+            return HTTPFailure(.security, "no secure connection to \(origin): \(why)\(advice)")
+        case .timeout:
+            return HTTPFailure(.timeout, "\(origin) has not answered \(method) within \(timeout) ms")
+        case .tooLong:
+            return HTTPFailure(.tooLong, "\(origin) answers \(method) with more than \(maxBytes) bytes")
+        case .lost:
+            return HTTPFailure(.lost, "\(origin) gave no whole answer to \(method): \(why)")
+        case .unreachable, .closed:
+            return HTTPFailure(.unreachable, "\(origin) cannot be reached: \(why)")
+        }
+    }
+
+    private var kind: HTTPFailure.Kind {
+        if isTooLong { return .tooLong }
+        guard hasBegun else { return isSecurity ? .security : .unreachable }
+        if code == CURLE_OPERATION_TIMEDOUT { return .timeout }
+        return isRefusedCertificate ? .security : .lost
+    }
+
+    /// Whether TLS failed for a reason that trying again will not change. A connection that broke during TLS is none.
+    private var isSecurity: Bool {
+        switch code {
+        case CURLE_SSL_CONNECT_ERROR:
+            return !["SSL_ERROR_SYSCALL", "Connection reset", "timed out"].contains { reason.contains($0) }
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
+            CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED:
+            return true
+        default: return false
+        }
+    }
+
+    /// Whether the server ended TLS because of the client's certificate. In TLS 1.3 it says so after the client may
+    /// have begun to send, and reads nothing of that (RFC 8446, sections 4.4.2.4 and 6.2).
+    private var isRefusedCertificate: Bool {
+        code == CURLE_SSL_CLIENTCERT
+            || !hasAnswer && reason.contains(" alert ")
+                && (reason.contains("certificate") || reason.contains("unknown ca"))
+    }
+
+    private var advice: String {
+        switch code {
+        case CURLE_PEER_FAILED_VERIFICATION: "; name the authority of its certificate in the CA file"
+        case CURLE_SSL_CACERT_BADFILE: "; check the CA file"
+        case CURLE_SSL_CERTPROBLEM: "; check the client certificate and its key"
+        default: isRefusedCertificate ? "; name a client certificate that the server accepts" : ""
+        }
+    }
+}
+
+extension String {
+    /// Without line ends and other control characters, for messages of one line.
+    var withoutControls: String {
+        String(String.UnicodeScalarView(unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
+    }
+}
+
+extension HTTPFailure {
+    /// What requests get that a closed transport had not sent.
+    static let transportClosed = HTTPFailure(.closed, "the transport was closed before the request was sent")
+}

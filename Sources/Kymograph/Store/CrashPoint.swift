@@ -1,0 +1,39 @@
+import Glibc
+import Synchronization
+
+/// Places where a test can have the process killed, as a power cut would: `KYMO_CRASH_POINT=before-commit:3` sends
+/// SIGKILL to the process when it comes to this place for the third time. Without the variable a place costs one
+/// comparison.
+enum CrashPoint: String, CaseIterable, Sendable {
+    /// A transaction is about to begin.
+    case beforeWrite = "before-write"
+    /// Everything is written, and nothing is committed.
+    case beforeCommit = "before-commit"
+    /// The transaction is durable, and nobody knows.
+    case afterCommit = "after-commit"
+    /// A bundle is about to go to a sink.
+    case beforeSend = "before-send"
+    /// A sink has taken a bundle, and nobody knows.
+    case afterSend = "after-send"
+    /// What a sink has taken is about to be noted.
+    case beforeReceipt = "before-receipt"
+    /// The journal is about to be trimmed.
+    case beforeTrim = "before-trim"
+    /// The journal has been trimmed, and it is not committed.
+    case afterTrim = "after-trim"
+
+    private static let wanted: (point: CrashPoint, passes: Int)? = {
+        guard let value = unsafe getenv("KYMO_CRASH_POINT") else { return nil }
+        let parts = unsafe String(cString: value).split(separator: ":")
+        guard let point = parts.first.flatMap({ CrashPoint(rawValue: String($0)) }) else { return nil }
+        return (point, parts.count > 1 ? Int(parts[1]) ?? 1 : 1)
+    }()
+
+    private static let passes = Atomic<Int>(0)
+
+    /// Ends the process here if it is wanted.
+    func pass() {
+        guard let wanted = CrashPoint.wanted, wanted.point == self else { return }
+        if CrashPoint.passes.add(1, ordering: .relaxed).newValue == wanted.passes { kill(getpid(), SIGKILL) }
+    }
+}

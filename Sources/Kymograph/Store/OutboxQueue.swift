@@ -1,0 +1,81 @@
+public import KymographCore
+
+/// One bundle that waits for sinks.
+public struct OutboxRow: Sendable {
+    /// Its number: later rows have greater ones, with gaps.
+    public var number: Int64
+    /// A FHIR bundle (transaction or batch) in one line, as ``BundleWriter`` makes it.
+    public var body: [UInt8]
+
+    /// A row.
+    public init(number: Int64, body: [UInt8]) {
+        self.number = number
+        self.body = body
+    }
+}
+
+/// What a server made of one entry.
+public struct DeliveryReceipt: Hashable, Sendable {
+    /// The row that the entry came with.
+    public var row: Int64
+    /// Resource type and id of the entry, such as `Observation/0a1b…`.
+    public var resource: String
+    /// HTTP status of the entry.
+    public var status: Int
+    /// `Location` of the entry, empty when the server gave none.
+    public var location: String
+    /// Version (`ETag`) of the entry, empty when the server gave none.
+    public var version: String
+    /// How often the entry was sent.
+    public var attempts: Int
+
+    /// A receipt.
+    public init(row: Int64, resource: String, status: Int, location: String, version: String, attempts: Int) {
+        self.row = row
+        self.resource = resource
+        self.status = status
+        self.location = location
+        self.version = version
+        self.attempts = attempts
+    }
+}
+
+/// An entry that a server will not take, whatever is done.
+public struct UndeliverableEntry: Sendable {
+    /// The row that the entry came with.
+    public var row: Int64
+    /// Resource type and id of the entry, such as `Observation/0a1b…`.
+    public var resource: String
+    /// Why.
+    public var reason: Rejection
+    /// What the server said: status and OperationOutcome, or the reason of the identity's failure.
+    public var detail: String
+    /// The entry with what it refers to: a bundle that can be sent again.
+    public var bytes: [UInt8]
+    /// How often the entry was sent.
+    public var attempts: Int
+
+    /// An entry.
+    public init(row: Int64, resource: String, reason: Rejection, detail: String, bytes: [UInt8], attempts: Int) {
+        self.row = row
+        self.resource = resource
+        self.reason = reason
+        self.detail = detail
+        self.bytes = bytes
+        self.attempts = attempts
+    }
+}
+
+/// Where one sink takes bundles from, in order, and says what became of them. For any thread.
+public protocol OutboxQueue: AnyObject, Sendable {
+    /// Rows after `number`, oldest first, up to about `bytes` bytes but at least one if there is any. Waits up to
+    /// `milliseconds` for one.
+    func rows(after number: Int64, bytes: Int, milliseconds: Int) -> [OutboxRow]
+
+    /// Keeps receipts and undeliverable entries, and notes that everything through `number` is done, together. After a
+    /// restart, rows after the last number given are handed out again.
+    func settle(through number: Int64, receipts: [DeliveryReceipt], undeliverable: [UndeliverableEntry])
+
+    /// The last number settled, before this run too; 0 at first.
+    var settledThrough: Int64 { get }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import GRDB
+public import KymographCore
+import Synchronization
+
+/// Everything that outlives the process: the journal of readings, closed windows, bundles that wait for sinks, dead
+/// letters and counts, in one SQLite database.
+///
+/// One thread writes (``StoreWriter``), in transactions that are durable when they end (`synchronous=FULL`). Units are
+/// committed as they were submitted: a window and the bundle that shows it together.
+public final class Store: ShardStore {
+    let directory: StoreDirectory
+    let pool: DatabasePool
+    let settings: StoreSettings
+    let queue: StoreQueue
+    let tail = OutboxTail()
+    private let blocks: Atomic<Int64>
+    private let series: Atomic<Int>
+    /// Whether an earlier run has left series.
+    private let hasSeries: Bool
+    /// Whether windows of any series were dropped: nearly never, and asked for each window.
+    private let hasDropped = Atomic(false)
+    private let dropped: Mutex<[Int: Int64]>
+    private let damaged = Atomic<Int>(0)
+    private let usage = Mutex(Usage())
+
+    /// Who uses the store.
+    private struct Usage {
+        var shards = Int.max
+        var sinks: [String] = []
+    }
+
+    /// The latest window of an earlier run.
+    public let latestAtStart: Instant
+
+    /// Opens the store in `path`, or makes one.
+    ///
+    /// - Throws: ``StoreError`` when it cannot be used, another process uses it, or a newer version wrote it.
+    public init(path: String, settings: StoreSettings = StoreSettings()) throws(StoreError) {
+        self.settings = settings
+        directory = try StoreDirectory(path)
+        do {
+            pool = try Store.openPool(directory)
+            try StoreSchema.prepare(pool)
+            let facts = try pool.read { try StoreFacts($0) }
+            blocks = Atomic(facts.lastBlock + 1)
+            series = Atomic(facts.lastSeries + 1)
+            hasSeries = facts.lastSeries >= 0
+            dropped = Mutex(facts.dropped)
+            hasDropped.store(!facts.dropped.isEmpty, ordering: .relaxed)
+            latestAtStart = facts.latestWindow.map { Instant(nanoseconds: $0) } ?? .distantPast
+            queue = try StoreQueue()
+            tail.begin(after: facts.lastBundle)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(error, "open", path)
+        }
+    }
+
+    private static func openPool(_ directory: StoreDirectory) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            // A page of 16 KiB holds most bodies whole; it counts only where there is no table yet.
+            try db.execute(sql: "PRAGMA page_size = 16384; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON")
+        }
+        configuration.maximumReaderCount = 8
+        let pool = try DatabasePool(path: directory.database, configuration: configuration)
+        let version = try pool.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
+        guard version <= StoreSchema.version else {
+            throw StoreError(
+                .tooNew,
+                "the store in \(directory.path) was written by a newer kymo (tables \(version), this one knows "
+                    + "\(StoreSchema.version)): use that version, or another --data directory")
+        }
+        return pool
+    }
+
+    // MARK: For shards
+
+    /// The number of a series.
+    public func number(of key: [UInt8]) -> (number: Int, isNew: Bool) {
+        if hasSeries, let known = find(key) { return (known, false) }
+        return (series.add(1, ordering: .relaxed).oldValue, true)
+    }
+
+    private func find(_ key: [UInt8]) -> Int? {
+        read { db in
+            let statement = try db.cachedStatement(sql: "SELECT number FROM series WHERE key = ?")
+            return try Int.fetchOne(statement, arguments: [Data(key)])
+        }.flatMap { $0 }
+    }
+
+    /// The number for the next block of the journal.
+    public func nextBlock() -> Int64 { blocks.add(1, ordering: .relaxed).oldValue }
+
+    /// Appends the block of a window; waits for units that were submitted before.
+    public func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
+        queue.waitUntilCommitted()
+        let row = read { db in
+            let statement = try db.cachedStatement(
+                sql: "SELECT codec, key_id, checksum, body FROM window WHERE start = ? AND series = ?")
+            return try Row.fetchOne(statement, arguments: [windowStart.nanoseconds, series])
+        }
+        guard let row = row.flatMap({ $0 }) else { return .absent }
+        guard let content = StoredBody.content(codec: row[0], key: row[1], checksum: row[2], bytes: row[3]) else {
+            damaged.add(1, ordering: .relaxed)
+            return .damaged
+        }
+        writer.append(content)
+        return .found
+    }
+
+    /// How far the journal is in the archived content of a window.
+    public func archivedThrough(series: Int, windowStart: Instant) -> JournalPlace? {
+        let row = read { db in
+            let statement = try db.cachedStatement(
+                sql: "SELECT through_block, through_index FROM window WHERE start = ? AND series = ?")
+            return try Row.fetchOne(statement, arguments: [windowStart.nanoseconds, series])
+        }
+        return row.flatMap { $0 }.map { JournalPlace(block: $0[0], index: $0[1]) }
+    }
+
+    /// The latest start of the windows of a series that were dropped.
+    public func droppedThrough(series: Int) -> Instant? {
+        guard hasDropped.load(ordering: .relaxed) else { return nil }
+        return dropped.withLock { $0[series] }.map { Instant(nanoseconds: $0) }
+    }
+
+    /// Notes the latest starts of windows that are dropped, by series.
+    func noteDropped(_ starts: [Int: Int64]) {
+        guard !starts.isEmpty else { return }
+        dropped.withLock { $0.merge(starts) { max($0, $1) } }
+        hasDropped.store(true, ordering: .relaxed)
+    }
+
+    /// Says who takes bundles out.
+    func begin(sinks: [String]) { usage.withLock { $0.sinks = sinks } }
+
+    /// Says how many shards there are: the journal is kept until all of them have said what they need.
+    func begin(shards: Int) { usage.withLock { $0.shards = shards } }
+
+    var sinks: [String] { usage.withLock { $0.sinks } }
+    var shards: Int { usage.withLock { $0.shards } }
+
+    /// Types of earlier runs, which a mapping set must continue.
+    func formerTypes() throws(StoreError) -> [FormerType] {
+        do {
+            return try pool.read { try StoredTypes.read($0) }.compactMap(\.former)
+        } catch {
+            throw StoreError(error, "read the types of", directory.path)
+        }
+    }
+
+    /// Counts rows that could not be read.
+    func noteDamage(_ count: Int) { damaged.add(count, ordering: .relaxed) }
+
+    /// Archived windows that could not be read back in this run.
+    public var damagedWindows: Int { damaged.load(ordering: .relaxed) }
+
+    /// Takes a unit; waits while too much is waiting already.
+    public func submit(_ unit: ShardUnit) { queue.submit(unit) }
+
+    /// Reads from the database on the calling thread; nil when that fails, as on a damaged disk.
+    func read<Value>(_ body: (Database) throws -> Value) -> Value? {
+        do {
+            return try pool.read(body)
+        } catch {
+            damaged.add(1, ordering: .relaxed)
+            return nil
+        }
+    }
+
+    /// Closes the database; nothing may use the store afterwards.
+    func close() {
+        try? pool.close()
+    }
+}
+
+/// What an earlier run has left, as far as numbers go on from it.
+struct StoreFacts {
+    var lastBlock: Int64
+    var lastSeries: Int
+    var lastBundle: Int64
+    var latestWindow: Int64?
+    /// The latest start of dropped windows, by series.
+    var dropped: [Int: Int64]
+
+    init(_ db: Database) throws {
+        lastBlock = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'journal'") ?? 0
+        lastBundle = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'outbox'") ?? 0
+        lastSeries = try Int.fetchOne(db, sql: "SELECT max(number) FROM series") ?? -1
+        latestWindow = try Int64.fetchOne(db, sql: "SELECT max(start) FROM window")
+        dropped = [:]
+        for row in try Row.fetchAll(
+            db, sql: "SELECT number, dropped_through FROM series WHERE dropped_through IS NOT NULL")
+        { dropped[row[0]] = row[1] }
+    }
+}

@@ -1,0 +1,58 @@
+import GRDB
+
+/// Why a store cannot be opened or go on.
+public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What went wrong.
+    public enum Kind: Hashable, Sendable {
+        /// The directory or its files cannot be made or used.
+        case unusable
+        /// The process may not write there.
+        case permission
+        /// Another process uses the directory.
+        case inUse
+        /// The data were written by a newer version.
+        case tooNew
+        /// The disk, the quota or the store's own limit is reached: it may be tried again.
+        case full
+        /// What was written may not be on the disk, and trying again would prove nothing: the process must end.
+        case syncFailed
+        /// The mappings do not fit what is stored.
+        case mappings
+    }
+
+    /// What went wrong.
+    public var kind: Kind
+    /// What could not be done, why, and what to do.
+    public var message: String
+
+    /// An error.
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// The error for a failure of SQLite while doing `action` to the store in `directory`.
+    init(_ error: any Error, _ action: String, _ directory: String) {
+        guard let error = error as? DatabaseError else {
+            self.init(.unusable, "cannot \(action) the store in \(directory): \(error)")
+            return
+        }
+        let reason = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+        let text = "cannot \(action) the store in \(directory): \(reason)"
+        switch error.extendedResultCode {
+        case .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC:
+            self.init(.syncFailed, text + "; the disk failed to make data durable: check it before starting again")
+        case .SQLITE_IOERR_WRITE: self.init(.full, text + "; make room")
+        default:
+            switch error.resultCode {
+            case .SQLITE_FULL: self.init(.full, text + "; make room")
+            case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+                self.init(.permission, text + "; change its permissions or choose another with --data")
+            default: self.init(.unusable, text)
+            }
+        }
+    }
+
+    /// The message.
+    public var description: String { message }
+}

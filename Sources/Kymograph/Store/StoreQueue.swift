@@ -1,0 +1,129 @@
+import KymographCore
+import Synchronization
+
+/// What waits for the store's thread, from all others.
+final class StoreQueue: Sendable {
+    private struct State {
+        var batch = StoreBatch()
+        var submitted = 0
+        var committed = 0
+        var isUrgent = false
+        /// Slots of each lane's ring whose readings are durable, by shard.
+        var taken: [Int: [UInt64]] = [:]
+        var isClosed = false
+        var isEnded = false
+    }
+
+    /// Bytes that may wait before shards do.
+    private static let mostBytes = 32 << 20
+
+    private let state = Mutex(State())
+    private let bell: Doorbell
+    /// Set when the process ends by force: nobody waits any more.
+    private let isForced = Atomic(false)
+
+    init() throws(StoreError) {
+        do throws(SourceError) { bell = try Doorbell() } catch { throw StoreError(.unusable, error.message) }
+    }
+
+    /// Takes a unit; waits while too much is waiting already: that is backpressure while the disk is slow or full.
+    func submit(_ unit: ShardUnit) {
+        var microseconds = 100
+        while !isForced.load(ordering: .relaxed) {
+            let isTaken = state.withLock { state in
+                guard state.batch.byteCount < StoreQueue.mostBytes || state.isEnded else { return false }
+                state.batch.units.append(unit)
+                state.batch.byteCount += unit.byteCount
+                state.submitted += 1
+                return true
+            }
+            if isTaken { return bell.ring() }
+            Wait.microseconds(microseconds)
+            microseconds = min(microseconds * 2, 10_000)
+        }
+    }
+
+    /// Takes anything small, and does not wait.
+    func add(_ change: (inout StoreBatch) -> Void) {
+        state.withLock { state in
+            change(&state.batch)
+            state.submitted += 1
+        }
+        bell.ring()
+    }
+
+    /// How often something was submitted.
+    var changes: Int { state.withLock { $0.submitted } }
+
+    /// Whether what `lane` had handed over at `mark` is durable.
+    func isDurable(_ mark: DurableMark, lane: Int) -> Bool {
+        state.withLock { state in
+            guard state.committed >= mark.changes else { return false }
+            return mark.positions.indices.allSatisfy { shard in
+                mark.positions[shard] == 0 || (state.taken[shard]?[lane] ?? 0) >= mark.positions[shard]
+            }
+        }
+    }
+
+    /// Waits until everything that was submitted before is durable.
+    func waitUntilCommitted() {
+        let wanted = state.withLock { state in
+            state.isUrgent = state.committed < state.submitted
+            return state.submitted
+        }
+        bell.ring()
+        while !isForced.load(ordering: .relaxed), !state.withLock({ $0.committed >= wanted || $0.isEnded }) {
+            Wait.microseconds(200)
+        }
+    }
+
+    /// Takes no more after what waits now; ``isFinished`` when it is all committed.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        bell.ring()
+    }
+
+    /// Lets everybody who waits go on.
+    func force() {
+        isForced.store(true, ordering: .relaxed)
+        bell.ring()
+    }
+
+    // MARK: For the store's thread
+
+    /// What waits, and how many units were submitted up to it.
+    func take() -> (batch: StoreBatch, submitted: Int) {
+        state.withLock { state in
+            let batch = state.batch
+            state.batch = StoreBatch()
+            return (batch, state.submitted)
+        }
+    }
+
+    /// Notes that `batch`, which goes up to `submitted`, is durable.
+    func commit(_ batch: StoreBatch, through submitted: Int) {
+        state.withLock { state in
+            for unit in batch.units { state.taken[unit.shard] = unit.taken }
+            state.committed = submitted
+            state.isUrgent = false
+        }
+    }
+
+    /// Notes that nothing will be committed any more.
+    func end() { state.withLock { $0.isEnded = true } }
+
+    /// Whether a commit should not wait for more.
+    var isUrgent: Bool {
+        state.withLock { $0.isUrgent || $0.isClosed || $0.batch.byteCount >= 256 << 10 }
+    }
+
+    /// Whether everything is committed and no more will come.
+    var isFinished: Bool { state.withLock { $0.isClosed && $0.batch.isEmpty } }
+
+    /// Sleeps until something waits, or `milliseconds` passed.
+    func sleep(milliseconds: Int32) {
+        bell.sleep(milliseconds: milliseconds) {
+            isForced.load(ordering: .relaxed) || state.withLock { !$0.batch.isEmpty || $0.isClosed || $0.isUrgent }
+        }
+    }
+}

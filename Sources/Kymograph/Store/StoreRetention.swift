@@ -1,0 +1,67 @@
+import GRDB
+import KymographCore
+
+/// Keeps a store within its limits: drops old windows, and refuses more when the disk share is used up.
+struct StoreRetention {
+    private let settings: StoreSettings
+    private var commits = 0
+    private var bytes = 0
+
+    /// Commits between two looks at the size, and windows dropped at a time.
+    private static let interval = 64
+    private static let most = 2_000
+
+    init(_ settings: StoreSettings) {
+        self.settings = settings
+    }
+
+    mutating func noteCommit() { commits += 1 }
+
+    /// Looks at the size now and then.
+    ///
+    /// - Throws: ``StoreError`` of kind ``StoreError/Kind/full`` when what cannot be dropped is over the limit.
+    mutating func check(_ store: Store) throws {
+        guard commits % StoreRetention.interval == 0 || bytes >= settings.maxBytes else { return }
+        bytes = try store.pool.read { try StoreRetention.used($0) }
+        guard bytes >= settings.maxBytes else { return }
+        let dropped = try store.pool.write { try dropOldest($0, before: .max) }
+        store.noteDropped(dropped)
+        guard dropped.isEmpty else { return }
+        throw StoreError(
+            .full,
+            "the store in \(store.directory.path) has reached its limit of \(settings.maxBytes) bytes, all of it "
+                + "readings of open windows and bundles that no sink has taken: mend the sink, or raise store.maxBytes")
+    }
+
+    /// Bytes of pages in use.
+    static func used(_ db: Database) throws -> Int {
+        let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+        return (pages - free) * (try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
+    }
+
+    /// Drops windows that have not changed for longer than the age. Gives the latest start of those that were dropped,
+    /// by series.
+    mutating func drop(_ now: Instant, _ db: Database) throws -> [Int: Int64] {
+        guard settings.archiveAge > 0, commits % StoreRetention.interval == 0 else { return [:] }
+        return try dropOldest(db, before: now.nanoseconds &- settings.archiveAge)
+    }
+
+    private func dropOldest(_ db: Database, before limit: Int64) throws -> [Int: Int64] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                DELETE FROM window WHERE number IN
+                    (SELECT number FROM window WHERE modified < ? ORDER BY modified LIMIT ?)
+                RETURNING series, start
+                """, arguments: [limit, StoreRetention.most])
+        var dropped: [Int: Int64] = [:]
+        for row in rows { dropped[row[0]] = max(dropped[row[0]] ?? .min, row[1]) }
+        for (series, start) in dropped {
+            try db.cachedStatement(
+                sql: "UPDATE series SET dropped_through = max(coalesce(dropped_through, ?1), ?1) WHERE number = ?2"
+            ).execute(arguments: [start, series])
+        }
+        return dropped
+    }
+}

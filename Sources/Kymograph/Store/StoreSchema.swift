@@ -1,0 +1,58 @@
+import GRDB
+
+/// The tables of a store, and how those of earlier versions become those of this one.
+///
+/// Every stored body has a codec, the id of the key that encrypts it (0: none) and a checksum (``StoredBody``), so that
+/// encryption needs no new tables.
+enum StoreSchema {
+    /// Written to `PRAGMA user_version`: greater than that of all earlier versions.
+    static let version = 1
+
+    /// Brings the tables to this version.
+    static func prepare(_ writer: some DatabaseWriter) throws {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { try create($0) }
+        try migrator.migrate(writer)
+        try writer.write { try $0.execute(sql: "PRAGMA user_version = \(version)") }
+    }
+
+    private static func create(_ db: Database) throws {
+        let body = "codec INTEGER NOT NULL, key_id INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL"
+        try db.execute(
+            sql: """
+                CREATE TABLE type (number INTEGER PRIMARY KEY, name TEXT NOT NULL, form TEXT NOT NULL);
+                CREATE TABLE source (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+                CREATE TABLE series (
+                    number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, type INTEGER NOT NULL, device TEXT NOT NULL,
+                    patient TEXT, encounter TEXT, dropped_through INTEGER);
+                CREATE INDEX series_device ON series (device);
+                CREATE INDEX series_patient ON series (patient) WHERE patient IS NOT NULL;
+                CREATE TABLE journal (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT, shard INTEGER NOT NULL, readings INTEGER NOT NULL,
+                    \(body));
+                CREATE TABLE window (
+                    number INTEGER PRIMARY KEY, start INTEGER NOT NULL, series INTEGER NOT NULL, "end" INTEGER NOT NULL,
+                    first INTEGER NOT NULL, last INTEGER NOT NULL, readings INTEGER NOT NULL, sources TEXT NOT NULL,
+                    duplicates INTEGER NOT NULL, conflicts INTEGER NOT NULL, revision INTEGER NOT NULL,
+                    modified INTEGER NOT NULL, through_block INTEGER NOT NULL, through_index INTEGER NOT NULL, \(body));
+                CREATE UNIQUE INDEX window_name ON window (start, series);
+                CREATE INDEX window_modified ON window (modified);
+                CREATE TABLE outbox (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT, created INTEGER NOT NULL, size INTEGER NOT NULL, \(body));
+                CREATE TABLE sink (name TEXT PRIMARY KEY, through INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE TABLE receipt (
+                    number INTEGER PRIMARY KEY, sink TEXT NOT NULL, outbox INTEGER NOT NULL, resource TEXT NOT NULL,
+                    status INTEGER NOT NULL, location TEXT NOT NULL, version TEXT NOT NULL, attempts INTEGER NOT NULL,
+                    at INTEGER NOT NULL);
+                CREATE INDEX receipt_resource ON receipt (resource);
+                CREATE TABLE dead (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL,
+                    reason TEXT NOT NULL, source TEXT NOT NULL, detail TEXT NOT NULL, \(body));
+                CREATE TABLE tally (
+                    source INTEGER NOT NULL, series INTEGER NOT NULL, hour INTEGER NOT NULL, outcome TEXT NOT NULL,
+                    count INTEGER NOT NULL, PRIMARY KEY (source, series, hour, outcome)) WITHOUT ROWID;
+                CREATE TABLE quarantine (
+                    number INTEGER PRIMARY KEY, at INTEGER NOT NULL, place TEXT NOT NULL, body BLOB NOT NULL);
+                """)
+    }
+}

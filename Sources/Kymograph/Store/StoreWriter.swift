@@ -1,0 +1,79 @@
+import GRDB
+import KymographCore
+import Synchronization
+
+/// The store's thread: commits what waits, at most every ``StoreSettings/commitInterval``.
+final class StoreWriter: Sendable {
+    private let store: Store
+    private let mappings: MappingExchange
+    private let control: PipelineControl
+    /// Called after each commit, on this thread.
+    private let committed: @Sendable (StoreBatch) -> Void
+    private let isEnded = Atomic(false)
+
+    /// Commits what `store` is given. `mappings` have the types of its series.
+    init(
+        _ store: Store, mappings: MappingExchange, control: PipelineControl,
+        committed: @escaping @Sendable (StoreBatch) -> Void
+    ) {
+        self.store = store
+        self.mappings = mappings
+        self.control = control
+        self.committed = committed
+    }
+
+    /// Whether ``run()`` has returned.
+    var hasEnded: Bool { isEnded.load(ordering: .acquiring) }
+
+    /// Works until the queue is closed and everything is committed, or until it is forced to stop.
+    func run() {
+        var commit = StoreCommit(store, mappings)
+        var last = Instant.distantPast
+        while !store.queue.isFinished, !control.isForced {
+            store.queue.sleep(milliseconds: 1_000)
+            let age = WallClock.now().nanoseconds &- last.nanoseconds
+            let rest = store.settings.commitInterval &- age
+            if age >= 0, rest > 0, !store.queue.isUrgent { Wait.microseconds(Int(rest / 1_000)) }
+            last = WallClock.now()
+            let (batch, submitted) = store.queue.take()
+            guard persist(batch, &commit, now: last) else { break }
+            store.queue.commit(batch, through: submitted)
+            if !batch.isEmpty { committed(batch) }
+        }
+        store.queue.end()
+        isEnded.store(true, ordering: .releasing)
+    }
+
+    /// Commits what came after ``run()`` ended; called on another thread.
+    func commitRest() {
+        guard hasEnded else { return }
+        var commit = StoreCommit(store, mappings)
+        let (batch, _) = store.queue.take()
+        guard !batch.isEmpty else { return }
+        do throws(StoreError) {
+            try commit.commit(batch, now: WallClock.now())
+        } catch {
+            control.note("\(error.message); sinks get their last bundles again at the next start")
+        }
+    }
+
+    /// Tries until it works, fails for good, or the pipeline is ended by force.
+    private func persist(_ batch: StoreBatch, _ commit: inout StoreCommit, now: Instant) -> Bool {
+        var hasReported = false
+        while true {
+            do throws(StoreError) {
+                try commit.commit(batch, now: now)
+                if hasReported { control.note("the store in \(store.directory.path) takes data again") }
+                return true
+            } catch {
+                guard error.kind == .full, !control.isForced else {
+                    control.fail(error.message, exitCode: ExitStatus.ioError)
+                    return false
+                }
+                if !hasReported { control.note("\(error.message); waiting, and taking no more than fits in memory") }
+                hasReported = true
+                control.pause(milliseconds: 500)
+            }
+        }
+    }
+}

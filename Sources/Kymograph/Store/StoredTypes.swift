@@ -1,0 +1,82 @@
+import Foundation
+import GRDB
+import KymographCore
+
+/// A measurement type as a store keeps it: numbers and slots in stored series and windows mean what they meant.
+struct StoredType: Codable, Equatable, Sendable {
+    var name: String
+    /// `instance`, `correlation`, or nanoseconds.
+    var grouping: String
+    var compatibility: String
+    var valueNames: [String]
+    var isNumeric: [Bool]
+    var durationSlot: Int?
+    /// Whether its readings become Observations.
+    var hasTemplate: Bool
+    /// Code or text of the unit of each value that has one.
+    var units: [String: String]
+
+    init(_ type: MeasurementType, hasTemplate: Bool, units: [String: String]) {
+        self.hasTemplate = hasTemplate
+        name = type.name
+        grouping =
+            switch type.grouping {
+            case .instance: "instance"
+            case .correlation: "correlation"
+            case .tumbling(let nanoseconds): String(nanoseconds)
+            }
+        compatibility = type.compatibility == .none ? "none" : "iomt-fhir"
+        (valueNames, isNumeric, durationSlot) = (type.valueNames, type.isNumeric, type.durationSlot)
+        self.units = units
+    }
+
+    /// What a mapping set continues, or nil when the form is not known.
+    var former: FormerType? {
+        type.map { FormerType(type: $0, hasTemplate: hasTemplate, units: units) }
+    }
+
+    /// The type, or nil when the form is not known.
+    var type: MeasurementType? {
+        let grouping: Grouping
+        switch self.grouping {
+        case "instance": grouping = .instance
+        case "correlation": grouping = .correlation
+        default:
+            guard let nanoseconds = Int64(self.grouping), nanoseconds > 0 else { return nil }
+            grouping = .tumbling(nanoseconds: nanoseconds)
+        }
+        var type = MeasurementType(
+            name: name, valueNames: valueNames, grouping: grouping, isNumeric: isNumeric, durationSlot: durationSlot)
+        type.compatibility = compatibility == "none" ? .none : .iomtFHIR
+        return type
+    }
+}
+
+/// The types that a store knows, and those that it does not know yet.
+struct StoredTypes {
+    private var known: [StoredType] = []
+    private var adopted: MappingSet?
+
+    /// Reads the types of earlier runs, in the order of their numbers.
+    static func read(_ db: Database) throws -> [StoredType] {
+        try String.fetchAll(db, sql: "SELECT form FROM type ORDER BY number").map { form in
+            try JSONDecoder().decode(StoredType.self, from: Data(form.utf8))
+        }
+    }
+
+    /// Writes the types of `set` that are new or have changed. They must continue those that are stored.
+    mutating func update(_ set: MappingSet, _ db: Database) throws {
+        guard set !== adopted else { return }
+        let types = set.types.indices.map {
+            StoredType(
+                set.types[$0], hasTemplate: set.fhirTemplates[$0] != nil, units: set.units(of: $0))
+        }
+        for (number, type) in types.enumerated() where number >= known.count || known[number] != type {
+            let form = String(decoding: try JSONEncoder().encode(type), as: UTF8.self)
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO type VALUES (?, ?, ?)", arguments: [number, type.name, form])
+        }
+        known = types
+        adopted = set
+    }
+}

@@ -1,0 +1,46 @@
+/// Reads a journal block; see ``JournalWriter``. Nothing in the bytes is trusted: they may have been damaged.
+public struct JournalReader {
+    /// One reading of a block.
+    public struct Record {
+        /// The series, by the store's number.
+        public var series: Int
+        /// The reading.
+        public var reading: Measurement
+        /// Its value records; part of the block.
+        public var payload: ByteView
+    }
+
+    private let series: ByteView
+    private var offset = 0
+    private var number = 0
+    private var rows: WindowBlockDecoder
+    /// Readings read so far.
+    public private(set) var read = 0
+    /// Readings that the block says it has.
+    public var count: Int { rows.count }
+
+    /// Whether all readings were read, and nothing else is there.
+    public var isComplete: Bool { rows.isComplete && offset == series.count }
+
+    /// Reads what comes before the readings; nil when it is damaged or of another version.
+    public init?(_ bytes: ByteView) {
+        guard bytes.count > 0, bytes[0] == JournalWriter.version else { return nil }
+        var offset = 1
+        guard let count = WindowBlockDecoder.varint(bytes, &offset), count <= UInt64(bytes.count),
+            let length = WindowBlockDecoder.varint(bytes, &offset), length <= UInt64(bytes.count - offset)
+        else { return nil }
+        let end = offset + Int(length)
+        series = bytes[offset..<end]
+        rows = WindowBlockDecoder(rows: bytes[end..<bytes.count], count: Int(count))
+    }
+
+    /// The next reading, or nil at the end and when the block is damaged.
+    public mutating func next() -> Record? {
+        guard let reading = rows.next() else { return nil }
+        guard let step = WindowBlockDecoder.varint(series, &offset) else { return nil }
+        number = Int(truncatingIfNeeded: Int64(number) &+ WindowBlockFormat.unzigzag(step))
+        guard number >= 0 else { return nil }
+        read += 1
+        return Record(series: number, reading: reading, payload: rows.payload)
+    }
+}

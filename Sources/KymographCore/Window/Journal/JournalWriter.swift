@@ -1,0 +1,60 @@
+/// Packs readings into journal blocks.
+///
+/// A block is a version byte, the varint number of readings, the varint length of the series numbers, those as zigzag
+/// varint differences, and the readings as rows of ``WindowBlockFormat`` in nanoseconds. A reading takes 6 to 12 bytes
+/// before compression. Checksums are the store's.
+struct JournalWriter: ~Copyable {
+    static let version: UInt8 = 1
+    /// Stands for "in no block".
+    static let noBlock = Int64.max
+
+    /// Number of the block being filled, or ``noBlock``.
+    private(set) var number = JournalWriter.noBlock
+    /// Readings in it.
+    private(set) var count = 0
+    private var series = ByteWriter(capacity: 4_096)
+    private var rows = ByteWriter(capacity: 1 << 16)
+    private var encoder = WindowBlockEncoder()
+    private var lastSeries = 0
+
+    /// Bytes of the block being filled.
+    var byteCount: Int { series.count + rows.count }
+
+    /// The place of the next reading.
+    var place: JournalPlace { JournalPlace(block: number, index: count) }
+
+    /// Begins block `number`; the former one must have been taken.
+    mutating func begin(_ number: Int64) {
+        precondition(self.number == JournalWriter.noBlock)
+        self.number = number
+    }
+
+    /// Adds a reading of the series that the store knows by `number`.
+    @inline(__always)
+    mutating func append(series number: Int, _ reading: Measurement, _ payload: ByteView) {
+        WindowBlockEncoder.appendSigned(Int64(number &- lastSeries), to: &series)
+        lastSeries = number
+        encoder.append(reading, payload, to: &rows)
+        count &+= 1
+    }
+
+    /// Ends the block and gives it, or nil when nothing is in it; its number is used up then, too.
+    mutating func take() -> JournalBlock? {
+        defer { reset() }
+        guard count > 0 else { return nil }
+        var bytes = ByteWriter(capacity: byteCount + 24)
+        bytes.append(JournalWriter.version)
+        WindowBlockEncoder.appendVarint(UInt64(count), to: &bytes)
+        WindowBlockEncoder.appendVarint(UInt64(series.count), to: &bytes)
+        bytes.append(series.view)
+        bytes.append(rows.view)
+        return JournalBlock(number: number, count: count, bytes: bytes.view.array)
+    }
+
+    private mutating func reset() {
+        series.removeAll()
+        rows.removeAll()
+        encoder = WindowBlockEncoder()
+        (number, count, lastSeries) = (JournalWriter.noBlock, 0, 0)
+    }
+}

@@ -1,0 +1,74 @@
+/// What a shard hands over to become durable together: all of it or nothing.
+public struct ShardUnit: Sendable {
+    /// A series that the store has not seen before.
+    public struct Series: Sendable {
+        /// The store's number.
+        public var number: Int
+        /// The ``SeriesKey``.
+        public var key: [UInt8]
+    }
+
+    /// Number of the shard.
+    public var shard: Int
+    /// Readings taken since the last unit.
+    public var journal: JournalBlock?
+    /// Series of the readings and windows, if they are new.
+    public var series: [Series] = []
+    /// Windows that have closed.
+    public var windows: [ClosedWindow] = []
+    /// Bundles, or blocks of NDJSON, with the Observations of these windows among others.
+    public var bundles: [[UInt8]] = []
+    /// The oldest block that the shard will need again; ``Int64/max`` when none.
+    public var needed = Int64.max
+    /// Slots of each lane's ring whose readings are in this unit or in earlier ones.
+    public var taken: [UInt64] = []
+
+    /// An empty unit.
+    init(shard: Int) { self.shard = shard }
+
+    /// Bytes that it keeps in memory, about.
+    public var byteCount: Int {
+        bundles.reduce(windows.reduce(journal?.bytes.count ?? 0) { $0 + $1.block.count + 96 }) { $0 + $1.count }
+    }
+
+    /// Whether there is anything that must become durable.
+    public var isEmpty: Bool { journal == nil && windows.isEmpty && bundles.isEmpty && series.isEmpty }
+}
+
+/// A window that has closed, for the archive.
+public struct ClosedWindow: Sendable {
+    /// The store's number of the series.
+    public var series: Int
+    /// Start, as in ``WindowArchive``.
+    public var start: Instant
+    /// Counts and times.
+    public var facts: WindowFacts
+    /// Everything of it that comes before this place in the journal is in `block`.
+    public var through: JournalPlace
+    /// The readings; empty when the archive has them already and only the counts are new.
+    public var block: [UInt8]
+}
+
+/// What makes a shard's units durable, and gives back what it has kept. Called on the shards' threads.
+public protocol ShardStore: AnyObject, Sendable {
+    /// The number of the series `key` (a ``SeriesKey``), and whether it is new: then introduce it in the next unit.
+    func number(of key: [UInt8]) -> (number: Int, isNew: Bool)
+
+    /// The number for the next block, greater than all before.
+    func nextBlock() -> Int64
+
+    /// Appends the block of a window that was in a unit before, or in an earlier run.
+    func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup
+
+    /// How far the journal is in the archived content of a window, or nil when it is not archived.
+    func archivedThrough(series: Int, windowStart: Instant) -> JournalPlace?
+
+    /// The latest window of an earlier run.
+    var latestAtStart: Instant { get }
+
+    /// The latest start of the windows of a series that were dropped to stay within limits.
+    func droppedThrough(series: Int) -> Instant?
+
+    /// Takes a unit; waits while too much is waiting already.
+    func submit(_ unit: ShardUnit)
+}

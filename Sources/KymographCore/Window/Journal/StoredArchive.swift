@@ -1,0 +1,94 @@
+/// An archive that a store keeps: what closed lately is in memory, too.
+///
+/// A window must not become durable before the Observation that shows it, which may still be in an unfinished bundle:
+/// such windows wait here.
+public struct StoredArchive: ~Copyable, WindowArchive {
+    private let store: any ShardStore
+    private var recent: MemoryArchive
+    /// The store's numbers, by series.
+    private var numbers: [Int] = []
+    /// By series, whether an earlier run may have archived windows of it.
+    private var isKnown: [Bool] = []
+    private var waiting: [ClosedWindow] = []
+    /// Windows at the front of `waiting` whose Observations have been handed over.
+    private var ready = 0
+    private var newSeries: [ShardUnit.Series] = []
+    /// The place of the next reading in the journal.
+    private var place = JournalPlace(block: 0, index: 0)
+
+    /// Keeps at most `bytes` bytes of recent windows in memory.
+    init(_ store: any ShardStore, recentBytes bytes: Int) {
+        self.store = store
+        recent = MemoryArchive(bytes: bytes)
+    }
+
+    /// Asks the store for the series' number.
+    public mutating func introduce(series: Int, identity: SeriesIdentity) {
+        let key = SeriesKey.encode(identity)
+        let (number, isNew) = store.number(of: key)
+        numbers.append(number)
+        isKnown.append(!isNew)
+        if isNew { newSeries.append(ShardUnit.Series(number: number, key: key)) }
+        recent.introduce(series: series, identity: identity)
+    }
+
+    /// The store's number of a series.
+    public func number(of series: Int) -> Int { numbers[series] }
+
+    /// Keeps a window in memory, and for the next unit.
+    public mutating func store(series: Int, windowStart: Instant, facts: WindowFacts, block: ByteView) {
+        recent.store(series: series, windowStart: windowStart, facts: facts, block: block)
+        wait(series, windowStart, facts, block.array)
+    }
+
+    /// Keeps the counts of a window for the next unit.
+    public mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {
+        wait(series, windowStart, facts, [])
+    }
+
+    private mutating func wait(_ series: Int, _ start: Instant, _ facts: WindowFacts, _ block: [UInt8]) {
+        waiting.append(
+            ClosedWindow(series: numbers[series], start: start, facts: facts, through: place, block: block))
+    }
+
+    /// Looks in memory and then in the store.
+    public mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
+        if case .found = recent.load(series: series, windowStart: windowStart, into: &writer) { return .found }
+        let wasRecent = recent.evictedThrough(series: series).map { $0 >= windowStart } ?? false
+        guard wasRecent || isKnown[series] && windowStart <= store.latestAtStart else { return .absent }
+        let number = numbers[series]
+        if let window = waiting.last(where: { $0.series == number && $0.start == windowStart && !$0.block.isEmpty }) {
+            writer.append(window.block)
+            return .found
+        }
+        return store.load(series: number, windowStart: windowStart, into: &writer)
+    }
+
+    /// Windows older than what the store has dropped may have had content.
+    public func evictedThrough(series: Int) -> Instant? { store.droppedThrough(series: numbers[series]) }
+
+    /// Notes the place for what is stored from here on.
+    public mutating func journalReached(_ place: JournalPlace) { self.place = place }
+
+    /// What was stored up to here may become durable.
+    public mutating func bundleEnded() { ready = waiting.count }
+
+    /// Moves what may become durable into `unit`; `isBundleOpen` when Observations wait in an unfinished bundle.
+    mutating func moveReady(into unit: inout ShardUnit, isBundleOpen: Bool) {
+        if !isBundleOpen { ready = waiting.count }
+        unit.series = newSeries
+        newSeries.removeAll()
+        unit.windows = Array(waiting[..<ready])
+        waiting.removeFirst(ready)
+        ready = 0
+    }
+
+    /// The oldest journal block of the windows that wait.
+    var needed: Int64 { waiting.reduce(JournalWriter.noBlock) { min($0, $1.facts.journal) } }
+
+    /// Bytes of recent windows in memory.
+    public var storedBytes: Int { recent.storedBytes }
+
+    /// Windows dropped; the store keeps what memory does not.
+    public var evictedWindows: Int { 0 }
+}

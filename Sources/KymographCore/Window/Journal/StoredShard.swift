@@ -1,0 +1,140 @@
+/// A shard whose readings and closed windows a store makes durable.
+///
+/// Its owner calls ``replay(_:series:)`` for what an earlier run has left, then ``beginReceiving(now:)``, and from then
+/// on ``handOver(now:)`` after each step.
+public struct StoredShard: ~Copyable {
+    private var shard: WindowShard<StoredArchive>
+    private let store: any ShardStore
+    private let number: Int
+    /// What the archive has of windows that replayed readings belong to.
+    private var archivedThrough: [WindowName: JournalPlace?] = [:]
+    private var handedOver: Instant?
+    /// The oldest block needed as the last unit said.
+    private var lastNeeded: Int64?
+    private var lastTaken: [UInt64] = []
+    private let mappings: MappingExchange?
+    /// Readings taken from the journal of an earlier run that no archived window had.
+    public private(set) var replayed = 0
+
+    private struct WindowName: Hashable {
+        var series: Int
+        var start: Instant
+    }
+
+    /// Bytes of journal at which a block ends.
+    private static var blockBytes: Int { 256 << 10 }
+    /// Longest time, in nanoseconds, that readings wait for their block to end.
+    private static var blockAge: Int64 { 20_000_000 }
+
+    /// Makes shard `number`, which reads `rings`, one per lane.
+    public init(
+        number: Int, rings: [Ring], types: [MeasurementType], settings: WindowSettings,
+        bundles: consuming BundleWriter, events: any ShardEvents, mappings: MappingExchange? = nil,
+        store: any ShardStore
+    ) {
+        self.number = number
+        self.store = store
+        self.mappings = mappings
+        let archive = StoredArchive(store, recentBytes: settings.limits.archiveBytes)
+        let machine = WindowMachine(types: types, settings: settings, archive: archive)
+        shard = WindowShard(
+            rings: rings, machine: machine, bundles: bundles, events: events, mappings: mappings, store: store)
+    }
+
+    // MARK: An earlier run
+
+    /// Takes the readings of `block` that no archived window has yet. `series` gives the ``SeriesKey`` of a number, or
+    /// nil when its readings belong to another shard. False when the block is damaged; what came before the damage has
+    /// been taken.
+    public mutating func replay(_ block: JournalBlock, series: (Int) -> [UInt8]?) -> Bool {
+        shard.machine.setReplaying(true)
+        shard.machine.journal(from: block.number)
+        return block.bytes.withByteView { bytes in
+            guard var reader = JournalReader(bytes) else { return false }
+            while let record = reader.next() {
+                let place = JournalPlace(block: block.number, index: reader.read - 1)
+                if let key = series(record.series) { replay(record, key, place) }
+            }
+            return reader.isComplete && reader.read == block.count
+        }
+    }
+
+    private mutating func replay(_ record: JournalReader.Record, _ key: [UInt8], _ place: JournalPlace) {
+        let identity = key.withByteView { SeriesKey.identity($0) }
+        guard let series = shard.machine.define(identity) else { return }
+        let reading = record.reading
+        if !shard.machine.isOpen(series: series, at: reading.instant) {
+            let start = shard.machine.archiveStart(series: series, at: reading.instant)
+            let name = WindowName(series: record.series, start: start)
+            let through = archivedThrough[name] ?? store.archivedThrough(series: record.series, windowStart: start)
+            archivedThrough[name] = .some(through)
+            if let through, place < through { return }
+        }
+        _ = shard.machine.add(series: series, reading, payload: record.payload)
+        replayed += 1
+    }
+
+    /// Ends the replay: from here on windows close and leave.
+    public mutating func beginReceiving(now: Instant) {
+        archivedThrough = [:]
+        shard.machine.setReplaying(false)
+        shard.machine.journal(from: JournalWriter.noBlock)
+        shard.machine.archive.journalReached(JournalPlace(block: store.nextBlock(), index: 0))
+        shard.emit(now: now)
+    }
+
+    // MARK: Receiving
+
+    /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
+    /// rings were empty.
+    public mutating func step(now: Instant) -> Int {
+        let taken = shard.step(now: now)
+        return taken
+    }
+
+    /// Closes windows of quiet series, ends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
+    public mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
+
+    /// Closes everything and hands it over: the last step before the end.
+    public mutating func drain(now: Instant) {
+        shard.drain(now: now)
+        submit(now: now)
+    }
+
+    /// Gives the store what must become durable: at once when the rings are empty (`isQuiet`), else in blocks of some
+    /// size or age.
+    public mutating func handOver(now: Instant, isQuiet: Bool) {
+        let age = handedOver.map { now.nanoseconds &- $0.nanoseconds } ?? StoredShard.blockAge
+        let isDue = shard.journal.byteCount >= StoredShard.blockBytes || age >= StoredShard.blockAge || age < 0
+        if isDue || isQuiet { submit(now: now) }
+    }
+
+    private mutating func submit(now: Instant) {
+        handedOver = now
+        var unit = ShardUnit(shard: number)
+        unit.taken = shard.taken
+        unit.bundles = shard.finishedBundles
+        shard.finishedBundles.removeAll(keepingCapacity: true)
+        let isBundleOpen = shard.bundles.observationCount > 0
+        shard.machine.archive.moveReady(into: &unit, isBundleOpen: isBundleOpen)
+        unit.journal = shard.takeJournal()
+        unit.needed = min(shard.machine.neededJournal(), shard.machine.archive.needed)
+        // Even an empty unit may say that less is needed than before, or that more has been looked at.
+        if unit.isEmpty, unit.needed == lastNeeded, unit.taken == lastTaken { return }
+        (lastNeeded, lastTaken) = (unit.needed, unit.taken)
+        store.submit(unit)
+    }
+
+    /// What the windows hold.
+    public var counters: WindowCounters { shard.counters }
+}
+
+extension WindowShard where Archive == StoredArchive {
+    /// Ends the present block of the journal.
+    fileprivate mutating func takeJournal() -> JournalBlock? {
+        let number = journal.number
+        guard let block = journal.take() else { return nil }
+        machine.archive.journalReached(JournalPlace(block: number, index: .max))
+        return block
+    }
+}

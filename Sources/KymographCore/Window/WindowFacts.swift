@@ -1,0 +1,27 @@
+/// What an archive is told of a window besides its content.
+public struct WindowFacts: Sendable {
+    /// First instant after the window; of a correlation window, its last reading.
+    public var end: Instant
+    /// First reading.
+    public var firstReading: Instant
+    /// Last reading.
+    public var lastReading: Instant
+    /// Readings by the number of their source (``ReadingSource``).
+    public var readings: InlineArray<16, UInt32>
+    /// Readings that were there already, since the window was opened.
+    public var duplicates: UInt32
+    /// Readings whose values differed from what was there, since the window was opened.
+    public var conflicts: UInt32
+    /// The journal's block of the first reading since the window was opened.
+    public var journal: Int64
+
+    /// The facts of a window.
+    public init(
+        end: Instant, firstReading: Instant, lastReading: Instant, readings: InlineArray<16, UInt32>,
+        duplicates: UInt32, conflicts: UInt32, journal: Int64
+    ) {
+        (self.end, self.firstReading, self.lastReading) = (end, firstReading, lastReading)
+        (self.readings, self.duplicates, self.conflicts) = (readings, duplicates, conflicts)
+        self.journal = journal
+    }
+}
