@@ -61,12 +61,13 @@ struct KeyTable: ~Copyable, Sendable {
         for entry in 0..<entries.count { place(entry) }
     }
 
-    /// Eight bytes at a time, mixed as FNV-1a does: bundles are small, so that even keys made to collide cost little.
+    /// Eight bytes at a time, with the constants of SplitMix64: bundles are small, so that even keys made to collide
+    /// cost little.
     private static func hash(_ key: ByteView) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        var hash = UInt64(truncatingIfNeeded: key.count)
         var index = 0
         while index + 8 <= key.count {
-            hash = (hash ^ key.word(at: index)) &* 0x100_0000_01B3
+            hash = (hash ^ key.word(at: index)) &* 0x9E37_79B9_7F4A_7C15
             // The multiplication carries upwards only.
             hash ^= hash >> 32
             index += 8
@@ -75,6 +76,7 @@ struct KeyTable: ~Copyable, Sendable {
             hash = (hash ^ UInt64(key[index])) &* 0x100_0000_01B3
             index += 1
         }
+        hash = (hash ^ hash >> 29) &* 0xBF58_476D_1CE4_E5B9
         return hash ^ hash >> 32
     }
 }
