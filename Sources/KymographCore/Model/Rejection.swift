@@ -1,7 +1,7 @@
 /// Every reason for which a reading does not arrive. Counted per source, dead-lettered with its bytes, never thrown.
 ///
 /// Raw values are stored in journals and dead-letter files: never renumber, only append.
-public enum Rejection: UInt8, CaseIterable, Sendable {
+public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// The payload is not JSON (RFC 8259).
     case invalidJSON = 0
     /// The payload is not UTF-8.
@@ -60,6 +60,8 @@ public enum Rejection: UInt8, CaseIterable, Sendable {
     case expressionFailed = 27
     /// An error elsewhere in the event ended it, as compatibility with the reference system demands.
     case eventAborted = 28
+    /// The samples of a waveform are more than one reading can hold.
+    case tooManySamples = 29
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }
