@@ -21,7 +21,7 @@ struct GeneratedWindowTests {
             var options = ObservationOptions()
             options.version = version
             options.bundleType = ObservationOptions.BundleType.allCases[index % 3]
-            options.write = ObservationOptions.Write.allCases[index / 3]
+            options.write = ObservationOptions.Write.allCases[index / 3 % 3]
             var windows = try GeneratedWindows(mapping: name, version: version, seed: UInt64(index))
             let bundles = windows.bundles(each, options: options)
             written += windows.written

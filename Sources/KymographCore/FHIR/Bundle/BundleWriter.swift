@@ -97,7 +97,7 @@ public struct BundleWriter: ~Copyable, Sendable {
     private mutating func addEntries(_ content: borrowing WindowContent) -> AddOutcome {
         let digest = encoder.identityDigest
         scratch.removeAll()
-        for index in 0..<32 { scratch.append(digest[index]) }
+        scratch.append(digest)
         guard identities.add(scratch.view, digest: digest) else { return .repeated }
         if let resource = encoder.resource(of: content.series.type) { return addResource(resource, content) }
         let references = requireResources(content)
@@ -150,14 +150,11 @@ public struct BundleWriter: ~Copyable, Sendable {
         case .conditionalCreate:
             output.append(",\"request\":{\"method\":\"POST\",\"url\":\"Observation\",\"ifNoneExist\":\"")
             let system = encoder.isReference ? encoder.referenceSystems.observation : encoder.systems.observation
-            system.plain.withByteView {
-                output.appendIdentifierSearch(system: $0, value: encoder.identityValue)
-            }
+            output.appendIdentifierSearch(system: system.search, value: encoder.identityValue)
         case .conditionalUpdate:
             output.append(",\"request\":{\"method\":\"PUT\",\"url\":\"Observation?")
-            encoder.systems.observation.plain.withByteView {
-                output.appendIdentifierQuery(system: $0, value: encoder.identityValue)
-            }
+            output.appendIdentifierQuery(
+                system: encoder.systems.observation.search, value: encoder.identityValue)
         }
         output.append("\"}")
     }
@@ -204,8 +201,8 @@ public struct BundleWriter: ~Copyable, Sendable {
         output.append(",\"request\":{\"method\":\"POST\",\"url\":\"")
         output.append(type)
         output.append("\",\"ifNoneExist\":\"")
-        identifier.system.plain.withByteView { system in
-            identifier.value.withByteView { output.appendIdentifierSearch(system: system, value: $0) }
+        identifier.value.withByteView {
+            output.appendIdentifierSearch(system: identifier.system.search, value: $0)
         }
         output.append("\"}")
     }
