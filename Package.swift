@@ -64,7 +64,7 @@ let package = Package(
             name: "KymographTests", dependencies: ["Kymograph", "KymographTestKit", "CKymographLinux", "CZstd"],
             swiftSettings: strict),
         .target(
-            name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore"], path: "Tests/CommandSupport",
+            name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux"], path: "Tests/CommandSupport",
             swiftSettings: strict),
         .testTarget(
             name: "KymoCommandTests", dependencies: ["kymo", "CommandSupport", "KymographTestKit", "KymographCore"],

@@ -32,6 +32,7 @@ STAGES = {
     "template": (READINGS, "reading"),
     "jmespath": (READINGS, "reading"),
     "jsonpath": (READINGS, "reading"),
+    "compatible": (READINGS, "reading"),
 }
 # How many times the instructions of the second stage the first may take, and what that means.
 RATIOS = {

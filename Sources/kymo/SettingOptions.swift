@@ -59,8 +59,9 @@ struct SettingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep readings, windows and undelivered bundles here. Default: $STATE_DIRECTORY, else the user's state folder.",
-            valueName: "dir"), completion: .directory)
+            "Keep readings, windows and bundles here. Default: $STATE_DIRECTORY, else the user's state folder.",
+            valueName: "dir"),
+        completion: .directory)
     var data: String?
 
     @Flag(help: "Keep nothing on disk: what is in memory is lost when the process dies.")

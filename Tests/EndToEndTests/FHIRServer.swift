@@ -2,6 +2,8 @@ import CommandSupport
 import Foundation
 import FoundationNetworking
 import Glibc
+import KymographTestKit
+import Testing
 
 /// The strict server of the shared folder, on a port of its own, with a memory that ends with it.
 final class FHIRServer {
@@ -45,6 +47,24 @@ final class FHIRServer {
         request.setValue("application/fhir+json", forHTTPHeaderField: "Content-Type")
         request.httpBody = Data(bundle)
         return try await send(request)
+    }
+
+    /// Posts all of `bundles` three times, in random order; each entry must be taken each time.
+    func postThreeTimes(_ bundles: [[UInt8]], _ form: String) async throws {
+        var generator = SeededGenerator(seed: 12)
+        for bundle in (bundles + bundles + bundles).shuffled(using: &generator) {
+            let (answer, status) = try await post(bundle)
+            #expect(status == 200, "\(form): \(String(decoding: answer.prefix(800), as: UTF8.self))")
+            let entries = try JSONTree(parsing: Array(answer))["entry"]?.elements ?? []
+            let failed = entries.filter { !($0["response"]?["status"]?.text ?? "").hasPrefix("20") }
+            #expect(!entries.isEmpty && failed.isEmpty, "\(form): \(failed.prefix(2))")
+        }
+    }
+
+    /// What the server holds.
+    func stats() async throws -> JSONTree {
+        let (body, _) = try await get("/_stats")
+        return try JSONTree(parsing: Array(body))
     }
 
     /// Forgets everything that is stored.

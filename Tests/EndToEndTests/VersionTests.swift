@@ -90,26 +90,14 @@ struct StrictServerTests {
             input: .bytes(try SimulatedReadings.tenMinutes(seed: 11)))
         #expect(done.end == .exit(0))
         let form = "\(version) \(bundle) \(write)"
-        try await send(done.output.split(separator: 0x0A).map(Array.init), to: server, form)
+        try await server.postThreeTimes(done.output.split(separator: 0x0A).map(Array.init), form)
         let stats = try await check(server, observations: identities(done.output), form)
         // What the server compares are references to resources, which Observations of a batch do not have.
         #expect(bundle == "batch" || stats["observation_key_dups"] == .number("0"), "\(form): \(stats)")
     }
 
-    private func send(_ bundles: [[UInt8]], to server: FHIRServer, _ form: String) async throws {
-        var generator = SeededGenerator(seed: 12)
-        for bundle in (bundles + bundles + bundles).shuffled(using: &generator) {
-            let (answer, status) = try await server.post(bundle)
-            #expect(status == 200, "\(form): \(String(decoding: answer.prefix(800), as: UTF8.self))")
-            let entries = try JSONTree(parsing: Array(answer))["entry"]?.elements ?? []
-            let failed = entries.filter { !($0["response"]?["status"]?.text ?? "").hasPrefix("20") }
-            #expect(!entries.isEmpty && failed.isEmpty, "\(form): \(failed.prefix(2))")
-        }
-    }
-
     private func check(_ server: FHIRServer, observations: Int, _ form: String) async throws -> JSONTree {
-        let (body, _) = try await server.get("/_stats")
-        let stats = try JSONTree(parsing: Array(body))
+        let stats = try await server.stats()
         #expect(stats["identifier_dups"] == .number("0"), "\(form): \(stats)")
         #expect(stats["resources"]?["Observation"] == .number("\(observations)"), "\(form): \(stats)")
         #expect(stats["resources"]?["Device"] == .number("4"), "\(form): \(stats)")
@@ -141,9 +129,8 @@ struct StrictServerTests {
             let done = try Kymo.run(
                 ["run", "--stdin"], environment: ["KYMO_OUTPUT_WRITE": write], input: .bytes(Readings.ndjson(lines)))
             #expect(done.end == .exit(0))
-            try await send(done.output.split(separator: 0x0A).map(Array.init), to: server, write)
-            let (body, _) = try await server.get("/_stats")
-            let stats = try JSONTree(parsing: Array(body))
+            try await server.postThreeTimes(done.output.split(separator: 0x0A).map(Array.init), write)
+            let stats = try await server.stats()
             #expect(stats["identifier_dups"] == .number("0"), "\(write)")
             for type in ["Observation", "Device", "Patient"] {
                 #expect(stats["resources"]?[type] == .number("\(names.count)"), "\(write): \(stats)")

@@ -8,6 +8,9 @@ struct SeededBytes {
         generator = SeededGenerator(seed: seed)
     }
 
+    /// A number from 0 to below `limit`.
+    mutating func next(upTo limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
+
     mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }

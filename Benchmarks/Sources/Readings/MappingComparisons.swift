@@ -30,6 +30,11 @@ public enum MappingComparisons {
         return MapStage(.healthReadings(), set, templates: templates)
     }
 
+    /// Maps heart-rate messages as the reference system does, with its quirks.
+    public static func compatible() -> MapStage {
+        MapStage(.healthReadings(), Workload.healthMappings(compatibility: .iomtFHIR))
+    }
+
     /// Maps heart-rate messages with one template in `language`.
     public static func calculated(in language: ExpressionLanguage) -> MapStage {
         let isPath = language == .jsonPath

@@ -15,14 +15,14 @@ public enum Workload {
     }
 
     /// A mapping for ``LinePool/healthReadings(count:)``: the four fields that the rivals read.
-    public static func healthMappings() -> MappingSet {
+    public static func healthMappings(compatibility: Compatibility = .none) -> MappingSet {
         let device = """
             {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{
             "typeName":"heartRate","typeMatchExpression":"$..[?(@heartRate)]","deviceIdExpression":"$.deviceId",
             "patientIdExpression":"$.patientId","timestampExpression":"$.endDate",
             "values":[{"valueName":"rate","valueExpression":"$.heartRate","required":true}]}}]}
             """
-        return load(device: Array(device.utf8), fhir: Array(heartRateTemplate.utf8))
+        return load(device: Array(device.utf8), fhir: Array(heartRateTemplate.utf8), compatibility: compatibility)
     }
 
     static let heartRateTemplate = """
@@ -31,10 +31,10 @@ public enum Workload {
         "value":{"valueType":"Statistics","valueName":"rate","unit":"beats/min","code":"/min"}}}]}
         """
 
-    static func load(device: [UInt8], fhir: [UInt8]) -> MappingSet {
+    static func load(device: [UInt8], fhir: [UInt8], compatibility: Compatibility = .none) -> MappingSet {
         let mapping = NamedMapping(
             name: "workload", device: MappingFile(name: "device.json", bytes: device),
-            fhir: MappingFile(name: "fhir.json", bytes: fhir))
+            fhir: MappingFile(name: "fhir.json", bytes: fhir), compatibility: compatibility)
         let result = MappingLoader.load([mapping])
         guard let set = result.set else { fatalError("the workload's mapping is wrong: \(result.diagnostics)") }
         return set

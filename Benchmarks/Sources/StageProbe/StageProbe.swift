@@ -16,7 +16,9 @@ struct StageProbe {
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let count = Int(arguments[2]), count > 0, count + warmup <= longest else {
-            print("usage: StageProbe decode|map|ring|window|fhir|endtoend|templates|template|jmespath|jsonpath N")
+            print(
+                "usage: StageProbe decode|map|ring|window|fhir|endtoend|templates|template|jmespath|jsonpath|compatible N"
+            )
             return
         }
         switch arguments[1] {
@@ -30,6 +32,7 @@ struct StageProbe {
         case "template": measure(MappingComparisons.oneTemplate(), count)
         case "jmespath": measure(MappingComparisons.calculated(in: .jmesPath), count)
         case "jsonpath": measure(MappingComparisons.calculated(in: .jsonPath), count)
+        case "compatible": measure(MappingComparisons.compatible(), count)
         default: print("there is no stage \(arguments[1])")
         }
     }

@@ -105,9 +105,17 @@ enum SettingTable {
 
     private static let store: [Setting<PipelineSettings>] = [
         .text("data", "directory", \.store.directory, "Directory for all that outlives the process"),
-        .choice(
-            "ephemeral", \.ephemeral, [("true", true), ("false", false)],
-            "Whether nothing is kept on disk; the default is `true` from stdin alone to stdout without `data`"),
+        .single(
+            "ephemeral", "`true` or `false`",
+            "Whether nothing is kept on disk; the default is `true` from stdin alone to stdout without `data`",
+            read: { (text, settings) throws(SettingProblem) in
+                guard let isEphemeral = Bool(text) else {
+                    throw SettingProblem(message: "'\(text)' is neither true nor false", advice: "write one of them")
+                }
+                settings.store.isEphemeral = isEphemeral
+                settings.store.isStated = true
+            },
+            shown: { $0.store.isStated ? String($0.store.isEphemeral) : "" }),
         .size(
             "store.maxBytes", \.store.maxBytes, 1 << 20...1_024 * gibibyte,
             "Disk space of the store: old windows go first, then senders wait"),
@@ -149,15 +157,6 @@ enum SettingTable {
 }
 
 extension PipelineSettings {
-    /// Whether somebody said that nothing, or everything, is kept.
-    fileprivate var ephemeral: Bool {
-        get { store.isEphemeral }
-        set {
-            store.isEphemeral = newValue
-            store.isStated = true
-        }
-    }
-
     /// ``RotationOptions/maxAge`` in nanoseconds.
     fileprivate var rotationAge: Int64 {
         get {

@@ -15,6 +15,10 @@ struct LaneLoop: ~Copyable {
     private static let maxBatches = 16
     /// How long a quiet lane waits before it asks the kernel for drops again.
     private static let idleMilliseconds: Int32 = 250
+    /// How long a lane waits before it asks again what has become durable: a commit takes about as long.
+    private static let acknowledgeMilliseconds: Int32 = 2
+    /// Longest time, in milliseconds, that a stopping lane waits for the last lines to become durable.
+    private static let lastAcknowledgement = 2_000
     /// Rounds of accepting clients when stopping: the kernel's queue holds 4,096 (SOMAXCONN).
     private static let maxDrainRounds = 4096
 
@@ -26,6 +30,8 @@ struct LaneLoop: ~Copyable {
     /// Streams that never make one wait, such as regular files.
     private var alwaysReady: [Int] = []
     private var pausedListeners: [Int] = []
+    /// Streams whose clients wait to hear that their lines are durable.
+    private var acknowledging: Set<Int> = []
     /// Sources that can still give something.
     private var liveSources: Int
     private var isStopping = false
@@ -63,11 +69,12 @@ struct LaneLoop: ~Copyable {
     /// Reads until told to stop or until every source has ended.
     mutating func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> Lane.End {
         while liveSources > 0 {
-            let ready = try readiness.wait(milliseconds: alwaysReady.isEmpty ? LaneLoop.idleMilliseconds : 0)
-            if ready == 0, alwaysReady.isEmpty {
+            let ready = try readiness.wait(milliseconds: patience)
+            if ready == 0, alwaysReady.isEmpty, acknowledging.isEmpty {
                 try idle()
                 consumer.batchBegin()
             }
+            if !acknowledging.isEmpty { try acknowledge(&consumer) }
             for index in 0..<ready { try handle(readiness.token(index), &consumer) }
             if isStopping {
                 try drain(&consumer)
@@ -76,6 +83,12 @@ struct LaneLoop: ~Copyable {
             for slot in alwaysReady { try readStream(slot, &consumer) }
         }
         return .sourcesEnded
+    }
+
+    /// Milliseconds to wait for something to read.
+    private var patience: Int32 {
+        if !alwaysReady.isEmpty { return 0 }
+        return acknowledging.isEmpty ? LaneLoop.idleMilliseconds : LaneLoop.acknowledgeMilliseconds
     }
 
     private mutating func handle(
@@ -203,6 +216,7 @@ extension LaneLoop {
         let outcome = streams.readChunk(stream, counts: &counts, to: &consumer)
         sources[stream.source].counters.add(counts)
         consumer.batchEnd()
+        note(slot, stream, &consumer)
         switch outcome {
         case .more, .nothing: return
         case .ended: break
@@ -211,15 +225,69 @@ extension LaneLoop {
                 throw .system(code, "read", sources[stream.source].boundKind.name)
             }
         }
-        try end(slot, stream)
+        try end(slot, stream, &consumer)
     }
 
-    private mutating func end(_ slot: Int, _ stream: Stream) throws(SourceError) {
+    private mutating func end(
+        _ slot: Int, _ stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        // A client that has only shut down its writing side still wants to hear of its last lines.
+        if stream.acknowledger?.isWaiting ?? false, !stream.isHalfClosed {
+            stream.isHalfClosed = true
+            readiness.remove(stream.descriptor.raw)
+            return
+        }
         alwaysReady.removeAll { $0 == slot }
         if sources[stream.source].configuration.kind.canEnd { liveSources -= 1 }
         readiness.remove(stream.descriptor.raw)
         streams.close(slot)
         try resumeListeners()
+    }
+}
+
+// MARK: Acknowledgements
+
+extension LaneLoop {
+    /// Notes what stream `slot` has handed on, if its client wants to hear of it.
+    private mutating func note(
+        _ slot: Int, _ stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        guard stream.acknowledger != nil else { return }
+        if let mark = consumer.mark() { stream.acknowledger?.note(mark) }
+        acknowledging.insert(slot)
+    }
+
+    /// Tells clients what has become durable, and closes the streams that have heard all.
+    private mutating func acknowledge(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        for slot in acknowledging {
+            guard let stream = streams.stream(slot) else {
+                acknowledging.remove(slot)
+                continue
+            }
+            let isReachable = answer(stream, &consumer)
+            let isWaiting = stream.acknowledger?.isWaiting ?? false
+            if !isWaiting || !isReachable { acknowledging.remove(slot) }
+            let isRefused = stream.acknowledger?.isRefused ?? false
+            if stream.isHalfClosed || isRefused, !isWaiting || !isReachable { try end(slot, stream, &consumer) }
+        }
+    }
+
+    /// Writes what `stream`'s client is to hear, as far as it takes it; false when it has gone.
+    private func answer(_ stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable) -> Bool {
+        guard let bytes = stream.acknowledger?.answer(&consumer), !bytes.isEmpty else { return true }
+        let size = bytes.withByteView { FileSystem.send(stream.descriptor.raw, $0) }
+        if size > 0 { stream.acknowledger?.sent(size) }
+        return size > 0 || size == -Int(EAGAIN)
+    }
+
+    /// Gives the last lines of clients that wait some time to become durable.
+    private mutating func acknowledgeLast(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        var left = LaneLoop.lastAcknowledgement
+        while !acknowledging.isEmpty, left > 0 {
+            try acknowledge(&consumer)
+            Wait.milliseconds(Int(LaneLoop.acknowledgeMilliseconds))
+            left -= Int(LaneLoop.acknowledgeMilliseconds)
+        }
     }
 }
 
@@ -243,6 +311,7 @@ extension LaneLoop {
             if case .unixStream = sources[index].configuration.kind { try drainListener(index, &consumer) }
         }
         for slot in streams.slots { try drainStream(slot, &consumer) }
+        try acknowledgeLast(&consumer)
     }
 
     /// Takes the clients that wait at listener `index`, as many at a time as the cap allows.
@@ -262,7 +331,7 @@ extension LaneLoop {
     private mutating func drainStream(
         _ slot: Int, _ consumer: inout some PayloadConsumer & ~Copyable
     ) throws(SourceError) {
-        guard let stream = streams.stream(slot) else { return }
+        guard let stream = streams.stream(slot), !stream.isHalfClosed else { return }
         var counts = SourceCounts()
         var chunks = sources[stream.source].configuration.kind.canEnd ? 0 : StreamTable.maxDrainChunks
         var outcome = StreamTable.Outcome.more
@@ -273,6 +342,7 @@ extension LaneLoop {
         streams.abandon(stream, counts: &counts, to: &consumer)
         sources[stream.source].counters.add(counts)
         consumer.batchEnd()
-        streams.close(slot)
+        note(slot, stream, &consumer)
+        if stream.acknowledger == nil { streams.close(slot) } else { stream.isHalfClosed = true }
     }
 }

@@ -53,6 +53,14 @@ struct LineFramer: ~Copyable {
         keep(memory.view(start..<chunk.upperBound), arrival, counts: &counts, to: &consumer)
     }
 
+    /// Where the first line in `memory` ends, when it does.
+    func firstLine(_ memory: borrowing ReceiveMemory, chunk: Range<Int>) -> Int? {
+        memory.newline(in: chunk)
+    }
+
+    /// Forgets the unfinished line.
+    mutating func forget() { unfinished.removeAll() }
+
     /// Hands on the last line, which had no newline. `memory` is scratch.
     mutating func finish(
         _ memory: inout ReceiveMemory, _ arrival: Arrival, counts: inout SourceCounts,

@@ -20,6 +20,13 @@ public protocol PayloadConsumer: ~Copyable {
     /// datagram that is too long, or the unfinished line of a stream that was still open when the lane stopped.
     mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant)
 
+    /// Names the place up to which payloads have been handed over and published, for ``isDurable(_:)``; nil when
+    /// nothing becomes durable here.
+    mutating func mark() -> DurableMark?
+
+    /// Whether everything before `mark` is durable: in windows of the journal, or among the dead letters.
+    mutating func isDurable(_ mark: DurableMark) -> Bool
+
     /// The end of a batch of datagrams or a chunk of a stream: the time to publish and to wake the shards.
     mutating func batchEnd()
 }
@@ -27,4 +34,18 @@ public protocol PayloadConsumer: ~Copyable {
 extension PayloadConsumer where Self: ~Copyable {
     /// Does nothing.
     public mutating func batchBegin() {}
+
+    /// Nothing becomes durable.
+    public mutating func mark() -> DurableMark? { nil }
+
+    /// Nothing becomes durable.
+    public mutating func isDurable(_ mark: DurableMark) -> Bool { false }
+}
+
+/// A place in what a lane has handed over.
+public struct DurableMark: Equatable, Sendable {
+    /// Slots written to the ring of each shard.
+    var positions: [UInt64]
+    /// Changes given to the store.
+    var changes: Int
 }

@@ -53,6 +53,13 @@ struct ReceiveMemory: ~Copyable {
         unsafe UnsafeMutableRawPointer(base).copyMemory(from: bytes.unsafeStart, byteCount: bytes.count)
     }
 
+    /// Moves what comes after the first `count` of `total` bytes to the front.
+    mutating func drop(_ count: Int, of total: Int) {
+        precondition(count >= 0 && count <= total && total <= capacity)
+        // Safe: checked above; memmove allows the overlap.
+        unsafe memmove(base, base + count, total - count)
+    }
+
     /// Reads up to `count` bytes of `descriptor` to `offset`. Returns how many, 0 at the end, or a negative errno.
     mutating func read(_ descriptor: Int32, at offset: Int, count: Int) -> Int {
         precondition(offset >= 0 && count >= 0 && offset + count <= capacity)

@@ -9,12 +9,19 @@ final class Stream {
     /// The source's number for the consumer.
     let number: Int
     fileprivate(set) var framer: LineFramer
+    /// What the client is told of its lines, once it has asked for it.
+    var acknowledger: Acknowledger?
+    /// Whether the client writes no more, and waits for its acknowledgements.
+    var isHalfClosed = false
+    /// Whether nothing has come yet: the first line may ask for acknowledgements.
+    fileprivate var isFresh: Bool
 
     init(_ descriptor: Descriptor, source: Int, configuration: SourceConfiguration) {
         self.descriptor = descriptor
         self.source = source
         number = configuration.number
         framer = LineFramer(cap: configuration.lineCap)
+        if case .unixStream = configuration.kind { isFresh = true } else { isFresh = false }
     }
 }
 
@@ -90,13 +97,36 @@ struct StreamTable: ~Copyable {
         let arrival = Arrival(source: stream.number, received: WallClock.now())
         guard size <= 0 else {
             counts.bytes += UInt64(size)
-            stream.framer.split(memory, chunk: start..<(start + size), arrival, counts: &counts, to: &consumer)
+            split(stream, start..<(start + size), arrival, counts: &counts, to: &consumer)
             return .more
         }
         let outcome = size == 0 ? Outcome.ended : readFailure(size)
         if case .nothing = outcome { return outcome }
         stream.framer.finish(&memory, arrival, counts: &counts, to: &consumer)
         return outcome
+    }
+
+    /// Hands on the lines of a chunk, except a first one that asks for acknowledgements.
+    private mutating func split(
+        _ stream: Stream, _ chunk: Range<Int>, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        var chunk = chunk
+        if stream.isFresh {
+            guard let line = stream.framer.firstLine(memory, chunk: chunk) else {
+                return stream.framer.split(memory, chunk: chunk, arrival, counts: &counts, to: &consumer)
+            }
+            stream.isFresh = false
+            if memory.view(0..<line).equals(ByteView(Acknowledger.request)) {
+                stream.acknowledger = Acknowledger(canKeep: consumer.mark() != nil)
+                memory.drop(line + 1, of: chunk.upperBound)
+                chunk = 0..<(chunk.upperBound - line - 1)
+                stream.framer.forget()
+            }
+        }
+        let before = counts.lines
+        stream.framer.split(memory, chunk: chunk, arrival, counts: &counts, to: &consumer)
+        stream.acknowledger?.add(lines: counts.lines - before)
     }
 
     /// Gives up the unfinished line of `stream`.

@@ -65,14 +65,19 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     private let settings: PipelineSettings
     private let mappings: MappingExchange
     private let reporter: LaneReporter
+    /// Number of the lane, and what makes its readings durable.
+    private let number: Int
+    private let store: Store?
     /// Of the set in use.
     private var generation: Int
 
     /// Maps for `settings` with `first`, which the shards begin with too; `mappings` may have newer ones by now.
     init(
         _ settings: PipelineSettings, first set: MappingSet, _ mappings: MappingExchange,
-        router: consuming ReadingRouter, reporter: LaneReporter
+        router: consuming ReadingRouter, reporter: LaneReporter, number: Int, store: Store?
     ) {
+        self.number = number
+        self.store = store
         lane = ReadingLane(
             set: set, inputs: settings.laneInputs(set: set), limits: settings.scan, router: router, events: reporter)
         self.settings = settings
@@ -105,4 +110,13 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     }
 
     mutating func batchEnd() { lane.batchEnd() }
+
+    mutating func mark() -> DurableMark? {
+        guard let store else { return nil }
+        return DurableMark(positions: lane.written, changes: store.queue.changes)
+    }
+
+    mutating func isDurable(_ mark: DurableMark) -> Bool {
+        store?.queue.isDurable(mark, lane: number) ?? false
+    }
 }

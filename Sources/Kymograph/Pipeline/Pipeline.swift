@@ -214,7 +214,9 @@ public final class Pipeline: Sendable {
             bells: bells, rings: rings[index], control: control)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
-        var consumer = LaneConsumer(settings, first: set, mappings, router: router, reporter: reporter)
+        var consumer = LaneConsumer(
+            settings, first: set, mappings, router: router, reporter: reporter, number: index,
+            store: stage?.store)
         do throws(SourceError) {
             _ = try lanes[index].run(&consumer)
         } catch {

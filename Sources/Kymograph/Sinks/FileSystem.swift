@@ -79,6 +79,13 @@ enum FileSystem {
         }
     }
 
+    /// Writes some of `bytes` to a socket, without waiting and without SIGPIPE; a negative errno when it took nothing.
+    static func send(_ descriptor: Int32, _ bytes: ByteView) -> Int {
+        let size = unsafe Glibc.send(
+            descriptor, bytes.unsafeBuffer.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        return size < 0 ? -Int(errno) : size
+    }
+
     /// The byte at `offset`, or nil.
     static func byte(_ descriptor: Int32, at offset: Int) -> UInt8? {
         var byte: UInt8 = 0

@@ -46,7 +46,7 @@ struct StoreDirectory: Sendable {
         let isDenied = [EACCES, EPERM, EROFS].contains(code)
         return StoreError(
             isDenied ? .permission : .unusable,
-            "cannot \(action) the data directory \(path): \(ErrorText.of(code)); choose another with --data DIR, or run "
-                + "with --ephemeral to keep nothing")
+            "cannot \(action) the data directory \(path): \(ErrorText.of(code)); choose another with --data DIR, or "
+                + "keep nothing with --ephemeral")
     }
 }

@@ -8,6 +8,8 @@ final class StoreQueue: Sendable {
         var submitted = 0
         var committed = 0
         var isUrgent = false
+        /// Slots of each lane's ring whose readings are durable, by shard.
+        var taken: [Int: [UInt64]] = [:]
         var isClosed = false
         var isEnded = false
     }
@@ -43,8 +45,24 @@ final class StoreQueue: Sendable {
 
     /// Takes anything small, and does not wait.
     func add(_ change: (inout StoreBatch) -> Void) {
-        state.withLock { change(&$0.batch) }
+        state.withLock { state in
+            change(&state.batch)
+            state.submitted += 1
+        }
         bell.ring()
+    }
+
+    /// How often something was submitted.
+    var changes: Int { state.withLock { $0.submitted } }
+
+    /// Whether what `lane` had handed over at `mark` is durable.
+    func isDurable(_ mark: DurableMark, lane: Int) -> Bool {
+        state.withLock { state in
+            guard state.committed >= mark.changes else { return false }
+            return mark.positions.indices.allSatisfy { shard in
+                mark.positions[shard] == 0 || (state.taken[shard]?[lane] ?? 0) >= mark.positions[shard]
+            }
+        }
     }
 
     /// Waits until everything that was submitted before is durable.
@@ -82,9 +100,10 @@ final class StoreQueue: Sendable {
         }
     }
 
-    /// Notes that units up to `submitted` are durable.
-    func commit(through submitted: Int) {
+    /// Notes that `batch`, which goes up to `submitted`, is durable.
+    func commit(_ batch: StoreBatch, through submitted: Int) {
         state.withLock { state in
+            for unit in batch.units { state.taken[unit.shard] = unit.taken }
             state.committed = submitted
             state.isUrgent = false
         }

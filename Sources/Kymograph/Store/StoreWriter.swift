@@ -37,7 +37,7 @@ final class StoreWriter: Sendable {
             last = WallClock.now()
             let (batch, submitted) = store.queue.take()
             guard persist(batch, &commit, now: last) else { break }
-            store.queue.commit(through: submitted)
+            store.queue.commit(batch, through: submitted)
             if !batch.isEmpty { committed(batch) }
         }
         store.queue.end()

@@ -16,7 +16,7 @@ struct DeviceTemplateLoader {
     private var compatibility: Compatibility
     /// The language of the template that is being read.
     private var language = ExpressionLanguage.jsonPath
-    /// Whether its match expression may make values.
+    /// Whether its match expression may make values: any JMESPath may.
     private var matchIsMade = false
 
     /// Reads the collection `root`; compiled expressions are added to `program`, findings to `log`.
@@ -106,7 +106,7 @@ struct DeviceTemplateLoader {
         language = defaultLanguage(reader, kind)
         let typeName = reader.requiredString("typeName", log: &log)
         let match = expression(reader, "typeMatchExpression", kind, isMatch: true, required: true)
-        matchIsMade = match?.makesValues(in: program) ?? false
+        matchIsMade = match?.isJMESPath ?? false
         let device = source(reader, "deviceIdExpression", kind, fixed: kind.fixedDevice)
         let timestamp = source(reader, "timestampExpression", kind, fixed: kind.fixedTimestamp)
         let alternative = kind.alternativeTimestamp.flatMap { fixed($0) }

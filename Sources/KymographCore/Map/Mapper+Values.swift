@@ -10,9 +10,9 @@ extension Mapper {
             let value = values[Int(template.firstValue) + index]
             let before = stored
             let reason: Rejection?
-            var isNormal = true
+            // Rules are ours; whatever they refuse, the reference would have taken.
+            var endsEvent = value.rule < 0
             if value.rule >= 0 {
-                isNormal = false
                 let isThere = value.slot == storedSlot
                 reason = readRuled(value, template, match, bytes, isThere: isThere, &measurement, &stored)
             } else {
@@ -21,12 +21,12 @@ extension Mapper {
                 reason =
                     value.slot == storedSlot
                     ? absence(value, found, template) : readValue(value, found, template, bytes, &measurement, &stored)
+                // A scalar that is no number shows only when the Observation is written.
+                if reason == .invalidValue, template.isCompatible { endsEvent = !isScalar(found) }
             }
             if let reason {
                 var failure = failure(reason, template.index, .value, value: index)
-                // A text that is no number shows only when the Observation is written; rules are ours.
-                let isText = isText(value, template, match, bytes)
-                if !isNormal || isText { failure.endsEvent = false }
+                failure.endsEvent = failure.endsEvent && endsEvent
                 throw failure
             }
             if stored > before { storedSlot = value.slot }
@@ -37,14 +37,8 @@ extension Mapper {
         if payload.count > Mapper.longestPayload - 16 { throw failure(.valueTooLong, template.index, .value) }
     }
 
-    /// Whether a value that is to be a number is a text.
-    @inline(never)
-    private mutating func isText(
-        _ value: ValueCode, _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView
-    ) -> Bool {
-        guard value.isNumeric else { return false }
-        let found = select(value.expression, template, match, bytes)
-        return found >= 0 && evaluator.token(found).kind == TokenKind.string
+    private func isScalar(_ found: Int) -> Bool {
+        found >= 0 && !evaluator.token(found).isContainer
     }
 
     /// Stores one value, or says why the reading must be rejected. An optional value that cannot be used is left out.
@@ -78,7 +72,7 @@ extension Mapper {
             guard token.kind == TokenKind.number || token.kind == TokenKind.string else { return .invalidValue }
             switch template.isCompatible ? compatibleNumber(found, bytes) : number(found, bytes) {
             case .number(let number): store(number, in: Int(value.slot), &measurement)
-            case .malformed: return .invalidValue
+            case .malformed: return isMissing(value, template) ? .missingValue : .invalidValue
             case .inexact: return .inexactNumber
             }
         } else if let reason = storeText(value, found, template, bytes) {
@@ -112,9 +106,15 @@ extension Mapper {
     /// The number as the reference reads it: through its text (quirks 28 and 33).
     @inline(never)
     private mutating func compatibleNumber(_ found: Int, _ bytes: ByteView) -> DecimalParser.Result {
-        var printed = ByteWriter(capacity: 64)
-        _ = evaluator.appendText(of: found, bytes, compatible: true, to: &printed)
-        return CompatibleDecimal.parse(printed.view, scratch: &text)
+        ruled.removeAll()
+        _ = evaluator.appendText(of: found, bytes, compatible: true, to: &ruled)
+        return CompatibleDecimal.parse(ruled.view, scratch: &text)
+    }
+
+    /// Whether ``compatibleNumber(_:_:)`` found nothing but blanks where a value must be: the reference notices that as
+    /// it notices a value that is not there.
+    private func isMissing(_ value: ValueCode, _ template: borrowing TemplateCode) -> Bool {
+        template.isCompatible && value.isRequired && ruled.view.isBlank
     }
 
     @inline(__always)

@@ -58,11 +58,8 @@ struct TemplateExpression: Sendable {
     /// The compiled path, when it is one.
     var path: PathReference? { if case .path(let path) = form { path } else { nil } }
 
-    /// Whether a match expression may give values that are not in the payload.
-    func makesValues(in program: ExpressionProgram) -> Bool {
-        guard case .jmesPath(let reference) = form else { return false }
-        return JMESPathProgram.makesValues(reference, in: program.jmesPaths)
-    }
+    /// Whether it is evaluated as JMESPath.
+    var isJMESPath: Bool { if case .jmesPath = form { true } else { false } }
 
     /// Compiles `text`. Expressions that only go from member to member become paths in both languages; where the
     /// envelope has the match, a path that starts at it is made relative to the match.

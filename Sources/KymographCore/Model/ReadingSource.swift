@@ -1,5 +1,5 @@
-/// Which source a reading came from, as a number in its ``Measurement/mark``: windows keep it with each reading, so that
-/// the ledger can say what each source contributed.
+/// Which source a reading came from, as a number in its ``Measurement/mark``: windows keep it with each reading, so
+/// that the ledger can say what each source contributed.
 public enum ReadingSource {
     /// Stands for "unknown, or one of those beyond the numbers there are".
     public static let other = 15

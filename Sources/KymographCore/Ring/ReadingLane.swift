@@ -77,6 +77,9 @@ public struct ReadingLane: ~Copyable {
         output.reject(reason, bytes: bytes, detail: RejectionDetail())
     }
 
+    /// Slots written to the ring of each shard so far.
+    public var written: [UInt64] { output.written }
+
     /// Publishes what was routed, wakes the shards and reports the counts.
     public mutating func batchEnd() {
         for source in 0..<sources.count {
@@ -159,6 +162,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         counts[source] += 1
         events.rejected(reason, bytes: bytes, source: source, received: received, detail: detail)
     }
+
+    var written: [UInt64] { router.written }
 
     /// Waits for room where a ring is full; gives up only when the pipeline is ended by force.
     mutating func announceMappings() {

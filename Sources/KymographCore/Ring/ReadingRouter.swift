@@ -70,6 +70,9 @@ public struct ReadingRouter: ~Copyable {
         shard(ofDevice: SeriesKey.device(of: key), of: shards)
     }
 
+    /// Slots written to the ring of each shard so far.
+    var written: [UInt64] { (0..<producers.count).map { producers[$0].written } }
+
     /// Number of shards.
     var shardCount: Int { nextNumber.count }
 

@@ -120,6 +120,9 @@ public struct RingProducer: ~Copyable {
         return true
     }
 
+    /// Slots written so far.
+    var written: UInt64 { position }
+
     /// Makes everything written visible to the shard. True when there was something new.
     @inline(__always)
     @discardableResult

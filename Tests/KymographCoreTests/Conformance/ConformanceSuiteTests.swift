@@ -10,27 +10,14 @@ import Testing
         1, 2, 3, 4, 5, 6, 11, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 28, 30, 32, 33,
     ]
 
-    private struct ListedDifference: Decodable {
-        var id: String
-        /// In which mode the outcome differs.
-        var compatibility: String
-        /// The quirk that is fixed; none where the case itself is judged wrong.
-        var quirk: Int?
-        var reason: String
-    }
-
-    private func listed() throws -> [ListedDifference] {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "expected-differences.json")
-        return try JSONDecoder().decode([ListedDifference].self, from: Data(contentsOf: file))
-    }
-
     @Test(
         .enabled(if: SharedFiles.root != nil, "needs the shared folder; set KYMO_SHARED"),
         arguments: Compatibility.allCases)
     func givesWhatTheReferenceGives(_ compatibility: Compatibility) throws {
         let root = try #require(SharedFiles.root)
-        let listed = try listed().filter { $0.compatibility == compatibility.rawValue }
+        let listed = try ListedDifference.load("expected-differences.json").filter {
+            $0.compatibility == compatibility.rawValue
+        }
         var found: Set<String> = []
         var run = 0
         for subject in try ConformanceCase.load(from: root) {
@@ -48,7 +35,7 @@ import Testing
     }
 
     @Test func listsOnlyDifferencesThatAreMeant() throws {
-        let listed = try listed()
+        let listed = try ListedDifference.load("expected-differences.json")
         #expect(Set(listed.map { "\($0.id) \($0.compatibility)" }).count == listed.count)
         for difference in listed {
             // A case that is judged wrong differs in both modes; all others are fixes of the default.

@@ -5,22 +5,10 @@ import Testing
 /// The reference system's own unit tests of loading and finding FHIR templates, run here. Differences are listed with
 /// their reasons in `fhir-expected-differences.json`.
 @Suite struct FHIRConformanceSuiteTests {
-    private struct ListedDifference: Decodable {
-        var id: String
-        var quirk: Int
-        var reason: String
-    }
-
-    private func listed() throws -> [ListedDifference] {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "fhir-expected-differences.json")
-        return try JSONDecoder().decode([ListedDifference].self, from: Data(contentsOf: file))
-    }
-
     @Test(.enabled(if: SharedFiles.root != nil, "needs the shared folder; set KYMO_SHARED"))
     func loadsAndFindsAsTheReference() throws {
         let root = try #require(SharedFiles.root)
-        let listed = try listed()
+        let listed = try ListedDifference.load("fhir-expected-differences.json")
         var found: Set<String> = []
         var counts: [String: Int] = [:]
         for subject in try FHIRConformanceCase.load(from: root) {

@@ -5,27 +5,14 @@ import Testing
 /// The reference system's own unit tests of series, of grouping and of Observations without a server, run here in both
 /// modes. Differences are listed with their reasons in `observation-expected-differences.json`.
 @Suite struct ObservationConformanceSuiteTests {
-    private struct ListedDifference: Decodable {
-        var id: String
-        /// In which mode the outcome differs.
-        var compatibility: String
-        /// The quirk of the mapping dialect that is fixed; none where something else is the reason.
-        var quirk: Int?
-        var reason: String
-    }
-
-    private func listed() throws -> [ListedDifference] {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "observation-expected-differences.json")
-        return try JSONDecoder().decode([ListedDifference].self, from: Data(contentsOf: file))
-    }
-
     @Test(
         .enabled(if: SharedFiles.root != nil, "needs the shared folder; set KYMO_SHARED"),
         arguments: Compatibility.allCases)
     func givesWhatTheReferenceGives(_ compatibility: Compatibility) throws {
         let root = try #require(SharedFiles.root)
-        let listed = try listed().filter { $0.compatibility == compatibility.rawValue }
+        let listed = try ListedDifference.load("observation-expected-differences.json").filter {
+            $0.compatibility == compatibility.rawValue
+        }
         var found: Set<String> = []
         let cases = try ObservationConformanceCase.load(from: root)
         for subject in cases {
@@ -42,7 +29,7 @@ import Testing
     }
 
     @Test func listsEachDifferenceOnceWithAReason() throws {
-        let listed = try listed()
+        let listed = try ListedDifference.load("observation-expected-differences.json")
         #expect(Set(listed.map { "\($0.id) \($0.compatibility)" }).count == listed.count)
         #expect(listed.allSatisfy { $0.reason.count > 15 })
     }

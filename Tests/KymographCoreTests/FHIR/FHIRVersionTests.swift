@@ -178,10 +178,3 @@ import Testing
         #expect(try load("", .r4, body).map(\.code).contains("vital-sign-code"))
     }
 }
-
-extension JSONNode {
-    /// The digits of the number at `path`.
-    fileprivate func number(_ path: String) -> String? {
-        if case .number(let text)? = self[path]?.value { text } else { nil }
-    }
-}

@@ -15,14 +15,15 @@ enum SharedFiles {
     static let canValidate: Bool = root != nil && run(["-c", "import fhir.resources"]).status == 0
 
     /// Checks `text` as a file called `name` (its ending says what it is); empty when there are no errors or warnings.
-    static func complaints(_ text: String, name: String) throws -> String {
+    static func complaints(_ text: String, name: String, version: String = "R4") throws -> String {
         guard let root else { return "no shared folder" }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent(name)
         try Data(text.utf8).write(to: file)
-        let result = run([root.appendingPathComponent("fhir/validate_bundle.py").path, "--strict", file.path])
+        let script = root.appendingPathComponent("fhir/validate_bundle.py").path
+        let result = run([script, "--strict", "--version", version, file.path])
         return result.status == 0 ? "" : result.output
     }
 

@@ -160,3 +160,10 @@ extension JSONNode {
         }
     }
 }
+
+extension JSONNode {
+    /// The digits of the number at `path`.
+    func number(_ path: String) -> String? {
+        if case .number(let text)? = self[path]?.value { text } else { nil }
+    }
+}

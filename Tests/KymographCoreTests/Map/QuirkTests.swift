@@ -85,6 +85,15 @@ import Testing
             ("\" -5 \"", nil, "-5"), ("\" 5 - \"", nil, "-5"), ("\"-5-\"", nil, nil),
         ] as [(String, String?, String?)])
     func quirk28NumbersOfQuantities(_ json: String, _ ours: String?, _ theirs: String?) throws {
+        let found = try Compatibility.allCases.map { compatibility -> String? in
+            let run = try numeric(compatibility, isRequired: true)
+            return run.line(Template.reading("\"v\":\(json)")).values().first ?? nil
+        }
+        #expect(found == [ours, theirs])
+    }
+
+    /// A mapping whose value `x` is the number of a Quantity.
+    private func numeric(_ compatibility: Compatibility, isRequired: Bool) throws -> MappingRun {
         let fhir = #"""
             {"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{"typeName":"t",
              "codes":[{"code":"8867-4","system":"http://loinc.org"}],"periodInterval":0,
@@ -93,13 +102,27 @@ import Testing
         let device = #"""
             {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{
              "typeName":"t","typeMatchExpression":"$..[?(@v)]","deviceIdExpression":"$.d","timestampExpression":"$.t",
-             "values":[{"valueName":"x","valueExpression":"$.v","required":true}]}}]}
+             "values":[{"valueName":"x","valueExpression":"$.v","required":\#(isRequired)}]}}]}
             """#
-        let found = try Compatibility.allCases.map { compatibility -> String? in
-            let run = try MappingRun(device: device, fhir: fhir, compatibility: compatibility)
-            return run.line(Template.reading("\"v\":\(json)")).values().first ?? nil
-        }
-        #expect(found == [ours, theirs])
+        return try MappingRun(device: device, fhir: fhir, compatibility: compatibility)
+    }
+
+    /// Scalars that are no numbers are noticed when the Observation is written; what is missing, or no scalar, before.
+    @Test(
+        arguments: [
+            ("true", true, .invalidValue, false), ("\"abc\"", true, .invalidValue, false),
+            ("false", false, .invalidValue, false), ("1e400", true, .invalidValue, false),
+            ("\"\"", false, .invalidValue, false), ("\" \"", true, .missingValue, true),
+            ("null", true, .nullValue, true), ("[1]", true, .invalidValue, true), ("{}", true, .invalidValue, true),
+        ] as [(String, Bool, Rejection, Bool)])
+    func quirk4WhatIsNoNumber(_ json: String, _ isRequired: Bool, _ reason: Rejection, _ endsEvent: Bool) throws {
+        let good = Template.reading("\"v\":1")
+        let payload = "[\(Template.reading("\"v\":\(json)")),\(good)]"
+        let outcome = try numeric(.iomtFHIR, isRequired: isRequired).line(payload)
+        #expect(outcome.reasons == (endsEvent ? [reason, .eventAborted] : [reason]))
+        #expect(outcome.values() == (endsEvent ? [] : ["1"]))
+        // By default no failure costs more than its own reading.
+        #expect(try numeric(.none, isRequired: isRequired).line(payload).values() == ["1"])
     }
 
     // MARK: JMESPath

@@ -76,11 +76,7 @@ import Testing
     }
 
     @Test func aRegularSeriesTakesFewBytes() {
-        let readings = (0..<300).map { index -> (Measurement, [UInt8]) in
-            var payload = ByteWriter()
-            return (TestReading.at(1_700_000_000 + Int64(index), 60 + Int64(index % 7)).measurement(&payload), [])
-        }
-        #expect(WindowBlockTests.encode(readings).count < 300 * 4)
+        #expect(WindowBlockTests.encode(WindowBlockTests.everySecond).count < 300 * 4)
     }
 
     @Test func everyDamagedByteIsNoticed() {
@@ -88,13 +84,7 @@ import Testing
             var random = WindowRandom(seed: seed)
             let block = WindowBlockTests.encode(WindowBlockTests.readings(&random, count: 8))
             for _ in 0..<40 {
-                var damaged = block
-                switch random.int(0...2) {
-                case 0: damaged[random.int(0...block.count - 1)] ^= UInt8(1 << random.int(0...7))
-                case 1: damaged.removeLast(random.int(1...block.count))
-                default: damaged.append(UInt8(random.int(0...255)))
-                }
-                #expect(WindowBlockTests.decode(damaged) == nil, "seed \(seed)")
+                #expect(WindowBlockTests.decode(WindowBlockTests.damaged(block, &random)) == nil, "seed \(seed)")
             }
         }
     }
@@ -109,13 +99,38 @@ import Testing
                 for _ in 0...random.int(0...3) {
                     content[random.int(1...content.count - 1)] = UInt8(random.int(0...255))
                 }
-                if random.once(in: 4) { content.removeLast(random.int(0...content.count - 3)) }
-                let checksum = content.withByteView(WindowBlockFormat.checksum)
-                content += (0..<4).map { UInt8(truncatingIfNeeded: checksum >> UInt32($0 * 8)) }
-                _ = WindowBlockTests.decode(content)
-                WindowBlockTests.reopen(with: content)
+                WindowBlockTests.openShortened(content, &random)
             }
         }
+    }
+
+    /// Readings of 300 seconds, one each.
+    static var everySecond: [(Measurement, [UInt8])] {
+        (0..<300).map { index in
+            var payload = ByteWriter()
+            return (TestReading.at(1_700_000_000 + Int64(index), 60 + Int64(index % 7)).measurement(&payload), [])
+        }
+    }
+
+    /// `block` with one bit changed, or bytes lost or added at the end.
+    static func damaged(_ block: [UInt8], _ random: inout WindowRandom) -> [UInt8] {
+        var damaged = block
+        switch random.int(0...2) {
+        case 0: damaged[random.int(0...block.count - 1)] ^= UInt8(1 << random.int(0...7))
+        case 1: damaged.removeLast(random.int(1...block.count))
+        default: damaged.append(UInt8(random.int(0...255)))
+        }
+        return damaged
+    }
+
+    /// Reads `content`, or the start of it, behind a right checksum, and opens a window with it.
+    static func openShortened(_ content: [UInt8], _ random: inout WindowRandom) {
+        var content = content
+        if random.once(in: 4) { content.removeLast(random.int(0...content.count - 3)) }
+        let checksum = content.withByteView(WindowBlockFormat.checksum)
+        content += (0..<4).map { UInt8(truncatingIfNeeded: checksum >> UInt32($0 * 8)) }
+        _ = decode(content)
+        reopen(with: content)
     }
 
     static func reopen(with block: [UInt8]) {

@@ -77,11 +77,7 @@ import Testing
     }
 
     @Test func aRegularSeriesTakesFewBytes() throws {
-        let readings = (0..<300).map { index -> (Measurement, [UInt8]) in
-            var payload = ByteWriter()
-            return (TestReading.at(1_700_000_000 + Int64(index), 60 + Int64(index % 7)).measurement(&payload), [])
-        }
-        #expect(try #require(WindowColumnsTests.encode(readings)).count < 300 * 3)
+        #expect(try #require(WindowColumnsTests.encode(WindowBlockTests.everySecond)).count < 300 * 3)
     }
 
     @Test func everyDamagedByteIsNoticed() throws {
@@ -89,13 +85,7 @@ import Testing
             var random = WindowRandom(seed: seed)
             let block = try #require(WindowColumnsTests.encode(WindowColumnsTests.readings(&random, count: 8)))
             for _ in 0..<40 {
-                var damaged = block
-                switch random.int(0...2) {
-                case 0: damaged[random.int(0...block.count - 1)] ^= UInt8(1 << random.int(0...7))
-                case 1: damaged.removeLast(random.int(1...block.count))
-                default: damaged.append(UInt8(random.int(0...255)))
-                }
-                #expect(WindowBlockTests.decode(damaged) == nil, "seed \(seed)")
+                #expect(WindowBlockTests.decode(WindowBlockTests.damaged(block, &random)) == nil, "seed \(seed)")
             }
         }
     }
@@ -111,11 +101,7 @@ import Testing
                     let last = random.once(in: 2) ? WindowColumns.headBytes : content.count
                     content[random.int(1...last - 1)] = UInt8(random.once(in: 3) ? 0 : random.int(0...255))
                 }
-                if random.once(in: 4) { content.removeLast(random.int(0...content.count - 3)) }
-                let checksum = content.withByteView(WindowBlockFormat.checksum)
-                content += (0..<4).map { UInt8(truncatingIfNeeded: checksum >> UInt32($0 * 8)) }
-                _ = WindowBlockTests.decode(content)
-                WindowBlockTests.reopen(with: content)
+                WindowBlockTests.openShortened(content, &random)
             }
         }
     }

@@ -34,6 +34,7 @@ extension ObservationEncoder {
             writer.append(facts.comparator.code)
             writer.append("\"")
         case .boolean: writer.append(facts.result.mantissa == 0 ? "false" : "true")
+        case .yesNo: writer.append(facts.result.mantissa == 0 ? "N" : "Y")
         default: writePair(step, content, program, &writer)
         }
     }

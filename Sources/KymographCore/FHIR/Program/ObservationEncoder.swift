@@ -144,7 +144,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             case .effective: writeEffective(content, program, &writer)
             case .result, .minimum, .maximum, .count, .text: writeValue(step, content, program, &writer)
             case .origin: writeOrigin(step, content, program, &writer)
-            case .comparator, .second, .boolean, .time, .period, .range, .reason, .interpretation, .figure, .issued:
+            case .comparator, .second, .boolean, .yesNo, .time, .period, .range, .reason, .interpretation, .figure,
+                .issued:
                 writeFurther(step, content, program, &writer)
             case .series: condensed += writeSeries(step, content, program, &writer)
             case .referenceIssued: writeIssued(content, &writer)

@@ -19,7 +19,7 @@ struct ProgramStep: BitwiseCopyable {
         /// When the last reading was received, in the reference's form.
         case referenceIssued
         /// The comparator, the second number of a pair, and what else a checked field holds.
-        case comparator, second, boolean, time, period, range
+        case comparator, second, boolean, yesNo, time, period, range
         /// Why a value is absent, what it means, a figure of the window, when it came.
         case reason, interpretation, figure, issued
     }

@@ -6,13 +6,14 @@ extension ProgramCompiler {
             step(.issued)
             literal("\",")
         }
-        for member in JSONText.members(rules) { literal("\(member),") }
+        for member in JSONText.members(rules, options.version) { literal("\(member),") }
         guard let name = rules.noteName else { return }
         let slot = type.valueNames.firstIndex(of: name.text).map { Int32($0) } ?? -1
         let field = addNote(ProgramField(kind: .text, slot: slot))
-        literal("\"note\":[{\"text\":\"", .present, field)
+        let texts = options.version.noteTexts
+        literal("\(texts.before)\"", .present, field)
         step(.text, .present, field)
-        literal("\"}],", .present, field)
+        literal("\"\(texts.after),", .present, field)
     }
 }
 
@@ -27,14 +28,14 @@ extension JSONText {
     }
 
     /// The constant members.
-    static func members(_ rules: MemberRules) -> [String] {
+    static func members(_ rules: MemberRules, _ version: FHIRVersion) -> [String] {
         var members: [String] = []
         func add(_ name: String, _ elements: [String]) {
             if !elements.isEmpty { members.append("\"\(name)\":[\(elements.joined(separator: ","))]") }
         }
         add("extension", rules.extensions.map { "{\"url\":\(quoted($0.url)),\"\($0.member)\":\($0.json)}" })
-        add("performer", rules.performers.map(performer))
-        if rules.noteName == nil { add("note", rules.notes.map { object([("text", $0)]) }) }
+        add("performer", rules.performers.map { performer($0, version) })
+        if rules.noteName == nil, !rules.notes.isEmpty { members.append(version.notes(rules.notes)) }
         if let site = rules.bodySite { members.append("\"bodySite\":\(object(site))") }
         if let method = rules.method { members.append("\"method\":\(object(method))") }
         return members
@@ -49,10 +50,11 @@ extension JSONText {
         return "{\([low, high, text].compactMap { $0 }.joined(separator: ","))}"
     }
 
-    private static func performer(_ rule: PerformerRule) -> String {
+    private static func performer(_ rule: PerformerRule, _ version: FHIRVersion) -> String {
         let identifier = object([("system", rule.system), ("value", rule.value)])
         let display = rule.display.map { ",\"display\":\(quoted($0))" } ?? ""
-        return "{\"type\":\(quoted(rule.type)),\"identifier\":\(identifier)\(display)}"
+        let type = version.hasReferenceType ? "\"type\":\(quoted(rule.type))," : ""
+        return "{\(type)\"identifier\":\(identifier)\(display)}"
     }
 
     private static func codings(_ codings: [Coding]) -> String {

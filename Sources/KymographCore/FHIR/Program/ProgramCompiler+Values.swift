@@ -27,7 +27,8 @@ extension ProgramCompiler {
         let start = Int32(tables.absents.count)
         for rule in rules {
             let text = tables.add(rule.text ?? "")
-            tables.absents.append(AbsentEntry(isAny: rule.text == nil, text: text, code: tables.add(rule.code)))
+            let code = tables.add(options.version.absentReason(rule.code) ?? rule.code)
+            tables.absents.append(AbsentEntry(isAny: rule.text == nil, text: text, code: code))
         }
         return TableRange(start: start, end: Int32(tables.absents.count))
     }
@@ -35,8 +36,7 @@ extension ProgramCompiler {
     private mutating func addInterpretations(_ rules: [InterpretationRule]) -> TableRange {
         let start = Int32(tables.interpretations.count)
         for rule in rules {
-            let concept = JSONText.object(CodeableConcept(text: nil, codings: [rule.coding]))
-            let json = tables.add("\"interpretation\":[\(concept)],")
+            let json = tables.add("\(options.version.interpretation(rule.coding)),")
             tables.interpretations.append(InterpretationEntry(bounds: rule.bounds, json: json))
         }
         return TableRange(start: start, end: Int32(tables.interpretations.count))
@@ -74,9 +74,8 @@ extension ProgramCompiler {
     }
 
     /// The members of a value of a further type, followed by `tail`.
-    mutating func addTyped(_ rule: TypedRule, _ field: UInt16, then tail: String) {
-        let (head, code, foot) = TypedText.parts(rule.form)
-        literal("\"value\(rule.form.rawValue)\":\(head)", .present, field)
+    mutating func addTyped(_ rule: TypedRule, _ text: TypedText, _ field: UInt16, then tail: String) {
+        literal(text.head, .present, field)
         switch rule.form {
         case .ratio:
             step(.result, .present, field)
@@ -84,11 +83,11 @@ extension ProgramCompiler {
             step(.second, .present, field)
             literal("\(JSONText.unit(rule.secondUnit))}}\(tail)", .present, field)
         default:
-            step(code, .present, field)
+            step(text.code, .present, field)
             // The unit of both ends of a range.
             let unit = tables.add(JSONText.unit(rule.unit))
             (steps[steps.count - 1].start, steps[steps.count - 1].end) = (unit.start, unit.end)
-            literal("\(foot)\(tail)", .present, field)
+            literal("\(text.foot)\(tail)", .present, field)
         }
     }
 
@@ -129,21 +128,6 @@ extension ProgramCompiler {
         step(.figure, .several, field)
         steps[steps.count - 1].start = place
         place += 1
-    }
-}
-
-/// What surrounds the hole of a typed value, and which hole it is.
-private enum TypedText {
-    static func parts(_ form: ValueForm) -> (head: String, code: ProgramStep.Code, foot: String) {
-        switch form {
-        case .integer: ("", .result, "")
-        case .boolean: ("", .boolean, "")
-        case .dateTime: ("\"", .text, "\"")
-        case .time: ("\"", .time, "\"")
-        case .period: ("{", .period, "}")
-        case .range: ("{", .range, "}")
-        case .ratio: ("{\"numerator\":{\"value\":", .result, "")
-        }
     }
 }
 

@@ -5,7 +5,7 @@ struct ProgramCompiler: ~Copyable {
     var fields = RawArray<ProgramField>()
     var types = RawArray<TypeProgram>()
     var tables = ProgramTables()
-    private let options: ObservationOptions
+    let options: ObservationOptions
     /// First field of the type being compiled.
     private var firstField = 0
     /// First step of the type being compiled.
@@ -56,11 +56,11 @@ struct ProgramCompiler: ~Copyable {
         countForm = CountForm(template, in: options.version)
         // A correlation has no window besides its readings, and an instant none at all.
         program.coversWindow = template.effective == .window && program.segment == .window
-        program.effectiveForm = template.members.effectiveForm
+        program.effectiveForm = options.version.form(template.members.effectiveForm)
         addHead(template)
         addMembers(template.members, type)
         let value = template.value.map { (rule: $0, field: addField($0, type)) }
-        if let value { addValue(value.rule, value.field, then: ",") }
+        if let value { addValue(value.rule, value.field, inComponent: false) }
         literal("\"device\":{")
         step(.device)
         literal("}")
@@ -129,8 +129,9 @@ struct ProgramCompiler: ~Copyable {
         return UInt16(fields.count - 1 - firstField)
     }
 
-    /// The members `"value…":…` of a value, written when it is present, followed by `tail`.
-    private mutating func addValue(_ rule: ValueRule, _ field: UInt16, then tail: String) {
+    /// The members `"value…":…` of a value, written when it is present, followed by what comes after.
+    private mutating func addValue(_ rule: ValueRule, _ field: UInt16, inComponent: Bool) {
+        let tail = inComponent ? "}" : ","
         addExtras(rule, field, then: tail)
         let unit: UnitRule
         switch rule.kind {
@@ -145,7 +146,8 @@ struct ProgramCompiler: ~Copyable {
             return literal("\"\(tail)", .present, field)
         case .codeableConcept(let concept):
             return literal("\"valueCodeableConcept\":\(JSONText.object(concept))\(tail)", .present, field)
-        case .typed(let typed): return addTyped(typed, field, then: tail)
+        case .typed(let typed):
+            return addTyped(typed, TypedText(typed.form, options.version, countForm, inComponent), field, then: tail)
         }
         literal("\"valueQuantity\":{\"value\":", .present, field)
         step(.result, .present, field)
@@ -157,7 +159,7 @@ struct ProgramCompiler: ~Copyable {
         let code = "{\"code\":\(JSONText.object(rule.code)),"
         component(code, .present, field)
         if !rule.value.extras.absent.isEmpty { component(code, .explained, field) }
-        addValue(rule.value, field, then: "}")
+        addValue(rule.value, field, inComponent: true)
         guard !isReference, isDemanded(rule, of: template) else { return }
         let unknown = CodeableConcept(
             text: nil,

@@ -21,6 +21,18 @@ enum CodeSystemNames {
         return moved.contains(String(name)) ? "http://hl7.org/fhir/\(name)" : system
     }
 
+    /// The codes of interpretations that table 0078 of HL7 version 2 has, which STU3 binds them to.
+    private static let interpretations: Set = [
+        "A", "AA", "B", "D", "DET", "H", "HH", "I", "IND", "L", "LL", "MS", "N", "ND", "NEG", "POS", "R", "S", "U",
+        "VS", "W",
+    ]
+
+    /// The name in STU3 of the code system in which R4 has an interpretation's `code`.
+    static func stu3(_ system: String, code: String?) -> String {
+        let isMoved = system == ValueExtrasReader.interpretationSystem && interpretations.contains(code ?? "")
+        return isMoved ? stu3(base + "v2-0078") : stu3(system)
+    }
+
     /// `json` with the names of STU3 in all its members `system`.
     ///
     /// A quotation mark inside of a JSON string is escaped, so that nothing but a member can look like one.

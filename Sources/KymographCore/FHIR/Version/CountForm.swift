@@ -19,6 +19,12 @@ enum CountForm {
         self = template.isVitalSign ? .ratio : .quantity
     }
 
+    /// What stands before and after the digits of a whole number that counts nothing: UCUM's unit of such is `1`.
+    var integerTexts: (before: String, after: String) {
+        guard self == .quantity else { return texts }
+        return ("\"valueQuantity\":{\"value\":", ",\"system\":\"\(UnitRule.ucum)\",\"code\":\"1\"}")
+    }
+
     /// What stands before and after the digits.
     var texts: (before: String, after: String) {
         switch self {

@@ -21,40 +21,45 @@ enum CompatibleDecimal {
     }
 
     private static func takeSign(_ text: ByteView, _ range: inout Range<Int>, _ isNegative: inout Bool) {
-        let signs = [UInt8(ascii: "-"), UInt8(ascii: "+")]
-        if let first = range.first, signs.contains(text[first]) {
-            isNegative = text[first] == signs[0]
+        if let first = range.first, isSign(text[first]) {
+            isNegative = text[first] == UInt8(ascii: "-")
             range.removeFirst()
-        } else if let last = range.last, signs.contains(text[last]) {
-            isNegative = text[last] == signs[0]
+        } else if let last = range.last, isSign(text[last]) {
+            isNegative = text[last] == UInt8(ascii: "-")
             range.removeLast()
             // Blanks may stand before a sign at the end, but not behind one at the start.
             trim(text, &range)
         }
     }
 
+    private static func isSign(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") }
+
     /// Appends the digits as a JSON number; false when there is anything else.
     private static func appendDigits(_ text: ByteView, _ range: Range<Int>, to writer: inout ByteWriter) -> Bool {
-        var whole: [UInt8] = []
-        var fraction: [UInt8] = []
-        var inFraction = false
-        for index in range {
+        let start = writer.count
+        var hasDigits = false
+        var index = range.lowerBound
+        while index < range.upperBound, text[index] != UInt8(ascii: ".") {
             let byte = text[index]
-            if byte &- UInt8(ascii: "0") < 10 {
-                if inFraction { fraction.append(byte) } else { whole.append(byte) }
-            } else if byte == UInt8(ascii: "."), !inFraction {
-                inFraction = true
-            } else if byte != UInt8(ascii: ",") || inFraction || whole.isEmpty {
-                return false
-            }
+            index += 1
+            if byte == UInt8(ascii: ","), hasDigits { continue }
+            guard byte &- UInt8(ascii: "0") < 10 else { return false }
+            hasDigits = true
+            // JSON has no zeros in front.
+            if byte != UInt8(ascii: "0") || writer.count > start { writer.append(byte) }
         }
-        guard !whole.isEmpty || !fraction.isEmpty else { return false }
-        let digits = whole.drop { $0 == UInt8(ascii: "0") }
-        writer.append(digits.isEmpty ? [UInt8(ascii: "0")] : Array(digits))
-        if !fraction.isEmpty {
-            writer.append(".")
-            writer.append(fraction)
+        if writer.count == start { writer.append(UInt8(ascii: "0")) }
+        // A point with nothing behind it says nothing.
+        if index + 1 >= range.upperBound { return hasDigits }
+        return appendFraction(text, index..<range.upperBound, to: &writer)
+    }
+
+    /// Appends the point and the digits behind it; false when there is anything else.
+    private static func appendFraction(_ text: ByteView, _ range: Range<Int>, to writer: inout ByteWriter) -> Bool {
+        for index in (range.lowerBound + 1)..<range.upperBound where text[index] &- UInt8(ascii: "0") >= 10 {
+            return false
         }
+        writer.append(text[range])
         return true
     }
 }

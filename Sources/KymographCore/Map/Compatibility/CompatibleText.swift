@@ -18,12 +18,11 @@ enum CompatibleText {
 
     /// Integers keep their digits, however long; all else goes through a double.
     static func appendNumber(_ text: ByteView, to writer: inout ByteWriter) {
-        let string = text.string
-        let isInteger = !string.contains { $0 == "." || $0 == "e" || $0 == "E" }
-        if isInteger {
-            writer.append(string == "-0" ? [UInt8(ascii: "0")] : Array(string.utf8))
+        if NumberText.isInteger(text) {
+            let isMinusZero = text.count == 2 && text[0] == UInt8(ascii: "-") && text[1] == UInt8(ascii: "0")
+            writer.append(isMinusZero ? text[1..<2] : text)
         } else {
-            DoubleText.appendDotNet(Double(string) ?? .nan, to: &writer)
+            DoubleText.appendDotNet(NumberText.double(text), to: &writer)
         }
     }
 

@@ -108,18 +108,21 @@ extension PathEvaluator {
 
     // MARK: Descendants
 
+    /// The first token from `index` up to `end` that no later duplicate of a key hides.
+    @inline(__always)
+    private func visible(from index: Int, to end: Int) -> Int {
+        var index = index
+        while index < end, scanner.tape[index].isShadowed { index = Int(scanner.tape[index].next) }
+        return index
+    }
+
     /// The node itself and everything below it, in document order.
     private mutating func appendDescendants(of node: Int) {
         let end = Int(scanner.tape[node].next)
         var index = node
         while index < end {
-            let token = scanner.tape[index]
-            if token.isShadowed && index != node {
-                index = Int(token.next)
-                continue
-            }
             nodes.append(UInt32(index))
-            index += 1
+            index = visible(from: index + 1, to: end)
         }
     }
 
@@ -129,48 +132,34 @@ extension PathEvaluator {
         let end = Int(scanner.tape[node].next)
         var index = node
         while index < end {
-            let token = scanner.tape[index]
-            if token.isShadowed && index != node {
-                index = Int(token.next)
-                continue
-            }
-            if !onlyObjects || token.kind == TokenKind.object,
+            if !onlyObjects || scanner.tape[index].kind == TokenKind.object,
                 holds(predicate, at: index, root: root, bytes: bytes)
             {
                 nodes.append(UInt32(index))
             }
-            index += 1
+            index = visible(from: index + 1, to: end)
         }
     }
 
     private mutating func appendDescendantMembers(of node: Int, _ name: UInt16) {
         let end = Int(scanner.tape[node].next)
-        var index = node + 1
+        var index = visible(from: node + 1, to: end)
         while index < end {
-            let token = scanner.tape[index]
-            if token.isShadowed {
-                index = Int(token.next)
-                continue
-            }
-            if token.name == name { nodes.append(UInt32(index)) }
-            index += 1
+            if scanner.tape[index].name == name { nodes.append(UInt32(index)) }
+            index = visible(from: index + 1, to: end)
         }
     }
 
     /// A name that the list has twice gives its member twice, as in the reference.
     private mutating func appendDescendantMembers(of node: Int, list: PathList) {
         let end = Int(scanner.tape[node].next)
-        var index = node + 1
+        var index = visible(from: node + 1, to: end)
         while index < end {
-            let token = scanner.tape[index]
-            if token.isShadowed {
-                index = Int(token.next)
-                continue
-            }
-            for entry in list.start..<(list.start + list.count) where entries[Int(entry)] == Int32(token.name) {
+            let name = Int32(scanner.tape[index].name)
+            for entry in list.start..<(list.start + list.count) where entries[Int(entry)] == name {
                 nodes.append(UInt32(index))
             }
-            index += 1
+            index = visible(from: index + 1, to: end)
         }
     }
 }

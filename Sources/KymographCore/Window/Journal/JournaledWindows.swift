@@ -1,4 +1,4 @@
-/// The windows that were opened while there was a journal, oldest first: tells which block is the oldest that is needed.
+/// The windows that were opened while there was a journal, oldest first: tells the oldest block that is needed.
 ///
 /// Closed windows are passed over when they come to the front, and left out when there are too many of them, so that
 /// opening and closing cost nothing more.

@@ -11,6 +11,7 @@ public struct StoredShard: ~Copyable {
     private var handedOver: Instant?
     /// The oldest block needed as the last unit said.
     private var lastNeeded: Int64?
+    private var lastTaken: [UInt64] = []
     private let mappings: MappingExchange?
     /// Readings taken from the journal of an earlier run that no archived window had.
     public private(set) var replayed = 0
@@ -118,9 +119,9 @@ public struct StoredShard: ~Copyable {
         shard.machine.archive.moveReady(into: &unit, isBundleOpen: isBundleOpen)
         unit.journal = shard.takeJournal()
         unit.needed = min(shard.machine.neededJournal(), shard.machine.archive.needed)
-        // Even an empty unit may say that less is needed than before.
-        if unit.isEmpty, unit.needed == lastNeeded { return }
-        lastNeeded = unit.needed
+        // Even an empty unit may say that less is needed than before, or that more has been looked at.
+        if unit.isEmpty, unit.needed == lastNeeded, unit.taken == lastTaken { return }
+        (lastNeeded, lastTaken) = (unit.needed, unit.taken)
         store.submit(unit)
     }
 

@@ -29,8 +29,9 @@ import Testing
     }
 
     @Test(
-        .enabled(if: SharedFiles.canValidate, "needs KYMO_SHARED, and KYMO_PYTHON with fhir.resources"))
-    func everyShapeIsValid() throws {
+        .enabled(if: SharedFiles.canValidate, "needs KYMO_SHARED, and KYMO_PYTHON with fhir.resources"),
+        arguments: FHIRVersion.allCases)
+    func everyShapeIsValid(version: FHIRVersion) throws {
         let shapes = (ValueShape.all + StatisticsShapes.all).filter { $0.expected != nil }
         var bodies: [String] = []
         for (index, shape) in shapes.enumerated() {
@@ -38,6 +39,7 @@ import Testing
         }
         var pipeline = try TestPipeline(list: bodies)
         pipeline.options.format = .ndjson
+        pipeline.options.version = version
         var writer = pipeline.writer(maxEntries: 1000)
         for (index, shape) in shapes.enumerated() {
             let window = shape.window(type: index, start: TestWindow.tenOClock + Int64(index) * TestPipeline.hour)
@@ -47,7 +49,8 @@ import Testing
             }
         }
         #expect(writer.observationCount == shapes.count)
-        #expect(try SharedFiles.complaints(writer.finish().string, name: "shapes.ndjson") == "")
+        let text = writer.finish().string
+        #expect(try SharedFiles.complaints(text, name: "shapes.ndjson", version: version.rawValue) == "")
     }
 
     @Test(arguments: [

@@ -82,35 +82,34 @@ extension JMESPathEvaluator {
     /// `[a, b]`; of null, null.
     mutating func list(_ node: JMESPathNode, at current: Int) throws(EvaluationError) -> Int {
         guard kind(of: current) != TokenKind.null else { return JMESPathEvaluator.null }
-        let mark = stack.count
-        var item = node.left
-        while item >= 0 {
-            let result = try value(of: item, at: current)
-            stack.append(result)
-            item = nodes[Int(item)].next
-        }
-        return try makeArray(from: mark)
+        return try makeArray(from: try pushItems(of: node, at: current))
     }
 
     /// `{a: x, b: y}`; of null, null. The last of two members of the same name counts.
     mutating func hash(_ node: JMESPathNode, at current: Int) throws(EvaluationError) -> Int {
         guard kind(of: current) != TokenKind.null else { return JMESPathEvaluator.null }
-        let mark = stack.count
-        var item = node.left
-        while item >= 0 {
-            let entry = nodes[Int(item)]
-            let result = try value(of: entry.left, at: current)
-            stack.append(result)
-            item = entry.next
-        }
+        let mark = try pushItems(of: node, at: current)
         let object = try makeContainer(TokenKind.object, count: stack.count - mark)
-        item = node.left
+        var item = node.left
         for index in mark..<stack.count {
             appendEntry(nodes[Int(item)], stack[index], to: object - JMESPathEvaluator.ownBase)
             item = nodes[Int(item)].next
         }
         stack.truncate(to: mark)
         return object
+    }
+
+    /// Pushes the value of each item of a list, or of each member of a hash; where the first is on the stack.
+    private mutating func pushItems(of node: JMESPathNode, at current: Int) throws(EvaluationError) -> Int {
+        let mark = stack.count
+        let isHash = node.operation == .hash
+        var item = node.left
+        while item >= 0 {
+            let result = try value(of: isHash ? nodes[Int(item)].left : item, at: current)
+            stack.append(result)
+            item = nodes[Int(item)].next
+        }
+        return mark
     }
 
     private mutating func appendEntry(_ entry: JMESPathNode, _ value: Int, to object: Int) {

@@ -31,6 +31,8 @@ enum DoubleText {
     static func appendDotNet(_ value: Double, to writer: inout ByteWriter) {
         if !value.isFinite { return appendSpecial(value, to: &writer) }
         if value == 0 { return writer.append(value.sign == .minus ? "-0" : "0") }
+        // Nearly all values, without a text of their own.
+        if value.magnitude >= 0.0001, let number = shortDecimal(value) { return writer.append(number) }
         if value < 0 { writer.append(UInt8(ascii: "-")) }
         let (digits, power) = digits(of: value.magnitude)
         if power >= 15 || power < -4 {

@@ -146,21 +146,6 @@ struct JMESPathProgram: Sendable {
             || names.contains("SystemProperties")
     }
 
-    /// Whether an expression may give values that are not in the document, because it makes some.
-    static func makesValues(_ reference: JMESPathReference, in program: JMESPathProgram) -> Bool {
-        program.makesValues(reference.root)
-    }
-
-    private func makesValues(_ index: Int32) -> Bool {
-        guard index >= 0 else { return false }
-        let node = nodes[Int(index)]
-        switch node.operation {
-        case .hash, .list, .constant: return true
-        case .call where node.function != .toArray: return true
-        default: return makesValues(node.left) || makesValues(node.right)
-        }
-    }
-
     /// The names when the expression is only a chain of members such as `a.b.c`; else nil.
     static func memberChain(_ reference: JMESPathReference, in program: JMESPathProgram) -> [String]? {
         guard !reference.isAbsent else { return nil }
