@@ -60,6 +60,22 @@ public enum Rejection: UInt8, CaseIterable, Sendable {
     case expressionFailed = 27
     /// An error elsewhere in the event ended it, as compatibility with the reference system demands.
     case eventAborted = 28
+    /// A server refused the entry, and would refuse it again.
+    case serverRefused = 29
+    /// The entry alone is larger than a server takes.
+    case entryTooLarge = 30
+    /// A server has no Device, Patient or Encounter of the reading's identifier.
+    case identityNotFound = 31
+    /// A server has several resources of one identifier.
+    case identityAmbiguous = 32
+    /// The reading lacks the patient or encounter that the sink's identity mode needs.
+    case identityNotDefined = 33
+    /// A server's Device belongs to another patient than the reading.
+    case patientDeviceMismatch = 34
+    /// The Observation cannot be merged into the one that a server holds.
+    case mergeFailed = 35
+    /// What waited for a sink is no bundle that a server could process.
+    case malformedBundle = 36
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }

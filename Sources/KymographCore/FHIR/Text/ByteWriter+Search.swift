@@ -21,7 +21,7 @@ extension ByteWriter {
         appendSearchToken(value)
     }
 
-    private mutating func appendSearchToken(_ text: ByteView) {
+    fileprivate mutating func appendSearchToken(_ text: ByteView) {
         for index in 0..<text.count {
             let byte = text[index]
             if ByteWriter.isSearchSyntax(byte) { append("%5C") }
@@ -61,5 +61,21 @@ extension ByteWriter {
         let start = count
         appendHex(byte)
         for index in start..<count where self[index] >= UInt8(ascii: "a") { self[index] -= 32 }
+    }
+}
+
+/// Searches by identifier, for whoever asks a server.
+public enum IdentifierSearch {
+    /// `identifier=system%7Cvalue`, percent-encoded for the query of a URL; only the value when `system` is empty.
+    public static func query(system: String, value: String) -> String {
+        var writer = ByteWriter(capacity: 64)
+        Array(system.utf8).withByteView { system in
+            Array(value.utf8).withByteView { value in
+                if system.count > 0 { return writer.appendIdentifierQuery(system: system, value: value) }
+                writer.append("identifier=")
+                writer.appendSearchToken(value)
+            }
+        }
+        return writer.view.string
     }
 }
