@@ -26,6 +26,7 @@ let package = Package(
     targets: [
         .target(name: "KymographCore", swiftSettings: strict),
         .target(name: "CKymographLinux"),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -33,7 +34,7 @@ let package = Package(
         .target(
             name: "Kymograph",
             dependencies: [
-                "KymographCore", "CKymographLinux", "CZstd", "COpenSSL", "CCurl", "CZlib",
+                "KymographCore", "CKymographLinux", "CZstd", "COpenSSL", "CCurl", "CSQLite", "CZlib",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],

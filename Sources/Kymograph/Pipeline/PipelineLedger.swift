@@ -58,6 +58,7 @@ final class PipelineLedger: Sendable {
         summary.withheld = tally.withheld
         summary.observations = tally.observations
         summary.condensed = tally.condensed
+        summary.losses = tally.losses
         for source in sources {
             summary.received += source.receivedCount
             summary.notes.add(source.notesCount)

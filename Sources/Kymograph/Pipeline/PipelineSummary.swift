@@ -28,6 +28,8 @@ public struct PipelineSummary: Sendable {
     public var observations = 0
     /// Values that SampledData series have less than readings, because readings share a slot as their template asks.
     public var condensed = 0
+    /// Readings with no number, and values that could not be written, in Observations that say something else.
+    public var losses = ObservationLosses()
     /// Bytes of output before compression.
     public var bytes = 0
     /// Bundles, or blocks of NDJSON.
@@ -68,6 +70,13 @@ public struct PipelineSummary: Sendable {
         lines.append("kernel-dropped \(kernelDropped)\(drops.isEmpty ? "" : " (\(drops))")")
         lines.append(outputLine)
         if withheld > 0 { lines.append("withheld \(withheld): changed windows whose numbers no longer fit 18 digits") }
+        if losses.passedOver > 0 {
+            lines.append(
+                "passed over \(losses.passedOver): readings without a number among others of their Observation")
+        }
+        if losses.unwritten > 0 {
+            lines.append("unwritten \(losses.unwritten): values that could not be written, beside others that were")
+        }
         if notes.leftOut > 0 {
             lines.append("left out \(notes.leftOut): optional values whose expression selected several tokens")
         }

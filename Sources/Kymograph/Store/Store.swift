@@ -28,6 +28,7 @@ public final class Store: ShardStore {
     private struct Usage {
         var shards = Int.max
         var sinks: [String] = []
+        var direct: DirectDelivery?
     }
 
     /// The latest window of an earlier run.
@@ -96,6 +97,7 @@ public final class Store: ShardStore {
 
     /// Appends the block of a window; waits for units that were submitted before.
     public func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
+        usage.withLock { $0.direct }?.waitUntilEmpty()
         queue.waitUntilCommitted()
         let row = read { db in
             let statement = try db.cachedStatement(
@@ -137,6 +139,9 @@ public final class Store: ShardStore {
     /// Says who takes bundles out.
     func begin(sinks: [String]) { usage.withLock { $0.sinks = sinks } }
 
+    /// Says that bundles go another way than through the outbox.
+    func begin(direct: DirectDelivery) { usage.withLock { $0.direct = direct } }
+
     /// Says how many shards there are: the journal is kept until all of them have said what they need.
     func begin(shards: Int) { usage.withLock { $0.shards = shards } }
 
@@ -159,7 +164,13 @@ public final class Store: ShardStore {
     public var damagedWindows: Int { damaged.load(ordering: .relaxed) }
 
     /// Takes a unit; waits while too much is waiting already.
-    public func submit(_ unit: ShardUnit) { queue.submit(unit) }
+    public func submit(_ unit: ShardUnit) {
+        guard let direct = usage.withLock({ $0.direct }) else { return queue.submit(unit) }
+        var unit = unit
+        let later = unit.splitWindows()
+        queue.submit(unit)
+        direct.submit(later)
+    }
 
     /// Reads from the database on the calling thread; nil when that fails, as on a damaged disk.
     func read<Value>(_ body: (Database) throws -> Value) -> Value? {

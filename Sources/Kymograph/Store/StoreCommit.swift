@@ -14,6 +14,7 @@ struct StoreCommit: ~Copyable {
     /// Whether the journal has grown since it was trimmed.
     private var hasGrown = true
     private var retention: StoreRetention
+    private var insertion: WindowInsertion?
 
     init(_ store: Store, _ mappings: MappingExchange) {
         self.store = store
@@ -25,7 +26,7 @@ struct StoreCommit: ~Copyable {
     /// Makes `batch` durable, all of it or nothing.
     mutating func commit(_ batch: StoreBatch, now: Instant) throws(StoreError) {
         CrashPoint.beforeWrite.pass()
-        for unit in batch.units { needed[unit.shard] = unit.needed }
+        for unit in batch.units where unit.needed != nil { needed[unit.shard] = unit.needed }
         var rows: [OutboxRow] = []
         do {
             try retention.check(store)
@@ -90,32 +91,10 @@ struct StoreCommit: ~Copyable {
 
     private mutating func insert(_ window: ClosedWindow, _ now: Instant, _ db: Database) throws {
         guard !window.block.isEmpty else { return try recount(window, db) }
-        let facts = window.facts
-        let readings = (0..<16).map { facts.readings[$0] }
-        let body = compressor.body(window.block)
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO window (start, series, "end", first, last, readings, sources, duplicates, conflicts,
-                    revision, modified, through_block, through_index, codec, key_id, checksum, body)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (start, series) DO UPDATE SET "end" = excluded."end", first = excluded.first,
-                    last = excluded.last, readings = excluded.readings, sources = excluded.sources,
-                    duplicates = duplicates + excluded.duplicates, conflicts = conflicts + excluded.conflicts,
-                    revision = revision + 1, modified = excluded.modified, through_block = excluded.through_block,
-                    through_index = excluded.through_index, codec = excluded.codec, key_id = excluded.key_id,
-                    checksum = excluded.checksum, body = excluded.body
-                """
-        ).execute(arguments: [
-            window.start.nanoseconds, window.series, facts.end.nanoseconds, facts.firstReading.nanoseconds,
-            facts.lastReading.nanoseconds, readings.reduce(0) { $0 + Int($1) }, StoreCommit.text(ofSources: readings),
-            Int(facts.duplicates), Int(facts.conflicts), now.nanoseconds, window.through.block, window.through.index,
-            body.codec.rawValue, body.key, Int64(body.checksum), body.bytes,
-        ])
-    }
-
-    /// `source:count` pairs of the sources that have readings.
-    private static func text(ofSources readings: [UInt32]) -> String {
-        readings.indices.filter { readings[$0] > 0 }.map { "\($0):\(readings[$0])" }.joined(separator: " ")
+        // Blocks of windows are packed already, and small: compressing them costs more than it saves.
+        let body = BodyCompressor.plain(window.block)
+        if insertion == nil { insertion = try WindowInsertion.prepare(db) }
+        try insertion?.insert(window, body, now: now)
     }
 
     private func recount(_ window: ClosedWindow, _ db: Database) throws {

@@ -103,7 +103,7 @@ final class StoreQueue: Sendable {
     /// Notes that `batch`, which goes up to `submitted`, is durable.
     func commit(_ batch: StoreBatch, through submitted: Int) {
         state.withLock { state in
-            for unit in batch.units { state.taken[unit.shard] = unit.taken }
+            for unit in batch.units where !unit.taken.isEmpty { state.taken[unit.shard] = unit.taken }
             state.committed = submitted
             state.isUrgent = false
         }

@@ -52,7 +52,8 @@ struct StoreRetention {
             db,
             sql: """
                 DELETE FROM window WHERE number IN
-                    (SELECT number FROM window WHERE modified < ? ORDER BY modified LIMIT ?)
+                    (SELECT number FROM (SELECT number, modified FROM window ORDER BY number LIMIT ?2)
+                     WHERE modified < ?1)
                 RETURNING series, start
                 """, arguments: [limit, StoreRetention.most])
         var dropped: [Int: Int64] = [:]

@@ -36,7 +36,6 @@ enum StoreSchema {
                     duplicates INTEGER NOT NULL, conflicts INTEGER NOT NULL, revision INTEGER NOT NULL,
                     modified INTEGER NOT NULL, through_block INTEGER NOT NULL, through_index INTEGER NOT NULL, \(body));
                 CREATE UNIQUE INDEX window_name ON window (start, series);
-                CREATE INDEX window_modified ON window (modified);
                 CREATE TABLE outbox (
                     number INTEGER PRIMARY KEY AUTOINCREMENT, created INTEGER NOT NULL, size INTEGER NOT NULL, \(body));
                 CREATE TABLE sink (name TEXT PRIMARY KEY, through INTEGER NOT NULL) WITHOUT ROWID;

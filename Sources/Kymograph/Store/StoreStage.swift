@@ -5,39 +5,34 @@ import Synchronization
 final class StoreStage: Sendable {
     let store: Store
     private let writer: StoreWriter
-    private let deliveries: [OutputDelivery]
-    private let outboxes: [StoredOutbox]
-    private let runningDeliveries: LaneCount
+    private let direct: DirectDelivery
+    private let runningDeliveries = LaneCount(1)
     private let replayed = Mutex(StoreReplay.Outcome())
     private let control: PipelineControl
-
-    /// The name of the one sink of `output.to`.
-    static let outputName = "output"
 
     init(
         _ store: Store, output: OutputStage, mappings: MappingExchange, control: PipelineControl
     ) throws(StoreError) {
         self.store = store
         self.control = control
-        let outbox = try StoredOutbox(store, sink: StoreStage.outputName)
-        outboxes = [outbox]
-        writer = StoreWriter(store, mappings: mappings, control: control) { [outboxes] _ in
-            for outbox in outboxes { outbox.wake() }
+        writer = StoreWriter(store, mappings: mappings, control: control) { _ in }
+        do throws(SourceError) {
+            direct = try DirectDelivery(output: output, control: control) { [queue = store.queue] unit in
+                queue.submit(unit)
+            }
+        } catch {
+            throw StoreError(.unusable, error.message)
         }
-        deliveries = [OutputDelivery(outbox, output: output, control: control)]
-        runningDeliveries = LaneCount(1)
-        store.begin(sinks: [StoreStage.outputName])
+        store.begin(direct: direct)
     }
 
     /// Starts the threads.
     func start() {
         WorkerThread.start("kymo-store") { [writer] in writer.run() }
-        for delivery in deliveries {
-            WorkerThread.start("kymo-output") { [self] in
-                delivery.run()
-                runningDeliveries.leave()
-                control.noteChange()
-            }
+        WorkerThread.start("kymo-output") { [self] in
+            direct.run()
+            runningDeliveries.leave()
+            control.noteChange()
         }
     }
 
@@ -56,10 +51,10 @@ final class StoreStage: Sendable {
 
     /// Makes everything durable and delivers it; returns when that is done, or the pipeline is ended by force.
     func finish() {
+        direct.finish()
+        while !runningDeliveries.isZero, !control.isForced { Wait.milliseconds(1) }
         store.queue.close()
         while !writer.hasEnded, !control.isForced { Wait.milliseconds(1) }
-        for delivery in deliveries { delivery.finish() }
-        while !runningDeliveries.isZero, !control.isForced { Wait.milliseconds(1) }
         if control.isForced { store.queue.force() }
     }
 

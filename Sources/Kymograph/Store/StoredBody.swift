@@ -72,7 +72,7 @@ struct BodyCompressor: ~Copyable, @unchecked Sendable {
         return StoredBody(codec: .zstd, checksum: BodyCompressor.checksum(data), bytes: data)
     }
 
-    private static func plain(_ bytes: [UInt8]) -> StoredBody {
+    static func plain(_ bytes: [UInt8]) -> StoredBody {
         let data = Data(bytes)
         return StoredBody(codec: .plain, checksum: checksum(data), bytes: data)
     }

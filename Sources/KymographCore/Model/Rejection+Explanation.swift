@@ -37,6 +37,7 @@ extension Rejection {
         case .unknownUnit: "the payload's unit must be one that the mapping lists under units"
         case .unmappedValue: "the value must be one that the mapping lists under map, or have a mapDefault"
         case .expressionFailed: "the expression failed while it was evaluated"
+        case .tooManySamples: "the samples of one reading are more than 16,000, or than fit in 16 KB"
         case .eventAborted: "with compatibility iomt-fhir an error ends the event"
         default: deliveryExplanation
         }

@@ -18,6 +18,8 @@ public struct ShardTally: Sendable {
     public var observations = 0
     /// Values that series have less than readings, by the policy of a SampledData template for readings of one slot.
     public var condensed = 0
+    /// Readings with no number, and values that could not be written, in Observations that say something else.
+    public var losses = ObservationLosses()
 
     /// Nothing counted.
     public init() {}
@@ -41,5 +43,7 @@ public struct ShardTally: Sendable {
         withheld += other.withheld
         observations += other.observations
         condensed += other.condensed
+        losses.passedOver += other.losses.passedOver
+        losses.unwritten += other.losses.unwritten
     }
 }

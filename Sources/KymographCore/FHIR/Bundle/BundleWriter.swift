@@ -29,6 +29,8 @@ public struct BundleWriter: ~Copyable, Sendable {
     public private(set) var entryCount = 0
     /// Observations so far.
     public private(set) var observationCount = 0
+    /// What the Observation of the last addition does not say of its readings.
+    public var losses: ObservationLosses { encoder.losses }
 
     /// Writes with `encoder`; a bundle ends before it has more than `maxEntries` entries (Patients and Devices count)
     /// or more than `maxBytes` bytes, but always takes one Observation, however large.

@@ -30,6 +30,10 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     private var identityStart = 0
     /// The series whose origin was just written.
     var compactForm: SeriesForm?
+    /// The scale of the waveform whose origin was just written.
+    var compactScale: SeriesScale?
+    /// What the prepared content's Observation does not say.
+    public internal(set) var losses = ObservationLosses()
     /// Digest of the prepared content's identity.
     private(set) var identityDigest = Digest256.Bytes(repeating: 0)
 
@@ -70,19 +74,39 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         guard content.readings.count > 0 else { return .missingValue }
         span = EffectiveSpan(content, program)
         facts.removeAll()
+        losses = ObservationLosses()
         var hasValue = false
+        var loss: Rejection?
         for index in program.fieldStart..<program.fieldEnd {
             let field = fields[index]
-            guard var found = FieldFacts.survey(field, content) else { return .inexactNumber }
-            if field.isExtended, let rejection = extend(&found, field, content) { return rejection }
+            var found = FieldFacts.survey(field, content)
+            if field.isExtended { extend(&found, field, content) }
+            if field.hasSeries { checkSeries(&found, field) }
+            if found.isImpaired { note(found) }
+            loss = loss ?? found.loss
             facts.append(found)
-            hasValue = hasValue || ((found.count > 0 || found.reason >= 0) && !field.extras.isNote)
-            guard !field.hasSeries || found.count == 0 || SeriesPlan.fits(period: field.period, span: span.length)
-            else { return .valueTooLong }
+            let isThere = found.loss == nil && (found.count > 0 || found.reason >= 0)
+            hasValue = hasValue || (isThere && !field.extras.isNote)
         }
-        guard hasValue || program.isCompatible else { return .missingValue }
+        // The reference gives up where a value cannot be written, and writes Observations without any (quirk 17).
+        if program.isCompatible, let loss { return loss }
+        guard hasValue || program.isCompatible else { return loss ?? .missingValue }
         digestIdentity(content, program)
         return nil
+    }
+
+    /// A series with more samples than one may have cannot be written.
+    @inline(__always)
+    private func checkSeries(_ found: inout FieldFacts, _ field: ProgramField) {
+        guard found.count > 0, !found.hasArrays, !SeriesPlan.fits(period: field.period, span: span.length) else {
+            return
+        }
+        if field.kind == .statistics { found.losesSeries = found.count > 1 } else { found.lose(.valueTooLong) }
+    }
+
+    private mutating func note(_ found: FieldFacts) {
+        losses.passedOver += found.passedOver
+        losses.unwritten += (found.loss == nil ? 0 : 1) + (found.losesSeries ? 1 : 0)
     }
 
     private mutating func digestIdentity(_ content: borrowing WindowContent, _ program: TypeProgram) {

@@ -29,6 +29,8 @@ struct ProgramStep: BitwiseCopyable {
         case always, present, absent, several
         /// The value is absent, and it is known why.
         case explained
+        /// There are several readings, and their series can be written, or cannot.
+        case charted, uncharted
     }
 
     var code: Code

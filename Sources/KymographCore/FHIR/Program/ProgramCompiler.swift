@@ -4,19 +4,20 @@ struct ProgramCompiler: ~Copyable {
     var steps = RawArray<ProgramStep>()
     var fields = RawArray<ProgramField>()
     var types = RawArray<TypeProgram>()
-    var tables = ProgramTables()
+    var tables: ProgramTables
     let options: ObservationOptions
     /// First field of the type being compiled.
     private var firstField = 0
     /// First step of the type being compiled.
     private var firstStep = 0
     /// Whether the type being compiled has the reference's shape.
-    private var isReference = false
+    private(set) var isReference = false
     /// How the type being compiled writes its number of readings.
     private(set) var countForm = CountForm.integer
 
     init(options: ObservationOptions) {
         self.options = options
+        tables = ProgramTables(version: options.version)
     }
 
     /// Adds the program of `type`; without a template it writes nothing.
@@ -158,13 +159,10 @@ struct ProgramCompiler: ~Copyable {
     private mutating func addComponent(_ rule: ComponentRule, _ field: UInt16, _ template: FHIRTemplate) {
         let code = "{\"code\":\(JSONText.object(rule.code)),"
         component(code, .present, field)
-        if !rule.value.extras.absent.isEmpty { component(code, .explained, field) }
+        if isExplained(rule.value) { component(code, .explained, field) }
         addValue(rule.value, field, inComponent: true)
         guard !isReference, isDemanded(rule, of: template) else { return }
-        let unknown = CodeableConcept(
-            text: nil,
-            codings: [Coding(system: "http://terminology.hl7.org/CodeSystem/data-absent-reason", code: "unknown")])
-        component("\(code)\"dataAbsentReason\":\(JSONText.object(unknown))}", .absent, field)
+        component("\(code)\(JSONText.dataAbsentReason("unknown"))}", .absent, field)
     }
 
     /// Whether the blood pressure profile demands the component (spec/fhir.md section 1).
@@ -177,9 +175,11 @@ struct ProgramCompiler: ~Copyable {
         addParts(rule, field)
         addShares(shares, after: rule, field)
         guard let series = rule.series else { return }
-        component("{\"code\":\(JSONText.object(series.code)),", .several, field)
-        addSeries(rule.unit, series.rule, .several, field)
-        literal("}}", .several, field)
+        let code = "{\"code\":\(JSONText.object(series.code)),"
+        component(code, .charted, field)
+        addSeries(rule.unit, series.rule, .charted, field)
+        literal("}}", .charted, field)
+        component("\(code)\(JSONText.dataAbsentReason("error"))}", .uncharted, field)
     }
 
     /// Adds the field of a note, without which an Observation is whole, and which alone makes none.

@@ -6,6 +6,8 @@ public struct FHIRTemplate: Sendable {
         public let name: String
         /// Whether it must be a number.
         public let isNumeric: Bool
+        /// Whether it may be an array of numbers.
+        public private(set) var takesSamples = false
         /// Where the template names it.
         public let position: SourcePosition
     }
@@ -151,6 +153,28 @@ struct SeriesRule: Sendable {
     var limits = SeriesLimits()
     /// Whether origin and factor are chosen to shorten.
     var isCompact = false
+    /// The factor and the origin that turn the device's numbers into values, as written; nil where they are values.
+    var factor: String?
+    var origin: String?
+    /// What the arrays of a waveform are; nil where readings are single numbers.
+    var waveform: WaveformRule?
+}
+
+/// How the arrays of a reading become a series.
+struct WaveformRule: Sendable {
+    /// The values that hold the signals, in order; one that holds all of them in turn.
+    var signals: [ValueName]
+    /// Signals in one sample.
+    var dimensions: Int
+    /// The value that holds the samples per second.
+    var rate: ValueName?
+    /// The value that holds the milliseconds between samples.
+    var period: ValueName?
+
+    /// Most values that hold a signal each.
+    static let mostSignals = 16
+    /// Most signals in one array.
+    static let mostDimensions = 256
 }
 
 /// Which value a grid slot gets when several readings fall into it.

@@ -1,0 +1,121 @@
+import KymographCore
+import Synchronization
+
+/// Brings bundles straight to standard output or to files, where that is the only sink, and their windows to the store
+/// when they are there for good: the file is the outbox then, and nothing is written twice.
+///
+/// The journal does not wait for it. After a crash, windows that were written and not yet archived come again.
+final class DirectDelivery: Sendable {
+    private struct State {
+        var units: [ShardUnit] = []
+        var bytes = 0
+        var isFinishing = false
+        var isBusy = false
+    }
+
+    private let state = Mutex(State())
+    private let bell: Doorbell
+    private let output: OutputStage
+    private let control: PipelineControl
+    /// Takes units whose bundles are delivered.
+    private let delivered: @Sendable (ShardUnit) -> Void
+
+    /// Bytes that may wait before shards do; nanoseconds between two synchronisations.
+    private static let mostBytes = 32 << 20
+    private static let interval: Int64 = 100_000_000
+
+    init(
+        output: OutputStage, control: PipelineControl, delivered: @escaping @Sendable (ShardUnit) -> Void
+    ) throws(SourceError) {
+        self.output = output
+        self.control = control
+        self.delivered = delivered
+        bell = try Doorbell()
+    }
+
+    /// Takes a unit without its journal; waits while too much is waiting already.
+    func submit(_ unit: ShardUnit) {
+        var microseconds = 100
+        while !control.isForced {
+            let isTaken = state.withLock { state in
+                guard state.bytes < DirectDelivery.mostBytes else { return false }
+                state.units.append(unit)
+                state.bytes += unit.byteCount
+                return true
+            }
+            if isTaken { return bell.ring() }
+            Wait.microseconds(microseconds)
+            microseconds = min(microseconds * 2, 10_000)
+        }
+    }
+
+    /// Waits until everything that was submitted has been delivered.
+    func waitUntilEmpty() {
+        bell.ring()
+        while !control.isForced, state.withLock({ $0.isBusy || !$0.units.isEmpty }) { Wait.microseconds(200) }
+    }
+
+    /// ``run()`` returns when nothing waits.
+    func finish() {
+        state.withLock { $0.isFinishing = true }
+        bell.ring()
+    }
+
+    /// Delivers until told to finish, or until the pipeline is ended by force.
+    func run() {
+        var written: [ShardUnit] = []
+        var synchronised = WallClock.now()
+        while !control.isForced {
+            let isLast = state.withLock { $0.isFinishing }
+            let units = take()
+            guard write(units) else { return }
+            written += units
+            let now = WallClock.now()
+            if !units.isEmpty { output.tick(now) }
+            let age = now.nanoseconds &- synchronised.nanoseconds
+            if !written.isEmpty, units.isEmpty || age >= DirectDelivery.interval || age < 0 {
+                guard settle(written) else { return }
+                written = []
+                synchronised = now
+            }
+            if units.isEmpty {
+                state.withLock { $0.isBusy = !written.isEmpty }
+                if isLast { return }
+                output.tick(now)
+                bell.sleep(milliseconds: 100) { state.withLock { !$0.units.isEmpty || $0.isFinishing } }
+            }
+        }
+    }
+
+    private func take() -> [ShardUnit] {
+        state.withLock { state in
+            let units = state.units
+            state.units = []
+            state.bytes = 0
+            if !units.isEmpty { state.isBusy = true }
+            return units
+        }
+    }
+
+    private func write(_ units: [ShardUnit]) -> Bool {
+        for unit in units {
+            for bundle in unit.bundles {
+                CrashPoint.beforeSend.pass()
+                guard bundle.withByteView({ output.write($0) }) else { return false }
+                CrashPoint.afterSend.pass()
+            }
+        }
+        return true
+    }
+
+    /// Makes what was written durable, and hands the windows on.
+    private func settle(_ units: [ShardUnit]) -> Bool {
+        guard units.allSatisfy({ $0.bundles.isEmpty }) || output.synchronise() else { return false }
+        CrashPoint.beforeReceipt.pass()
+        for var unit in units {
+            unit.bundles = []
+            delivered(unit)
+        }
+        return true
+    }
+}
