@@ -10,6 +10,7 @@ enum SettingsCheck {
         checkFiles(settings, log: &log)
         checkBundles(settings, log: &log)
         checkProfile(settings, log: &log)
+        ServerCheck.check(settings, log: &log)
     }
 
     /// What two sources cannot share; nil for ports that the kernel chooses.

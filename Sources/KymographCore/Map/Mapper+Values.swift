@@ -41,15 +41,6 @@ extension Mapper {
         found >= 0 && !evaluator.token(found).isContainer
     }
 
-    /// The number that token `found`, a scalar, writes.
-    private mutating func numberResult(
-        _ found: Int, _ template: borrowing TemplateCode, _ bytes: ByteView
-    ) -> DecimalParser.Result {
-        let kind = evaluator.token(found).kind
-        guard kind == TokenKind.number || kind == TokenKind.string else { return .malformed }
-        return template.isCompatible ? compatibleNumber(found, bytes) : number(found, bytes)
-    }
-
     /// Why a reading has no value: the first that is no number, or that there is none.
     @inline(never)
     private mutating func emptiness(
@@ -117,7 +108,10 @@ extension Mapper {
         }
         if token.kind == TokenKind.null || token.isContainer { return nil }
         if value.isNumeric {
-            switch numberResult(found, template, bytes) {
+            guard token.kind == TokenKind.number || token.kind == TokenKind.string else {
+                return setAside(value, found, template, bytes) ? nil : .invalidValue
+            }
+            switch template.isCompatible ? compatibleNumber(found, bytes) : number(found, bytes) {
             case .number(let number): store(number, in: Int(value.slot), &measurement)
             case .malformed:
                 if isMissing(value, template) { return .missingValue }

@@ -42,13 +42,13 @@ extension BundleWriter {
     private mutating func writeRequest(_ resource: ResourceProgram, _ content: borrowing WindowContent) {
         let type = encoder.constants.view(resource.nameStart..<resource.nameEnd)
         let isDevice = resource.identity == .device
-        let system = isDevice ? encoder.ownSystems.device.plain : encoder.systems.resource.plain
+        let system = isDevice ? encoder.ownSystems.device.search : encoder.systems.resource.search
         switch encoder.options.write {
         case .conditionalCreate:
             output.append(",\"request\":{\"method\":\"POST\",\"url\":\"")
             output.append(type)
             output.append("\",\"ifNoneExist\":\"")
-            system.withByteView { output.appendIdentifierSearch(system: $0, value: encoder.identityValue) }
+            output.appendIdentifierSearch(system: system, value: encoder.identityValue)
         case .putByID where !isDevice:
             output.append(",\"request\":{\"method\":\"PUT\",\"url\":\"")
             output.append(type)
@@ -59,7 +59,7 @@ extension BundleWriter {
             output.append(",\"request\":{\"method\":\"PUT\",\"url\":\"")
             output.append(type)
             output.append("?")
-            system.withByteView { output.appendIdentifierQuery(system: $0, value: encoder.identityValue) }
+            output.appendIdentifierQuery(system: system, value: encoder.identityValue)
         }
         output.append("\"}")
     }

@@ -78,3 +78,19 @@ extension ByteWriter {
         for index in start..<count where self[index] >= UInt8(ascii: "a") { self[index] -= 32 }
     }
 }
+
+/// Searches by identifier, for whoever asks a server.
+public enum IdentifierSearch {
+    /// `identifier=system%7Cvalue`, percent-encoded for the query of a URL; only the value when `system` is empty.
+    public static func query(system: String, value: String) -> String {
+        var writer = ByteWriter(capacity: 64)
+        Array(value.utf8).withByteView { value in
+            if !system.isEmpty {
+                return writer.appendIdentifierQuery(system: SearchToken(Array(system.utf8)), value: value)
+            }
+            writer.append("identifier=")
+            writer.appendSearchToken(value)
+        }
+        return writer.view.string
+    }
+}
