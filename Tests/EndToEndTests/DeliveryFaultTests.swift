@@ -78,26 +78,6 @@ struct DeliveryFaultTests {
         #expect(stats["resources"]?["Patient"] == .number("3") && stats["resources"]?["Device"] == .number("3"))
     }
 
-    /// Nobody answers: the thread takes less than a twentieth of a processor.
-    @Test func aBlockedThreadSleeps() async throws {
-        let outbox = MemoryOutbox()
-        let rows = try rows("transaction")
-        for row in rows { outbox.add(row) }
-        var settings = DeliverySettings(base: "http://127.0.0.1:1", identity: .create)
-        settings.firstBackoff = 20_000_000
-        let delivery = try ServerDelivery(
-            settings, queue: outbox, transport: CurlTransport(), authorizer: OpenAuthorizer())
-        delivery.start()
-        let begin = ContinuousClock.now
-        try await Task.sleep(for: .seconds(3))
-        let part = try #require(ThreadTime.of("delivery")) / (ContinuousClock.now - begin)
-        let status = delivery.status
-        delivery.stop()
-        #expect(delivery.wait(milliseconds: 10_000))
-        #expect(part < 0.05, "\(part)")
-        #expect(status.retries > 1 && !status.lastError.isEmpty && outbox.settledThrough == 0)
-    }
-
     // MARK: Delivering
 
     /// Bundles of three devices, with windows that are amended later.
