@@ -13,7 +13,8 @@ enum ServerCheck {
         let stated = settings.origins.filter { $0.key.hasPrefix("server.") }
         guard server.isNamed else {
             if let key = stated.keys.min(), let origin = stated[key] {
-                log.add(.error, origin, "no server is named", advice: "add server.url, or remove \(key)")
+                log.add(
+                    .warning, origin, "it has no effect without a server", advice: "add server.url, or remove \(key)")
             } else if settings.destination == .nowhere {
                 let origin = settings.origins["output.to"] ?? .commandLine("--out")
                 log.add(.error, origin, "output goes nowhere", advice: "name a server with server.url, or a place")
@@ -31,7 +32,7 @@ enum ServerCheck {
                 "the authorization \(server.authorization.rawValue) needs \(names)", advice: "add it")
             return
         }
-        for fault in server.access.faults() {
+        for fault in server.access.faults(readingFiles: false) {
             let key = ServerSettings.key(ofFault: fault.setting)
             log.add(.error, stated[key] ?? origin, fault.message)
         }
@@ -44,8 +45,8 @@ enum ServerCheck {
         guard settings.server.identity == nil else { return }
         log.add(
             .error, origin, "server.identity is not said, and there is no default",
-            advice: "write lookup when the server knows its Devices and Patients, lookupWithEncounter when each reading "
-                + "must belong to an encounter, or create to have Patients and Devices made")
+            advice: "write lookup when the server knows its Devices and Patients, lookupWithEncounter when each "
+                + "reading must belong to an encounter, or create to have Patients and Devices made")
     }
 
     private static func checkForm(_ settings: PipelineSettings, _ origin: SettingOrigin, log: inout ConfigurationLog) {

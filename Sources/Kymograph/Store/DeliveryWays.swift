@@ -47,6 +47,11 @@ final class DeliveryWays: Sendable {
         local = hasLocal ? OutputDelivery(outboxes[1], output: output, control: control) : nil
         runningLocal = LaneCount(hasLocal ? 1 : 0)
         let access = settings.server.access
+        // Files are looked at here: a configuration is checked on other machines, too.
+        if let fault = access.faults().first {
+            throw PipelineError(
+                message: "\(ServerSettings.key(ofFault: fault.setting)): \(fault.message)", exitCode: ExitStatus.config)
+        }
         let transport = access.makeTransport()
         self.transport = transport
         server = try DeliveryWays.server(

@@ -42,8 +42,8 @@ final class StoreStage: Sendable {
         }
     }
 
-    /// Makes everything durable and delivers it; returns when that is done, when a server cannot be delivered to now, or
-    /// when the pipeline is ended by force.
+    /// Makes everything durable and delivers it; returns when that is done, when a server cannot be delivered to now,
+    /// or when the pipeline is ended by force.
     func finish() {
         ways.finishDirect()
         store.queue.close()

@@ -9,7 +9,7 @@ import Testing
             "a: 1\nlanes: 2",
             "1:1: error: unknown key 'a'; the keys here are window, lateness, idle, lateHold, maxFuture, "
                 + "identity, "
-                + "mappings, compatibility, watch, output, deadLetter, data, ephemeral, store, limits, "
+                + "mappings, compatibility, watch, output, deadLetter, server, data, ephemeral, store, limits, "
                 + "lanes, shards, ringSlots, drain, sources"
         ),
         ("output:\n  fromat: bundle", "2:3: error: unknown key 'output.fromat'; did you mean 'format'?"),
