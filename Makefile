@@ -62,6 +62,10 @@ bench: build ## Run all benchmarks and print ratios to limits and rivals
 bytes: build ## Print bytes per reading of the output beside what is promised
 	KYMO=$(KYMO) Benchmarks/bytes.sh
 
+.PHONY: durable
+durable: build ## Print what losing nothing costs, beside what is promised
+	KYMO=$(KYMO) Benchmarks/durable.sh
+
 .PHONY: gate
 gate: ## Check instructions and allocations per reading against the thresholds
 	Benchmarks/gate.sh

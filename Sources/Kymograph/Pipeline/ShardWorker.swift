@@ -50,8 +50,11 @@ struct ShardWorker {
 
     /// Bytes of closed windows that stay in memory beside a store.
     private static let recentBytes = 32 << 20
-    /// Nanoseconds between two looks at the clock for idle windows and waiting bundles.
-    private static let tickInterval: Int64 = 50_000_000
+    /// Most nanoseconds between two looks at the clock for idle windows and waiting bundles.
+    private static let longestTick: Int64 = 50_000_000
+
+    /// Nanoseconds between two looks at the clock: bundles must not wait for much longer than they may.
+    private var tickInterval: Int64 { min(ShardWorker.longestTick, max(settings.bundleAge / 4, 1_000_000)) }
 
     /// Works until the lanes have ended and everything is handed on, or until it is forced to stop.
     func run() {
@@ -77,12 +80,13 @@ struct ShardWorker {
 
     private func work(_ shard: inout some WorkingShard & ~Copyable) {
         var lastTick = WallClock.now()
+        let tickInterval = self.tickInterval
         while !control.isForced {
             // Read before the rings: what a lane wrote before it ended is then surely seen by the step.
             let isLast = inputsEnded.isZero
             let now = WallClock.now()
             let taken = shard.step(now: now)
-            if now.nanoseconds - lastTick.nanoseconds >= ShardWorker.tickInterval || now < lastTick {
+            if now.nanoseconds - lastTick.nanoseconds >= tickInterval || now < lastTick {
                 shard.tick(now: now, bundleAge: settings.bundleAge)
                 if stage == nil { output.tick(now) }
                 lastTick = now
@@ -90,7 +94,9 @@ struct ShardWorker {
             shard.stepEnded(now: now, isQuiet: taken == 0)
             if taken > 0 { continue }
             if isLast { break }
-            bell.sleep(milliseconds: 50) { inputsEnded.isZero || rings.contains { !$0.isEmpty } }
+            bell.sleep(milliseconds: Int32(tickInterval / 1_000_000)) {
+                inputsEnded.isZero || rings.contains { !$0.isEmpty }
+            }
         }
         if !control.isForced { shard.drain(now: WallClock.now()) }
     }

@@ -1,0 +1,25 @@
+#!/bin/sh
+# durable.sh: what it costs to lose nothing. Readings per second from standard input to files, with a store and without,
+# on the same lines in turn; then the time from the reading that closes a window to the window's bytes in the file.
+#
+# KYMO_SHARED: folder that holds bench/gen_workload.py. KYMO_PYTHON: a Python interpreter. KYMO: the binary, built here
+# when not given. KYMO_DURABLE: the least share of the throughput that passes (0.75). KYMO_LATENCY: the longest 99th
+# percentile that passes, in ms (30).
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(dirname "$here")
+shared=${KYMO_SHARED:-$root/../shared}
+python=${KYMO_PYTHON:-python3}
+if [ ! -f "$shared/bench/gen_workload.py" ]; then
+    echo "durable: skipped, there is no $shared/bench/gen_workload.py (set KYMO_SHARED)" >&2
+    exit 0
+fi
+if [ -z "${KYMO:-}" ]; then
+    swift build --package-path "$root" -c release --product kymo >&2
+    KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT INT TERM
+"$python" "$shared/bench/gen_workload.py" "$folder/workload.ndjson" 1000000 1000
+"$python" "$here/durable/throughput.py" "$KYMO" "$folder" "$here/workload" "${KYMO_DURABLE:-0.75}"
+"$python" "$here/durable/latency.py" "$KYMO" "$folder" "${KYMO_LATENCY:-30}"
