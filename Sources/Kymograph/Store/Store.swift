@@ -95,6 +95,9 @@ public final class Store: ShardStore {
     /// The number for the next block of the journal.
     public func nextBlock() -> Int64 { blocks.add(1, ordering: .relaxed).oldValue }
 
+    /// The number that ``nextBlock()`` gives next, or a lower one.
+    public var upcomingBlock: Int64 { blocks.load(ordering: .relaxed) }
+
     /// Appends the block of a window; waits for units that were submitted before.
     public func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
         usage.withLock { $0.direct }?.waitUntilEmpty()
