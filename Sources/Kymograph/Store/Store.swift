@@ -14,6 +14,7 @@ public final class Store: ShardStore {
     let settings: StoreSettings
     let queue: StoreQueue
     let tail = OutboxTail()
+    let book = LedgerBook()
     private let blocks: Atomic<Int64>
     private let series: Atomic<Int>
     /// Whether an earlier run has left series.

@@ -24,6 +24,7 @@ final class StoreStage: Sendable {
             throw StoreError(.unusable, error.message)
         }
         store.begin(direct: direct)
+        store.noteRunBegan(WallClock.now())
     }
 
     /// Starts the threads.
@@ -61,6 +62,8 @@ final class StoreStage: Sendable {
     /// Keeps the progress of sinks that came after the last commit, and closes the database.
     func close() {
         writer.commitRest()
+        // A run that was cut short may have lost what was on its way, and the ledger must say so.
+        if !control.isForced { store.noteRunEnded(WallClock.now()) }
         store.close()
     }
 }
