@@ -26,6 +26,8 @@ STAGES = {
     "ring": (READINGS, "reading"),
     "window": (READINGS, "reading"),
     "fhir": (OBSERVATIONS, "Observation"),
+    # The same bundles in C.
+    "twin": (OBSERVATIONS, "Observation"),
     "endtoend": (READINGS, "reading"),
     # One message of 200 bytes, mapped in different ways.
     "templates": (READINGS, "reading"),
@@ -36,6 +38,7 @@ STAGES = {
 }
 # How many times the instructions of the second stage the first may take, and what that means.
 RATIOS = {
+    ("fhir", "twin"): (1.5, "bundled Observations against the same bytes written in C"),
     ("templates", "template"): (1.5, "all templates of healthkit-on-fhir against the one that matches"),
     ("jmespath", "jsonpath"): (5.0, "a template in JMESPath against the same in JSONPath"),
 }

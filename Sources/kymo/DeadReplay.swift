@@ -23,7 +23,7 @@ struct DeadReplay: ParsableCommand {
 
     func run() throws {
         let (settings, _, _) = try self.settings.load()
-        guard let directory = settings.store.directory, !settings.store.isEphemeral || !settings.store.isStated else {
+        guard let directory = settings.store.directory, !self.settings.ephemeral else {
             throw StandardError.exit("there is no place for data: name one with --data DIR", code: ExitStatus.config)
         }
         let letters = try selection.letters(try StoreReader.opened(directory))
@@ -85,7 +85,7 @@ struct DeadReplay: ParsableCommand {
 
     private func map(_ letters: [StoredLetter], _ settings: PipelineSettings, _ directory: String) throws {
         var settings = settings
-        settings.store.isEphemeral = false
+        settings.store.keeping = .everything
         let outcome = try StandardError.translating { () throws(PipelineError) in
             try LetterReplay.run(letters, settings, directory: directory) { StandardError.write("kymo: \($0)\n") }
         }

@@ -46,6 +46,17 @@ struct SettingOptions: ParsableArguments {
     )
     var idle: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "FHIR server that gets all bundles; needs --server-identity. Authorization: --config.", valueName: "url"))
+    var server: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the server's Patients and Devices come from: create, lookup, lookupWithEncounter.",
+            valueName: "mode"))
+    var serverIdentity: String?
+
     @Option(help: ArgumentHelp("stdout, or a directory for rotating files. Default: stdout.", valueName: "stdout|dir"))
     var out: String?
 
@@ -107,6 +118,7 @@ struct SettingOptions: ParsableArguments {
             ("output.to", "--out", out), ("output.format", "--format", format),
             ("output.fhirVersion", "--fhir-version", fhirVersion),
             ("deadLetter", "--dead-letter", deadLetter), ("data", "--data", data),
+            ("server.url", "--server", server), ("server.identity", "--server-identity", serverIdentity),
             ("watch", watch == false ? "--no-watch" : "--watch", watch.map(String.init)),
             ("compatibility", "--compatibility", compatibility),
         ]

@@ -22,7 +22,7 @@ struct TrainDictionary: ParsableCommand {
     var out = "."
 
     @Option(help: ArgumentHelp("Most KiB of the dictionary, 4…1024.", valueName: "KiB"))
-    var size = 32
+    var size = 112
 
     func validate() throws {
         guard (4...1_024).contains(size) else { throw ValidationError("--size is from 4 to 1024 KiB") }
@@ -55,7 +55,8 @@ struct TrainDictionary: ParsableCommand {
     }
 
     private func report(_ dictionary: ZstdDictionary, _ held: [[UInt8]]) {
-        let measured = held.prefix(2_000)
+        let step = max(held.count / 5_000, 1)
+        let measured = stride(from: 0, to: held.count, by: step).map { held[$0] }
         let plain = measured.reduce(0) { $0 + ZstdDictionary.compressedSize($1, with: nil) }
         let small = measured.reduce(0) { $0 + ZstdDictionary.compressedSize($1, with: dictionary) }
         let tenths = (plain * 10 + small / 2) / small

@@ -68,11 +68,30 @@ final class FHIRServer {
     }
 
     /// Forgets everything that is stored.
-    func reset() async throws {
-        var request = URLRequest(url: url("/_reset"))
-        request.httpMethod = "POST"
+    func reset() async throws { try await administer("/_reset", "{}") }
+
+    /// Makes faults from here on: kinds, each with its share of the requests.
+    func makeFaults(_ shares: [String: Double]) async throws {
+        let members = shares.map { "\"\($0.key)\":\($0.value)" }
+        try await administer("/_fault", "{\(members.joined(separator: ","))}")
+    }
+
+    /// Stores a resource under its id.
+    func put(_ path: String, _ resource: String) async throws {
+        var request = URLRequest(url: url(path))
+        request.httpMethod = "PUT"
+        request.setValue("application/fhir+json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = Data(resource.utf8)
         let (_, status) = try await send(request)
-        if status != 200 { throw WaitError(description: "the FHIR server does not forget: \(status)") }
+        if status != 201 { throw WaitError(description: "the FHIR server does not store: \(status)") }
+    }
+
+    private func administer(_ path: String, _ body: String) async throws {
+        var request = URLRequest(url: url(path))
+        request.httpMethod = "POST"
+        request.httpBody = Data(body.utf8)
+        let (_, status) = try await send(request)
+        if status != 200 { throw WaitError(description: "the FHIR server does not do \(path): \(status)") }
     }
 
     private func url(_ path: String) -> URL { URL(string: base + path) ?? URL(filePath: "/") }

@@ -35,25 +35,49 @@ struct VersionTests {
         #expect(findings.isEmpty, "\(findings.prefix(20))")
     }
 
+    /// Readings of types that have one MDC code.
+    private static let deviceReadings = [
+        "\"type\":\"bodyMass\",\"value\":72.50,\"unit\":\"kg\"",
+        "\"type\":\"oxygenSaturation\",\"value\":97,\"unit\":\"%\"",
+        "\"type\":\"bloodPressure\",\"systolic\":122,\"diastolic\":78,\"unit\":\"mm[Hg]\"",
+        "\"type\":\"interstitialGlucose\",\"value\":5.5,\"unit\":\"mmol/L\"",
+    ].map { "{\"deviceId\":\"d-1\",\"timestamp\":\"2026-03-01T08:00:00.125Z\",\($0)}" }
+
+    /// Observations in the shape of the Personal Health Devices guide, for which validators know FHIR R4 only.
+    @Test(arguments: ["R4", "R4B"]) func personalHealthIsValid(version: String) throws {
+        let folder = TemporaryFolder()
+        let done = try Kymo.run(
+            ["run", "--stdin", "--fhir-version", version, "--lateness", "10m"],
+            environment: ["KYMO_OUTPUT_PROFILE": "phd", "KYMO_OUTPUT_GATEWAY": "FE-ED-AB-EE-DE-AD-77-C3"],
+            input: .bytes(Readings.ndjson(Self.deviceReadings) + (try SimulatedReadings.tenMinutes(seed: 5))))
+        #expect(done.end == .exit(0) && done.error.contains("[type heartRate, no-device-code]"), "\(done.error)")
+        Files.write(done.output, to: folder.file("phd.ndjson"))
+        let text = String(decoding: done.output, as: UTF8.self)
+        #expect(text.contains("PhdNumericObservation") && text.contains("observation-gatewayDevice"))
+        let findings = try Validator.findings(in: [folder.file("phd.ndjson")], version: version)
+        #expect(findings.isEmpty, "\(findings.prefix(20))")
+    }
+
     /// Every example of the catalogue.
     @Test(arguments: FHIRVersion.allCases) func catalogueIsValid(version: FHIRVersion) throws {
         let folder = TemporaryFolder()
         var options = ObservationOptions()
         options.version = version
         var observations: [[UInt8]] = []
+        var resources: [[UInt8]] = []
         for name in MappingCatalogue.names {
             let loaded = MappingSelection.load([name], fhirVersion: version)
             let set = try #require(loaded.set, "\(loaded.diagnostics.map(\.text))")
             for example in try #require(loaded.files.first).examples {
-                observations +=
-                    PayloadPreview(
-                        payload: try example.payload(), set: set, templates: set.templates(of: [name]),
-                        context: SourceContext(), received: Instant(seconds: 4_102_444_800), options: options
-                    ).observations
+                let preview = PayloadPreview(
+                    payload: try example.payload(), set: set, templates: set.templates(of: [name]),
+                    context: SourceContext(), received: Instant(seconds: 4_102_444_800), options: options)
+                observations += preview.observations
+                resources += preview.resources
             }
         }
-        #expect(observations.count > 100)
-        Files.write(Array(observations.joined(separator: [0x0A])), to: folder.file("catalogue.ndjson"))
+        #expect(observations.count > 100 && resources.count > 10)
+        Files.write(Array((observations + resources).joined(separator: [0x0A])), to: folder.file("catalogue.ndjson"))
         // Examples have readings in common. The validator's list of units lacks dB[SPL] and {steps}/{session}.
         let findings = try Validator.findings(
             in: [folder.file("catalogue.ndjson")], version: version.rawValue, passing: ["dup-", "ucum-unknown"])
@@ -103,6 +127,35 @@ struct StrictServerTests {
         #expect(stats["resources"]?["Device"] == .number("4"), "\(form): \(stats)")
         #expect(stats["resources"]?["Patient"] == .number("4"), "\(form): \(stats)")
         return stats
+    }
+
+    /// A Device that is described after, between and before Observations of it stays one Device, and keeps what was said.
+    @Test(arguments: ["put", "conditional-create", "conditional-update"])
+    func describedDevicesAreThoseOfObservations(write: String) async throws {
+        let server = try FHIRServer()
+        try await server.waitUntilReady()
+        var lines: [String] = []
+        for second in 0..<30 {
+            let device = "pump-\(second % 3)"
+            lines.append(Readings.heartRate(second: second, device: device))
+            guard second % 5 == 0 else { continue }
+            lines.append(
+                """
+                {"deviceId":"\(device)","timestamp":"2026-03-01T08:00:\(second + 10)Z","registration":\
+                {"serialNumber":"S-\(second % 3)","firmware":"1.\(second)"}}
+                """)
+        }
+        let done = try Kymo.run(
+            ["run", "--stdin", "--mapping", "reading", "--mapping", "device-registration"],
+            environment: ["KYMO_OUTPUT_WRITE": write], input: .bytes(Readings.ndjson(lines)))
+        #expect(done.end == .exit(0) && done.error.contains("other resources 6"), "\(done.error)")
+        try await server.postThreeTimes(done.output.split(separator: 0x0A).map(Array.init), write)
+        let stats = try await server.stats()
+        #expect(stats["identifier_dups"] == .number("0") && stats["resources"]?["Device"] == .number("3"), "\(stats)")
+        guard write != "conditional-create" else { return }
+        let (found, _) = try await server.get("/Device?identifier=urn:kymograph:device%7Cpump-1")
+        let device = try JSONTree(parsing: Array(found))["entry"]?.elements?.first?["resource"]
+        #expect(device?["serialNumber"]?.text == "S-1", "\(String(decoding: found, as: UTF8.self))")
     }
 
     /// The number of different Observations in `output`.

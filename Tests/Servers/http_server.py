@@ -11,6 +11,7 @@ Prints "listening on PORT". --silent never says a word, not even in TLS. Paths (
   /stall             no answer
   /reset             the connection is reset before an answer
   /cut               half an answer
+  /early?n=413       that status before the body has come, which is dropped then
   /bye               an answer, and the end of the connection without notice
   /token             a token for the client "kymo" with the secret "s3cret" in the header
   /guarded           200 with the last token, else 401
@@ -71,7 +72,8 @@ class Handler(BaseHTTPRequestHandler):
     def handle_any(self):
         parts = urlsplit(self.path)
         query = {k: v[0] for k, v in parse_qs(parts.query).items()}
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        is_early = parts.path == "/early"
+        body = b"" if is_early else self.rfile.read(int(self.headers.get("Content-Length") or 0))
         with lock:
             stats["paths"][parts.path] = stats["paths"].get(parts.path, 0) + 1
         getattr(self, "do_" + parts.path.strip("/").replace("/", "_"), self.missing)(query, body)
@@ -129,6 +131,11 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"half")
         self.close_connection = True
+
+    def do_early(self, query, body):
+        self.answer(int(query["n"]), b"too much")
+        self.close_connection = True
+        drain(self.connection)
 
     def do_bye(self, query, body):
         self.answer(200)

@@ -93,12 +93,19 @@ FHIR_VALUES = [
             "valueType": "Statistics",
             "valueName": "v",
             "aggregate": "median",
-            "components": ["std-dev", "97.5-percent"],
+            "components": ["std-dev", "variance", "97.5-percent"],
             "timeInRanges": [{"text": "low", "below": 70}],
+            "holdTime": "15m",
         },
         True,
     ),
     ({"valueType": "Statistics", "valueName": "v", "aggregate": "mode"}, False),
+    ({"valueType": "SampledData", "valueName": "v", "dimensions": 2, "rateName": "r"}, True),
+    ({"valueType": "SampledData", "valueNames": ["I", "II"], "periodName": "p", "origin": -1, "factor": 0.5}, True),
+    ({"valueType": "SampledData", "valueName": "v", "dimensions": 2}, False),
+    ({"valueType": "SampledData", "dimensions": 2, "rateName": "r"}, False),
+    ({"valueType": "SampledData", "valueName": "v", "dimensions": 0, "rateName": "r"}, False),
+    ({"valueType": "SampledData", "valueName": "v", "defaultPeriod": 4, "factor": 0}, False),
     ({"valueType": "Statistics", "valueName": "v", "aggregate": "mean", "components": ["mode"]}, False),
     ({"valueType": "Statistics", "valueName": "v", "aggregate": "mean", "timeInRanges": [{"text": "a"}]}, False),
 ]
@@ -121,6 +128,32 @@ FHIR_MEMBERS = [
     ({"extension": [{"url": "urn:a"}]}, False),
 ]
 
+# The resource of a ResourceFhir template, and whether the schema must accept it.
+RESOURCES = [
+    ({"status": "active", "identifier": [{"value": {"$value": "v"}}]}, True),
+    ({"serialNumber": {"$value": "v", "as": "DateTime", "required": True}}, True),
+    ({"serialNumber": {"$value": "v", "as": "date"}}, False),
+    ({"serialNumber": {"$value": "v", "unit": "kg"}}, False),
+    ({"note": [{"text": {"$text": ["a ", {"$value": "v"}]}}]}, True),
+    ({"note": [{"text": {"$text": "a"}}]}, False),
+    ({"patient": {"$reference": "patient"}, "a": {"$identifier": "device"}, "b": {"$time": "received"}}, True),
+    ({"patient": {"$reference": "nurse"}}, False),
+    ({"patient": {"$time": "now"}}, False),
+    ({"patient": {"$valeu": "v"}}, False),
+    ({"id": "a"}, False),
+    ({"identifier": {"value": "a"}}, False),
+    ({"owner": None}, False),
+    ({"owner": {}}, False),
+    ({"owner": ""}, False),
+    ({"contact": []}, False),
+]
+
+
+def resource(content, **members):
+    """A FHIR mapping with one resource."""
+    body = {"typeName": "t", "resourceType": "Device", "resource": content, **members}
+    return {"templateType": "CollectionFhir", "template": [{"templateType": "resourceFHIR", "template": body}]}
+
 
 def extensions():
     """Schema name, document, and whether the schema must accept it."""
@@ -135,6 +168,12 @@ def extensions():
         yield "fhir", fhir(value=value), is_valid
     for members, is_valid in FHIR_MEMBERS:
         yield "fhir", fhir(**members), is_valid
+    for content, is_valid in RESOURCES:
+        yield "fhir", resource(content), is_valid
+    yield "fhir", resource({"status": "a"}, identity="reading", profile=["urn:a"], **{"from": "heartRate"}), True
+    yield "fhir", resource({"status": "a"}, identity="window"), False
+    yield "fhir", resource({"status": "a"}, resourceType="Bundle"), False
+    yield "fhir", resource({"status": "a"}, period="1h"), False
 
 
 def check_extensions(validators):

@@ -5,21 +5,36 @@ public struct FHIRStage: ~Copyable, Stage {
     private var bundles: BundleWriter
     private var readings: RawArray<Measurement>
     private let series: [SeriesIdentity]
-    private var number: Int64 = 0
+    private var number = 0
     private var bytes = 0
+    /// Where finished bundles are kept, when they are.
+    private var kept: [UInt8]?
 
     /// Readings of an Observation.
     public static let readingsPerObservation = 21
 
+    /// Length of a window in nanoseconds.
+    static let period: Int64 = 300_000_000_000
+    /// Windows of a device before they begin again.
+    static let windows = 512
+    /// The start of window `number`.
+    static func start(of number: Int) -> Instant {
+        Instant(seconds: Int64(Workload.start) / 1_000).advanced(by: Int64(number) * period)
+    }
+    /// The heart rate of reading `index`.
+    static func rate(_ index: Int) -> Int64 { Int64(60 + index * 7 % 40) }
+
     /// Writes Observations of `devices` devices in turn.
     public init(devices: Int = 32) {
         bundles = Workload.bundles(Workload.mappings())
-        readings = RawArray(capacity: FHIRStage.readingsPerObservation)
-        for index in 0..<FHIRStage.readingsPerObservation {
-            let instant = Instant(seconds: Int64(Workload.start) / 1_000 + Int64(index) * 14)
-            var reading = Measurement(instant: instant, received: Workload.received)
-            reading.setInline(0, Decimal64(mantissa: Int64(60 + index * 7 % 40)))
-            readings.append(reading)
+        readings = RawArray(capacity: FHIRStage.windows * FHIRStage.readingsPerObservation)
+        for window in 0..<FHIRStage.windows {
+            for index in 0..<FHIRStage.readingsPerObservation {
+                let instant = FHIRStage.start(of: window).advanced(by: Int64(index) * 14_000_000_000)
+                var reading = Measurement(instant: instant, received: Workload.received)
+                reading.setInline(0, Decimal64(mantissa: FHIRStage.rate(index)))
+                readings.append(reading)
+            }
         }
         series = (0..<devices).map { SeriesIdentity(type: 0, device: Array("dev-\(10_000 + $0)".utf8)) }
     }
@@ -29,26 +44,40 @@ public struct FHIRStage: ~Copyable, Stage {
 
     /// Writes `count` Observations.
     public mutating func run(_ count: Int) {
-        let period: Int64 = 300_000_000_000
         for _ in 0..<count {
-            let start = Instant(seconds: Int64(Workload.start) / 1_000).advanced(
-                by: number / Int64(series.count) * period)
+            let window = number / series.count % FHIRStage.windows
+            let start = FHIRStage.start(of: window)
+            let first = window * FHIRStage.readingsPerObservation
             let content = WindowContent(
-                series: series[Int(number) % series.count], start: start, end: start.advanced(by: period),
-                status: .final, readings: readings.list(0..<readings.count), payloads: ByteView(""))
+                series: series[number % series.count], start: start, end: start.advanced(by: FHIRStage.period),
+                status: .final, readings: readings.list(first..<(first + FHIRStage.readingsPerObservation)),
+                payloads: ByteView(""))
             while true {
                 switch bundles.add(content) {
                 case .added: break
                 case .skipped(let reason): fatalError("skipped: \(reason)")
                 case .full, .repeated:
-                    bytes += bundles.finish().count
-                    bundles.reset()
+                    finish()
                     continue
                 }
                 break
             }
             number += 1
         }
+    }
+
+    private mutating func finish() {
+        let finished = bundles.finish()
+        bytes += finished.count
+        if kept != nil { kept?.append(contentsOf: finished.array) }
+        bundles.reset()
+    }
+
+    /// The bundles that writing `count` Observations fills.
+    mutating func finishedBundles(of count: Int) -> [UInt8] {
+        kept = []
+        run(count)
+        return kept ?? []
     }
 
     /// One Observation's bytes, to compare with copying them.

@@ -17,8 +17,8 @@ struct StageProbe {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let count = Int(arguments[2]), count > 0, count + warmup <= longest else {
             print(
-                "usage: StageProbe decode|map|ring|window|fhir|endtoend|templates|template|jmespath|jsonpath|compatible N"
-            )
+                "usage: StageProbe decode|map|ring|window|fhir|twin|endtoend|templates|template|jmespath|jsonpath"
+                    + "|compatible N")
             return
         }
         switch arguments[1] {
@@ -27,6 +27,9 @@ struct StageProbe {
         case "ring": measure(RingStage(), count)
         case "window": measure(WindowStage(), count)
         case "fhir": measure(FHIRStage(), count, warmup: warmupObservations)
+        case "twin":
+            guard BundleTwin.agrees() else { fatalError("the twin in C writes other bytes") }
+            measure(BundleTwin(), count, warmup: warmupObservations)
         case "endtoend": measure(EndToEndStage(.workload(count: warmup + count)), count)
         case "templates": measure(MappingComparisons.allTemplates(), count)
         case "template": measure(MappingComparisons.oneTemplate(), count)

@@ -14,7 +14,10 @@ extension ConfigurationLoader {
         let failed = log.all.contains { $0.severity == .error }
         let loaded = MappingLoader.load(mappings, defaultPeriod: settings.window, continuing: former, stored: stored)
         for diagnostic in loaded.diagnostics { log.add(diagnostic) }
-        if loaded.set != nil { MappingOverlap.check(settings, mappings, log: &log) }
+        if let set = loaded.set {
+            MappingOverlap.check(settings, mappings, log: &log)
+            for diagnostic in set.diagnostics(of: settings.output.profile, mappings) { log.add(diagnostic) }
+        }
         return (failed ? nil : loaded.set, log.all)
     }
 

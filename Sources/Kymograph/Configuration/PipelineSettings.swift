@@ -34,6 +34,8 @@ public struct PipelineSettings: Sendable {
         case standardOutput
         /// Rotating files in this directory.
         case directory(String)
+        /// Nowhere: a FHIR server gets everything.
+        case nowhere
     }
 
     /// Sources; empty for the default ones.
@@ -78,6 +80,8 @@ public struct PipelineSettings: Sendable {
     public var dictionary: String?
     /// File for dead letters, or nil.
     public var deadLetter: String?
+    /// The FHIR server that bundles go to, besides ``destination``.
+    public var server = ServerSettings()
     /// What is kept on disk.
     public var store = StoreSettings()
     /// Longest time for delivering what is there after the first signal to stop.
@@ -91,9 +95,9 @@ public struct PipelineSettings: Sendable {
     /// Decides what nobody stated about keeping data: a pure pipe from standard input to standard output keeps nothing,
     /// everything else keeps its data in the usual place of `environment`.
     public mutating func settleStore(environment: [String: String]) {
-        if !store.isStated {
+        if store.keeping == .auto {
             let isPipe = listeningSources.allSatisfy { $0.configuration.kind.canEnd } && destination == .standardOutput
-            store.isEphemeral = isPipe && store.directory == nil
+            store.keeping = isPipe && store.directory == nil && !server.isNamed ? .nothing : .everything
         }
         if store.directory == nil { store.directory = StoreDirectory.usual(environment) }
     }

@@ -7,7 +7,7 @@ enum SettingTable {
     private static let gibibyte = 1 << 30
 
     /// Keys of the whole pipeline; `sources` is not among them, for it holds keys of its own.
-    static let settings: [Setting<PipelineSettings>] = windows + output + systems + store + limits + machine
+    static let settings: [Setting<PipelineSettings>] = windows + output + systems + server + store + limits + machine
 
     private static let windows: [Setting<PipelineSettings>] = [
         .duration("window", \.window, atLeast: millisecond, "Period of templates that summarise and name none"),
@@ -34,18 +34,28 @@ enum SettingTable {
 
     private static let output: [Setting<PipelineSettings>] = [
         .single(
-            "output.to", "`stdout` or directory", "Where bundles go",
+            "output.to", "`stdout`, `none` or directory", "Where bundles go besides a FHIR server",
             read: { (text, settings) throws(SettingProblem) in
                 let place = try Setting<PipelineSettings>.notEmpty(text, "directory, or stdout")
-                settings.destination = place == "stdout" ? .standardOutput : .directory(place)
+                settings.destination =
+                    place == "stdout" ? .standardOutput : place == "none" ? .nowhere : .directory(place)
             },
-            shown: { if case .directory(let path) = $0.destination { path } else { "stdout" } }),
+            shown: { settings in
+                switch settings.destination {
+                case .directory(let path): path
+                case .standardOutput: "stdout"
+                case .nowhere: "none"
+                }
+            }),
         .choice(
             "output.format", \.output.format, [("bundle", .bundle), ("ndjson", .ndjson)],
             "One bundle or one Observation a line"),
         .choice(
             "output.fhirVersion", \.output.version, FHIRVersion.allCases.map { ($0.rawValue, $0) },
             "Version of FHIR; mappings that name one must name the same"),
+        .choice(
+            "output.profile", \.output.profile, OutputProfile.allCases.map { ($0.rawValue, $0) },
+            "Implementation guide that Observations follow: none, or `phd`, HL7 Personal Health Devices"),
         .choice(
             "output.bundle", \.output.bundleType,
             [("transaction", .transaction), ("batch", .batch), ("collection", .collection)],
@@ -81,7 +91,14 @@ enum SettingTable {
             "output.systems.deviceSubject", \.output.deviceSubjectSystem,
             "Identifier system of the Patient that stands for the wearer of a device without patient"),
         .uri("output.systems.encounter", \.output.encounterSystem, "Identifier system of encounters"),
+        .text(
+            "output.gateway", "text", \.output.gatewayText,
+            "Identifier of this gateway (EUI-64, as `FE-ED-AB-EE-DE-AD-77-C3`) for `output.profile: phd`"),
+        .uri("output.systems.gateway", \.output.gatewaySystem, "Identifier system of the gateway"),
         .uri("output.systems.observation", \.output.observationSystem, "Identifier system of Observations"),
+        .uri(
+            "output.systems.resource", \.output.resourceSystem,
+            "Identifier system of other resources that readings become"),
         .text("deadLetter", "file", \.deadLetter, "File for rejected readings, as NDJSON"),
     ]
 
@@ -103,19 +120,37 @@ enum SettingTable {
         .count("limits.values", \.scan.values, 1...most, "Most values of a document"),
     ]
 
+    private static let server: [Setting<PipelineSettings>] = [
+        .text("server.url", "URL", \.server.url, "Base URL of the FHIR server that gets all bundles"),
+        .choice(
+            "server.identity", \.server.identity,
+            [("create", .create), ("lookup", .lookup), ("lookupWithEncounter", .lookupWithEncounter)],
+            "Where Patients and Devices come from: made by kymo, or looked up; must be said"),
+        .choice(
+            "server.authorization", \.server.authorization,
+            ServerSettings.Authorization.allCases.map { ($0.rawValue, $0) }, "How the server learns who asks"),
+        .text("server.tokenFile", "file", \.server.tokenFile, "Bearer token"),
+        .text("server.user", "text", \.server.user, "User of basic authorization"),
+        .text("server.passwordFile", "file", \.server.passwordFile, "Password of basic authorization"),
+        .text("server.clientId", "text", \.server.clientID, "Client of OAuth 2 and SMART Backend Services"),
+        .text("server.secretFile", "file", \.server.secretFile, "Client secret of OAuth 2"),
+        .text("server.keyFile", "file", \.server.keyFile, "Private key of SMART Backend Services, PEM"),
+        .text("server.keyId", "text", \.server.keyID, "`kid` of that key in the registered key set"),
+        .text("server.scope", "text", \.server.scope, "Scopes to ask for, such as `system/*.cruds`"),
+        .text("server.tokenUrl", "URL", \.server.tokenURL, "Token endpoint; left out, the one that the server names"),
+        .text("server.caFile", "file", \.server.caFile, "Authorities to trust in place of the system's, PEM"),
+        .text("server.certificateFile", "file", \.server.certificateFile, "Client certificate, PEM"),
+        .text("server.certificateKeyFile", "file", \.server.certificateKeyFile, "Key of the client certificate, PEM"),
+        .choice("server.gzip", \.server.gzip, [("true", true), ("false", false)], "Whether bodies are compressed"),
+        .duration("server.timeout", \.server.timeout, atLeast: millisecond, "Longest time of a request"),
+        .count("server.connections", \.server.connections, 1...1_000, "Most requests at once"),
+    ]
+
     private static let store: [Setting<PipelineSettings>] = [
         .text("data", "directory", \.store.directory, "Directory for all that outlives the process"),
-        .single(
-            "ephemeral", "`true` or `false`",
-            "Whether nothing is kept on disk; the default is `true` from stdin alone to stdout without `data`",
-            read: { (text, settings) throws(SettingProblem) in
-                guard let isEphemeral = Bool(text) else {
-                    throw SettingProblem(message: "'\(text)' is neither true nor false", advice: "write one of them")
-                }
-                settings.store.isEphemeral = isEphemeral
-                settings.store.isStated = true
-            },
-            shown: { $0.store.isStated ? String($0.store.isEphemeral) : "" }),
+        .choice(
+            "ephemeral", \.store.keeping, [("auto", .auto), ("true", .nothing), ("false", .everything)],
+            "Whether nothing is kept on disk; `auto`: only from stdin alone to stdout, without `data`"),
         .size(
             "store.maxBytes", \.store.maxBytes, 1 << 20...1_024 * gibibyte,
             "Disk space of the store: old windows go first, then senders wait"),
@@ -154,6 +189,14 @@ enum SettingTable {
                 },
                 shown: { "0" + String($0.configuration.socketMode, radix: 8) }),
         ]
+}
+
+extension ObservationOptions {
+    /// ``gateway``, nil for none.
+    fileprivate var gatewayText: String? {
+        get { gateway.isEmpty ? nil : gateway }
+        set { gateway = newValue ?? "" }
+    }
 }
 
 extension PipelineSettings {

@@ -9,6 +9,8 @@ enum SettingsCheck {
         checkSystems(settings, log: &log)
         checkFiles(settings, log: &log)
         checkBundles(settings, log: &log)
+        checkProfile(settings, log: &log)
+        ServerCheck.check(settings, log: &log)
     }
 
     /// What two sources cannot share; nil for ports that the kernel chooses.
@@ -63,6 +65,28 @@ enum SettingsCheck {
         log.add(
             .warning, origin, "it has no effect in collections, which ask nothing of a server",
             advice: "choose transaction or batch as output.bundle, or leave it out")
+    }
+
+    /// The Personal Health Devices guide is of R4, and demands references that only bundles can hold.
+    private static func checkProfile(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        let output = settings.output
+        guard output.profile == .phd, let origin = settings.origins["output.profile"] else { return }
+        func refuse(_ key: String, _ message: String, _ advice: String) {
+            log.add(.error, settings.origins[key] ?? origin, message, advice: advice)
+        }
+        if ![.r4, .r4b].contains(output.version) {
+            refuse("output.fhirVersion", "the profile phd is of FHIR R4", "set output.fhirVersion to R4")
+        }
+        if output.format != .bundle {
+            refuse("output.format", "the profile phd needs references within bundles", "set output.format to bundle")
+        }
+        if output.bundleType == .batch {
+            refuse(
+                "output.bundle", "the profile phd needs references within bundles", "set output.bundle to transaction")
+        }
+        if output.gateway.isEmpty {
+            refuse("output.gateway", "the profile phd needs to know this gateway", "set output.gateway to its EUI-64")
+        }
     }
 
     private static func checkFiles(_ settings: PipelineSettings, log: inout ConfigurationLog) {

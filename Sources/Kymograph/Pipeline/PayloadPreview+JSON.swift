@@ -1,14 +1,15 @@
 import KymographCore
 
 extension PayloadPreview {
-    /// `{"measurements": […], "observations": […], "rejected": [{"reason", "detail"}]}`, without layout; lists that are
-    /// empty are left out.
+    /// `{"measurements": […], "observations": […], "resources": […], "rejected": [{"reason", "detail"}]}`, without
+    /// layout; lists that are empty are left out.
     public var json: [UInt8] {
         var writer = ByteWriter()
         writer.append("{")
         var isFirst = true
         append("measurements", measurements, &isFirst, to: &writer)
         append("observations", observations, &isFirst, to: &writer)
+        append("resources", resources, &isFirst, to: &writer)
         append("rejected", rejected.map(Self.json), &isFirst, to: &writer)
         writer.append("}")
         return writer.view.array

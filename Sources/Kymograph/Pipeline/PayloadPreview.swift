@@ -16,6 +16,8 @@ public struct PayloadPreview: Sendable {
     public var measurements: [[UInt8]] = []
     /// Observations with references by identifier, one JSON object each.
     public var observations: [[UInt8]] = []
+    /// Other resources, one JSON object each.
+    public var resources: [[UInt8]] = []
     /// What was rejected.
     public var rejected: [Rejected] = []
 
@@ -51,9 +53,10 @@ public struct PayloadPreview: Sendable {
         while let emission = machine.nextEmission() {
             var writer = ByteWriter()
             switch encoder.encode(machine.content(of: emission), into: &writer) {
+            case .written where encoder.takeResource(): resources.append(writer.view.array)
             case .written: observations.append(writer.view.array)
             case .skipped(let reason):
-                rejected.append(Rejected(reason: reason, bytes: [], detail: "nothing to write into an Observation"))
+                rejected.append(Rejected(reason: reason, bytes: [], detail: "nothing to write into a resource"))
             }
             machine.settle(emission)
         }

@@ -4,7 +4,7 @@ import KymographCore
 extension Pipeline {
     /// The store, unless everything stays in memory.
     static func openStore(_ settings: PipelineSettings) throws(PipelineError) -> Store? {
-        guard !settings.store.isEphemeral else { return nil }
+        guard settings.store.keeping == .everything else { return nil }
         guard let path = settings.store.directory else {
             throw PipelineError(
                 message: "there is no place for data: name one with --data DIR, or keep nothing with --ephemeral",
@@ -53,6 +53,7 @@ extension Pipeline {
     ) throws(SinkError) -> any BundleSink {
         switch settings.destination {
         case .standardOutput: return StandardOutputSink()
+        case .nowhere: return NoSink()
         case .directory(let path):
             var options = settings.rotation
             if options.compression != .none, let file = settings.dictionary {

@@ -80,15 +80,11 @@ public final class Pipeline: Sendable {
         laneSources = assignment
         rings = lanes.map { _ in (0..<settings.shards).map { _ in Ring(capacity: settings.ringSlots) } }
         output = OutputStage(sink: sink, ledger: ledger, control: control)
-        do throws(StoreError) {
-            if let store {
-                stage = try StoreStage(store, output: output, mappings: mappings, control: control)
-                store.begin(shards: settings.shards)
-            } else {
-                stage = nil
-            }
-        } catch {
-            throw PipelineError(error)
+        if let store {
+            stage = try StoreStage(store, settings: settings, output: output, mappings: mappings, control: control)
+            store.begin(shards: settings.shards)
+        } else {
+            stage = nil
         }
         dropNotes = stage.map { stage in
             KernelDropNotes(

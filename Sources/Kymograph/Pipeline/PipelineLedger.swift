@@ -57,7 +57,9 @@ final class PipelineLedger: Sendable {
         summary.amended = tally.amended
         summary.withheld = tally.withheld
         summary.observations = tally.observations
+        summary.resources = tally.resources
         summary.condensed = tally.condensed
+        summary.losses = tally.losses
         for source in sources {
             summary.received += source.receivedCount
             summary.notes.add(source.notesCount)

@@ -26,8 +26,12 @@ public struct PipelineSummary: Sendable {
     public var withheld = 0
     /// Observations written, replacements included.
     public var observations = 0
+    /// Other resources written, replacements included.
+    public var resources = 0
     /// Values that SampledData series have less than readings, because readings share a slot as their template asks.
     public var condensed = 0
+    /// Readings with no number, and values that could not be written, in Observations that say something else.
+    public var losses = ObservationLosses()
     /// Bytes of output before compression.
     public var bytes = 0
     /// Bundles, or blocks of NDJSON.
@@ -68,6 +72,13 @@ public struct PipelineSummary: Sendable {
         lines.append("kernel-dropped \(kernelDropped)\(drops.isEmpty ? "" : " (\(drops))")")
         lines.append(outputLine)
         if withheld > 0 { lines.append("withheld \(withheld): changed windows whose numbers no longer fit 18 digits") }
+        if losses.passedOver > 0 {
+            lines.append(
+                "passed over \(losses.passedOver): readings without a number among others of their Observation")
+        }
+        if losses.unwritten > 0 {
+            lines.append("unwritten \(losses.unwritten): values that could not be written, beside others that were")
+        }
         if notes.leftOut > 0 {
             lines.append("left out \(notes.leftOut): optional values whose expression selected several tokens")
         }
@@ -81,6 +92,7 @@ public struct PipelineSummary: Sendable {
 
     private var outputLine: String {
         var text = "windows \(windows), observations \(observations)"
+        if resources > 0 { text += ", other resources \(resources)" }
         if amended > 0 { text += " (\(amended) amended)" }
         if condensed > 0 { text += ", condensed readings \(condensed)" }
         text += ", bundles \(bundles), bytes \(bytes)"

@@ -67,7 +67,8 @@ extension ZstdDictionary {
         let samples = Array(documents.prefix(20_000))
         let joined = Array(samples.joined())
         var parameters = ZDICT_params_t()
-        parameters.compressionLevel = ZstdStream.usualLevel
+        // Of the levels, this one parses most like ``ZstdStream`` does with a dictionary.
+        parameters.compressionLevel = 1
         parameters.dictID = privateIdentifier(of: content)
         // Safe: every pointer is to an array that outlives the call, with its true count; sizes add up to `joined`.
         let size = unsafe ZDICT_finalizeDictionary(

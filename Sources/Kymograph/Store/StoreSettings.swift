@@ -2,10 +2,18 @@
 public struct StoreSettings: Sendable {
     /// The directory; nil for the usual one.
     public var directory: String?
-    /// Whether nothing is kept on disk. Settings made in code keep nothing unless they say so.
-    public var isEphemeral = true
-    /// Whether ``isEphemeral`` was stated, and is no default.
-    public var isStated = false
+    /// What is kept on disk.
+    public enum Keeping: Hashable, Sendable {
+        /// What the sources and sinks suggest, see ``PipelineSettings/settleStore(environment:)``.
+        case auto
+        /// Nothing: what is in memory is lost when the process dies.
+        case nothing
+        /// Everything that must outlive the process.
+        case everything
+    }
+
+    /// What is kept. With ``Keeping/auto`` a pipeline made in code keeps nothing.
+    public var keeping = Keeping.auto
     /// Most bytes of the database, old windows and bundles that wait for sinks together.
     public var maxBytes = 16 << 30
     /// Age, by the time of their readings, after which closed windows are dropped; 0 means never.

@@ -5,36 +5,29 @@ import Synchronization
 final class StoreStage: Sendable {
     let store: Store
     private let writer: StoreWriter
-    private let direct: DirectDelivery
-    private let runningDeliveries = LaneCount(1)
+    private let ways: DeliveryWays
     private let replayed = Mutex(StoreReplay.Outcome())
     private let control: PipelineControl
 
     init(
-        _ store: Store, output: OutputStage, mappings: MappingExchange, control: PipelineControl
-    ) throws(StoreError) {
+        _ store: Store, settings: PipelineSettings, output: OutputStage, mappings: MappingExchange,
+        control: PipelineControl
+    ) throws(PipelineError) {
         self.store = store
         self.control = control
-        writer = StoreWriter(store, mappings: mappings, control: control) { _ in }
-        do throws(SourceError) {
-            direct = try DirectDelivery(output: output, control: control) { [queue = store.queue] unit in
-                queue.submit(unit)
-            }
-        } catch {
-            throw StoreError(.unusable, error.message)
-        }
-        store.begin(direct: direct)
+        let ways = try DeliveryWays(store, settings, output: output, control: control)
+        self.ways = ways
+        writer = StoreWriter(store, mappings: mappings, control: control) { _ in ways.wake() }
         store.noteRunBegan(WallClock.now())
     }
+
+    /// How delivery to the FHIR server stands; nil without one.
+    var serverStatus: DeliveryStatus? { ways.serverStatus }
 
     /// Starts the threads.
     func start() {
         WorkerThread.start("kymo-store") { [writer] in writer.run() }
-        WorkerThread.start("kymo-output") { [self] in
-            direct.run()
-            runningDeliveries.leave()
-            control.noteChange()
-        }
+        ways.start()
     }
 
     /// Notes what a shard took from the journal of an earlier run.
@@ -50,12 +43,13 @@ final class StoreStage: Sendable {
         }
     }
 
-    /// Makes everything durable and delivers it; returns when that is done, or the pipeline is ended by force.
+    /// Makes everything durable and delivers it; returns when that is done, when a server cannot be delivered to now,
+    /// or when the pipeline is ended by force.
     func finish() {
-        direct.finish()
-        while !runningDeliveries.isZero, !control.isForced { Wait.milliseconds(1) }
+        ways.finishDirect()
         store.queue.close()
         while !writer.hasEnded, !control.isForced { Wait.milliseconds(1) }
+        ways.finish()
         if control.isForced { store.queue.force() }
     }
 

@@ -170,6 +170,9 @@ struct ExpressionEvaluator: ~Copyable {
         return found
     }
 
+    /// What the elements of a made array stand for.
+    func parts(of made: Int) -> [Int] { jmesPaths.parts(of: made) }
+
     // MARK: Tokens
 
     /// Whether a token was made by an expression, rather than found in the document.

@@ -18,7 +18,8 @@ extension Mapper {
             if !appendScalar(found, bytes) {
                 let fallback = rules.defaultText(rule)
                 let isContainer = found >= 0 && evaluator.token(found).isContainer
-                if isContainer { return value.isRequired || fallback != nil ? .invalidValue : nil }
+                let isRefused = value.isRequired || fallback != nil || value.takesSamples
+                if isContainer { return isRefused ? .invalidValue : nil }
                 guard let fallback else { return value.isRequired ? missing(found) : nil }
                 ruled.append(fallback)
             }

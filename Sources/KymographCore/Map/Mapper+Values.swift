@@ -33,12 +33,48 @@ extension Mapper {
             index += 1
         }
         // The reference writes Observations without any value (quirk 17).
-        if stored == 0, !template.isCompatible { throw failure(.missingValue, template.index, .value) }
+        if stored == 0, !template.isCompatible { throw emptiness(template, match, bytes) }
         if payload.count > Mapper.longestPayload - 16 { throw failure(.valueTooLong, template.index, .value) }
     }
 
     private func isScalar(_ found: Int) -> Bool {
         found >= 0 && !evaluator.token(found).isContainer
+    }
+
+    /// Why a reading has no value: the first that is no number, or that there is none.
+    @inline(never)
+    private mutating func emptiness(
+        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView
+    ) -> Failure {
+        for index in 0..<Int(template.valueCount) {
+            let value = values[Int(template.firstValue) + index]
+            guard value.isNumeric, value.rule < 0 else { continue }
+            let found = select(value.expression, template, match, bytes)
+            guard found >= 0 else { continue }
+            let token = evaluator.token(found)
+            guard token.kind != TokenKind.null, !token.isContainer else { continue }
+            let reason = number(found, bytes) == .inexact ? Rejection.inexactNumber : .invalidValue
+            return failure(reason, template.index, .value, value: index)
+        }
+        return failure(.missingValue, template.index, .value)
+    }
+
+    /// Keeps what is no number as the text that it is, so that the reading's other values are written and this one is
+    /// seen to be unusable. False where it must not be missing, or another entry may give it.
+    @inline(never)
+    private mutating func setAside(
+        _ value: ValueCode, _ found: Int, _ template: borrowing TemplateCode, _ bytes: ByteView
+    ) -> Bool {
+        guard !value.isRequired, !template.isCompatible else { return false }
+        var entries = 0
+        var index = Int(template.firstValue)
+        let end = index + Int(template.valueCount)
+        while index < end {
+            if values[index].slot == value.slot { entries += 1 }
+            index += 1
+        }
+        guard entries == 1 else { return false }
+        return storeText(value, found, template, bytes) == nil
     }
 
     /// Stores one value, or says why the reading must be rejected. An optional value that cannot be used is left out.
@@ -67,13 +103,20 @@ extension Mapper {
         if let reason = absence(value, found, template) { return reason }
         guard found >= 0 else { return nil }
         let token = evaluator.token(found)
+        if token.kind == TokenKind.array, value.takesSamples {
+            return readSamples(value, found, bytes, &stored)
+        }
         if token.kind == TokenKind.null || token.isContainer { return nil }
         if value.isNumeric {
-            guard token.kind == TokenKind.number || token.kind == TokenKind.string else { return .invalidValue }
+            guard token.kind == TokenKind.number || token.kind == TokenKind.string else {
+                return setAside(value, found, template, bytes) ? nil : .invalidValue
+            }
             switch template.isCompatible ? compatibleNumber(found, bytes) : number(found, bytes) {
             case .number(let number): store(number, in: Int(value.slot), &measurement)
-            case .malformed: return isMissing(value, template) ? .missingValue : .invalidValue
-            case .inexact: return .inexactNumber
+            case .malformed:
+                if isMissing(value, template) { return .missingValue }
+                return setAside(value, found, template, bytes) ? nil : .invalidValue
+            case .inexact: return setAside(value, found, template, bytes) ? nil : .inexactNumber
             }
         } else if let reason = storeText(value, found, template, bytes) {
             return reason
@@ -89,7 +132,8 @@ extension Mapper {
             guard value.isRequired else { return nil }
             let token = evaluator.token(found)
             if token.kind == TokenKind.null { return .nullValue }
-            return token.isContainer ? .invalidValue : nil
+            let isSamples = value.takesSamples && token.kind == TokenKind.array
+            return token.isContainer && !isSamples ? .invalidValue : nil
         }
         if found == ExpressionEvaluator.none { return value.isRequired ? .missingValue : nil }
         // Several tokens for an optional value end the event in the reference; here the value is left out (quirk 5).

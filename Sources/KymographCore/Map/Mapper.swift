@@ -17,6 +17,8 @@ public struct Mapper: ~Copyable {
     var text = ByteWriter(capacity: 256)
     /// Text of a value for its rule, with the text of its unit behind it.
     var ruled = ByteWriter(capacity: 256)
+    /// The samples of a waveform, while they are read.
+    var samples = RawArray<Decimal64>(capacity: 16)
     /// For documents that only the reference's reader takes; nil where nobody asks for its quirks.
     var leniency: Leniency?
     /// A document that was rewritten, as it came, while it is mapped: dead letters keep that.

@@ -217,6 +217,8 @@ extension MeasurementType {
                 isNumeric.append(false)
             }
             isNumeric[slot] = other.isNumeric[index]
+            while takesSamples.count <= slot { takesSamples.append(false) }
+            takesSamples[slot] = index < other.takesSamples.count && other.takesSamples[index]
             return slot
         }
         durationSlot = other.durationSlot.map { slots[$0] } ?? durationSlot

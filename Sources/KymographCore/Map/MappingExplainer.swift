@@ -235,7 +235,7 @@ private struct OutcomeTexts: MeasurementOutput {
         if slot < Measurement.inlineValues, let number = measurement.inline(slot) {
             writer.append(number)
         } else if let record = ValueRecord.find(slot, in: payload) {
-            record.isNumber ? writer.append(record.number(in: payload)) : writer.append(payload[record.bytes])
+            record.appendText(of: payload, to: &writer)
         } else {
             return nil
         }

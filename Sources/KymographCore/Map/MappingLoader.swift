@@ -182,6 +182,8 @@ public struct MappingLoader {
             name: draft.name, valueNames: draft.valueNames,
             grouping: draft.fhir?.grouping(defaultPeriod: defaultPeriod) ?? .instance,
             isNumeric: draft.valueNames.map { numeric.contains($0) })
+        let sampled = Set(draft.fhir?.valueUses.filter(\.takesSamples).map(\.name) ?? [])
+        type.takesSamples = draft.valueNames.map { sampled.contains($0) }
         type.needsFHIRTemplate = !measurementsOnly
         type.compatibility = compatibility(of: draft.name)
         if draft.hasStart {

@@ -144,7 +144,7 @@ extension MappingSet {
         for index in indexes {
             let linked = templates[index]
             flat.templates.append(code(linked, index: index, firstValue: flat.values.count))
-            flat.add(linked.template.values, slots: linked.slots, isNumeric: types[linked.type].isNumeric)
+            flat.add(linked.template.values, slots: linked.slots, reading: types[linked.type].readings)
         }
         return flat
     }

@@ -67,10 +67,10 @@ public enum MeasurementJSON {
         if let inline {
             writer.append(inline)
         } else if let record {
-            if record.isNumber {
-                writer.append(record.number(in: payload))
-            } else {
+            if record.kind == .text {
                 writer.appendJSON(payload[record.bytes])
+            } else {
+                record.appendText(of: payload, to: &writer)
             }
         }
         writer.append("\"}")

@@ -105,12 +105,12 @@ struct FlatTemplates {
     /// For each rule: what selects the text for the unit, where the rule needs one.
     var units: [ExpressionCode] = []
 
-    /// Adds the values of a template with their slots; `isNumeric` is that of each slot.
-    mutating func add(_ added: [DeviceTemplate.Value], slots: [Int], isNumeric: [Bool]) {
+    /// Adds the values of a template with their slots; `reading` is that of each slot.
+    mutating func add(_ added: [DeviceTemplate.Value], slots: [Int], reading: [ValueCode.Reading]) {
         for (value, slot) in zip(added, slots) {
             var code = ValueCode(
                 expression: ExpressionCode(value.expression), slot: Int16(slot), isRequired: value.isRequired,
-                isNumeric: isNumeric[slot])
+                reading: reading[slot])
             if let rule = value.rule {
                 code.rule = Int32(rules.count)
                 rules.append(rule)
@@ -128,5 +128,29 @@ struct ValueCode: BitwiseCopyable {
     var rule: Int32 = -1
     var slot: Int16
     var isRequired: Bool
-    var isNumeric: Bool
+    var reading: Reading
+
+    /// How a value is kept. The lowest bit is set where it is a number, the next where it may be an array of them.
+    enum Reading: UInt8 {
+        case text = 0
+        case number = 1
+        case textOrSamples = 2
+        case numberOrSamples = 3
+    }
+
+    @inline(__always)
+    var isNumeric: Bool { reading.rawValue & 1 != 0 }
+    @inline(__always)
+    var takesSamples: Bool { reading.rawValue & 2 != 0 }
+}
+
+extension MeasurementType {
+    /// How the value of each slot is kept. Arrays are none of the reference's values.
+    var readings: [ValueCode.Reading] {
+        isNumeric.indices.map { slot in
+            let mayBeArray = slot < takesSamples.count && takesSamples[slot] && compatibility == .none
+            if mayBeArray { return isNumeric[slot] ? .numberOrSamples : .textOrSamples }
+            return isNumeric[slot] ? .number : .text
+        }
+    }
 }

@@ -21,6 +21,13 @@ public enum Finding: String, CaseIterable, Sendable {
     case otherFHIRVersion = "other-fhir-version"
     case repeatedValue = "repeated-value"
 
+    // Resources that are no Observations.
+    case resourceType = "resource-type"
+    case resourceBody = "resource-body"
+    case noDeviceCode = "no-device-code"
+    case unknownElement = "unknown-element"
+    case missingElement = "missing-element"
+
     // Expressions and the rules of values.
     case expression
     case integerDivision = "integer-division"

@@ -23,6 +23,8 @@ public struct MeasurementType: Sendable {
     public var isNumeric: [Bool]
     /// The slot whose number is the length of the reading in nanoseconds (from `startExpression`), or nil.
     public var durationSlot: Int?
+    /// For each value slot: whether an array of numbers is taken as the samples of a waveform; a slot beyond does not.
+    public var takesSamples: [Bool] = []
     /// Whether readings are rejected when no FHIR template takes the type; false only where measurements are all that
     /// is asked for.
     public var needsFHIRTemplate = true

@@ -37,7 +37,23 @@ extension Rejection {
         case .unknownUnit: "the payload's unit must be one that the mapping lists under units"
         case .unmappedValue: "the value must be one that the mapping lists under map, or have a mapDefault"
         case .expressionFailed: "the expression failed while it was evaluated"
+        case .tooManySamples: "the samples of one reading are more than 16,000, or than fit in 16 KB"
         case .eventAborted: "with compatibility iomt-fhir an error ends the event"
+        default: deliveryExplanation
+        }
+    }
+
+    /// The part of ``explanation`` for what a server would not take.
+    private var deliveryExplanation: String {
+        switch self {
+        case .serverRefused: "the FHIR server refused the entry: mend the mapping or the server, then replay it"
+        case .entryTooLarge: "the entry alone is larger than the FHIR server takes: shorten the windows, then replay it"
+        case .identityNotFound: "the FHIR server has no such Device, Patient or Encounter: register it, then replay it"
+        case .identityAmbiguous: "the FHIR server has several resources of one identifier: merge them, then replay it"
+        case .identityNotDefined: "the sink's identity mode needs a patient or encounter that the reading does not name"
+        case .patientDeviceMismatch: "the FHIR server's Device belongs to another patient than the reading"
+        case .mergeFailed: "the Observation does not fit the one that the FHIR server holds"
+        case .malformedBundle: "what waited for the sink must be a transaction or batch in one line of JSON"
         default: name
         }
     }

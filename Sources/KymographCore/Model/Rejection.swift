@@ -1,7 +1,7 @@
 /// Every reason for which a reading does not arrive. Counted per source, dead-lettered with its bytes, never thrown.
 ///
 /// Raw values are stored in journals and dead-letter files: never renumber, only append.
-public enum Rejection: UInt8, CaseIterable, Sendable {
+public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// The payload is not JSON (RFC 8259).
     case invalidJSON = 0
     /// The payload is not UTF-8.
@@ -60,6 +60,24 @@ public enum Rejection: UInt8, CaseIterable, Sendable {
     case expressionFailed = 27
     /// An error elsewhere in the event ended it, as compatibility with the reference system demands.
     case eventAborted = 28
+    /// The samples of a waveform are more than one reading can hold.
+    case tooManySamples = 29
+    /// A server refused the entry, and would refuse it again.
+    case serverRefused = 30
+    /// The entry alone is larger than a server takes.
+    case entryTooLarge = 31
+    /// A server has no Device, Patient or Encounter of the reading's identifier.
+    case identityNotFound = 32
+    /// A server has several resources of one identifier.
+    case identityAmbiguous = 33
+    /// The reading lacks the patient or encounter that the sink's identity mode needs.
+    case identityNotDefined = 34
+    /// A server's Device belongs to another patient than the reading.
+    case patientDeviceMismatch = 35
+    /// The Observation cannot be merged into the one that a server holds.
+    case mergeFailed = 36
+    /// What waited for a sink is no bundle that a server could process.
+    case malformedBundle = 37
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }

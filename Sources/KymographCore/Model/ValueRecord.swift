@@ -1,17 +1,27 @@
-/// One value in a measurement's payload: a text, or a number beyond the four inline ones.
+/// One value in a measurement's payload: a text, a number beyond the four inline ones, or the samples of a waveform.
 ///
-/// Layout: slot (1 byte), kind (1), length (2, little-endian), then the bytes: a text's UTF-8, or a number's mantissa
-/// (8, little-endian) and exponent (1). Records follow each other in rising slot order.
+/// Layout: slot (1 byte), kind (1), length (2, little-endian), then the bytes: a text's UTF-8, a number's mantissa
+/// (8, little-endian) and exponent (1), or a ``SampleRecord``. Records follow each other in rising slot order.
 public struct ValueRecord {
+    /// What a record holds. Raw values are kept in archives.
+    public enum Kind: UInt8, Sendable, BitwiseCopyable {
+        case text = 0
+        case number = 1
+        case samples = 2
+    }
+
     /// Value slot.
     public var slot: Int
-    /// Whether it is a number.
-    public var isNumber: Bool
+    /// What it holds.
+    public var kind: Kind
     /// Where its bytes are in the payload.
     public var bytes: Range<Int>
 
     /// Bytes before the content.
     public static let headerBytes = 4
+
+    /// Whether it is a number.
+    public var isNumber: Bool { kind == .number }
 
     /// Reads the record at `offset` of `payload`, or nil at the end.
     public static func read(_ payload: ByteView, at offset: Int) -> ValueRecord? {
@@ -20,7 +30,8 @@ public struct ValueRecord {
         let start = offset + headerBytes
         precondition(start + length <= payload.count)
         return ValueRecord(
-            slot: Int(payload[offset]), isNumber: payload[offset + 1] == 1, bytes: start..<(start + length))
+            slot: Int(payload[offset]), kind: Kind(rawValue: payload[offset + 1]) ?? .text,
+            bytes: start..<(start + length))
     }
 
     /// Finds the record of `slot`, or nil.
@@ -42,24 +53,38 @@ public struct ValueRecord {
         return Decimal64(mantissa: Int64(bitPattern: mantissa), exponent: exponent)
     }
 
+    /// Appends what the record says as text: a number's digits, samples as SampledData has them.
+    public func appendText(of payload: ByteView, to writer: inout ByteWriter) {
+        switch kind {
+        case .text: writer.append(payload[bytes])
+        case .number: writer.append(number(in: payload))
+        case .samples: writer.append(samples: SampleReader(payload[bytes]))
+        }
+    }
+
     /// Appends a text record. `text` must be at most 65,535 bytes.
     public static func append(slot: Int, text: ByteView, to writer: inout ByteWriter) {
-        appendHeader(slot: slot, kind: 0, length: text.count, to: &writer)
-        writer.append(text)
+        append(slot: slot, .text, text, to: &writer)
+    }
+
+    /// Appends a record of texts or samples. `content` must be at most 65,535 bytes.
+    static func append(slot: Int, _ kind: Kind, _ content: ByteView, to writer: inout ByteWriter) {
+        appendHeader(slot: slot, kind, length: content.count, to: &writer)
+        writer.append(content)
     }
 
     /// Appends a number record.
     public static func append(slot: Int, number: Decimal64, to writer: inout ByteWriter) {
-        appendHeader(slot: slot, kind: 1, length: 9, to: &writer)
+        appendHeader(slot: slot, .number, length: 9, to: &writer)
         let bits = UInt64(bitPattern: number.mantissa)
         for index in 0..<8 { writer.append(UInt8(truncatingIfNeeded: bits >> UInt64(index * 8))) }
         writer.append(UInt8(bitPattern: number.exponent))
     }
 
-    private static func appendHeader(slot: Int, kind: UInt8, length: Int, to writer: inout ByteWriter) {
+    private static func appendHeader(slot: Int, _ kind: Kind, length: Int, to writer: inout ByteWriter) {
         precondition(slot < 256 && length < 65_536)
         writer.append(UInt8(slot))
-        writer.append(kind)
+        writer.append(kind.rawValue)
         writer.append(UInt8(truncatingIfNeeded: length))
         writer.append(UInt8(truncatingIfNeeded: length >> 8))
     }

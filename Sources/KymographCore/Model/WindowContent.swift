@@ -59,14 +59,37 @@ public struct WindowContent {
     private func recordedNumber(_ slot: Int, of reading: Measurement) -> Decimal64? {
         let payload = self.payload(of: reading)
         guard let record = ValueRecord.find(slot, in: payload) else { return nil }
-        if record.isNumber { return record.number(in: payload) }
-        return payload[record.bytes].decimal
+        switch record.kind {
+        case .number: return record.number(in: payload)
+        case .text: return payload[record.bytes].decimal
+        case .samples: return nil
+        }
+    }
+
+    /// Whether reading `index` has something in `slot` that is no number: a text, or the samples of a waveform.
+    func hasNoNumber(_ index: Int, slot: Int) -> Bool {
+        let reading = readings[index]
+        guard reading.payloadBytes > 0, number(index, slot: slot) == nil else { return false }
+        return ValueRecord.find(slot, in: payload(of: reading)) != nil
+    }
+
+    /// Whether reading `index` has a token in the series of `slot`: a number, or `E` for what is there instead.
+    @inline(__always)
+    func hasSample(_ index: Int, slot: Int) -> Bool {
+        number(index, slot: slot) != nil || hasNoNumber(index, slot: slot)
+    }
+
+    /// The samples of a waveform in `slot` of reading `index`, or nil.
+    func samples(_ index: Int, slot: Int) -> SampleReader? {
+        let payload = self.payload(of: readings[index])
+        guard let record = ValueRecord.find(slot, in: payload), record.kind == .samples else { return nil }
+        return SampleReader(payload[record.bytes])
     }
 
     /// The text in `slot` of reading `index`, or nil.
     public func text(_ index: Int, slot: Int) -> ByteView? {
         let payload = self.payload(of: readings[index])
-        guard let record = ValueRecord.find(slot, in: payload), !record.isNumber else { return nil }
+        guard let record = ValueRecord.find(slot, in: payload), record.kind == .text else { return nil }
         return payload[record.bytes]
     }
 

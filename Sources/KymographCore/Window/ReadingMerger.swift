@@ -8,14 +8,15 @@ struct ReadingMerger: ~Copyable {
     /// A value of either reading. Not private: without optimisation the compiler then loses its metadata (Swift 6.3).
     struct Value: BitwiseCopyable {
         var slot: Int
-        var isNumber: Bool
+        var kind: ValueRecord.Kind
         var number: Decimal64
         var textStart: Int
         var textEnd: Int
         var isTextNew: Bool
         var received: Instant
 
-        /// Where its text is in the new or the stored payload.
+        var isNumber: Bool { kind == .number }
+        /// Where its text, or the record of its samples, is in the new or the stored payload.
         var text: Range<Int> { textStart..<textEnd }
     }
 
@@ -102,7 +103,7 @@ struct ReadingMerger: ~Copyable {
         for slot in 0..<Measurement.inlineValues {
             guard let number = reading.inline(slot) else { continue }
             let value = Value(
-                slot: slot, isNumber: true, number: number, textStart: 0, textEnd: 0, isTextNew: isNew,
+                slot: slot, kind: .number, number: number, textStart: 0, textEnd: 0, isTextNew: isNew,
                 received: reading.received)
             body(&self, value)
         }
@@ -110,7 +111,7 @@ struct ReadingMerger: ~Copyable {
         while let record = ValueRecord.read(payload, at: offset) {
             let number = record.isNumber ? record.number(in: payload) : Decimal64(mantissa: 0)
             let value = Value(
-                slot: record.slot, isNumber: record.isNumber, number: number,
+                slot: record.slot, kind: record.kind, number: number,
                 textStart: record.bytes.lowerBound, textEnd: record.bytes.upperBound, isTextNew: isNew,
                 received: reading.received)
             body(&self, value)
@@ -153,7 +154,7 @@ struct ReadingMerger: ~Copyable {
     }
 
     private func isEqual(_ one: Value, _ other: Value, _ storedPayload: ByteView, _ newPayload: ByteView) -> Bool {
-        guard one.isNumber == other.isNumber else { return false }
+        guard one.kind == other.kind else { return false }
         if one.isNumber { return one.number.isEqualInValue(to: other.number) }
         let text = (one.isTextNew ? newPayload : storedPayload)[one.text]
         return text.equals((other.isTextNew ? newPayload : storedPayload)[other.text])
@@ -170,7 +171,7 @@ struct ReadingMerger: ~Copyable {
             isMixed = isMixed || value.received != reading.received
             if !value.isNumber {
                 let payload = value.isTextNew ? newPayload : storedPayload
-                ValueRecord.append(slot: value.slot, text: payload[value.text], to: &writer)
+                ValueRecord.append(slot: value.slot, value.kind, payload[value.text], to: &writer)
             } else if value.slot < Measurement.inlineValues {
                 reading.setInline(value.slot, value.number)
             } else {

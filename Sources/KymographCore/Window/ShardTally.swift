@@ -16,8 +16,12 @@ public struct ShardTally: Sendable {
     public var withheld = 0
     /// Observations written.
     public var observations = 0
+    /// Other resources written.
+    public var resources = 0
     /// Values that series have less than readings, by the policy of a SampledData template for readings of one slot.
     public var condensed = 0
+    /// Readings with no number, and values that could not be written, in Observations that say something else.
+    public var losses = ObservationLosses()
 
     /// Nothing counted.
     public init() {}
@@ -40,6 +44,9 @@ public struct ShardTally: Sendable {
         amended += other.amended
         withheld += other.withheld
         observations += other.observations
+        resources += other.resources
         condensed += other.condensed
+        losses.passedOver += other.losses.passedOver
+        losses.unwritten += other.losses.unwritten
     }
 }

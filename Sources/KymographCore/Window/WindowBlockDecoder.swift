@@ -159,10 +159,13 @@ struct WindowBlockDecoder {
         while offset < bytes.count {
             guard offset + ValueRecord.headerBytes <= bytes.count else { return false }
             let length = Int(bytes[offset + 2]) | Int(bytes[offset + 3]) << 8
-            guard bytes[offset + 1] == 0 || (bytes[offset + 1] == 1 && length == 9) else { return false }
-            guard Int(bytes[offset]) > lastSlot else { return false }
+            guard let kind = ValueRecord.Kind(rawValue: bytes[offset + 1]) else { return false }
+            guard kind != .number || length == 9, Int(bytes[offset]) > lastSlot else { return false }
             lastSlot = Int(bytes[offset])
-            offset += ValueRecord.headerBytes + length
+            let start = offset + ValueRecord.headerBytes
+            offset = start + length
+            guard offset <= bytes.count else { return false }
+            guard kind != .samples || SampleRecord.isSound(bytes[start..<offset]) else { return false }
         }
         return offset == bytes.count
     }

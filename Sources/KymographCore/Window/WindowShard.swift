@@ -225,8 +225,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             case .skipped(let reason):
                 return skip(emission, reason)
             case .added(let condensed):
-                tally.observations += 1
+                if bundles.takeResource() { tally.resources += 1 } else { tally.observations += 1 }
                 tally.condensed += condensed
+                tally.losses.passedOver += bundles.losses.passedOver
+                tally.losses.unwritten += bundles.losses.unwritten
                 if emission.status == .amended { tally.amended += 1 } else { tally.windows += 1 }
                 if bundleSince == nil { bundleSince = now }
                 return

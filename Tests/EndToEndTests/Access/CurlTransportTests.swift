@@ -110,7 +110,7 @@ import Testing
         let transport = CurlTransport()
         for _ in 0..<5 {
             #expect(try await transport.send(get("/bye")).get().status == 200)
-            while try await CurlTransport().send(get("/stats")).get().json["open"]?.digits != "1" {}
+            try await server.wait(for: "1") { $0["open"] }
         }
         #expect(try await server.count("/bye") == "5")
     }
@@ -185,6 +185,15 @@ import Testing
         #expect(try await transport.send(get("/echo")).get().status == 200)
     }
 
+    @Test func hearsWhatIsSaidBeforeTheEndOfARequest() async throws {
+        let transport = CurlTransport()
+        let body = [UInt8](repeating: 0x20, count: 20_000_000)
+        for _ in 0..<20 {
+            let response = try await transport.send(HTTPRequest("POST", server.url("/early?n=413"), body: body)).get()
+            #expect(response.status == 413)
+        }
+    }
+
     @Test(arguments: [
         "ftp://127.0.0.1/", "file:///etc/passwd", "http://kymo:hunter2@127.0.0.1/", "http:///", "http://127.0.0.1:0/",
         "http://127.0.0.1/ a", "http://127.0.0.1/\r\nX: hunter2", "http://127.0.0.1/#hunter2", "",
@@ -235,7 +244,7 @@ import Testing
             ends.withLock { $0.append(kind) }
         }
         transport.submit(get("/stall"), completion: note)
-        while try await server.count("/stall") != "1" {}
+        try await server.wait(for: "1") { $0["paths"]?["/stall"] }
         transport.submit(get("/echo"), completion: note)
         transport.close()
         #expect(ends.withLock { $0.map { $0 == .lost ? 1 : $0 == .closed ? 2 : 3 }.sorted() } == [1, 2])

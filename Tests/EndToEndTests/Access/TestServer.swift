@@ -36,6 +36,17 @@ final class TestServer {
     /// The URL of a path, with TLS.
     func secureURL(_ path: String) -> String { "https://localhost:\(port)\(path)" }
 
+    /// Waits until one figure of `/stats` is what is expected.
+    func wait(for expected: String, _ figure: (JSONTree) -> JSONTree?) async throws {
+        let transport = CurlTransport()
+        for _ in 0..<1_000 {
+            let stats = try await transport.send(HTTPRequest("GET", url("/stats"))).get().json
+            if figure(stats)?.digits == expected { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw WaitError(description: "the server has not counted \(expected)")
+    }
+
     /// How often a path was asked for.
     func count(_ path: String) async throws -> String {
         let stats = try await CurlTransport().send(HTTPRequest("GET", url("/stats"))).get().json

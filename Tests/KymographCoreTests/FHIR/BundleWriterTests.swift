@@ -86,7 +86,7 @@ import Testing
         let window = heartRate(minute: 0)
         #expect(window.withContent { writer.add($0) } == .added(condensedValues: 0))
         #expect(window.withContent { writer.add($0) } == .repeated)
-        #expect(writer.observationCount == 1)
+        #expect(writer.contentCount == 1)
         writer.reset()
         #expect(window.withContent { writer.add($0) } == .added(condensedValues: 0))
     }

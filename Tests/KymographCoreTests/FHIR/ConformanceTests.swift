@@ -70,7 +70,7 @@ import Testing
                 #expect(window.withContent { writer.add($0) } != .full)
             }
         }
-        #expect(writer.observationCount == 40)
+        #expect(writer.contentCount == 40)
         return writer.finish().string
     }
 

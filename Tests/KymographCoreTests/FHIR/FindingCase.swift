@@ -61,7 +61,57 @@ extension FindingCase {
         {"valueType":"SampledData","valueName":"v","unit":"mV","defaultPeriod":4}
         """
 
-    static let all = codings + units + groupings + series + vitalSigns + pressures
+    private static func waveform(_ members: String, name: String = "\"valueName\":\"v\"") -> String {
+        "\"codes\":[],\"value\":{\"valueType\":\"SampledData\",\(name),\"unit\":\"mV\",\"code\":\"mV\",\(members)}"
+    }
+
+    private static let names = (0..<17).map { "\"\($0)\"" }.joined(separator: ",")
+
+    private static let waveforms = [
+        FindingCase(
+            "wrong-period", waveform("\"dimensions\":2"), waveform("\"dimensions\":2,\"rateName\":\"r\""), "apart"),
+        FindingCase(
+            "wrong-period", waveform("\"dimensions\":2,\"defaultPeriod\":\"auto\""),
+            waveform("\"dimensions\":2,\"defaultPeriod\":4"), "apart"),
+        FindingCase(
+            "wrong-period", waveform("\"dimensions\":0,\"defaultPeriod\":4"),
+            waveform("\"dimensions\":256,\"defaultPeriod\":4"), "dimensions", "256"),
+        FindingCase(
+            "wrong-period", waveform("\"rateName\":\"r\",\"periodName\":\"p\""), waveform("\"periodName\":\"p\""),
+            "rateName", "periodName"),
+        FindingCase(
+            "wrong-period", waveform("\"dimensions\":3,\"defaultPeriod\":4", name: "\"valueNames\":[\"I\",\"II\"]"),
+            waveform("\"dimensions\":2,\"defaultPeriod\":4", name: "\"valueNames\":[\"I\",\"II\"]"), "2 valueNames"),
+        FindingCase(
+            "missing-field", waveform("\"defaultPeriod\":4", name: "\"valueNames\":[\(names)]"),
+            waveform("\"defaultPeriod\":4", name: "\"valueNames\":[\(names.dropLast(5))]"), "1 to 16"),
+        FindingCase(
+            "missing-field", waveform("\"defaultPeriod\":4", name: "\"valueNames\":[\"I\"],\"valueName\":\"v\""),
+            waveform("\"defaultPeriod\":4", name: "\"valueNames\":[\"I\"]"), "valueName"),
+        FindingCase(
+            "single-sample", waveform("\"defaultPeriod\":4"), waveform("\"defaultPeriod\":4,\"dimensions\":1"),
+            "one sample"),
+        FindingCase(
+            "unknown-field", waveform("\"rate\":4,\"dimensions\":1,\"defaultPeriod\":4"),
+            waveform("\"dimensions\":1,\"defaultPeriod\":4"), "rate"),
+    ]
+
+    private static func ranges(_ members: String) -> String {
+        "\"codes\":[],\"value\":{\"valueType\":\"Statistics\",\"valueName\":\"v\",\"code\":\"%\"\(members)}"
+    }
+
+    private static let shares = ",\"timeInRanges\":[{\"text\":\"low\",\"below\":5}]"
+
+    private static let holdTimes = [
+        FindingCase(
+            "misplaced-member", ranges(",\"holdTime\":\"15m\""), ranges("\(shares),\"holdTime\":\"15m\""),
+            "'holdTime'", "timeInRanges"),
+        FindingCase(
+            "wrong-period", ranges("\(shares),\"holdTime\":\"long\""), ranges("\(shares),\"holdTime\":\"15m\""),
+            "'long' is no length"),
+    ]
+
+    static let all = codings + units + groupings + series + waveforms + holdTimes + vitalSigns + pressures
 
     private static func series(_ members: String) -> String {
         "\"codes\":[],\"period\":\"1m\",\"value\":\(sampled.dropLast()),\(members)}"
@@ -79,6 +129,10 @@ extension FindingCase {
             "'compact' cannot be true", "remove one"),
         FindingCase(
             "unknown-choice", series("\"collision\":\"first\""), series("\"collision\":\"mean\""), "collision 'first'"),
+        FindingCase(
+            "wrong-limit", series("\"compact\":true,\"factor\":2"), series("\"origin\":1,\"factor\":2"), "compact",
+            "factor"),
+        FindingCase("wrong-limit", series("\"factor\":0"), series("\"factor\":-0.5"), "factor"),
         FindingCase("wrong-period", series("\"defaultPeriod\":0"), series("\"defaultPeriod\":\"auto\""), "above zero"),
     ]
 

@@ -1,4 +1,4 @@
-import KymographCore
+@testable import KymographCore
 import Testing
 
 @Suite struct SeriesTests {
@@ -82,8 +82,14 @@ import Testing
         window.add(first, [0: "60"])
         window.add(first + 1, [0: "61"])
         window.add(last, [0: "62"])
-        let outcome = pipeline.text(window).outcome
-        #expect(outcome == (isWritten ? .written(condensedValues: 0) : .skipped(.valueTooLong)))
+        let (text, outcome) = pipeline.text(window)
+        #expect(outcome == .written(condensedValues: 0))
+        // What the readings have in common is written without their series, too.
+        let components = try TextJSON.parse(text).member("component")
+        let series = try #require(components?.elements?.last)
+        #expect(series.text("code.coding.0.code") == "149530")
+        #expect(series.text("dataAbsentReason.coding.0.code") == (isWritten ? nil : "error"))
+        #expect((series.member("valueSampledData") != nil) == isWritten)
     }
 
     @Test(arguments: 0..<60 as Range<UInt64>) func decodedSeriesIsTheReadings(seed: UInt64) throws {

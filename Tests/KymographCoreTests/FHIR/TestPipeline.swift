@@ -17,9 +17,21 @@ struct TestPipeline {
     /// As ``init(_:durationSlot:)``.
     init(list bodies: [String], durationSlot: Int? = nil) throws {
         let shells = bodies.map { "{\"templateType\":\"CodeValueFhir\",\"template\":\($0)}" }
+        try self.init(shells: shells, durationSlot: durationSlot)
+    }
+
+    /// Loads `bodies`: ResourceFhir templates without their shell, for output in `version`.
+    init(resources bodies: String..., version: FHIRVersion = .r4, durationSlot: Int? = nil) throws {
+        let shells = bodies.map { "{\"templateType\":\"ResourceFhir\",\"template\":\($0)}" }
+        try self.init(shells: shells, version: version, durationSlot: durationSlot)
+    }
+
+    /// Loads templates with their shells.
+    init(shells: [String], version: FHIRVersion = .r4, durationSlot: Int? = nil) throws {
+        options.version = version
         let file = "{\"templateType\":\"CollectionFhir\",\"template\":[\(shells.joined(separator: ","))]}"
         var log = DiagnosticLog(file: "fhir.json")
-        let loaded = FHIRTemplateLoader.load(try TextJSON.parse(file), log: &log)
+        let loaded = FHIRTemplateLoader.load(try TextJSON.parse(file), version: version, log: &log)
         try #require(!log.hasErrors, "\(log.all.map(\.text))")
         for template in loaded {
             let uses = template.valueUses

@@ -1,5 +1,5 @@
 import COpenSSL
-import KymographCore
+@testable import KymographCore
 
 /// Builds the content of a window by hand.
 struct TestWindow: ~Copyable {
@@ -25,8 +25,11 @@ struct TestWindow: ~Copyable {
         end = start + seconds * TestWindow.second
     }
 
-    /// Adds a reading `offset` nanoseconds after the start.
-    mutating func add(_ offset: Int64, _ numbers: [Int: String] = [:], texts: [Int: String] = [:], zone: Int16? = nil) {
+    /// Adds a reading `offset` nanoseconds after the start. `arrays` are samples: numbers, `E`, `L` and `U`.
+    mutating func add(
+        _ offset: Int64, _ numbers: [Int: String] = [:], texts: [Int: String] = [:], arrays: [Int: [String]] = [:],
+        zone: Int16? = nil
+    ) {
         let instant = Instant(nanoseconds: start + offset)
         var reading = Measurement(instant: instant, received: instant)
         reading.offsetMinutes = zone ?? UTCOffset.none
@@ -42,10 +45,27 @@ struct TestWindow: ~Copyable {
         for (slot, text) in texts.sorted(by: { $0.key < $1.key }) {
             Array(text.utf8).withByteView { ValueRecord.append(slot: slot, text: $0, to: &payloads) }
         }
+        for (slot, samples) in arrays.sorted(by: { $0.key < $1.key }) { add(samples, slot: slot) }
         reading.series = UInt32(place / 64)
         reading.payloadBytes = UInt16(payloads.count - place)
         while payloads.count % 64 != 0 { payloads.append(0) }
         append(reading)
+    }
+
+    private mutating func add(_ samples: [String], slot: Int) {
+        var content = ByteWriter()
+        let isExact = SampleRecord.append(RawArray(samples.map(TestWindow.placeholder)), to: &content)
+        precondition(isExact)
+        ValueRecord.append(slot: slot, .samples, content.view, to: &payloads)
+    }
+
+    private static func placeholder(_ sample: String) -> Decimal64 {
+        switch sample {
+        case "E": SampleRecord.placeholder(.missing)
+        case "L": SampleRecord.placeholder(.below)
+        case "U": SampleRecord.placeholder(.above)
+        default: decimal(sample)
+        }
     }
 
     private mutating func append(_ reading: Measurement) { readings.append(reading) }

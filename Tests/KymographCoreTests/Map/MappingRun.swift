@@ -52,7 +52,10 @@ struct CollectingOutput: ~Copyable, MeasurementOutput {
     private func value(_ slot: Int, _ measurement: KymographCore.Measurement, _ payload: ByteView) -> String? {
         if slot < KymographCore.Measurement.inlineValues, let number = measurement.inline(slot) { return plain(number) }
         guard let record = ValueRecord.find(slot, in: payload) else { return nil }
-        return record.isNumber ? plain(record.number(in: payload)) : payload[record.bytes].string
+        if record.isNumber { return plain(record.number(in: payload)) }
+        var text = ByteWriter()
+        record.appendText(of: payload, to: &text)
+        return text.view.string
     }
 
     private func plain(_ number: Decimal64) -> String {

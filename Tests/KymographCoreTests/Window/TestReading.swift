@@ -1,9 +1,11 @@
-import KymographCore
+@testable import KymographCore
 
 /// A value of a test reading.
 enum TestValue: Equatable {
     case number(Int64, Int8)
     case text(String)
+    /// The samples of a waveform.
+    case samples([Int64])
 
     func isSame(as other: TestValue) -> Bool {
         switch (self, other) {
@@ -19,6 +21,7 @@ enum TestValue: Equatable {
         switch self {
         case .number(let mantissa, let exponent): "\(mantissa)e\(exponent)"
         case .text(let text): "'\(text)'"
+        case .samples(let samples): "[\(samples.map(String.init).joined(separator: " "))]"
         }
     }
 }
@@ -55,6 +58,11 @@ struct TestReading {
                 }
             case .text(let text):
                 Array(text.utf8).withByteView { ValueRecord.append(slot: slot, text: $0, to: &payload) }
+            case .samples(let samples):
+                var content = ByteWriter()
+                let isExact = SampleRecord.append(RawArray(samples.map { Decimal64(mantissa: $0) }), to: &content)
+                precondition(isExact)
+                ValueRecord.append(slot: slot, .samples, content.view, to: &payload)
             }
         }
         result.payloadBytes = UInt16(payload.count)
@@ -70,6 +78,10 @@ extension WindowContent {
             for slot in 0..<16 {
                 if let words = self.text(index, slot: slot) {
                     text += " \(slot)='\(words.string)'"
+                } else if let samples = samples(index, slot: slot) {
+                    var tokens = ByteWriter()
+                    tokens.append(samples: samples)
+                    text += " \(slot)=[\(tokens.view.string)]"
                 } else if let number = number(index, slot: slot) {
                     text += " \(slot)=\(number.mantissa)e\(number.exponent)"
                 }

@@ -16,6 +16,11 @@ import Testing
             var reading = TestReading(instant: instant, received: received)
             if random.once(in: 4) { reading.offset = Int16(random.int(-900...900)) }
             for slot in 0..<8 where random.once(in: 3) {
+                if random.once(in: 5) {
+                    let samples = (0..<random.int(1...30)).map { _ in Int64(random.int(-9_000...9_000)) }
+                    reading.values[slot] = .samples(samples)
+                    continue
+                }
                 let mantissa = random.once(in: 3) ? extremes[random.int(0...7)] : Int64(random.int(0...200))
                 reading.values[slot] =
                     random.once(in: 4)

@@ -29,6 +29,16 @@ import Testing
         #expect(WindowMergeTests.final([late, early]) == ("1000000000 -32768 0=2e0 8='new'", [.accepted, .conflict]))
     }
 
+    @Test func samplesOfAWaveformAreOneValue() {
+        let early = WindowMergeTests.reading([1: .number(500, 0), 5: .samples([-3, 70, 4_000])], received: 1)
+        let late = WindowMergeTests.reading([1: .number(500, 0), 5: .samples([-3, 70, 4_001])], received: 2)
+        let again = WindowMergeTests.final([early, early])
+        #expect(again == ("1000000000 -32768 1=500e0 5=[-3 70 4000]", [.accepted, .duplicate]))
+        let expected = "1000000000 -32768 1=500e0 5=[-3 70 4001]"
+        #expect(WindowMergeTests.final([early, late]) == (expected, [.accepted, .conflict]))
+        #expect(WindowMergeTests.final([late, early]) == (expected, [.accepted, .conflict]))
+    }
+
     @Test func aTextAndANumberConflict() {
         let number = WindowMergeTests.reading([0: .number(1, 0)], received: 1)
         let text = WindowMergeTests.reading([0: .text("1")], received: 2)

@@ -23,8 +23,13 @@ import Testing
     @Test func everyDocumentedVariableWorks() {
         for row in ConfigurationReference.settingsTable.split(separator: "\n").dropFirst(2) {
             let cells = row.split(separator: "|").map { String($0).replacing("`", with: "").trimmed }
-            let value = cells[2].isEmpty ? "value" : cells[2]
-            let result = load("", environment: [cells[3]: value])
+            let literal = String(row.split(separator: "|")[1]).trimmed.hasPrefix("`")
+            let form = cells[1].split(separator: " ").first.map(String.init) ?? "value"
+            let value =
+                !cells[2].isEmpty ? cells[2] : cells[1] == "URL" ? "http://127.0.0.1/" : literal ? form : "value"
+            // A server must be told where Patients come from, and how it is authorized.
+            let companions = cells[0] == "server.url" ? ["KYMO_SERVER_IDENTITY": "lookup"] : [:]
+            let result = load("", environment: companions.merging([cells[3]: value]) { $1 })
             #expect(result.settings.origins[cells[0]]?.subject == cells[3])
             #expect(result.diagnostics.filter { $0.severity == .error }.isEmpty)
         }

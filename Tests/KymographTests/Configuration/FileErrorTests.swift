@@ -9,7 +9,7 @@ import Testing
             "a: 1\nlanes: 2",
             "1:1: error: unknown key 'a'; the keys here are window, lateness, idle, lateHold, maxFuture, "
                 + "identity, "
-                + "mappings, compatibility, watch, output, deadLetter, data, ephemeral, store, limits, "
+                + "mappings, compatibility, watch, output, deadLetter, server, data, ephemeral, store, limits, "
                 + "lanes, shards, ringSlots, drain, sources"
         ),
         ("output:\n  fromat: bundle", "2:3: error: unknown key 'output.fromat'; did you mean 'format'?"),
@@ -25,6 +25,31 @@ import Testing
     ])
     func unknownKeys(file: String, message: String) {
         #expect(messages(file) == ["kymo.yaml:\(message)"])
+    }
+
+    /// The Personal Health Devices guide cannot be followed by everything.
+    @Test(arguments: [
+        (
+            "",
+            "1:19: error: output.profile: the profile phd needs to know this gateway; set output.gateway to its EUI-64"
+        ),
+        (
+            ", gateway: g, fhirVersion: R5",
+            "1:49: error: output.fhirVersion: the profile phd is of FHIR R4; set output.fhirVersion to R4"
+        ),
+        (
+            ", gateway: g, format: ndjson",
+            "1:44: error: output.format: the profile phd needs references within bundles; set output.format to bundle"
+        ),
+        (
+            ", gateway: g, bundle: batch",
+            "1:44: error: output.bundle: the profile phd needs references within bundles; "
+                + "set output.bundle to transaction"
+        ),
+    ])
+    func personalHealthDevices(members: String, message: String) {
+        #expect(messages("output: {profile: phd\(members)}") == ["kymo.yaml:\(message)"])
+        #expect(messages("output: {profile: phd, gateway: g, fhirVersion: R4B, bundle: collection}") == [])
     }
 
     @Test(arguments: [

@@ -27,6 +27,8 @@ import Testing
         summary.amended = 1
         summary.observations = 5
         summary.condensed = 2
+        summary.losses.passedOver = 6
+        summary.losses.unwritten = 8
         summary.bundles = 2
         summary.bytes = 1_234
         summary.undeliveredBundles = 1
@@ -38,6 +40,8 @@ import Testing
                 "kernel-dropped 7 (udp 127.0.0.1:5757 4, udp [::1]:5757 3)",
                 "windows 4, observations 5 (1 amended), condensed readings 2, bundles 2, bytes 1234, "
                     + "123.4 bytes per reading",
+                "passed over 6: readings without a number among others of their Observation",
+                "unwritten 8: values that could not be written, beside others that were",
                 "undelivered bundles 1",
             ])
         #expect(summary.liveLine == "received 20, rejected 4, kernel-dropped 7, windows 4, observations 5")

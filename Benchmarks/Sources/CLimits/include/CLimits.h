@@ -30,6 +30,38 @@ uint64_t limits_ring_alone(uint64_t count, uint32_t capacity);
 /// Copies an Observation of `length` bytes `times` times, as a writer that had nothing to decide would.
 uint64_t limits_copy(const uint8_t *bytes, size_t length, uint64_t times);
 
+/// A number of a window.
+typedef struct {
+    int64_t mantissa;
+    int8_t exponent;
+    uint8_t is_present;
+} limits_sample;
+
+/// A window of heart rates of one device; times in milliseconds.
+typedef struct {
+    const uint8_t *device;
+    size_t device_length;
+    int64_t start;
+    int64_t end;
+    const limits_sample *samples;
+    size_t count;
+} limits_window;
+
+/// Writes windows of heart rates into bundles, as the product does with the benchmark's mapping: the same bytes.
+typedef struct limits_bundles limits_bundles;
+
+limits_bundles *limits_bundles_make(void);
+void limits_bundles_free(limits_bundles *bundles);
+
+/// Adds the Observation of `window`; 0 when the bundle is full: finish it, reset, and add the window again.
+int limits_bundles_add(limits_bundles *bundles, const limits_window *window);
+
+/// Completes the bundle; its bytes are valid until the next call.
+const uint8_t *limits_bundles_finish(limits_bundles *bundles, size_t *length);
+
+/// Starts the next bundle.
+void limits_bundles_reset(limits_bundles *bundles);
+
 /// One window per series updated in a dense array: count, sum, least, greatest. The floor for a window update.
 uint64_t limits_windows(const uint32_t *series, const int64_t *values, size_t count, uint32_t series_count);
 

@@ -16,19 +16,21 @@ public struct BundleWriter: ~Copyable, Sendable {
         case repeated
     }
 
-    private(set) var encoder: ObservationEncoder
+    var encoder: ObservationEncoder
     private let maxEntries: Int
     private let maxBytes: Int
     var output: ByteWriter
     var scratch = ByteWriter(capacity: 256)
     var resources = KeyTable()
-    private var identities = KeyTable()
+    var identities = KeyTable()
     private var isFull = false
     private var isFinished = false
     /// Entries (or lines) so far.
     public private(set) var entryCount = 0
-    /// Observations so far.
-    public private(set) var observationCount = 0
+    /// Observations and other resources of readings so far.
+    public internal(set) var contentCount = 0
+    /// What the Observation of the last addition does not say of its readings.
+    public var losses: ObservationLosses { encoder.losses }
 
     /// Writes with `encoder`; a bundle ends before it has more than `maxEntries` entries (Patients and Devices count)
     /// or more than `maxBytes` bytes, but always takes one Observation, however large.
@@ -53,10 +55,10 @@ public struct BundleWriter: ~Copyable, Sendable {
         let entries = entryCount
         let outcome = encoder.options.format == .ndjson ? addLine(content) : addEntries(content)
         // The closing bytes count too.
-        if entryCount > maxEntries || output.count + 3 > maxBytes, observationCount > 1 {
+        if entryCount > maxEntries || output.count + 3 > maxBytes, contentCount > 1 {
             output.truncate(to: mark)
             entryCount = entries
-            observationCount -= 1
+            contentCount -= 1
             isFull = true
             return .full
         }
@@ -79,7 +81,7 @@ public struct BundleWriter: ~Copyable, Sendable {
         isFull = false
         isFinished = false
         entryCount = 0
-        observationCount = 0
+        contentCount = 0
     }
 
     // MARK: Entries
@@ -88,15 +90,16 @@ public struct BundleWriter: ~Copyable, Sendable {
         let condensed = encoder.write(content, references: .logical, into: &output)
         output.append("\n")
         entryCount += 1
-        observationCount += 1
+        contentCount += 1
         return .added(condensedValues: condensed)
     }
 
     private mutating func addEntries(_ content: borrowing WindowContent) -> AddOutcome {
         let digest = encoder.identityDigest
         scratch.removeAll()
-        for index in 0..<32 { scratch.append(digest[index]) }
+        scratch.append(digest)
         guard identities.add(scratch.view, digest: digest) else { return .repeated }
+        if let resource = encoder.resource(of: content.series.type) { return addResource(resource, content) }
         let references = requireResources(content)
         openEntry()
         output.append("{")
@@ -105,7 +108,7 @@ public struct BundleWriter: ~Copyable, Sendable {
         let condensed = encoder.write(content, references: references, into: &output)
         if encoder.options.bundleType != .collection { writeRequest() }
         output.append("}")
-        observationCount += 1
+        contentCount += 1
         return .added(condensedValues: condensed)
     }
 
@@ -116,6 +119,7 @@ public struct BundleWriter: ~Copyable, Sendable {
         var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
         references.subject = require("Patient", encoder.systems.subject(of: content.series))
         references.device = require("Device", encoder.systems.device(of: content.series))
+        if encoder.options.namesGateway { references.gateway = requireGateway() }
         return references
     }
 
@@ -131,7 +135,7 @@ public struct BundleWriter: ~Copyable, Sendable {
     }
 
     /// Writes the `fullUrl` that references to the resource of `digest` have.
-    private mutating func writeFullURL(_ digest: Digest256.Bytes) {
+    mutating func writeFullURL(_ digest: Digest256.Bytes) {
         output.append("\"fullUrl\":\"urn:uuid:")
         output.appendUUID(digest)
         output.append("\",")
@@ -146,14 +150,11 @@ public struct BundleWriter: ~Copyable, Sendable {
         case .conditionalCreate:
             output.append(",\"request\":{\"method\":\"POST\",\"url\":\"Observation\",\"ifNoneExist\":\"")
             let system = encoder.isReference ? encoder.referenceSystems.observation : encoder.systems.observation
-            system.plain.withByteView {
-                output.appendIdentifierSearch(system: $0, value: encoder.identityValue)
-            }
+            output.appendIdentifierSearch(system: system.search, value: encoder.identityValue)
         case .conditionalUpdate:
             output.append(",\"request\":{\"method\":\"PUT\",\"url\":\"Observation?")
-            encoder.systems.observation.plain.withByteView {
-                output.appendIdentifierQuery(system: $0, value: encoder.identityValue)
-            }
+            output.appendIdentifierQuery(
+                system: encoder.systems.observation.search, value: encoder.identityValue)
         }
         output.append("\"}")
     }
@@ -161,12 +162,7 @@ public struct BundleWriter: ~Copyable, Sendable {
     /// Writes the entry of a Patient or Device unless the bundle has it; gives the digest that its UUID is made of
     /// (zero in batches, where nothing may refer to it).
     mutating func require(_ type: StaticString, _ identifier: ResourceIdentifier) -> Digest256.Bytes {
-        scratch.removeAll()
-        scratch.append(type)
-        scratch.append("|")
-        scratch.append(identifier.system.plain)
-        scratch.append("|")
-        scratch.append(identifier.value)
+        setKey(type, identifier)
         if let digest = resources.find(scratch.view) { return digest }
         let isReferred = encoder.options.refersToEntries
         let digest = isReferred ? encoder.digest.of(scratch.view) : Digest256.Bytes(repeating: 0)
@@ -180,6 +176,19 @@ public struct BundleWriter: ~Copyable, Sendable {
         return digest
     }
 
+    /// Makes the key of a Patient or Device in ``scratch``.
+    mutating func setKey(_ type: StaticString, _ identifier: ResourceIdentifier) {
+        scratch.removeAll()
+        scratch.append(type)
+        scratch.append("|")
+        scratch.append(identifier.system.plain)
+        scratch.append("|")
+        scratch.append(identifier.value)
+    }
+
+    /// Whether a resource that is no Observation was added since the last time of asking.
+    mutating func takeResource() -> Bool { encoder.takeResource() }
+
     private mutating func writeResource(_ type: StaticString, _ identifier: ResourceIdentifier) {
         output.append("\"resource\":{\"resourceType\":\"")
         output.append(type)
@@ -188,12 +197,12 @@ public struct BundleWriter: ~Copyable, Sendable {
         output.append("]}")
     }
 
-    private mutating func writeRequest(_ type: StaticString, _ identifier: ResourceIdentifier) {
+    mutating func writeRequest(_ type: StaticString, _ identifier: ResourceIdentifier) {
         output.append(",\"request\":{\"method\":\"POST\",\"url\":\"")
         output.append(type)
         output.append("\",\"ifNoneExist\":\"")
-        identifier.system.plain.withByteView { system in
-            identifier.value.withByteView { output.appendIdentifierSearch(system: system, value: $0) }
+        identifier.value.withByteView {
+            output.appendIdentifierSearch(system: identifier.system.search, value: $0)
         }
         output.append("\"}")
     }

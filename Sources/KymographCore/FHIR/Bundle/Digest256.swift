@@ -21,34 +21,39 @@ public struct Digest256: Sendable {
 extension ByteWriter {
     /// Writes `digest` in lower-case hexadecimal, 64 characters: as many as a FHIR id may have.
     mutating func appendHex(_ digest: Digest256.Bytes) {
-        for group in 0..<8 { append(word: ByteWriter.hex(digest, group)) }
+        let words = DigestWords(digest)
+        for index in 0..<4 {
+            append(word: ByteWriter.hex(UInt32(truncatingIfNeeded: words[index])))
+            append(word: ByteWriter.hex(UInt32(truncatingIfNeeded: words[index] >> 32)))
+        }
     }
 
     /// Writes a UUID of version 8 (RFC 9562 section 5.8) made of the first 16 bytes of `digest`.
     mutating func appendUUID(_ digest: Digest256.Bytes) {
-        var bytes = digest
-        bytes[6] = bytes[6] & 0x0F | 0x80
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        append(word: ByteWriter.hex(bytes, 0))
+        let words = DigestWords(digest)
+        let first = words[0] & ~0x00F0_0000_0000_0000 | 0x0080_0000_0000_0000
+        let last = words[1] & ~0xC0 | 0x80
+        append(word: ByteWriter.hex(UInt32(truncatingIfNeeded: first)))
         append(UInt8(ascii: "-"))
-        let second = ByteWriter.hex(bytes, 1)
+        let second = ByteWriter.hex(UInt32(truncatingIfNeeded: first >> 32))
         append(word: second, bytes: 4)
         append(UInt8(ascii: "-"))
         append(word: second >> 32, bytes: 4)
         append(UInt8(ascii: "-"))
-        let third = ByteWriter.hex(bytes, 2)
+        let third = ByteWriter.hex(UInt32(truncatingIfNeeded: last))
         append(word: third, bytes: 4)
         append(UInt8(ascii: "-"))
         append(word: third >> 32, bytes: 4)
-        append(word: ByteWriter.hex(bytes, 3))
+        append(word: ByteWriter.hex(UInt32(truncatingIfNeeded: last >> 32)))
     }
 
-    /// The eight digits of bytes 4 × `group` …, the first in the lowest byte. All at once, because every Observation
-    /// has some two hundred of them.
+    /// The eight digits of the four bytes of `word`, the lowest first. All at once, because every Observation has some
+    /// two hundred of them.
     @inline(__always)
-    private static func hex(_ digest: Digest256.Bytes, _ group: Int) -> UInt64 {
-        var spread: UInt64 = 0
-        for index in 0..<4 { spread |= UInt64(digest[group * 4 + index]) << UInt64(index * 16) }
+    private static func hex(_ word: UInt32) -> UInt64 {
+        var spread = UInt64(word)
+        spread = (spread | spread << 16) & 0x0000_FFFF_0000_FFFF
+        spread = (spread | spread << 8) & 0x00FF_00FF_00FF_00FF
         let nibbles = (spread >> 4) & 0x000F_000F_000F_000F | (spread & 0x000F_000F_000F_000F) << 8
         let isLetter = ((nibbles + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101
         return nibbles + 0x3030_3030_3030_3030 + isLetter * 39

@@ -1,11 +1,13 @@
-/// An identifier system as bytes: plain for digests and searches, escaped for JSON.
+/// An identifier system as bytes: plain for digests, escaped for JSON and for searches.
 struct IdentifierSystem {
     let plain: [UInt8]
     let escaped: [UInt8]
+    let search: SearchToken
 
     init(_ text: String) {
         plain = Array(text.utf8)
         escaped = Array(JSONText.quoted(text).utf8.dropFirst().dropLast())
+        search = SearchToken(plain)
     }
 }
 
@@ -16,6 +18,9 @@ struct IdentifierSystems {
     let device: IdentifierSystem
     let encounter: IdentifierSystem
     let observation: IdentifierSystem
+    let resource: IdentifierSystem
+    /// The gateway.
+    let gateway: ResourceIdentifier
     /// The version of FHIR that references to these are written in.
     let version: FHIRVersion
 
@@ -25,6 +30,9 @@ struct IdentifierSystems {
         device = IdentifierSystem(options.deviceSystem)
         encounter = IdentifierSystem(options.encounterSystem)
         observation = IdentifierSystem(options.observationSystem)
+        resource = IdentifierSystem(options.resourceSystem)
+        gateway = ResourceIdentifier(
+            system: IdentifierSystem(options.gatewaySystem), value: Array(options.gateway.utf8))
         version = options.version
     }
 

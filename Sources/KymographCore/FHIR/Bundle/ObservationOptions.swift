@@ -40,6 +40,14 @@ public struct ObservationOptions: Sendable {
     public var encounterSystem = "urn:kymograph:encounter"
     /// Identifier system of Observations.
     public var observationSystem = "urn:kymograph:observation"
+    /// Identifier system of resources that are neither Observations nor what readings are about.
+    public var resourceSystem = "urn:kymograph:resource"
+    /// The implementation guide that Observations follow.
+    public var profile = OutputProfile.none
+    /// Identifier of this gateway, which Observations of the profile `phd` refer to: its EUI-64.
+    public var gateway = ""
+    /// Identifier system of the gateway: EUI-64, as the guide has it.
+    public var gatewaySystem = "urn:oid:1.2.840.10004.1.1.1.0.0.1.0.0.1.2680"
     /// The version of FHIR.
     public var version = FHIRVersion.r4
     /// The type of bundles.
@@ -54,6 +62,12 @@ public struct ObservationOptions: Sendable {
 
     /// Whether Observations carry an id of ours.
     var writesID: Bool { format == .ndjson || bundleType == .collection || write == .putByID }
+    /// Whether Devices that readings describe carry an id of ours: not where a server may have given them one before.
+    var writesDeviceID: Bool { format == .ndjson || bundleType == .collection }
+    /// Whether Observations have the shape of the Personal Health Devices guide.
+    var isPersonalHealth: Bool { profile == .phd }
+    /// Whether Observations name the gateway.
+    var namesGateway: Bool { isPersonalHealth && !gateway.isEmpty }
     /// Whether Observations refer to entries of their own bundle.
     var refersToEntries: Bool { format == .bundle && bundleType != .batch }
 }

@@ -20,7 +20,7 @@ enum FHIRTemplateCheck {
     private static func checkGrouping(_ template: FHIRTemplate, log: inout DiagnosticLog) {
         guard template.grouping(defaultPeriod: 1) == .instance else { return }
         for value in (template.value.map { [$0] } ?? []) + template.components.map(\.value) {
-            guard case .sampledData = value.kind else { continue }
+            guard case .sampledData(_, let rule) = value.kind, rule.waveform == nil else { continue }
             log.warning(
                 value.position, "each reading gives an Observation of its own, so this SampledData has one sample",
                 advice: "state a \"period\" such as \"1h\" (or \"periodInterval\": 60), or use Quantity",

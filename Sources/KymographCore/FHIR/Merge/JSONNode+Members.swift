@@ -26,7 +26,7 @@ extension JSONNode {
     }
 
     /// The node with the member called `name` set.
-    func setting(_ name: String, to node: JSONNode) -> JSONNode {
+    func setting(_ name: String, to node: JSONNode?) -> JSONNode {
         var changed = self
         changed.set(name, to: node)
         return changed

@@ -27,7 +27,7 @@ struct EffectiveSpan: BitwiseCopyable {
     }
 
     /// The whole nanoseconds of a reading's length; one that is negative or beyond 292 years counts as none.
-    private static func nanoseconds(_ length: Decimal64) -> Int64 {
+    static func nanoseconds(_ length: Decimal64) -> Int64 {
         if length.exponent >= 0 { return max(length.mantissa(at: 0) ?? 0, 0) }
         guard length.exponent >= -18 else { return 0 }
         return max(length.mantissa / Decimal64.powers[-Int(length.exponent)], 0)

@@ -15,6 +15,8 @@ struct FieldExtras: BitwiseCopyable {
     var absents = TableRange()
     var figures = TableRange()
     var interpretations = TableRange()
+    /// The entry of ``ProgramTables/waveforms``, or -1.
+    var waveform: Int32 = -1
     /// Whether the figures or the aggregate need the readings in order of size.
     var needsOrder = false
 }
@@ -47,12 +49,18 @@ struct InterpretationEntry: BitwiseCopyable {
 /// A number that is made of all numbers of a field.
 struct FigureEntry: BitwiseCopyable {
     enum Kind: UInt8 {
-        case average, sum, median, deviation, percentile, share
+        case average, sum, median, deviation, variance, percentile
+        /// Of the readings within the bounds, and of the time.
+        case share, timeShare
     }
 
     var kind: Kind
     var permille: Int32 = 0
     var bounds = NumberBounds()
+    /// Nanoseconds that a reading stands for at most.
+    var holdTime: Int64 = 0
+    /// The unit's members, which follow the number.
+    var unit = TableRange()
 }
 
 /// What the steps of all programs refer to besides their constant bytes.
@@ -61,6 +69,20 @@ struct ProgramTables: ~Copyable, Sendable {
     var absents = RawArray<AbsentEntry>()
     var interpretations = RawArray<InterpretationEntry>()
     var figures = RawArray<FigureEntry>()
+    var waveforms = RawArray<WaveformEntry>()
+
+    /// The entry of ``absents`` for what there is, but cannot be written.
+    static let errorReason: Int32 = 0
+    /// `dataAbsentReason` of a component that cannot be written.
+    private(set) var lostValue = TableRange()
+
+    /// Tables for output in `version`.
+    init(version: FHIRVersion) {
+        let member = JSONText.dataAbsentReason("error")
+        let text = version == .stu3 ? CodeSystemNames.stu3(in: member) : member
+        lostValue = add(text)
+        absents.append(AbsentEntry(isAny: false, text: TableRange(), code: add("error")))
+    }
 
     /// Adds `text`, and tells where it is.
     mutating func add(_ text: String) -> TableRange {

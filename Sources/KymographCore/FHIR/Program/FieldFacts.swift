@@ -14,25 +14,52 @@ struct FieldFacts: BitwiseCopyable {
     var comparator = Comparator.none
     /// Whether a reading had something that is no value of the field's type.
     var isUnusable = false
+    /// Why what the readings say cannot be written, or nil.
+    private(set) var loss: Rejection?
+    /// Whether the series of a summary cannot be written.
+    var losesSeries = false
+    /// Whether readings are arrays of samples.
+    var hasArrays = false
+    /// Readings that have something else in the place of a number, beside others that have one.
+    var passedOver = 0
 
     /// Whether `condition` holds.
     @inline(__always)
     func satisfies(_ condition: ProgramStep.Condition) -> Bool {
         switch condition {
         case .always: true
-        case .present: count > 0
+        case .present: count > 0 && loss == nil
         case .absent: count == 0 && reason < 0
-        case .explained: count == 0 && reason >= 0
+        case .explained: reason >= 0 && (count == 0 || loss != nil)
         case .several: count > 1
+        case .charted: count > 1 && !losesSeries
+        case .uncharted: count > 1 && losesSeries
         }
     }
 
-    /// Looks through `content` for `field`; nil when a sum or mean cannot be written exactly.
-    static func survey(_ field: ProgramField, _ content: borrowing WindowContent) -> FieldFacts? {
+    /// Whether the Observation does not say all of it.
+    @inline(__always)
+    var isImpaired: Bool { loss != nil || losesSeries || passedOver > 0 }
+
+    /// Notes that the value cannot be written.
+    mutating func lose(_ reason: Rejection) {
+        loss = reason
+        self.reason = ProgramTables.errorReason
+    }
+
+    /// Notes that the readings say why there is no value.
+    mutating func explain(_ entry: Int32) {
+        loss = nil
+        reason = entry
+    }
+
+    /// Looks through `content` for `field`.
+    static func survey(_ field: ProgramField, _ content: borrowing WindowContent) -> FieldFacts {
         guard field.slot >= 0 else { return FieldFacts() }
         switch field.kind {
         case .text, .presence: return latest(content, Int(field.slot), orText: true)
-        case .number, .series: return latest(content, Int(field.slot), orText: false)
+        case .number: return number(content, Int(field.slot))
+        case .series: return series(content, Int(field.slot))
         case .statistics: return statistics(content, field)
         // Its texts can only be judged with the program's tables.
         case .checked: return FieldFacts()
@@ -56,7 +83,33 @@ struct FieldFacts: BitwiseCopyable {
         return facts
     }
 
-    private static func statistics(_ content: borrowing WindowContent, _ field: ProgramField) -> FieldFacts? {
+    private static func number(_ content: borrowing WindowContent, _ slot: Int) -> FieldFacts {
+        var facts = latest(content, slot, orText: false)
+        if facts.count == 0, texts(content, slot) > 0 { facts.lose(.invalidValue) }
+        return facts
+    }
+
+    private static func series(_ content: borrowing WindowContent, _ slot: Int) -> FieldFacts {
+        var facts = latest(content, slot, orText: false)
+        facts.pass(over: texts(content, slot))
+        return facts
+    }
+
+    /// Readings with something else than a number in `slot`.
+    private static func texts(_ content: borrowing WindowContent, _ slot: Int) -> Int {
+        var count = 0
+        for index in 0..<content.readings.count where content.readings[index].payloadBytes > 0 {
+            if content.hasNoNumber(index, slot: slot) { count += 1 }
+        }
+        return count
+    }
+
+    /// Notes `texts` readings without a number: beside others they are passed over, alone there is no value.
+    private mutating func pass(over texts: Int) {
+        if count > 0 { passedOver = texts } else if texts > 0 { lose(.invalidValue) }
+    }
+
+    private static func statistics(_ content: borrowing WindowContent, _ field: ProgramField) -> FieldFacts {
         // Where texts can stand for no value, the numbers are texts as well.
         let isInline = field.slot < Measurement.inlineValues && field.extras.absents.isEmpty
         if isInline, let facts = uniform(content.readings, field) { return facts }
@@ -89,13 +142,17 @@ struct FieldFacts: BitwiseCopyable {
             facts, field, least: Decimal64(mantissa: least, exponent: exponent), ExactSum(sum, exponent: exponent))
     }
 
-    private static func mixed(_ content: borrowing WindowContent, _ field: ProgramField) -> FieldFacts? {
+    private static func mixed(_ content: borrowing WindowContent, _ field: ProgramField) -> FieldFacts {
         var facts = FieldFacts()
+        var texts = 0
         var sum = ExactSum()
         var least = Decimal64(mantissa: 0)
         var greatest = least
         for index in 0..<content.readings.count {
-            guard let number = content.number(index, slot: Int(field.slot)) else { continue }
+            guard let number = content.number(index, slot: Int(field.slot)) else {
+                if content.hasNoNumber(index, slot: Int(field.slot)) { texts += 1 }
+                continue
+            }
             sum.add(number)
             if facts.count == 0 || number.isLess(than: least) {
                 least = number
@@ -108,13 +165,14 @@ struct FieldFacts: BitwiseCopyable {
             facts.count += 1
             facts.last = index
         }
+        facts.pass(over: texts)
         return complete(facts, field, least: least, sum)
     }
 
-    /// Adds the number to write.
+    /// Adds the number to write, or that there is none.
     private static func complete(
         _ found: FieldFacts, _ field: ProgramField, least: Decimal64, _ sum: ExactSum
-    ) -> FieldFacts? {
+    ) -> FieldFacts {
         guard found.count > 0 else { return found }
         var facts = found
         // One reading is not a statistic: it keeps its own digits.
@@ -125,7 +183,10 @@ struct FieldFacts: BitwiseCopyable {
         // The others are found by ``WindowFigures``.
         case .minimum, .maximum, .median, .latest, .count: result = least
         }
-        guard let result else { return nil }
+        guard let result else {
+            facts.lose(.inexactNumber)
+            return facts
+        }
         facts.result = result
         return facts
     }

@@ -21,6 +21,7 @@ extension ObservationEncoder {
     mutating func writeOrigin(
         _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
+        if facts[Int(step.field)].hasArrays { return writeWaveformOrigin(step, content, program, &writer) }
         let form = seriesForm(step, content, program)
         writer.append(form.scale.origin)
         compactForm = form
@@ -30,8 +31,34 @@ extension ObservationEncoder {
     mutating func writeSeries(
         _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) -> Int {
+        if facts[Int(step.field)].hasArrays { return writeWaveform(step, content, program, &writer) }
         let form = compactForm ?? seriesForm(step, content, program)
         compactForm = nil
         return writer.appendSeries(content, form, timing: options.version.seriesTiming)
+    }
+
+    // MARK: Waveforms
+
+    private mutating func writeWaveformOrigin(
+        _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
+    ) {
+        let field = fields[program.fieldStart + Int(step.field)]
+        let entry = tables.waveforms[Int(field.extras.waveform)]
+        let plan = WaveformPlan(content, entry, start: span.start.nanoseconds)
+        let scale = SeriesScale.shortest(content, WaveformWalk(plan, entry))
+        writer.append(scale.origin)
+        compactScale = scale
+    }
+
+    private mutating func writeWaveform(
+        _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
+    ) -> Int {
+        let field = fields[program.fieldStart + Int(step.field)]
+        let entry = tables.waveforms[Int(field.extras.waveform)]
+        let plan = WaveformPlan(content, entry, start: span.start.nanoseconds)
+        let scale = compactScale ?? .plain
+        compactScale = nil
+        return writer.appendWaveform(
+            content, plan, entry, field.limits, scale, timing: options.version.seriesTiming)
     }
 }

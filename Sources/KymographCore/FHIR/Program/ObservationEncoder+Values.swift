@@ -1,27 +1,55 @@
 /// Writes the values that are more than one number of one reading, and what goes with values.
 extension ObservationEncoder {
-    /// Completes what the survey of `field` found; gives the reason when there is nothing to write.
+    /// Completes what the survey of `field` found.
     mutating func extend(
         _ facts: inout FieldFacts, _ field: ProgramField, _ content: borrowing WindowContent
-    ) -> Rejection? {
-        guard field.slot >= 0 || field.extras.second >= 0 else { return nil }
+    ) {
+        if field.extras.waveform >= 0, surveyWaveform(&facts, field, content) { return }
+        guard field.slot >= 0 || field.extras.second >= 0 else { return }
         if field.kind == .checked {
             facts = FieldFacts.checked(field, content, tables)
-            let isSpoiled = facts.isUnusable && facts.count == 0 && facts.reason < 0
-            return isSpoiled ? .invalidValue : nil
+            if facts.isUnusable && facts.count == 0 && facts.reason < 0 { facts.lose(.invalidValue) }
+            return
         }
         if facts.count == 0 {
-            facts.reason = tables.reason(field, content)
-            return nil
+            let reason = tables.reason(field, content)
+            if reason >= 0 { facts.explain(reason) }
+            return
         }
-        guard field.kind == .statistics else { return nil }
-        return figures.make(field, content, tables, &facts) ? nil : .inexactNumber
+        guard field.kind == .statistics else { return }
+        losses.unwritten += figures.make(field, content, tables, &facts)
+    }
+
+    /// Looks for the arrays of a waveform; false when there are none.
+    @inline(never)
+    private mutating func surveyWaveform(
+        _ facts: inout FieldFacts, _ field: ProgramField, _ content: borrowing WindowContent
+    ) -> Bool {
+        let entry = tables.waveforms[Int(field.extras.waveform)]
+        let plan = WaveformPlan(content, entry, start: span.start.nanoseconds)
+        guard plan.hasArrays else { return false }
+        facts = FieldFacts()
+        facts.hasArrays = true
+        facts.count = plan.readings
+        guard plan.readings > 0 else {
+            facts.lose(.invalidValue)
+            return true
+        }
+        facts.passedOver = plan.unusable
+        guard plan.fits(dimensions: entry.dimensions) else {
+            facts.lose(.valueTooLong)
+            return true
+        }
+        // The Observation covers the samples, and not just the readings' own times.
+        span.start = min(span.start, Instant(nanoseconds: plan.start))
+        span.end = max(span.end, Instant(nanoseconds: plan.end))
+        return true
     }
 
     func writeFurther(
         _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
-        if step.code == .figure { return writer.append(figures.result(Int(step.start))) }
+        if step.code == .figure { return writeFigure(Int(step.start), &writer) }
         if step.code == .issued { return writer.append(ObservationEncoder.issued(content)) }
         let facts = self.facts[Int(step.field)]
         let extras = fields[program.fieldStart + Int(step.field)].extras
@@ -37,6 +65,14 @@ extension ObservationEncoder {
         case .yesNo: writer.append(facts.result.mantissa == 0 ? "N" : "Y")
         default: writePair(step, content, program, &writer)
         }
+    }
+
+    private func writeFigure(_ place: Int, _ writer: inout ByteWriter) {
+        guard let figure = figures.result(place) else { return writer.append(tables.text(tables.lostValue)) }
+        writer.append("\"valueQuantity\":{\"value\":")
+        writer.append(figure)
+        writer.append(tables.text(tables.figures[place].unit))
+        writer.append("}")
     }
 
     /// The first meaning that fits. With a comparator only a bound of the value is known, and so not what it means.

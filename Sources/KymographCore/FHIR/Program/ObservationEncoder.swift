@@ -11,10 +11,16 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     let referenceSystems: IdentifierSystems
     private let logical: LogicalReferences
     private let referenceLogical: LogicalReferences
+    let resources: RawArray<ResourceProgram>
+    let resourceSteps: RawArray<ResourceStep>
+    /// Members of the resource that is being written, the innermost last.
+    var frames = RawArray<ResourceFrame>(capacity: ResourceNodeReader.mostLevels)
+    /// Whether a resource was written that is no Observation; reset by whoever counts them.
+    var wroteResource = false
     let constants: ByteWriter
     let steps: RawArray<ProgramStep>
     let fields: RawArray<ProgramField>
-    private let types: RawArray<TypeProgram>
+    let types: RawArray<TypeProgram>
     let tables: ProgramTables
     var figures: WindowFigures
     var facts = RawArray<FieldFacts>()
@@ -25,11 +31,15 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     /// Digests of the prepared content's Patient and Device, where it has the reference's identity.
     private(set) var resourceDigests = ResourceDigests()
     /// Whether the prepared content has the reference's shape and identity.
-    private(set) var isReference = false
+    var isReference = false
     /// Where the identifier's value starts in `identity`.
     private var identityStart = 0
     /// The series whose origin was just written.
     var compactForm: SeriesForm?
+    /// The scale of the waveform whose origin was just written.
+    var compactScale: SeriesScale?
+    /// What the prepared content's Observation does not say.
+    public internal(set) var losses = ObservationLosses()
     /// Digest of the prepared content's identity.
     private(set) var identityDigest = Digest256.Bytes(repeating: 0)
 
@@ -45,6 +55,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         steps = compiler.steps
         fields = compiler.fields
         self.types = compiler.types
+        resources = compiler.resources
+        resourceSteps = compiler.resourceSteps
         figures = WindowFigures(count: compiler.tables.figures.count)
         tables = compiler.tables
         self.options = options
@@ -65,24 +77,44 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     /// Surveys `content` and digests its identity; gives the reason when there is nothing to write.
     mutating func prepare(_ content: borrowing WindowContent) -> Rejection? {
         let program = types[content.series.type]
-        guard program.hasTemplate else { return .noFHIRTemplate }
+        guard program.hasTemplate else { return prepareResource(content, program) }
         isReference = program.isCompatible
         guard content.readings.count > 0 else { return .missingValue }
         span = EffectiveSpan(content, program)
         facts.removeAll()
+        losses = ObservationLosses()
         var hasValue = false
+        var loss: Rejection?
         for index in program.fieldStart..<program.fieldEnd {
             let field = fields[index]
-            guard var found = FieldFacts.survey(field, content) else { return .inexactNumber }
-            if field.isExtended, let rejection = extend(&found, field, content) { return rejection }
+            var found = FieldFacts.survey(field, content)
+            if field.isExtended { extend(&found, field, content) }
+            if field.hasSeries { checkSeries(&found, field) }
+            if found.isImpaired { note(found) }
+            loss = loss ?? found.loss
             facts.append(found)
-            hasValue = hasValue || ((found.count > 0 || found.reason >= 0) && !field.extras.isNote)
-            guard !field.hasSeries || found.count == 0 || SeriesPlan.fits(period: field.period, span: span.length)
-            else { return .valueTooLong }
+            let isThere = found.loss == nil && (found.count > 0 || found.reason >= 0)
+            hasValue = hasValue || (isThere && !field.extras.isNote)
         }
-        guard hasValue || program.isCompatible else { return .missingValue }
+        // The reference gives up where a value cannot be written, and writes Observations without any (quirk 17).
+        if program.isCompatible, let loss { return loss }
+        guard hasValue || program.isCompatible else { return loss ?? .missingValue }
         digestIdentity(content, program)
         return nil
+    }
+
+    /// A series with more samples than one may have cannot be written.
+    @inline(__always)
+    private func checkSeries(_ found: inout FieldFacts, _ field: ProgramField) {
+        guard found.count > 0, !found.hasArrays, !SeriesPlan.fits(period: field.period, span: span.length) else {
+            return
+        }
+        if field.kind == .statistics { found.losesSeries = found.count > 1 } else { found.lose(.valueTooLong) }
+    }
+
+    private mutating func note(_ found: FieldFacts) {
+        losses.passedOver += found.passedOver
+        losses.unwritten += (found.loss == nil ? 0 : 1) + (found.losesSeries ? 1 : 0)
     }
 
     private mutating func digestIdentity(_ content: borrowing WindowContent, _ program: TypeProgram) {
@@ -94,6 +126,21 @@ public struct ObservationEncoder: ~Copyable, Sendable {
                 content, program, name: name, resources: resourceDigests, times: &times)
         } else {
             startIdentity(systems.observation.plain)
+            identity.appendIdentity(content, program, name: name, times: &times)
+        }
+        identityDigest = digest.of(identity.view)
+    }
+
+    /// Digests the identity of a resource that is no Observation.
+    mutating func digestIdentity(
+        of resource: ResourceProgram, _ content: borrowing WindowContent, _ program: TypeProgram
+    ) {
+        if resource.identity == .device {
+            startIdentity(ownSystems.device.plain)
+            identity.append(content.series.device)
+        } else {
+            startIdentity(systems.resource.plain)
+            let name = constants.view(program.nameStart..<program.nameEnd)
             identity.appendIdentity(content, program, name: name, times: &times)
         }
         identityDigest = digest.of(identity.view)
@@ -149,6 +196,11 @@ public struct ObservationEncoder: ~Copyable, Sendable {
                 writeFurther(step, content, program, &writer)
             case .series: condensed += writeSeries(step, content, program, &writer)
             case .referenceIssued: writeIssued(content, &writer)
+            case .gateway: writeGateway(references, &writer)
+            case .guideStatus: writeGuideStatus(content, &writer)
+            case .guideIdentifier:
+                writeGuideIdentifier(content, code: constants.view(Int(step.start)..<Int(step.end)), &writer)
+            case .resource: writeResource(content, program, references: references, into: &writer)
             }
         }
         return condensed
@@ -163,20 +215,40 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         switch step.code {
         case .subject where references.toEntries:
             writer.appendReference(references.subject)
-        case .subject where isReference: referenceLogical.appendSubject(of: content.series, to: &writer)
-        case .subject: logical.appendSubject(of: content.series, to: &writer)
+        case .subject: appendSubject(of: content.series, to: &writer)
         case .device where references.toEntries:
             writer.appendReference(references.device)
-        case .device where isReference: referenceLogical.appendDevice(of: content.series, to: &writer)
-        case .device: logical.appendDevice(of: content.series, to: &writer)
+        case .device: appendDevice(of: content.series, to: &writer)
         default:
             guard let encounter = content.series.encounter, !encounter.isEmpty else { return }
             writer.append(constants.view(Int(step.start)..<Int(step.end)))
-            isReference
-                ? referenceLogical.appendEncounter(encounter, to: &writer)
-                : logical.appendEncounter(encounter, to: &writer)
+            appendEncounter(encounter, to: &writer)
             writer.append("}")
         }
+    }
+
+    /// Writes the members of a reference by identifier to whom the readings of `series` are about.
+    @inline(__always)
+    func appendSubject(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
+        isReference
+            ? referenceLogical.appendSubject(of: series, to: &writer)
+            : logical.appendSubject(of: series, to: &writer)
+    }
+
+    /// As ``appendSubject(of:to:)``, to what took them.
+    @inline(__always)
+    func appendDevice(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
+        isReference
+            ? referenceLogical.appendDevice(of: series, to: &writer)
+            : logical.appendDevice(of: series, to: &writer)
+    }
+
+    /// As ``appendSubject(of:to:)``, to an encounter.
+    @inline(__always)
+    func appendEncounter(_ encounter: [UInt8], to writer: inout ByteWriter) {
+        isReference
+            ? referenceLogical.appendEncounter(encounter, to: &writer)
+            : logical.appendEncounter(encounter, to: &writer)
     }
 
     private mutating func writeEffective(

@@ -22,6 +22,10 @@ struct ProgramStep: BitwiseCopyable {
         case comparator, second, boolean, yesNo, time, period, range
         /// Why a value is absent, what it means, a figure of the window, when it came.
         case reason, interpretation, figure, issued
+        /// What the Personal Health Devices guide has in its own way.
+        case gateway, guideStatus, guideIdentifier
+        /// All of a resource that is no Observation.
+        case resource
     }
 
     /// When a step is taken, by the facts of its field.
@@ -29,6 +33,8 @@ struct ProgramStep: BitwiseCopyable {
         case always, present, absent, several
         /// The value is absent, and it is known why.
         case explained
+        /// There are several readings, and their series can be written, or cannot.
+        case charted, uncharted
     }
 
     var code: Code
@@ -81,7 +87,10 @@ struct TypeProgram: BitwiseCopyable {
         case instance, window, correlation
     }
 
+    /// Whether its readings become Observations.
     var hasTemplate = false
+    /// Index of the resource that its readings become in place of Observations, or -1.
+    var resource: Int32 = -1
     var stepStart = 0
     var stepEnd = 0
     var fieldStart = 0

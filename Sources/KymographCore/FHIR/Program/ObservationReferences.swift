@@ -5,6 +5,7 @@ struct ObservationReferences {
     /// Digests that the UUIDs are made of.
     var subject = Digest256.Bytes(repeating: 0)
     var device = Digest256.Bytes(repeating: 0)
+    var gateway = Digest256.Bytes(repeating: 0)
 
     /// By identifier.
     static var logical: ObservationReferences { ObservationReferences(toEntries: false) }

@@ -6,6 +6,7 @@ extension ProgramCompiler {
             step(.issued)
             literal("\",")
         }
+        addExtensions(rules.extensions)
         for member in JSONText.members(rules, options.version) { literal("\(member),") }
         guard let name = rules.noteName else { return }
         let slot = type.valueNames.firstIndex(of: name.text).map { Int32($0) } ?? -1
@@ -14,6 +15,18 @@ extension ProgramCompiler {
         literal("\(texts.before)\"", .present, field)
         step(.text, .present, field)
         literal("\"\(texts.after),", .present, field)
+    }
+
+    private mutating func addExtensions(_ rules: [ExtensionRule]) {
+        let constants = rules.map { "{\"url\":\(JSONText.quoted($0.url)),\"\($0.member)\":\($0.json)}" }
+        guard !constants.isEmpty || namesGateway else { return }
+        literal("\"extension\":[")
+        if namesGateway {
+            literal("{\"url\":\(JSONText.quoted(PersonalHealthShape.gatewayURL)),\"valueReference\":{")
+            step(.gateway)
+            literal(constants.isEmpty ? "}}" : "}},")
+        }
+        literal("\(constants.joined(separator: ","))],")
     }
 }
 
@@ -33,7 +46,6 @@ extension JSONText {
         func add(_ name: String, _ elements: [String]) {
             if !elements.isEmpty { members.append("\"\(name)\":[\(elements.joined(separator: ","))]") }
         }
-        add("extension", rules.extensions.map { "{\"url\":\(quoted($0.url)),\"\($0.member)\":\($0.json)}" })
         add("performer", rules.performers.map { performer($0, version) })
         if rules.noteName == nil, !rules.notes.isEmpty { members.append(version.notes(rules.notes)) }
         if let site = rules.bodySite { members.append("\"bodySite\":\(object(site))") }

@@ -4,8 +4,9 @@ extension ProgramCompiler {
         _ unit: UnitRule, _ rule: SeriesRule, _ condition: ProgramStep.Condition, _ field: UInt16
     ) {
         literal("\"valueSampledData\":{\"origin\":{\"value\":", condition, field)
-        rule.isCompact ? step(.origin, condition, field) : literal("0", condition, field)
-        literal("\(JSONText.unit(unit))},\(rule.limits.json)", condition, field)
+        rule.isCompact ? step(.origin, condition, field) : literal(rule.origin ?? "0", condition, field)
+        let factor = rule.factor.map { "\"factor\":\($0)," } ?? ""
+        literal("\(JSONText.unit(unit))},\(factor)\(rule.limits.json)", condition, field)
         step(.series, condition, field)
     }
 }

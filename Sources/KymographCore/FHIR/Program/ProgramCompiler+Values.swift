@@ -8,9 +8,11 @@ extension ProgramCompiler {
         field.extras.interpretations = addInterpretations(rule.extras.interpretation)
         addPlaces(&field, rule, type)
         addFigures(&field, rule)
+        addWaveform(&field, rule, type)
         if rule.isChecked { field.kind = .checked }
         let isSummary = field.kind == .statistics && (field.aggregate.isFound || !field.extras.figures.isEmpty)
-        field.isExtended = field.kind == .checked || isSummary || !field.extras.absents.isEmpty
+        let isOwn = field.kind == .checked || field.extras.waveform >= 0
+        field.isExtended = isOwn || isSummary || !field.extras.absents.isEmpty
     }
 
     private func addPlaces(_ field: inout ProgramField, _ rule: ValueRule, _ type: MeasurementType) {
@@ -21,6 +23,12 @@ extension ProgramCompiler {
         guard case .typed(let typed) = rule.kind, typed.form.pair != nil else { return }
         field.slot = slot(typed.first)
         field.extras.second = slot(typed.second)
+    }
+
+    private mutating func addWaveform(_ field: inout ProgramField, _ rule: ValueRule, _ type: MeasurementType) {
+        guard case .sampledData(_, let series) = rule.kind, let waveform = series.waveform else { return }
+        field.extras.waveform = Int32(tables.waveforms.count)
+        tables.waveforms.append(WaveformEntry(waveform, period: series.period, type))
     }
 
     private mutating func addAbsents(_ rules: [AbsentRule]) -> TableRange {
@@ -47,10 +55,17 @@ extension ProgramCompiler {
         guard case .statistics(let statistics) = rule.kind else { return }
         let start = Int32(tables.figures.count)
         for part in statistics.parts {
-            guard let entry = part.figure else { continue }
+            guard var entry = part.figure else { continue }
+            let unit = part == .variance ? statistics.unit.squared : statistics.unit
+            entry.unit = tables.add(JSONText.unit(unit))
             tables.figures.append(entry)
         }
-        for share in rule.extras.shares { tables.figures.append(FigureEntry(kind: .share, bounds: share.bounds)) }
+        let percent = UnitRule(unit: "%", system: UnitRule.ucum, code: "%")
+        for share in rule.extras.shares {
+            var entry = FigureEntry(kind: .share, bounds: share.bounds, unit: tables.add(JSONText.unit(percent)))
+            if let holdTime = rule.extras.holdTime { (entry.kind, entry.holdTime) = (.timeShare, holdTime) }
+            tables.figures.append(entry)
+        }
         field.extras.figures = TableRange(start: start, end: Int32(tables.figures.count))
         let entries = field.extras.figures.places.map { tables.figures[$0].kind }
         field.extras.needsOrder =
@@ -61,7 +76,9 @@ extension ProgramCompiler {
 
     /// Why the value is absent, what it means and what is usual; each followed by what comes after.
     mutating func addExtras(_ rule: ValueRule, _ field: UInt16, then tail: String) {
-        if !rule.extras.absent.isEmpty {
+        if rule.extras.absent.isEmpty {
+            if isExplained(rule) { literal("\(JSONText.dataAbsentReason("error"))\(tail)", .explained, field) }
+        } else {
             let system = JSONText.quoted("http://terminology.hl7.org/CodeSystem/data-absent-reason")
             literal("\"dataAbsentReason\":{\"coding\":[{\"system\":\(system),\"code\":\"", .explained, field)
             step(.reason, .explained, field)
@@ -71,6 +88,12 @@ extension ProgramCompiler {
         guard !rule.extras.referenceRanges.isEmpty else { return }
         let ranges = rule.extras.referenceRanges.map(JSONText.referenceRange).joined(separator: ",")
         literal("\"referenceRange\":[\(ranges)],", .present, field)
+    }
+
+    /// Whether a reason can stand in the place of the value: one that the template states, or that what there is cannot
+    /// be written.
+    func isExplained(_ rule: ValueRule) -> Bool {
+        !rule.extras.absent.isEmpty || (!isReference && rule.kind.mayBeLost)
     }
 
     /// The members of a value of a further type, followed by `tail`.
@@ -102,12 +125,12 @@ extension ProgramCompiler {
                 literal("\(countForm.texts.after)}", .several, field)
                 continue
             }
-            component("\(code),\"valueQuantity\":{\"value\":", .several, field)
-            if part.figure != nil {
-                addFigure(&place, field)
-            } else {
-                step(part == .minimum ? .minimum : .maximum, .several, field)
+            guard part.figure == nil else {
+                addFigure("\(code),", &place, field)
+                continue
             }
+            component("\(code),\"valueQuantity\":{\"value\":", .several, field)
+            step(part == .minimum ? .minimum : .maximum, .several, field)
             literal("\(JSONText.unit(rule.unit))}}", .several, field)
         }
     }
@@ -115,18 +138,15 @@ extension ProgramCompiler {
     /// The shares of ranges as components, in per cent.
     mutating func addShares(_ shares: [ShareRule], after rule: StatisticsRule, _ field: UInt16) {
         var place = fieldExtras(field).figures.end - Int32(shares.count)
-        let unit = JSONText.unit(UnitRule(unit: "%", system: UnitRule.ucum, code: "%"))
-        for share in shares {
-            let code = JSONText.object(share.code)
-            component("{\"code\":\(code),\"valueQuantity\":{\"value\":", .several, field)
-            addFigure(&place, field)
-            literal("\(unit)}}", .several, field)
-        }
+        for share in shares { addFigure("{\"code\":\(JSONText.object(share.code)),", &place, field) }
     }
 
-    private mutating func addFigure(_ place: inout Int32, _ field: UInt16) {
+    /// The component of a figure; `head` comes before its value.
+    private mutating func addFigure(_ head: String, _ place: inout Int32, _ field: UInt16) {
+        component(head, .several, field)
         step(.figure, .several, field)
         steps[steps.count - 1].start = place
+        literal("}", .several, field)
         place += 1
     }
 }
@@ -161,6 +181,16 @@ extension ValueRule {
     }
 }
 
+extension ValueRule.Kind {
+    /// Whether there can be readings that it cannot write.
+    fileprivate var mayBeLost: Bool {
+        switch self {
+        case .quantity, .statistics, .sampledData, .typed: true
+        case .string, .codeableConcept: false
+        }
+    }
+}
+
 extension ValueExtras {
     /// Whether its numbers can come with comparators.
     var mayCompare: Bool { readsComparator || comparatorName != nil }
@@ -180,6 +210,7 @@ extension StatisticsPart {
         case .sum: FigureEntry(kind: .sum)
         case .median: FigureEntry(kind: .median)
         case .deviation: FigureEntry(kind: .deviation)
+        case .variance: FigureEntry(kind: .variance)
         case .percentile(let permille): FigureEntry(kind: .percentile, permille: Int32(permille))
         }
     }

@@ -4,19 +4,22 @@ struct ProgramCompiler: ~Copyable {
     var steps = RawArray<ProgramStep>()
     var fields = RawArray<ProgramField>()
     var types = RawArray<TypeProgram>()
-    var tables = ProgramTables()
+    var tables: ProgramTables
+    var resources = RawArray<ResourceProgram>()
+    var resourceSteps = RawArray<ResourceStep>()
     let options: ObservationOptions
     /// First field of the type being compiled.
     private var firstField = 0
     /// First step of the type being compiled.
     private var firstStep = 0
     /// Whether the type being compiled has the reference's shape.
-    private var isReference = false
+    private(set) var isReference = false
     /// How the type being compiled writes its number of readings.
     private(set) var countForm = CountForm.integer
 
     init(options: ObservationOptions) {
         self.options = options
+        tables = ProgramTables(version: options.version)
     }
 
     /// Adds the program of `type`; without a template it writes nothing.
@@ -25,22 +28,31 @@ struct ProgramCompiler: ~Copyable {
         firstStep = steps.count
         var program = TypeProgram()
         program.nameStart = constants.count
-        isReference = type.compatibility == .iomtFHIR
+        isReference = type.compatibility == .iomtFHIR && template?.resource == nil
         let name = Array(type.name.utf8)
         if isReference { constants.append(name) } else { constants.appendIdentityPart(name) }
         program.nameEnd = constants.count
         program.durationSlot = type.durationSlot ?? -1
         program.segment = segment(type.grouping)
         program.isCompatible = isReference
-        if let template {
-            let shaped = isReference ? ReferenceShape.apply(to: template, typeName: type.name) : template
-            compile(shaped, type, into: &program)
+        if let template, let resource = template.resource {
+            program.resource = Int32(resources.count)
+            resources.append(addResource(resource, profiles: template.profiles, type))
+            step(.resource)
+        } else if let template {
+            compile(shaped(template, type), type, into: &program)
         }
         program.stepStart = firstStep
         program.stepEnd = steps.count
         program.fieldStart = firstField
         program.fieldEnd = fields.count
         types.append(program)
+    }
+
+    /// The template as those have it whose form Observations are to have.
+    private func shaped(_ template: FHIRTemplate, _ type: MeasurementType) -> FHIRTemplate {
+        if isReference { return ReferenceShape.apply(to: template, typeName: type.name) }
+        return options.isPersonalHealth ? PersonalHealthShape.apply(to: template) : template
     }
 
     private func segment(_ grouping: Grouping) -> TypeProgram.Segment {
@@ -88,8 +100,10 @@ struct ProgramCompiler: ~Copyable {
         if !meta.isEmpty { literal(",\"meta\":{\(meta)}") }
         literal(",\"identifier\":[{\"system\":\(JSONText.quoted(observationSystem)),\"value\":\"")
         step(.identifier)
-        literal("\"}],\"status\":\"")
-        step(.status)
+        literal("\"}")
+        addGuideIdentifier(template)
+        literal("],\"status\":\"")
+        step(followsGuide ? .guideStatus : .status)
         literal("\"")
         let categories = template.categories.map(JSONText.object)
         if !categories.isEmpty { literal(",\"category\":[\(categories.joined(separator: ","))]") }
@@ -105,6 +119,21 @@ struct ProgramCompiler: ~Copyable {
         literal("\"issued\":\"")
         step(.referenceIssued)
         literal("\",")
+    }
+
+    /// Whether the type being compiled has the shape of the Personal Health Devices guide.
+    var followsGuide: Bool { options.isPersonalHealth && !isReference }
+
+    /// Whether Observations of the type being compiled name the gateway.
+    var namesGateway: Bool { options.namesGateway && !isReference }
+
+    /// Adds the guide's own identifier, where there is the MDC code that it is made of.
+    private mutating func addGuideIdentifier(_ template: FHIRTemplate) {
+        guard followsGuide, let code = PersonalHealthShape.deviceCode(of: template) else { return }
+        literal(",{\"system\":\(JSONText.quoted(PersonalHealthShape.identifierSystem)),\"value\":\"")
+        step(.guideIdentifier)
+        addBytes(String(JSONText.quoted(code).dropFirst().dropLast()))
+        literal("\"}")
     }
 
     private var observationSystem: String { isReference ? ReferenceShape.system : options.observationSystem }
@@ -158,13 +187,10 @@ struct ProgramCompiler: ~Copyable {
     private mutating func addComponent(_ rule: ComponentRule, _ field: UInt16, _ template: FHIRTemplate) {
         let code = "{\"code\":\(JSONText.object(rule.code)),"
         component(code, .present, field)
-        if !rule.value.extras.absent.isEmpty { component(code, .explained, field) }
+        if isExplained(rule.value) { component(code, .explained, field) }
         addValue(rule.value, field, inComponent: true)
         guard !isReference, isDemanded(rule, of: template) else { return }
-        let unknown = CodeableConcept(
-            text: nil,
-            codings: [Coding(system: "http://terminology.hl7.org/CodeSystem/data-absent-reason", code: "unknown")])
-        component("\(code)\"dataAbsentReason\":\(JSONText.object(unknown))}", .absent, field)
+        component("\(code)\(JSONText.dataAbsentReason("unknown"))}", .absent, field)
     }
 
     /// Whether the blood pressure profile demands the component (spec/fhir.md section 1).
@@ -177,9 +203,11 @@ struct ProgramCompiler: ~Copyable {
         addParts(rule, field)
         addShares(shares, after: rule, field)
         guard let series = rule.series else { return }
-        component("{\"code\":\(JSONText.object(series.code)),", .several, field)
-        addSeries(rule.unit, series.rule, .several, field)
-        literal("}}", .several, field)
+        let code = "{\"code\":\(JSONText.object(series.code)),"
+        component(code, .charted, field)
+        addSeries(rule.unit, series.rule, .charted, field)
+        literal("}}", .charted, field)
+        component("\(code)\(JSONText.dataAbsentReason("error"))}", .uncharted, field)
     }
 
     /// Adds the field of a note, without which an Observation is whole, and which alone makes none.

@@ -13,6 +13,20 @@ enum StandardDeviation {
         return Decimal64(mantissa: root, exponent: finest - 1)
     }
 
+    /// The square of ``of(_:)``: the sum of squared distances from the mean over n - 1, rounded half to even to one
+    /// digit finer than the squares of `numbers` have; nil as there.
+    static func variance(of numbers: borrowing RawArray<Decimal64>) -> Decimal64? {
+        var finest = numbers[0].exponent
+        for index in 0..<numbers.count { finest = min(finest, numbers[index].exponent) }
+        guard finest >= -63, finest <= 63, let spread = spread(numbers, finest) else { return nil }
+        let (scaled, overflow) = spread.multipliedReportingOverflow(by: 10)
+        guard !overflow else { return nil }
+        let divisor = Int128(numbers.count) * Int128(numbers.count - 1)
+        let (quotient, remainder) = scaled.quotientAndRemainder(dividingBy: divisor)
+        let isUp = remainder * 2 > divisor || (remainder * 2 == divisor && !quotient.isMultiple(of: 2))
+        return Int64(exactly: isUp ? quotient + 1 : quotient).map { Decimal64(mantissa: $0, exponent: finest * 2 - 1) }
+    }
+
     /// n times the sum of squares less the square of the sum, in units of 10^`finest` squared. All are taken from the
     /// first number, which changes nothing and keeps them small.
     private static func spread(_ numbers: borrowing RawArray<Decimal64>, _ finest: Int8) -> Int128? {

@@ -1,24 +1,24 @@
-/// The figures of one window's numbers: made before an Observation is written, because one that cannot be exact makes
-/// the Observation impossible. Keeps its memory from window to window.
+/// The figures of one window's numbers: made before an Observation is written, because without any value that can be
+/// exact there is none. Keeps its memory from window to window.
 struct WindowFigures: ~Copyable, Sendable {
     /// The numbers of the field, in order of size when it `needsOrder`.
     private var numbers = RawArray<Decimal64>()
     /// A figure for each entry of ``ProgramTables/figures``.
-    private var results: RawArray<Decimal64>
+    private var results: RawArray<Decimal64?>
 
     init(count: Int) {
-        results = RawArray(repeating: Decimal64(mantissa: 0), count: count)
+        results = RawArray(repeating: nil, count: count)
     }
 
-    /// The figure of an entry, as last made.
-    func result(_ place: Int) -> Decimal64 { results[place] }
+    /// The figure of an entry, as last made; nil when it does not fit 18 digits.
+    func result(_ place: Int) -> Decimal64? { results[place] }
 
-    /// Makes the figures and the aggregate of `field`, which has a number at least; false when one of them does not
-    /// fit 18 digits.
+    /// Makes the figures and the aggregate of `field`, which has a number at least; gives the number of figures that do
+    /// not fit 18 digits.
     mutating func make(
         _ field: ProgramField, _ content: borrowing WindowContent, _ tables: borrowing ProgramTables,
         _ facts: inout FieldFacts
-    ) -> Bool {
+    ) -> Int {
         let slot = Int(field.slot)
         switch field.aggregate {
         case .mean, .sum, .median: break
@@ -27,17 +27,20 @@ struct WindowFigures: ~Copyable, Sendable {
         case .latest: facts.result = content.number(facts.last, slot: slot) ?? facts.result
         case .count: facts.result = Decimal64(mantissa: Int64(facts.count))
         }
-        guard facts.count > 1, field.aggregate == .median || !field.extras.figures.isEmpty else { return true }
+        guard facts.count > 1, field.aggregate == .median || !field.extras.figures.isEmpty else { return 0 }
         collect(field, content)
         if field.aggregate == .median {
-            guard let median = median() else { return false }
-            facts.result = median
+            let median = median()
+            facts.result = median ?? facts.result
+            if median == nil { facts.lose(.inexactNumber) }
         }
+        var lost = 0
         for place in field.extras.figures.places {
-            guard let figure = figure(tables.figures[place]) else { return false }
-            results[place] = figure
+            let entry = tables.figures[place]
+            results[place] = entry.kind == .timeShare ? timeShare(entry, slot, content) : figure(entry)
+            if results[place] == nil { lost += 1 }
         }
-        return true
+        return lost
     }
 
     private mutating func collect(_ field: ProgramField, _ content: borrowing WindowContent) {
@@ -56,8 +59,32 @@ struct WindowFigures: ~Copyable, Sendable {
         case .median: return median()
         case .deviation: return StandardDeviation.of(numbers)
         case .percentile: return percentile(Int(entry.permille))
-        case .share: return share(entry.bounds)
+        case .variance: return StandardDeviation.variance(of: numbers)
+        case .share, .timeShare: return share(entry.bounds)
         }
+    }
+
+    /// The share of the time within the bounds in per cent, rounded half to even to one decimal. A reading stands for
+    /// the time up to the next one, the last for that up to the window's end, and none for more than the hold time.
+    private func timeShare(
+        _ entry: FigureEntry, _ slot: Int, _ content: borrowing WindowContent
+    ) -> Decimal64? {
+        var (within, total): (Int64, Int64) = (0, 0)
+        var next = content.end.nanoseconds
+        var index = content.readings.count - 1
+        while index >= 0 {
+            defer { index -= 1 }
+            guard let number = content.number(index, slot: slot) else { continue }
+            let instant = content.readings[index].instant.nanoseconds
+            let held = min(max(next &- instant, 0), entry.holdTime)
+            next = instant
+            // A window is shorter than 292 years.
+            total &+= held
+            if entry.bounds.contains(number) { within &+= held }
+        }
+        let (hundredfold, overflow) = within.multipliedReportingOverflow(by: 100)
+        guard total > 0, !overflow else { return nil }
+        return ExactSum(hundredfold, exponent: 0).mean(of: Int(total))
     }
 
     private var total: ExactSum {

@@ -88,10 +88,11 @@ extension ByteWriter {
     private mutating func appendValues(_ content: borrowing WindowContent, _ form: SeriesForm) {
         var isFirst = true
         for index in 0..<content.readings.count {
-            guard let number = content.number(index, slot: form.slot) else { continue }
+            let number = content.number(index, slot: form.slot)
+            guard number != nil || content.hasNoNumber(index, slot: form.slot) else { continue }
             if !isFirst { append(UInt8(ascii: " ")) }
-            appendToken(number, form)
             isFirst = false
+            if let number { appendToken(number, form) } else { append(Sample.Mark.missing.token) }
         }
     }
 
@@ -99,7 +100,7 @@ extension ByteWriter {
     /// `SampledData.offsets` has them.
     mutating func appendOffsets(_ content: borrowing WindowContent, _ form: SeriesForm) {
         var isFirst = true
-        for index in 0..<content.readings.count where content.number(index, slot: form.slot) != nil {
+        for index in 0..<content.readings.count where content.hasSample(index, slot: form.slot) {
             if !isFirst { append(UInt8(ascii: " ")) }
             append(milliseconds: content.readings[index].instant.nanoseconds - form.start.nanoseconds)
             isFirst = false

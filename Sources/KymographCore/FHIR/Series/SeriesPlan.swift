@@ -36,7 +36,7 @@ struct SeriesPlan {
         var divisor: Int64 = endsOnReading ? span : 0
         var readings: Int64 = 0
         var last = start.nanoseconds
-        for index in 0..<content.readings.count where content.number(index, slot: slot) != nil {
+        for index in 0..<content.readings.count where content.hasSample(index, slot: slot) {
             let instant = content.readings[index].instant.nanoseconds
             // Divides all distances exactly when it divides all steps; most steps are the period itself.
             if instant - last != divisor { divisor = SeriesPlan.commonDivisor(divisor, instant - last) }
@@ -59,7 +59,7 @@ struct SeriesPlan {
     /// Bytes of the times of all readings, in whole milliseconds.
     private static func offsetBytes(_ content: borrowing WindowContent, slot: Int, start: Instant) -> Int64 {
         var bytes = 0
-        for index in 0..<content.readings.count where content.number(index, slot: slot) != nil {
+        for index in 0..<content.readings.count where content.hasSample(index, slot: slot) {
             let offset = content.readings[index].instant.nanoseconds - start.nanoseconds
             bytes += ByteWriter.millisecondsWidth(offset) + 1
         }

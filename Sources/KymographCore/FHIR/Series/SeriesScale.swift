@@ -29,15 +29,44 @@ struct SeriesScale: BitwiseCopyable {
     /// The token of `number`, which the scale was made for.
     func token(of number: Decimal64) -> UInt64 { UInt64(number.mantissa - origin.mantissa) / UInt64(step) }
 
+    /// The scale that makes the waveform of `walk`, which is at its start, shorter; plain when none does.
+    static func shortest(_ content: borrowing WindowContent, _ start: WaveformWalk) -> SeriesScale {
+        var walk = start
+        var range = NumberRange()
+        while let sample = walk.next(content) {
+            guard case .number(let number) = sample else { continue }
+            guard range.add(number) else { return .plain }
+        }
+        guard let scale = range.scale else { return .plain }
+        var saved = scale.savedByHead
+        walk = start
+        while let sample = walk.next(content) {
+            guard case .number(let number) = sample else { continue }
+            saved += scale.saved(by: number)
+        }
+        return saved > 0 ? scale : .plain
+    }
+
+    /// Bytes that origin and factor save, which are less than none.
+    private var savedByHead: Int {
+        var saved = 1 - ByteWriter.width(of: origin)
+        if !hasUnitFactor { saved -= ",\"factor\":".utf8.count + ByteWriter.width(of: factor) }
+        return saved
+    }
+
+    /// Bytes that the token of `number` saves.
+    private func saved(by number: Decimal64) -> Int {
+        ByteWriter.width(of: number) - ByteWriter.digitCount(token(of: number))
+    }
+
     /// The scale that makes the series `form` of `content` shorter; plain when none does.
     static func shortest(_ content: borrowing WindowContent, _ form: SeriesForm) -> SeriesScale {
         guard let scale = survey(content, form) else { return .plain }
-        var saved = 1 - ByteWriter.width(of: scale.origin)
-        if !scale.hasUnitFactor { saved -= ",\"factor\":".utf8.count + ByteWriter.width(of: scale.factor) }
+        var saved = scale.savedByHead
         var walk = SampleWalk(form)
         while let sample = walk.next(content) {
             guard let number = sample.value else { continue }
-            saved += ByteWriter.width(of: number) - ByteWriter.digitCount(scale.token(of: number))
+            saved += scale.saved(by: number)
         }
         return saved > 0 ? scale : .plain
     }
@@ -50,21 +79,39 @@ struct SeriesScale: BitwiseCopyable {
     /// The scale of the numbers of `form`; nil when they differ in their decimals or are too far apart.
     private static func survey(_ content: borrowing WindowContent, _ form: SeriesForm) -> SeriesScale? {
         var walk = SampleWalk(form)
-        var first: Decimal64?
-        var (least, greatest, step) = (Int64.max, Int64.min, Int64(0))
+        var range = NumberRange()
         while let sample = walk.next(content) {
             guard let number = sample.value else { continue }
+            guard range.add(number) else { return nil }
+        }
+        return range.scale
+    }
+
+    /// What numbers of one exponent have in common.
+    private struct NumberRange {
+        private var first: Decimal64?
+        private var least = Int64.max
+        private var greatest = Int64.min
+        private var step: Int64 = 0
+
+        /// Takes one more; false when it has another exponent than the first, or is too far from it.
+        mutating func add(_ number: Decimal64) -> Bool {
             let known = first ?? number
             let (distance, overflow) = number.mantissa.subtractingReportingOverflow(known.mantissa)
-            guard number.exponent == known.exponent, !overflow, distance > .min else { return nil }
+            guard number.exponent == known.exponent, !overflow, distance > .min else { return false }
             first = known
             least = min(least, number.mantissa)
             greatest = max(greatest, number.mantissa)
             step = SeriesPlan.commonDivisor(step, abs(distance))
+            return true
         }
-        guard let first, !greatest.subtractingReportingOverflow(least).overflow else { return nil }
-        let origin = Decimal64(mantissa: least, exponent: first.exponent)
-        return SeriesScale(origin: origin, step: step > 0 ? step : unit(at: first.exponent))
+
+        /// The scale of the numbers; nil when there are none, or they are too far apart.
+        var scale: SeriesScale? {
+            guard let first, !greatest.subtractingReportingOverflow(least).overflow else { return nil }
+            let origin = Decimal64(mantissa: least, exponent: first.exponent)
+            return SeriesScale(origin: origin, step: step > 0 ? step : SeriesScale.unit(at: first.exponent))
+        }
     }
 }
 

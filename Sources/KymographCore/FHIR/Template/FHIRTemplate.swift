@@ -1,4 +1,5 @@
-/// How measurements of one type become an Observation: a checked `CodeValueFhir` template (mapping dialect, section 4).
+/// How measurements of one type become an Observation: a checked `CodeValueFhir` template (mapping dialect, section 4);
+/// or another resource: a `ResourceFhir` template, which is our addition.
 public struct FHIRTemplate: Sendable {
     /// A value that the template reads from measurements.
     public struct ValueUse: Sendable {
@@ -6,6 +7,8 @@ public struct FHIRTemplate: Sendable {
         public let name: String
         /// Whether it must be a number.
         public let isNumeric: Bool
+        /// Whether it may be an array of numbers.
+        public private(set) var takesSamples = false
         /// Where the template names it.
         public let position: SourcePosition
     }
@@ -24,6 +27,8 @@ public struct FHIRTemplate: Sendable {
     var components: [ComponentRule]
     /// The measurement type of whose readings this template makes further Observations, or nil.
     var source: TypeReference?
+    /// What readings become in place of Observations, or nil.
+    var resource: ResourceRule?
     /// Members that are the same in every Observation, and how its time is written.
     var members = MemberRules()
 
@@ -42,7 +47,7 @@ public struct FHIRTemplate: Sendable {
 
     /// Every value that the template reads, in file order of the value and then the components.
     public var valueUses: [ValueUse] {
-        valueRules.flatMap(\.uses) + members.uses
+        valueRules.flatMap(\.uses) + members.uses + (resource?.uses ?? [])
     }
 
     var valueRules: [ValueRule] { (value.map { [$0] } ?? []) + components.map(\.value) }
@@ -151,6 +156,28 @@ struct SeriesRule: Sendable {
     var limits = SeriesLimits()
     /// Whether origin and factor are chosen to shorten.
     var isCompact = false
+    /// The factor and the origin that turn the device's numbers into values, as written; nil where they are values.
+    var factor: String?
+    var origin: String?
+    /// What the arrays of a waveform are; nil where readings are single numbers.
+    var waveform: WaveformRule?
+}
+
+/// How the arrays of a reading become a series.
+struct WaveformRule: Sendable {
+    /// The values that hold the signals, in order; one that holds all of them in turn.
+    var signals: [ValueName]
+    /// Signals in one sample.
+    var dimensions: Int
+    /// The value that holds the samples per second.
+    var rate: ValueName?
+    /// The value that holds the milliseconds between samples.
+    var period: ValueName?
+
+    /// Most values that hold a signal each.
+    static let mostSignals = 16
+    /// Most signals in one array.
+    static let mostDimensions = 256
 }
 
 /// Which value a grid slot gets when several readings fall into it.

@@ -16,7 +16,8 @@ public enum FHIRTemplateLoader {
         let file = FieldReader(root, what: "a CollectionFhir template", log: &log)
         log.fhirVersion = FHIRVersion.declared(in: file, output: version, log: &log)
         if version == .stu3 { FHIRVersion.refuseForSTU3(elements, log: &log) }
-        let templates = elements.compactMap { readTemplate($0, log: &log) }
+        let resources = ResourceReader(declared: log.fhirVersion, output: version)
+        let templates = elements.compactMap { readTemplate($0, resources, log: &log) }
         let kept = withoutDuplicates(templates, log: &log)
         log.attributeToTemplates(of: root)
         return kept
@@ -66,13 +67,30 @@ public enum FHIRTemplateLoader {
             "components",
         ] + MemberReader.names
 
-    private static func readTemplate(_ node: JSONNode, log: inout DiagnosticLog) -> FHIRTemplate? {
-        guard let body = open(node, as: "CodeValueFhir", log: &log) else { return nil }
+    /// What follows `ResourceFhir`, our addition to the reference's one kind of templates.
+    private static func isResource(_ node: JSONNode) -> Bool {
+        ["resourcefhir", "resourcefhirtemplate"].contains(node.field("templateType")?.string?.lowercased())
+    }
+
+    private static func readTemplate(
+        _ node: JSONNode, _ resources: ResourceReader, log: inout DiagnosticLog
+    ) -> FHIRTemplate? {
+        let kind = isResource(node) ? "ResourceFhir" : "CodeValueFhir"
+        guard let body = open(node, as: kind, log: &log) else { return nil }
         guard body.members != nil else {
-            refuse(body, expected: "an object", in: "CodeValueFhirTemplate", log: &log)
+            refuse(body, expected: "an object", in: "\(kind)Template", log: &log)
             return nil
         }
-        let object = FieldReader(body, what: "a CodeValueFhir template", log: &log)
+        let object = FieldReader(body, what: "a \(kind) template", log: &log)
+        guard kind == "CodeValueFhir" else {
+            return resources.read(object, typeName: typeName(object, log: &log), log: &log)
+        }
+        return readObservation(object, body, log: &log)
+    }
+
+    private static func readObservation(
+        _ object: FieldReader, _ body: JSONNode, log: inout DiagnosticLog
+    ) -> FHIRTemplate? {
         let errors = log.errorCount
         object.refuseUnknown(fields, log: &log)
         let name = typeName(object, log: &log)
@@ -95,7 +113,7 @@ public enum FHIRTemplateLoader {
 
     private static func typeName(
         _ object: FieldReader, log: inout DiagnosticLog
-    ) -> (text: String, position: SourcePosition)? {
+    ) -> ValueName? {
         guard let text = object.requiredString("typeName", log: &log) else { return nil }
         let position = object.position(of: "typeName")
         guard text.contains(where: { !$0.isWhitespace }) else {
@@ -104,10 +122,10 @@ public enum FHIRTemplateLoader {
                 advice: "name the type as the device template does", finding: .blankField)
             return nil
         }
-        return (text, position)
+        return ValueName(text: text, position: position)
     }
 
-    private static func source(
+    static func source(
         _ object: FieldReader, log: inout DiagnosticLog
     ) -> FHIRTemplate.TypeReference? {
         guard let text = object.text("from", log: &log) else { return nil }
@@ -119,7 +137,7 @@ public enum FHIRTemplateLoader {
         CodeableConcept(text: text ?? (codes.isEmpty ? name : nil), codings: codes)
     }
 
-    private static func profiles(_ object: FieldReader, log: inout DiagnosticLog) -> [String] {
+    static func profiles(_ object: FieldReader, log: inout DiagnosticLog) -> [String] {
         (object.array("profile", log: &log) ?? []).compactMap {
             $0.text("a profile", log: &log).flatMap { $0.isEmpty ? nil : $0 }
         }

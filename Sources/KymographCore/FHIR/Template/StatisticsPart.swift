@@ -1,6 +1,6 @@
 /// A statistic that is added as a component.
 enum StatisticsPart: Hashable, Sendable {
-    case minimum, maximum, count, average, sum, median, deviation
+    case minimum, maximum, count, average, sum, median, deviation, variance
     /// The reading below or at which this many thousandths of the readings lie.
     case percentile(permille: Int)
 
@@ -12,7 +12,7 @@ enum StatisticsPart: Hashable, Sendable {
     /// The statistics that have a fixed name.
     static let named: [(name: String, part: StatisticsPart)] = [
         ("minimum", .minimum), ("maximum", .maximum), ("count", .count), ("average", .average), ("sum", .sum),
-        ("median", .median), ("std-dev", .deviation),
+        ("median", .median), ("std-dev", .deviation), ("variance", .variance),
     ]
 
     /// The statistic called `text`; percentiles are `20-percent`, `97.5-percent` and so on, with at most one decimal,

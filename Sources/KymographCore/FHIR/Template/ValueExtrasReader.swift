@@ -6,7 +6,7 @@ struct ValueExtrasReader {
 
     /// What it reads.
     static let names = [
-        "absent", "comparator", "comparatorName", "interpretation", "referenceRange", "timeInRanges",
+        "absent", "comparator", "comparatorName", "interpretation", "referenceRange", "timeInRanges", "holdTime",
     ]
 
     /// Reads `object`, a value of `kind`.
@@ -29,7 +29,21 @@ struct ValueExtrasReader {
         if may("timeInRanges", isStatistics && !inComponent, "the template's own Statistics", log: &log) {
             extras.shares = elements("timeInRanges", log: &log).compactMap { share($0, log: &log) }
         }
+        let hasShares = object.node("timeInRanges") != nil
+        if may("holdTime", hasShares, "a value with 'timeInRanges'", log: &log) {
+            extras.holdTime = holdTime(log: &log)
+        }
         return extras
+    }
+
+    /// How long a reading stands for the time after it.
+    private func holdTime(log: inout DiagnosticLog) -> Int64? {
+        guard let node = object.node("holdTime"), let text = node.text("'holdTime'", log: &log) else { return nil }
+        if let nanoseconds = DurationText.parse(text), nanoseconds > 0 { return nanoseconds }
+        log.error(
+            node.position, "'\(text)' is no length of time",
+            advice: "write how long a reading stands for the time after it, such as \"15m\"", finding: .wrongPeriod)
+        return nil
     }
 
     // MARK: What may have what

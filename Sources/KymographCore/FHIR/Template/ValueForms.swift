@@ -62,6 +62,8 @@ struct ValueExtras: Sendable {
     var referenceRanges: [ReferenceRangeRule] = []
     /// Shares of a window's readings, of Statistics only.
     var shares: [ShareRule] = []
+    /// Nanoseconds that a reading stands for at most, where shares are of the time.
+    var holdTime: Int64?
 
     /// Whether the value must reach the encoder as text although it is a number.
     var readsText: Bool { !absent.isEmpty || readsComparator }
@@ -89,7 +91,7 @@ struct ReferenceRangeRule: Sendable {
     var unit: UnitRule
 }
 
-/// A share of a window's readings: those within bounds.
+/// A share of a window's readings, or of its time: those within bounds.
 struct ShareRule: Sendable {
     var code: CodeableConcept
     var bounds: NumberBounds
@@ -125,6 +127,11 @@ extension ValueRule {
         var found: [FHIRTemplate.ValueUse] = []
         if case .typed(let rule) = kind, rule.form.pair != nil {
             found = [rule.first, rule.second].compactMap { $0 }.map { use($0) }
+        } else if case .sampledData(_, let rule) = kind, let waveform = rule.waveform {
+            found = waveform.signals.map { use($0, takesSamples: true) }
+            found += [waveform.rate, waveform.period].compactMap { $0 }.map {
+                FHIRTemplate.ValueUse(name: $0.text, isNumeric: true, position: $0.position)
+            }
         } else {
             found = [use(ValueName(text: name, position: namePosition))]
         }
@@ -132,8 +139,9 @@ extension ValueRule {
         return found + [FHIRTemplate.ValueUse(name: comparator.text, isNumeric: false, position: comparator.position)]
     }
 
-    private func use(_ name: ValueName) -> FHIRTemplate.ValueUse {
+    private func use(_ name: ValueName, takesSamples: Bool = false) -> FHIRTemplate.ValueUse {
         FHIRTemplate.ValueUse(
-            name: name.text, isNumeric: kind.isNumeric && !extras.readsText, position: name.position)
+            name: name.text, isNumeric: kind.isNumeric && !extras.readsText, takesSamples: takesSamples,
+            position: name.position)
     }
 }

@@ -55,8 +55,9 @@ extension ValueReader {
 }
 
 extension ValueRule.Kind {
-    /// The name that stands for a value of two names.
+    /// The name that stands for a value of several names.
     var pairName: ValueName? {
+        if case .sampledData(_, let rule) = self { return rule.waveform?.signals.first }
         guard case .typed(let rule) = self else { return nil }
         return rule.first ?? rule.second
     }

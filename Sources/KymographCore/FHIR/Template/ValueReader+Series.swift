@@ -16,6 +16,34 @@ extension ValueReader {
         return rule
     }
 
+    /// The rule of a SampledData value, whose readings may be waveforms.
+    func sampledData(_ object: FieldReader, log: inout DiagnosticLog) -> SeriesRule {
+        var rule = series(object, period: "defaultPeriod", log: &log)
+        rule.origin = number("origin", of: object, log: &log)
+        rule.factor = number("factor", of: object, log: &log)
+        rule.waveform = WaveformReader(object, period: rule.period).read(log: &log)
+        if rule.isCompact, rule.origin != nil || rule.factor != nil {
+            log.error(
+                object.position(of: "compact"), "'compact' chooses origin and factor, and one of them is stated",
+                advice: "remove 'compact', or 'origin' and 'factor'", finding: .wrongLimit)
+        }
+        return rule
+    }
+
+    /// The text of a number that is not zero where it is a factor.
+    private func number(_ name: String, of object: FieldReader, log: inout DiagnosticLog) -> String? {
+        guard let node = object.optional(name, "a number", log: &log), case .number(let text) = node.value else {
+            return nil
+        }
+        if let number = Array(text.utf8).withByteView({ $0.decimal }), name != "factor" || number.mantissa != 0 {
+            return text
+        }
+        log.error(
+            node.position, "'\(name)' is not a number of at most 18 digits, or a factor of zero",
+            advice: "value = origin + number of the device × factor", finding: .wrongLimit)
+        return nil
+    }
+
     /// Milliseconds between samples; nil stands for "auto".
     private func readPeriod(_ node: JSONNode, _ name: String, log: inout DiagnosticLog) -> Int64? {
         switch node.value {

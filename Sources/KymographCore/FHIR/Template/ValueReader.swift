@@ -8,7 +8,8 @@ struct ValueReader {
     /// The value, or nil after an error that leaves nothing usable.
     func read(_ node: JSONNode, log: inout DiagnosticLog) -> ValueRule? {
         guard let object = FieldReader.open(node, what: "a value", log: &log) else { return nil }
-        let name = ValueReader.isPair(object) ? nil : valueName(object, log: &log)
+        let isNamedElsewhere = ValueReader.isPair(object) || WaveformReader.namesSignals(object)
+        let name = isNamedElsewhere ? nil : valueName(object, log: &log)
         guard let type = valueType(object, log: &log), let text = type.text("'valueType'", log: &log) else {
             return nil
         }
@@ -56,8 +57,9 @@ struct ValueReader {
             check(object, ["unit", "system", "code"], log: &log)
             return .quantity(unit(object, log: &log))
         case "SampledData":
-            check(object, ["unit", "system", "code", "defaultPeriod"] + ValueReader.seriesMembers, log: &log)
-            return .sampledData(unit(object, log: &log), series(object, period: "defaultPeriod", log: &log))
+            let own = ["unit", "system", "code", "defaultPeriod", "origin", "factor"] + WaveformReader.names
+            check(object, own + ValueReader.seriesMembers, log: &log)
+            return .sampledData(unit(object, log: &log), sampledData(object, log: &log))
         case "CodeableConcept":
             check(object, ["text", "codes"], log: &log)
             return concept(object, log: &log)

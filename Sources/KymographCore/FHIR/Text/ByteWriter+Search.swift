@@ -1,40 +1,55 @@
+/// A text as it is written in searches, made once for what comes again and again.
+struct SearchToken {
+    let encoded: [UInt8]
+    /// Whether some of its bytes took a backslash.
+    let hasBackslash: Bool
+
+    init(_ text: [UInt8]) {
+        var writer = ByteWriter(capacity: text.count)
+        hasBackslash = text.withByteView { text in
+            writer.appendSearchToken(text)
+            return ByteWriter.needsBackslash(text)
+        }
+        encoded = writer.view.array
+    }
+}
+
 /// Identifiers inside conditional requests.
 extension ByteWriter {
     /// Writes `identifier=system|value` for `ifNoneExist`, percent-encoded so that no byte can end the parameter, read
     /// as a space or as a second search value (spec/fhir.md section 5). The result is ASCII that JSON need not escape.
-    mutating func appendIdentifierSearch(system: ByteView, value: ByteView) {
+    mutating func appendIdentifierSearch(system: SearchToken, value: ByteView) {
         append("identifier=")
-        appendSearchToken(system)
+        append(system.encoded)
         // FHIR search reads an unescaped comma as "or", and a bar or dollar as a separator, even when percent-encoded:
         // those take a backslash (R4 search, "Escaping Search Parameters"). The separating bar is then percent-encoded
         // too, so that a reader that splits before decoding sees one opaque parameter instead of a wrong identifier.
-        let isEscaped = ByteWriter.needsBackslash(system) || ByteWriter.needsBackslash(value)
+        let isEscaped = system.hasBackslash || ByteWriter.needsBackslash(value)
         isEscaped ? append("%7C") : append(UInt8(ascii: "|"))
         appendSearchToken(value)
     }
 
     /// As ``appendIdentifierSearch(system:value:)`` for the query of a URL, where RFC 3986 allows no bare bar.
-    mutating func appendIdentifierQuery(system: ByteView, value: ByteView) {
+    mutating func appendIdentifierQuery(system: SearchToken, value: ByteView) {
         append("identifier=")
-        appendSearchToken(system)
+        append(system.encoded)
         append("%7C")
         appendSearchToken(value)
     }
 
-    private mutating func appendSearchToken(_ text: ByteView) {
-        for index in 0..<text.count {
-            let byte = text[index]
-            if ByteWriter.isSearchSyntax(byte) { append("%5C") }
-            if ByteWriter.isPlain(byte) {
-                append(byte)
-            } else {
-                append(UInt8(ascii: "%"))
-                appendUpperHex(byte)
-            }
+    fileprivate mutating func appendSearchToken(_ text: ByteView) {
+        var clean = 0
+        for index in 0..<text.count where !ByteWriter.isPlain(text[index]) {
+            append(text[clean..<index])
+            if ByteWriter.isSearchSyntax(text[index]) { append("%5C") }
+            append(UInt8(ascii: "%"))
+            appendUpperHex(text[index])
+            clean = index + 1
         }
+        append(text[clean..<text.count])
     }
 
-    private static func needsBackslash(_ text: ByteView) -> Bool {
+    fileprivate static func needsBackslash(_ text: ByteView) -> Bool {
         for index in 0..<text.count where isSearchSyntax(text[index]) { return true }
         return false
     }
@@ -61,5 +76,21 @@ extension ByteWriter {
         let start = count
         appendHex(byte)
         for index in start..<count where self[index] >= UInt8(ascii: "a") { self[index] -= 32 }
+    }
+}
+
+/// Searches by identifier, for whoever asks a server.
+public enum IdentifierSearch {
+    /// `identifier=system%7Cvalue`, percent-encoded for the query of a URL; only the value when `system` is empty.
+    public static func query(system: String, value: String) -> String {
+        var writer = ByteWriter(capacity: 64)
+        Array(value.utf8).withByteView { value in
+            if !system.isEmpty {
+                return writer.appendIdentifierQuery(system: SearchToken(Array(system.utf8)), value: value)
+            }
+            writer.append("identifier=")
+            writer.appendSearchToken(value)
+        }
+        return writer.view.string
     }
 }

@@ -1,5 +1,12 @@
 /// The constant parts of Observations as JSON, made once per template.
 enum JSONText {
+    /// The member `dataAbsentReason` with `code`.
+    static func dataAbsentReason(_ code: String) -> String {
+        let system = "http://terminology.hl7.org/CodeSystem/data-absent-reason"
+        let reason = CodeableConcept(text: nil, codings: [Coding(system: system, code: code)])
+        return "\"dataAbsentReason\":\(object(reason))"
+    }
+
     /// `text` escaped, with quotes.
     static func quoted(_ text: String) -> String {
         var writer = ByteWriter(capacity: text.utf8.count + 2)

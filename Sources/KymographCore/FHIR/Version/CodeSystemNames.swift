@@ -7,8 +7,8 @@ enum CodeSystemNames {
     private static let member = "\"system\":\"" + base
     /// Code systems that STU3 has directly below `http://hl7.org/fhir/`.
     private static let moved = [
-        "data-absent-reason", "device-status-reason", "observation-category", "observation-statistics",
-        "referencerange-meaning",
+        "communication-category", "data-absent-reason", "device-status-reason", "flag-category",
+        "medication-admin-category", "observation-category", "observation-statistics", "referencerange-meaning",
     ]
 
     /// The name in STU3 of the code system that is called `system` in R4.

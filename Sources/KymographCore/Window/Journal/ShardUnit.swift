@@ -27,7 +27,7 @@ public struct ShardUnit: Sendable {
     /// An empty unit.
     init(shard: Int) { self.shard = shard }
 
-    /// Takes out what shows or archives windows: it may become durable later, in order, while readings must not wait.
+    /// Takes out what shows or archives windows: it may become durable later, in order; the readings must not wait.
     public mutating func splitWindows() -> ShardUnit {
         var later = ShardUnit(shard: shard)
         swap(&later.windows, &windows)

@@ -115,7 +115,7 @@ public struct StoredShard: ~Copyable {
         unit.taken = shard.taken
         unit.bundles = shard.finishedBundles
         shard.finishedBundles.removeAll(keepingCapacity: true)
-        let isBundleOpen = shard.bundles.observationCount > 0
+        let isBundleOpen = shard.bundles.contentCount > 0
         shard.machine.archive.moveReady(into: &unit, isBundleOpen: isBundleOpen)
         unit.journal = shard.takeJournal()
         // What is needed becomes durable later than the blocks that begin meanwhile, and must not end before them.

@@ -32,7 +32,10 @@ import Testing
         .enabled(if: SharedFiles.canValidate, "needs KYMO_SHARED, and KYMO_PYTHON with fhir.resources"),
         arguments: FHIRVersion.allCases)
     func everyShapeIsValid(version: FHIRVersion) throws {
-        let shapes = (ValueShape.all + StatisticsShapes.all).filter { $0.expected != nil }
+        // The validator's list of units has no squares; `variancesHaveTheSquareOfTheUnit` looks at those.
+        let shapes = (ValueShape.all + StatisticsShapes.all).filter {
+            $0.expected != nil && !$0.members.contains("variance")
+        }
         var bodies: [String] = []
         for (index, shape) in shapes.enumerated() {
             bodies.append("{\"typeName\":\"x\(index)\",\"period\":\"1h\",\(shape.members)}")
@@ -48,7 +51,7 @@ import Testing
                 continue
             }
         }
-        #expect(writer.observationCount == shapes.count)
+        #expect(writer.contentCount == shapes.count)
         let text = writer.finish().string
         #expect(try SharedFiles.complaints(text, name: "shapes.ndjson", version: version.rawValue) == "")
     }

@@ -12,6 +12,8 @@ struct CurlEnd {
     var isTooLong: Bool
     /// Whether a part of an answer came.
     var hasAnswer: Bool
+    /// Whether the connection was made for this request.
+    var isNewConnection: Bool
 
     /// The failure to report.
     func failure(method: String, origin: String, timeout: Int, maxBytes: Int) -> HTTPFailure {
@@ -54,9 +56,8 @@ struct CurlEnd {
     /// Whether the server ended TLS because of the client's certificate. In TLS 1.3 it says so after the client may
     /// have begun to send, and reads nothing of that (RFC 8446, sections 4.4.2.4 and 6.2).
     private var isRefusedCertificate: Bool {
-        code == CURLE_SSL_CLIENTCERT
-            || !hasAnswer && reason.contains(" alert ")
-                && (reason.contains("certificate") || reason.contains("unknown ca"))
+        isNewConnection && !hasAnswer && reason.contains(" alert ")
+            && (reason.contains("certificate") || reason.contains("unknown ca"))
     }
 
     private var advice: String {

@@ -69,9 +69,14 @@ final class CurlExchange {
     }
 
     private var response: HTTPResponse {
-        var status = 0
-        unsafe kymo_curl_get_number(handle, CURLINFO_RESPONSE_CODE, &status)
-        return HTTPResponse(status: status, headers: headers, body: body)
+        HTTPResponse(status: number(CURLINFO_RESPONSE_CODE), headers: headers, body: body)
+    }
+
+    private func number(_ info: CURLINFO) -> Int {
+        var value = 0
+        // Safe: libcurl writes one number.
+        unsafe kymo_curl_get_number(handle, info, &value)
+        return value
     }
 
     private func failure(_ code: CURLcode) -> HTTPFailure {
@@ -79,7 +84,7 @@ final class CurlExchange {
         let detail = unsafe String(cString: errorText)
         let end = CurlEnd(
             code: code, reason: detail.isEmpty ? CurlText.of(code) : detail, hasBegun: hasBegun, isTooLong: isTooLong,
-            hasAnswer: headerBytes > 0)
+            hasAnswer: headerBytes > 0, isNewConnection: number(CURLINFO_NUM_CONNECTS) > 0)
         return end.failure(
             method: job.request.method, origin: url.origin, timeout: job.request.timeout, maxBytes: maxBytes)
     }

@@ -13,8 +13,9 @@ struct CurlOptions {
 
     /// Sets what is the same for all requests of a transport.
     func set(_ settings: HTTPSettings) throws(HTTPFailure) {
-        // Signals belong to the process; without them libcurl must not be made to wait for a resolver's thread.
+        // Signals belong to the process.
         try set(CURLOPT_NOSIGNAL, 1)
+        // Or the end of a transfer would wait for its resolver, and all others with it.
         try set(CURLOPT_QUICK_EXIT, 1)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_FOLLOWLOCATION, 0)

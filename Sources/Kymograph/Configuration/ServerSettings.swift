@@ -1,0 +1,110 @@
+import KymographCore
+
+/// The FHIR server of the configuration: the keys under `server`, as they were written.
+public struct ServerSettings: Sendable {
+    /// How the server learns who asks.
+    public enum Authorization: String, Sendable, CaseIterable {
+        /// It does not ask.
+        case none
+        /// A token in `tokenFile`.
+        case bearer
+        /// `user` and `passwordFile`.
+        case basic
+        /// OAuth 2 client credentials: `clientId` and `secretFile`.
+        case oauth
+        /// SMART Backend Services: `clientId`, `keyFile` and `keyId`.
+        case smart
+    }
+
+    /// Base URL; nil when there is no server.
+    public var url: String?
+    /// Where Patients and Devices come from; there is no default.
+    public var identity: ResourceIdentityMode?
+    /// How the server learns who asks.
+    public var authorization = Authorization.none
+    /// Secrets, each in a file that nobody else can read.
+    public var tokenFile: String?
+    public var user: String?
+    public var passwordFile: String?
+    public var clientID: String?
+    public var secretFile: String?
+    public var keyFile: String?
+    public var keyID: String?
+    /// Scopes to ask for.
+    public var scope: String?
+    /// Token endpoint; nil for the one that the server names.
+    public var tokenURL: String?
+    /// Authorities to trust in place of the system's.
+    public var caFile: String?
+    /// What the server is shown of us.
+    public var certificateFile: String?
+    public var certificateKeyFile: String?
+    /// Whether bodies are sent compressed.
+    public var gzip = false
+    /// Longest time of a request, in nanoseconds.
+    public var timeout: Int64 = 30_000_000_000
+    /// Most requests at once.
+    public var connections = 8
+
+    /// No server.
+    public init() {}
+
+    /// Whether there is one.
+    public var isNamed: Bool { url != nil }
+
+    /// Access to the server, which must be named.
+    var access: ServerAccess {
+        var http = HTTPSettings()
+        http.caFile = caFile
+        http.connectionsPerHost = connections
+        http.compressesBodies = gzip
+        if let certificateFile {
+            http.clientCertificate = HTTPSettings.ClientCertificate(
+                certificateFile: certificateFile, keyFile: certificateKeyFile ?? certificateFile)
+        }
+        var access = ServerAccess(url: url ?? "", authorization: authorized, http: http)
+        access.requestTimeout = Int(timeout / 1_000_000)
+        return access
+    }
+
+    private var authorized: ServerAuthorization {
+        func file(_ path: String?) -> SecretFile { SecretFile(path ?? "") }
+        switch authorization {
+        case .none: return .open
+        case .bearer: return .bearer(file(tokenFile))
+        case .basic: return .basic(user: user ?? "", password: file(passwordFile))
+        case .oauth: return .oauth(client(.secret(file(secretFile))))
+        case .smart: return .oauth(client(.signature(key: file(keyFile), identifier: keyID ?? "")))
+        }
+    }
+
+    private func client(_ proof: OAuthClient.Proof) -> OAuthClient {
+        OAuthClient(identifier: clientID ?? "", proof: proof, scope: scope ?? "", tokenURL: tokenURL)
+    }
+
+    /// The key whose value a fault of ``ServerAccess`` is about.
+    static func key(ofFault setting: String) -> String {
+        let names = [
+            "http.caFile": "caFile", "http.clientCertificate.certificateFile": "certificateFile",
+            "http.clientCertificate.keyFile": "certificateKeyFile", "http.connectionsPerHost": "connections",
+            "requestTimeout": "timeout", "authorization.client": "clientId", "authorization.tokenURL": "tokenUrl",
+            "authorization.keyIdentifier": "keyId",
+        ]
+        return "server." + (names[setting] ?? setting.split(separator: ".").last.map(String.init) ?? "url")
+    }
+}
+
+extension PipelineSettings {
+    /// How the server is delivered to.
+    func deliverySettings(_ mode: ResourceIdentityMode) -> DeliverySettings {
+        var delivery = DeliverySettings(base: server.url ?? "", identity: mode)
+        delivery.version = output.version
+        delivery.compatibility = compatibility
+        delivery.maxEntries = bundleEntries
+        delivery.maxBytes = bundleBytes
+        delivery.maxConcurrency = server.connections
+        delivery.timeout = Int(server.timeout / 1_000_000)
+        delivery.deviceSubjectSystem = output.deviceSubjectSystem
+        return delivery
+    }
+}

@@ -1,0 +1,51 @@
+import KymographCore
+
+/// What a server made of one entry of a bundle.
+struct EntryAnswer {
+    /// HTTP status.
+    var status: Int
+    /// `Location`, empty when there is none.
+    var location = ""
+    /// `ETag`, empty when there is none.
+    var version = ""
+    /// What the server says about it.
+    var outcome: ServerOutcome?
+
+    /// The answers to the `count` entries of a bundle, in their order; nil when `body` is no whole answer.
+    static func all(_ body: [UInt8], count: Int) -> [EntryAnswer]? {
+        guard let bundle = JSONNode.answer(body), bundle.child("resourceType")?.string == "Bundle",
+            let entries = bundle.child("entry")?.elements, entries.count == count
+        else { return nil }
+        let answers = entries.compactMap(EntryAnswer.init)
+        return answers.count == count ? answers : nil
+    }
+
+    private init?(_ entry: JSONNode) {
+        guard let response = entry.child("response"), let text = response.child("status")?.string,
+            let status = Int(text.prefix(3))
+        else { return nil }
+        self.status = status
+        location = response.child("location")?.string ?? ""
+        version = response.child("etag")?.string ?? ""
+        outcome = ServerOutcome(response.child("outcome"))
+    }
+
+    /// An answer without words.
+    init(status: Int) { self.status = status }
+
+    /// Status and words.
+    var text: String { EntryAnswer.text(status, outcome) }
+
+    /// A status and the words that came with it.
+    static func text(_ status: Int, _ outcome: ServerOutcome?) -> String {
+        guard let outcome, !outcome.text.isEmpty else { return "\(status)" }
+        return "\(status) \(outcome.text)"
+    }
+
+    /// Why an entry is undeliverable that was refused so.
+    static func rejection(_ status: Int, _ outcome: ServerOutcome?) -> Rejection {
+        if status == 413 { return .entryTooLarge }
+        return status == 412 || outcome?.codes.contains("multiple-matches") == true
+            ? .identityAmbiguous : .serverRefused
+    }
+}

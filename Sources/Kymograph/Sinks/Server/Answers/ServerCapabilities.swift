@@ -1,0 +1,71 @@
+import KymographCore
+
+/// What a server says that it can do (its CapabilityStatement).
+public struct ServerCapabilities: Hashable, Sendable {
+    /// `fhirVersion`, such as `4.0.1`.
+    public var version = ""
+    /// Name and version of its software, empty when it does not tell.
+    public var software = ""
+    /// Whether it processes transactions.
+    public var hasTransaction = false
+    /// Whether it processes batches.
+    public var hasBatch = false
+    /// Whether `PUT Observation/<id>` may make an Observation.
+    public var hasUpdateCreate = false
+
+    /// Of a server that has said nothing.
+    init() {}
+
+    /// Reads a CapabilityStatement; nil when the node is none.
+    init?(_ node: JSONNode?) {
+        guard let node, node.child("resourceType")?.string == "CapabilityStatement" else { return nil }
+        version = node.child("fhirVersion")?.string ?? ""
+        let names = [node.child("software")?.child("name"), node.child("software")?.child("version")]
+        software = names.compactMap { $0?.string }.joined(separator: " ")
+        let rest = node.child("rest")?.elements?.first { $0.child("mode")?.string != "client" }
+        let interactions = (rest?.child("interaction")?.elements ?? []).compactMap { $0.child("code")?.string }
+        hasTransaction = interactions.contains("transaction")
+        hasBatch = interactions.contains("batch")
+        let resources = rest?.child("resource")?.elements ?? []
+        let observation = resources.first { $0.child("type")?.string == "Observation" }
+        if case .bool(true)? = observation?.child("updateCreate")?.value { hasUpdateCreate = true }
+    }
+
+    /// Why `wanted` cannot be delivered to this server, and what to do; nil when it can.
+    func refusal(of wanted: FHIRVersion, base: String) -> String? {
+        guard let found = ServerCapabilities.release(version) else {
+            return
+                "\(base) states no version of FHIR that is known here ('\(version)'): is it the base URL of the server?"
+        }
+        guard found == wanted || (found.isR4 && wanted.isR4) else {
+            return "\(base) is FHIR \(found.rawValue) (\(version)), the output is \(wanted.rawValue): set "
+                + "output.fhirVersion to \(found.rawValue), or take another server"
+        }
+        guard hasTransaction || hasBatch else {
+            return "\(base) processes neither transactions nor batches: take a server that does one of them"
+        }
+        return nil
+    }
+
+    /// What will be done with this server, in words.
+    func verdict(base: String, updatesByID: Bool) -> String {
+        let name = software.isEmpty ? "" : ", \(software)"
+        let bundles = hasTransaction ? "transactions" : "batches, as it has no transactions"
+        let updates = updatesByID ? "updates by id" : "conditional updates, as it does not state updateCreate"
+        return "\(base): FHIR \(version)\(name); \(bundles); \(updates)"
+    }
+
+    private static func release(_ version: String) -> FHIRVersion? {
+        switch version.split(separator: ".").prefix(2).joined(separator: ".") {
+        case "3.0": .stu3
+        case "4.0": .r4
+        case "4.3": .r4b
+        case "5.0": .r5
+        default: nil
+        }
+    }
+}
+
+extension FHIRVersion {
+    fileprivate var isR4: Bool { self == .r4 || self == .r4b }
+}

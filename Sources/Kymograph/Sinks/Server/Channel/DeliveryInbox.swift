@@ -1,0 +1,43 @@
+import Synchronization
+
+/// What other threads tell the thread that delivers.
+final class DeliveryInbox: Sendable {
+    /// What happened.
+    enum Event: Sendable {
+        /// A request of this number may be sent, with this `Authorization`.
+        case authorized(Int, Result<String?, AuthorizationFailure>)
+        /// A request of this number was answered, or not.
+        case answered(Int, Result<HTTPResponse, HTTPFailure>)
+    }
+
+    private let events = Mutex<[Event]>([])
+    private let bell: Doorbell
+
+    init() throws(SourceError) { bell = try Doorbell() }
+
+    /// Leaves a message, from any thread.
+    func post(_ event: Event) {
+        events.withLock { $0.append(event) }
+        bell.ring()
+    }
+
+    /// Wakes the owner.
+    func wake() { bell.ring() }
+
+    /// All messages so far, in order.
+    func take() -> [Event] {
+        events.withLock { events in
+            let all = events
+            events.removeAll(keepingCapacity: true)
+            return all
+        }
+    }
+
+    /// Whether a message waits.
+    var hasEvents: Bool { events.withLock { !$0.isEmpty } }
+
+    /// Sleeps until a message comes, or `milliseconds` passed, unless `isUrgent` says so.
+    func sleep(milliseconds: Int32, unless isUrgent: () -> Bool) {
+        bell.sleep(milliseconds: milliseconds) { isUrgent() || hasEvents }
+    }
+}

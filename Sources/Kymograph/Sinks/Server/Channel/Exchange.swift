@@ -1,0 +1,59 @@
+import KymographCore
+
+/// One request with all its attempts, until there is an answer that another attempt would not change.
+final class Exchange {
+    /// What came of an attempt.
+    typealias Outcome = Result<HTTPResponse, HTTPFailure>
+
+    /// What to do with the outcome of an attempt.
+    enum Verdict {
+        /// It is the answer.
+        case final
+        /// The same request again, later; why.
+        case retry(String)
+    }
+
+    /// Where the exchange is.
+    enum State: Hashable {
+        /// Waits for its time.
+        case waiting
+        /// Asks for the right to be answered.
+        case authorizing
+        /// The request is under way.
+        case sent
+    }
+
+    let number: Int
+    let request: HTTPRequest
+    /// Judges an outcome.
+    let judge: (Outcome, Exchange) -> Verdict
+    /// Takes the final outcome.
+    let completion: (Outcome, Exchange) -> Void
+    var state = State.waiting
+    /// When the next attempt may be made.
+    var due: Instant
+    /// How often the request was sent.
+    var attempts = 0
+    /// Failures so far.
+    var failures = 0
+    /// Final answers that the channel had when this began, to see whether others get through.
+    let othersAtStart: Int
+    /// Final answers that others got since.
+    var othersAnswered = 0
+    var authorization: String?
+    /// Whether the authorization was renewed for this attempt.
+    var isRenewed = false
+    var sent = Instant.distantPast
+
+    init(
+        number: Int, request: HTTPRequest, due: Instant, othersAtStart: Int,
+        judge: @escaping (Outcome, Exchange) -> Verdict, completion: @escaping (Outcome, Exchange) -> Void
+    ) {
+        self.number = number
+        self.request = request
+        self.due = due
+        self.othersAtStart = othersAtStart
+        self.judge = judge
+        self.completion = completion
+    }
+}

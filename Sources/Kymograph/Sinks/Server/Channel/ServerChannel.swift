@@ -1,0 +1,215 @@
+import KymographCore
+
+/// The way to one server: every request gets its authorization, is sent when the server may be asked, and again until
+/// its answer is final.
+///
+/// Belongs to one thread; what the transport and the authorizer say comes through the inbox.
+final class ServerChannel {
+    private let settings: DeliverySettings
+    private let transport: any HTTPTransport
+    private let authorizer: any RequestAuthorizer
+    private let clock: DeliveryClock
+    private let inbox: DeliveryInbox
+    private let backoff: Backoff
+    var random: any RandomNumberGenerator
+    private var exchanges: [Int: Exchange] = [:]
+    /// Numbers in the order in which they are sent.
+    private var order: [Int] = []
+    private var nextNumber = 0
+    private(set) var circuit: Circuit
+    private(set) var limit: ConcurrencyLimit
+    /// Nothing is sent before: the server asked for that.
+    private(set) var pausedUntil = Instant.distantPast
+    /// Final answers so far.
+    private(set) var answers = 0
+    /// Attempts after the first of their request.
+    private(set) var retries = 0
+    /// What went wrong last, and when in civil time.
+    private(set) var lastError: (text: String, time: Instant)?
+
+    init(
+        _ settings: DeliverySettings, transport: any HTTPTransport, authorizer: any RequestAuthorizer,
+        clock: DeliveryClock, random: any RandomNumberGenerator, inbox: DeliveryInbox
+    ) {
+        self.settings = settings
+        self.transport = transport
+        self.authorizer = authorizer
+        self.clock = clock
+        self.random = random
+        self.inbox = inbox
+        backoff = Backoff(first: settings.firstBackoff, longest: settings.longestBackoff)
+        circuit = Circuit(backoff)
+        limit = ConcurrencyLimit(largest: settings.maxConcurrency)
+    }
+
+    // MARK: What it is asked
+
+    /// Sends `request` as soon as may be, `wait` nanoseconds from now at the earliest.
+    func send(
+        _ request: HTTPRequest, after wait: Int64 = 0,
+        judge: @escaping (Exchange.Outcome, Exchange) -> Exchange.Verdict,
+        completion: @escaping (Exchange.Outcome, Exchange) -> Void
+    ) {
+        let exchange = Exchange(
+            number: nextNumber, request: request, due: clock.elapsed().advanced(by: wait), othersAtStart: answers,
+            judge: judge, completion: completion)
+        nextNumber += 1
+        exchanges[exchange.number] = exchange
+        order.append(exchange.number)
+    }
+
+    /// A wait after `failures` failures of something, in nanoseconds.
+    func wait(afterFailures failures: Int) -> Int64 { backoff.wait(failures: failures, using: &random) }
+
+    /// Requests that wait or are under way.
+    var count: Int { exchanges.count }
+
+    /// Requests under way.
+    var inFlight: Int { exchanges.values.count { $0.state != .waiting } }
+
+    /// Whether another request could be sent at once.
+    var hasRoom: Bool {
+        guard case .closed = circuit.state, pausedUntil <= clock.elapsed() else { return false }
+        let busy = exchanges.values.count { $0.state != .waiting || $0.due <= clock.elapsed() }
+        return busy < limit.count
+    }
+
+    /// When there is something to do next, if nobody answers before; nil when nothing waits.
+    var nextWake: Instant? {
+        let due = exchanges.values.filter { $0.state == .waiting }.map(\.due).min()
+        guard let due else { return nil }
+        if inFlight >= (circuit.state == .halfOpen ? 1 : limit.count) { return nil }
+        switch circuit.state {
+        case .open(let until): return max(until, pausedUntil)
+        case .halfOpen: return pausedUntil
+        case .closed: return max(due, pausedUntil)
+        }
+    }
+
+    // MARK: Sending
+
+    /// Sends what is due.
+    func work() {
+        let now = clock.elapsed()
+        circuit.advance(to: now)
+        guard pausedUntil <= now else { return }
+        switch circuit.state {
+        case .open: return
+        case .halfOpen:
+            // Something must be asked to see whether the server answers again.
+            guard inFlight == 0, let first = waiting.min(by: { $0.due < $1.due }) else { return }
+            begin(first)
+        case .closed:
+            var room = limit.count - inFlight
+            for exchange in waiting where room > 0 && exchange.due <= now {
+                begin(exchange)
+                room -= 1
+            }
+        }
+    }
+
+    private var waiting: [Exchange] {
+        order.compactMap { exchanges[$0] }.filter { $0.state == .waiting }
+    }
+
+    private func begin(_ exchange: Exchange) {
+        exchange.state = .authorizing
+        exchange.isRenewed = false
+        authorize(exchange)
+    }
+
+    private func authorize(_ exchange: Exchange) {
+        let number = exchange.number
+        authorizer.authorize { [inbox] in inbox.post(.authorized(number, $0)) }
+    }
+
+    // MARK: What comes back
+
+    /// Takes what the transport or the authorizer said.
+    func take(_ event: DeliveryInbox.Event) {
+        switch event {
+        case .authorized(let number, let result):
+            guard let exchange = exchanges[number], exchange.state == .authorizing else { return }
+            authorized(exchange, result)
+        case .answered(let number, let outcome):
+            guard let exchange = exchanges[number], exchange.state == .sent else { return }
+            answered(exchange, outcome)
+        }
+    }
+
+    private func authorized(_ exchange: Exchange, _ result: Result<String?, AuthorizationFailure>) {
+        switch result {
+        case .failure(let failure): retry(exchange, failure.message, wait: nil)
+        case .success(let value):
+            exchange.authorization = value
+            exchange.state = .sent
+            exchange.attempts += 1
+            if exchange.attempts > 1 { retries += 1 }
+            exchange.sent = clock.elapsed()
+            var request = exchange.request
+            if let value { request.headers.append(("Authorization", value)) }
+            let number = exchange.number
+            transport.submit(request) { [inbox] in inbox.post(.answered(number, $0)) }
+        }
+    }
+
+    private func answered(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
+        let times = RetryTimes(now: clock.civil(), longest: settings.longestRetryAfter)
+        if case .success(let response) = outcome {
+            if response.status == 401 { return renew(exchange) }
+            if let reset = times.limitReset(response) { pause(reset) }
+        }
+        exchange.othersAnswered = answers - exchange.othersAtStart
+        switch exchange.judge(outcome, exchange) {
+        case .final:
+            circuit.succeed()
+            limit.succeed()
+            answers += 1
+            remove(exchange)
+            exchange.completion(outcome, exchange)
+        case .retry(let reason):
+            var asked: Int64?
+            if case .success(let response) = outcome { asked = times.retryAfter(response) }
+            if let asked { pause(asked) }
+            retry(exchange, reason, wait: asked)
+        }
+    }
+
+    /// Asks once more with another token; then the refusal is a failure like others.
+    private func renew(_ exchange: Exchange) {
+        authorizer.refused(exchange.authorization)
+        guard !exchange.isRenewed else {
+            return retry(exchange, "the server refuses the credentials (401): check them and their rights", wait: nil)
+        }
+        exchange.isRenewed = true
+        exchange.state = .authorizing
+        authorize(exchange)
+    }
+
+    private func retry(_ exchange: Exchange, _ reason: String, wait asked: Int64?) {
+        let now = clock.elapsed()
+        lastError = (reason, clock.civil())
+        exchange.failures += 1
+        exchange.state = .waiting
+        let wait = backoff.wait(failures: exchange.failures, using: &random)
+        exchange.due = now.advanced(by: max(wait, asked ?? 0))
+        limit.fail(sent: exchange.sent, now: now)
+        circuit.fail(now: now, using: &random)
+    }
+
+    private func pause(_ wait: Int64) { pausedUntil = max(pausedUntil, clock.elapsed().advanced(by: wait)) }
+
+    private func remove(_ exchange: Exchange) {
+        exchanges[exchange.number] = nil
+        order.removeAll { $0 == exchange.number }
+    }
+
+    /// Forgets all requests; answers that still come are not looked at.
+    func abandon() {
+        exchanges.removeAll()
+        order.removeAll()
+    }
+
+    /// Notes an error that is no request's.
+    func note(_ text: String) { lastError = (text, clock.civil()) }
+}

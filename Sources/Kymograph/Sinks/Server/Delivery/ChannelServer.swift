@@ -1,0 +1,126 @@
+import KymographCore
+
+/// Single resources on the server of a channel.
+final class ChannelServer: ResourceServer {
+    private let channel: ServerChannel
+    private let settings: DeliverySettings
+
+    init(_ channel: ServerChannel, _ settings: DeliverySettings) {
+        self.channel = channel
+        self.settings = settings
+    }
+
+    func search(_ identifier: ServerIdentifier, completion: @escaping (Result<[JSONNode], ServerRefusal>) -> Void) {
+        let query = IdentifierSearch.query(system: identifier.system, value: identifier.value)
+        let request = HTTPRequest(
+            "GET", "\(settings.base)/\(identifier.type)?\(query)", headers: [("Accept", settings.version.contentType)],
+            timeout: settings.timeout)
+        var found: [JSONNode]?
+        send(request) { response in
+            found = Self.matches(response.body, type: identifier.type)
+            return found != nil
+        } completion: { result in
+            completion(result.map { _ in found ?? [] })
+        }
+    }
+
+    func update(
+        _ resource: JSONNode, version: String?, completion: @escaping (Result<StoredResource, ServerRefusal>) -> Void
+    ) {
+        let type = resource.child("resourceType")?.string ?? ""
+        let id = resource.child("id")?.string ?? ""
+        var headers = writeHeaders
+        if let version, !version.isEmpty { headers.append(("If-Match", version)) }
+        write(HTTPRequest("PUT", "\(settings.base)/\(type)/\(id)", headers: headers), resource) { result in
+            completion(
+                result.map {
+                    var stored = $0
+                    stored.id = stored.id ?? id
+                    return stored
+                })
+        }
+    }
+
+    func create(
+        _ resource: JSONNode, unless identifier: ServerIdentifier,
+        completion: @escaping (Result<StoredResource, ServerRefusal>) -> Void
+    ) {
+        let query = IdentifierSearch.query(system: identifier.system, value: identifier.value)
+        let type = resource.child("resourceType")?.string ?? ""
+        let headers = writeHeaders + [("If-None-Exist", query)]
+        write(HTTPRequest("POST", "\(settings.base)/\(type)", headers: headers), resource, completion)
+    }
+
+    private var writeHeaders: [(name: String, value: String)] {
+        [
+            ("Content-Type", settings.version.contentType), ("Accept", settings.version.contentType),
+            ("Prefer", "return=minimal"),
+        ]
+    }
+
+    private func write(
+        _ request: HTTPRequest, _ resource: JSONNode,
+        _ completion: @escaping (Result<StoredResource, ServerRefusal>) -> Void
+    ) {
+        var request = request
+        request.body = Array(resource.jsonText.utf8)
+        request.timeout = settings.timeout
+        send(request) { _ in
+            true
+        } completion: { result in
+            completion(result.map(Self.stored))
+        }
+    }
+
+    private func send(
+        _ request: HTTPRequest, isWhole: @escaping (HTTPResponse) -> Bool,
+        completion: @escaping (Result<HTTPResponse, ServerRefusal>) -> Void
+    ) {
+        channel.send(request) { outcome, exchange in
+            Self.judge(outcome, exchange, isWhole)
+        } completion: { outcome, _ in
+            guard case .success(let response) = outcome else { return }
+            if (200..<300).contains(response.status) { return completion(.success(response)) }
+            let said = ServerOutcome(body: response.body)
+            completion(
+                .failure(
+                    ServerRefusal(
+                        status: response.status, message: EntryAnswer.text(response.status, said),
+                        reason: EntryAnswer.rejection(response.status, said))))
+        }
+    }
+
+    private static func judge(
+        _ outcome: Exchange.Outcome, _ exchange: Exchange, _ isWhole: (HTTPResponse) -> Bool
+    ) -> Exchange.Verdict {
+        switch outcome {
+        case .failure(let failure): return .retry(failure.message)
+        case .success(let response):
+            let said = ServerOutcome(body: response.body)
+            let text = "\(exchange.request.method): the server answers \(EntryAnswer.text(response.status, said))"
+            // A conflict is an answer: what was to be changed has changed.
+            if response.status == 409 { return .final }
+            switch AnswerKind(status: response.status, outcome: said, failures: exchange.failures, isWhole: true) {
+            case .stored: return isWhole(response) ? .final : .retry("the answer to a search is no whole bundle")
+            case .refused, .tooLarge: return .final
+            case .later, .doubtful: return .retry(text)
+            }
+        }
+    }
+
+    /// The resources of `type` that a search found; nil when `body` is no whole answer.
+    private static func matches(_ body: [UInt8], type: String) -> [JSONNode]? {
+        guard let bundle = JSONNode.answer(body), bundle.child("resourceType")?.string == "Bundle" else { return nil }
+        let resources = (bundle.child("entry")?.elements ?? []).compactMap { $0.child("resource") }
+        return resources.filter { $0.child("resourceType")?.string == type }
+    }
+
+    private static func stored(_ response: HTTPResponse) -> StoredResource {
+        let location = response.header("Location") ?? ""
+        let parts = location.split(separator: "/").map(String.init)
+        let place = parts.firstIndex(of: "_history") ?? parts.count
+        return StoredResource(
+            status: response.status, location: location, version: response.header("ETag") ?? "",
+            id: place > 0 && place <= parts.count && !location.isEmpty ? parts[place - 1] : nil)
+    }
+}

@@ -1,0 +1,196 @@
+import KymographCore
+
+extension DeliveryEngine {
+    /// What a bundle is being made of.
+    private struct Gathering {
+        var entries: [RowEntry] = []
+        var lanes: [DeviceLane] = []
+        var targets: Set<String> = []
+        var resources: Set<ServerIdentifier> = []
+        var bytes = 64
+    }
+
+    /// Makes bundles of what waits, as far as the server may be asked.
+    func launch() {
+        guard isReady else { return }
+        while channel.hasRoom && flights < settings.maxConcurrency && !ready.isEmpty {
+            if settings.compatibility == .iomtFHIR {
+                guard launchSave() else { return }
+            } else {
+                guard launchBundle() else { return }
+            }
+        }
+    }
+
+    private func launchBundle() -> Bool {
+        var gathering = Gathering()
+        var left: [DeviceLane] = []
+        var isFull = false
+        for lane in ready {
+            // A lane that got busy is put back when it is released.
+            guard !lane.isBusy, !lane.isResolving else { continue }
+            if !isFull { isFull = gather(lane, &gathering) }
+            if lane.isBusy || lane.isResolving { continue }
+            if lane.first == nil { lanes[lane.key] = nil } else { left.append(lane) }
+        }
+        ready = left
+        guard !gathering.entries.isEmpty else { return false }
+        let unknown = settings.resolvesIdentity ? [] : gathering.resources.subtracting(present)
+        locked.formUnion(unknown)
+        flights += 1
+        let part = BundlePart(gathering.entries, carriesResources: !settings.resolvesIdentity)
+        send(Flight(part, lanes: gathering.lanes, locked: unknown))
+        return true
+    }
+
+    /// Takes what fits from a lane; whether the bundle is full.
+    private func gather(_ lane: DeviceLane, _ gathering: inout Gathering) -> Bool {
+        while let entry = lane.first {
+            guard let isResolved = resolve(entry, lane) else { continue }
+            guard isResolved else { return false }
+            let isSameKind = gathering.entries.first.map { $0.isTransaction == entry.isTransaction } ?? true
+            // The next of this device must wait for the bundle that makes the resources which it refers to.
+            guard isSameKind, !isHeldUp(entry), !gathering.targets.contains(entry.target) else { return false }
+            guard fits(entry, gathering) else { return true }
+            lane.removeFirst()
+            add(entry, of: lane, to: &gathering)
+        }
+        return false
+    }
+
+    private func isHeldUp(_ entry: RowEntry) -> Bool {
+        !settings.resolvesIdentity && entry.carried.contains { locked.contains($0.identifier) }
+    }
+
+    private func fits(_ entry: RowEntry, _ gathering: Gathering) -> Bool {
+        if gathering.entries.isEmpty { return true }
+        let new = newResources(entry, gathering)
+        let count = gathering.entries.count + gathering.resources.count + 1 + new.count
+        let bytes = gathering.bytes + entry.size + new.reduce(0) { $0 + $1.entry.range.count + 1 }
+        return count <= size.entries && bytes <= size.bytes
+    }
+
+    private func newResources(_ entry: RowEntry, _ gathering: Gathering) -> [CarriedResource] {
+        if settings.resolvesIdentity { return [] }
+        return entry.carried.filter { !gathering.resources.contains($0.identifier) }
+    }
+
+    private func add(_ entry: RowEntry, of lane: DeviceLane, to gathering: inout Gathering) {
+        for resource in newResources(entry, gathering) {
+            gathering.resources.insert(resource.identifier)
+            gathering.bytes += resource.entry.range.count + 1
+        }
+        gathering.entries.append(entry)
+        gathering.targets.insert(entry.target)
+        gathering.bytes += entry.size
+        if !lane.isBusy {
+            lane.isBusy = true
+            gathering.lanes.append(lane)
+        }
+    }
+
+    // MARK: Identity
+
+    /// Whether the server's ids for `entry` are known, where they are needed; asks for them otherwise. An entry that
+    /// has none is discarded, and the next is to be looked at: nil.
+    private func resolve(_ entry: RowEntry, _ lane: DeviceLane) -> Bool? {
+        guard settings.resolvesIdentity else { return true }
+        guard let query = identityQuery(of: entry) else {
+            lane.removeFirst()
+            discard(entry, .identityNotDefined, "the Observation names no device")
+            return nil
+        }
+        switch identities.find(query, now: clock.elapsed()) {
+        case .success(let identity):
+            entry.identity = identity
+            return true
+        case .failure(let failure):
+            lane.removeFirst()
+            discard(entry, failure.reason, failure.message)
+            return nil
+        case nil:
+            // What is taken of this lane already goes first.
+            if lane.isBusy || channel.count >= settings.maxConcurrency * 4 { return false }
+            ask(query, for: lane)
+            return lane.isResolving ? false : nil
+        }
+    }
+
+    private func ask(_ query: IdentityQuery, for lane: DeviceLane) {
+        lane.isResolving = true
+        resolver.resolve(query) { [self] result in
+            identities.keep(result, of: query, now: clock.elapsed())
+            lane.isResolving = false
+            release(lane)
+        }
+    }
+
+    func identityQuery(of entry: RowEntry) -> IdentityQuery? {
+        guard let device = entry.device else { return nil }
+        let isWearer = entry.subject?.system == settings.deviceSubjectSystem
+        return IdentityQuery(device: device, patient: isWearer ? nil : entry.subject, encounter: entry.encounter)
+    }
+
+    /// How `entry` is written for this server.
+    func form(of entry: RowEntry) -> EntryForm {
+        var form = EntryForm(isConditionalUpdate: !updatesByID, version: settings.version)
+        if settings.resolvesIdentity {
+            if let identity = entry.identity { form.references = .literal(identity) }
+        } else if entry.isTransaction && !capabilities.hasTransaction {
+            form.references = .logical
+        }
+        return form
+    }
+
+    // MARK: Compatibility
+
+    /// Stores the next Observation as the reference system does; false when no lane has one.
+    private func launchSave() -> Bool {
+        var left: [DeviceLane] = []
+        var chosen: (RowEntry, DeviceLane)?
+        for lane in ready where !lane.isBusy && !lane.isResolving {
+            while chosen == nil, let entry = lane.first {
+                guard let isResolved = resolve(entry, lane) else { continue }
+                if isResolved {
+                    lane.removeFirst()
+                    lane.isBusy = true
+                    chosen = (entry, lane)
+                }
+                break
+            }
+            if lane.isBusy || lane.isResolving { continue }
+            if lane.first == nil { lanes[lane.key] = nil } else { left.append(lane) }
+        }
+        ready = left
+        guard let (entry, lane) = chosen else { return false }
+        flights += 1
+        save(entry, lane)
+        return true
+    }
+
+    private func save(_ entry: RowEntry, _ lane: DeviceLane) {
+        var body: [UInt8] = []
+        form(of: entry).writeResource(entry, withID: true, into: &body)
+        guard let observation = JSONNode.answer(body), let identifier = entry.observationIdentifier else {
+            discard(entry, .malformedBundle, "the entry is no Observation with an identifier")
+            return land(lane)
+        }
+        entry.attempts += 1
+        saver.save(observation, identifier) { [self] result in
+            switch result {
+            case .success(let saved):
+                var answer = EntryAnswer(status: saved.stored.status)
+                answer.location = saved.stored.location
+                answer.version = saved.stored.version
+                finish(entry, answer)
+            case .failure(let failure): discard(entry, failure.reason, failure.message)
+            }
+            land(lane)
+        }
+    }
+
+    private func land(_ lane: DeviceLane) {
+        flights -= 1
+        release(lane)
+    }
+}

@@ -1,0 +1,51 @@
+public import KymographCore
+
+/// How one FHIR server is delivered to.
+public struct DeliverySettings: Sendable {
+    /// Base URL of the server, without a slash at its end.
+    public var base: String
+    /// Where Patients and Devices come from. There is no default.
+    public var identity: ResourceIdentityMode
+    /// The version of FHIR that the rows are written in.
+    public var version = FHIRVersion.r4
+    /// With ``Compatibility/iomtFHIR``, Patients and Devices are made and Observations merged on the server as the
+    /// reference system does.
+    public var compatibility = Compatibility.none
+    /// Most entries of a bundle, Patients and Devices included.
+    public var maxEntries = 100
+    /// Most bytes of a bundle of more than one Observation.
+    public var maxBytes = 1 << 20
+    /// Most requests under way at once.
+    public var maxConcurrency = 8
+    /// Bytes of rows that are held in memory, about.
+    public var rowBytes = 16 << 20
+    /// Longest time of one request, in milliseconds.
+    public var timeout = 30_000
+    /// Bound of the wait after a first failure, in nanoseconds.
+    public var firstBackoff: Int64 = 500_000_000
+    /// Largest bound of a wait after failures, in nanoseconds.
+    public var longestBackoff: Int64 = 60 * 1_000_000_000
+    /// Longest wait that a server may ask for, in nanoseconds.
+    public var longestRetryAfter: Int64 = 600 * 1_000_000_000
+    /// Whether the server makes Observations under ids that it is given; nil: as its CapabilityStatement says.
+    public var updateCreate: Bool?
+    /// Identifier system of the Patient that stands for the wearer of a device whose readings name no patient.
+    public var deviceSubjectSystem = "urn:kymograph:device-subject"
+
+    /// The defaults for a server.
+    public init(base: String, identity: ResourceIdentityMode) {
+        var base = base
+        while base.hasSuffix("/") { base.removeLast() }
+        self.base = base
+        self.identity = identity
+    }
+
+    /// Where bundles are posted to: the base, which needs a path.
+    var bundleURL: String {
+        let hasPath = base.split(separator: "/", omittingEmptySubsequences: false).count > 3
+        return hasPath ? base : base + "/"
+    }
+
+    /// Whether ids are asked for before anything is sent.
+    var resolvesIdentity: Bool { identity != .create || compatibility == .iomtFHIR }
+}

@@ -1,0 +1,115 @@
+import KymographCore
+import Synchronization
+
+/// Delivers the rows of an outbox to one FHIR server, on a thread of its own.
+///
+/// At least once, and idempotent by identity: what may have been stored is sent again as the same bundle. Nothing is
+/// settled before the server has stored it or will never take it. One bundle of a device is under way at a time.
+///
+/// Call ``start()`` once; then ``finish()`` to end when the outbox is empty, or ``stop()`` to end at once; ``wait``
+/// for the end. Answers that come after a stop are lost, and what they were for is delivered again by the next run.
+public final class ServerDelivery: Sendable {
+    private struct Shared {
+        var status: DeliveryStatus
+        var isFinishing = false
+        var isStopped = false
+        var isDone = false
+    }
+
+    /// How long the thread sleeps at most while rows may come, in milliseconds.
+    private static let pollInterval = 50
+    private static let idleInterval = 200
+
+    private let settings: DeliverySettings
+    private let queue: any OutboxQueue
+    private let transport: any HTTPTransport
+    private let authorizer: any RequestAuthorizer
+    private let clock: DeliveryClock
+    private let random: any RandomNumberGenerator & Sendable
+    private let inbox: DeliveryInbox
+    private let shared: Mutex<Shared>
+
+    /// Delivers from `queue` by `transport`. Waits after failures are drawn from `random`.
+    ///
+    /// - Throws: when the system gives no event to wake the thread with.
+    public init(
+        _ settings: DeliverySettings, queue: any OutboxQueue, transport: any HTTPTransport,
+        authorizer: any RequestAuthorizer, clock: DeliveryClock = .system,
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) throws(SourceError) {
+        self.settings = settings
+        self.queue = queue
+        self.transport = transport
+        self.authorizer = authorizer
+        self.clock = clock
+        self.random = random
+        inbox = try DeliveryInbox()
+        var status = DeliveryStatus()
+        status.base = settings.base
+        shared = Mutex(Shared(status: status))
+    }
+
+    /// How delivery stands; at most about a second old.
+    public var status: DeliveryStatus { shared.withLock { $0.status } }
+
+    /// Whether the thread has ended.
+    public var isDone: Bool { shared.withLock { $0.isDone } }
+
+    /// Begins, on a thread of its own.
+    public func start() {
+        WorkerThread.start("delivery") { self.run() }
+    }
+
+    /// Ends when everything in the outbox is settled. Rows that come meanwhile are delivered too.
+    public func finish() {
+        shared.withLock { $0.isFinishing = true }
+        inbox.wake()
+    }
+
+    /// Ends at once.
+    public func stop() {
+        shared.withLock { $0.isStopped = true }
+        inbox.wake()
+    }
+
+    /// Waits for the end, up to `milliseconds`; whether it came.
+    public func wait(milliseconds: Int) -> Bool {
+        let end = clock.elapsed().advanced(by: Int64(milliseconds) * 1_000_000)
+        while !isDone {
+            if clock.elapsed() >= end { return false }
+            Wait.milliseconds(5)
+        }
+        return true
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        let engine = DeliveryEngine(
+            settings, queue: queue, transport: transport, authorizer: authorizer, clock: clock,
+            random: random, inbox: inbox)
+        while !shared.withLock({ $0.isStopped }) {
+            engine.turn()
+            shared.withLock { $0.status = engine.status }
+            let isFinishing = shared.withLock { $0.isFinishing }
+            guard engine.isIdle || isFinishing && engine.rows.count == 0 else {
+                pause(engine)
+                continue
+            }
+            // Nothing is under way: the outbox may hold the thread.
+            if !engine.take(waiting: isFinishing ? 0 : Self.idleInterval), isFinishing { break }
+        }
+        engine.channel.abandon()
+        shared.withLock { $0.isDone = true }
+    }
+
+    private func pause(_ engine: DeliveryEngine) {
+        var milliseconds = Int64(engine.hasRoom ? Self.pollInterval : 1_000)
+        if let wake = engine.nextWake {
+            // Rounded up: waking too early would be for nothing.
+            let left = wake.nanoseconds - clock.elapsed().nanoseconds
+            milliseconds = min(milliseconds, max(1, (left + 999_999) / 1_000_000))
+        }
+        inbox.sleep(milliseconds: Int32(milliseconds)) { shared.withLock { $0.isStopped } }
+    }
+}

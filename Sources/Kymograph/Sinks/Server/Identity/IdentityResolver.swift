@@ -1,0 +1,176 @@
+import KymographCore
+
+/// Finds the ids of a reading's Device, Patient and Encounter on a server (mapping dialect, section 7).
+///
+/// ``ResourceIdentityMode/create`` is the reference system's: what is missing is made under ids that are the SHA-256
+/// of `system_value`. The encounter is looked up in every mode (quirk 23).
+final class IdentityResolver {
+    typealias Completion = (Result<ResolvedIdentity, IdentityFailure>) -> Void
+
+    private let mode: ResourceIdentityMode
+    private let server: any ResourceServer
+    private let digest: Digest256
+
+    init(_ mode: ResourceIdentityMode, server: any ResourceServer, digest: Digest256 = .openSSL) {
+        self.mode = mode
+        self.server = server
+        self.digest = digest
+    }
+
+    /// Resolves `query`.
+    func resolve(_ query: IdentityQuery, completion: @escaping Completion) {
+        if mode == .lookupWithEncounter, query.encounter == nil {
+            return completion(
+                .failure(.notDefined("Encounter", "the reading names no encounter, which lookupWithEncounter needs")))
+        }
+        lookUp(query) { [self] result in
+            guard case .failure(let failure) = result, mode == .create, failure.reason == .identityNotFound,
+                failure.resource != "Encounter"
+            else { return withEncounter(query, result, completion) }
+            make(query) { self.withEncounter(query, $0, completion) }
+        }
+    }
+
+    // MARK: Lookup
+
+    /// Finds the Device and, through it, the Patient.
+    private func lookUp(_ query: IdentityQuery, _ completion: @escaping Completion) {
+        findOne(query.device) { found in
+            completion(
+                found.flatMap { device in
+                    guard let patient = Self.patient(of: device) else {
+                        let name = "Device/\(device.child("id")?.string ?? "")"
+                        return .failure(
+                            IdentityFailure(
+                                reason: .identityNotFound, resource: "Patient",
+                                message: "\(name) refers to no Patient: set its patient on the server"))
+                    }
+                    guard let id = device.child("id")?.string else { return .failure(.notFound(query.device)) }
+                    return .success(ResolvedIdentity(device: id, patient: patient))
+                })
+        }
+    }
+
+    private func withEncounter(
+        _ query: IdentityQuery, _ result: Result<ResolvedIdentity, IdentityFailure>, _ completion: @escaping Completion
+    ) {
+        guard case .success(var identity) = result, let encounter = query.encounter else { return completion(result) }
+        findOne(encounter) { found in
+            completion(
+                found.flatMap { node in
+                    guard let id = node.child("id")?.string else { return .failure(.notFound(encounter)) }
+                    identity.encounter = id
+                    return .success(identity)
+                })
+        }
+    }
+
+    /// The id of the Patient that a Device refers to.
+    private static func patient(of device: JSONNode) -> String? {
+        device.child("patient")?.child("reference")?.string.flatMap { ResourceReference.id(of: $0, type: "Patient") }
+    }
+
+    /// The resource of an identifier, of which there must be one.
+    private func findOne(
+        _ identifier: ServerIdentifier, _ completion: @escaping (Result<JSONNode, IdentityFailure>) -> Void
+    ) {
+        find(identifier) { result in
+            completion(result.flatMap { $0.map { .success($0) } ?? .failure(.notFound(identifier)) })
+        }
+    }
+
+    /// The resource of an identifier, if there is one.
+    private func find(
+        _ identifier: ServerIdentifier, _ completion: @escaping (Result<JSONNode?, IdentityFailure>) -> Void
+    ) {
+        server.search(identifier) { result in
+            switch result {
+            case .failure(let refusal): completion(.failure(Self.failure(refusal, identifier.type)))
+            case .success(let found):
+                completion(found.count > 1 ? .failure(.ambiguous(identifier)) : .success(found.first))
+            }
+        }
+    }
+
+    private static func failure(_ refusal: ServerRefusal, _ type: String) -> IdentityFailure {
+        IdentityFailure(reason: refusal.reason, resource: type, message: refusal.message)
+    }
+
+    // MARK: Create
+
+    private func make(_ query: IdentityQuery, _ completion: @escaping Completion) {
+        guard let patient = query.patient, patient.value.contains(where: { !$0.isWhitespace }) else {
+            return completion(
+                .failure(.notDefined("Patient", "the reading names no patient, and its Device has none on the server")))
+        }
+        ensure(patient, adding: nil) { [self] result in
+            switch result {
+            case .failure(let failure): completion(.failure(failure))
+            case .success(let found):
+                let id = found.child("id")?.string ?? ""
+                makeDevice(query.device, patient: id, completion)
+            }
+        }
+    }
+
+    private func makeDevice(_ device: ServerIdentifier, patient: String, _ completion: @escaping Completion) {
+        let reference = JSONNode(
+            position: .start,
+            value: .object([.init(name: "reference", position: .start, node: .text("Patient/\(patient)"))]))
+        ensure(device, adding: ("patient", reference)) { [self] result in
+            switch result {
+            case .failure(let failure): completion(.failure(failure))
+            case .success(let found): link(found, reference, patient: patient, completion)
+            }
+        }
+    }
+
+    /// Gives a Device without patient its Patient, and refuses one of another Patient.
+    private func link(
+        _ device: JSONNode, _ reference: JSONNode, patient: String, _ completion: @escaping Completion
+    ) {
+        let id = device.child("id")?.string ?? ""
+        let identity = ResolvedIdentity(device: id, patient: patient)
+        guard let existing = device.child("patient")?.child("reference")?.string else {
+            let version = device.child("meta")?.child("versionId")?.string.map { "W/\"\($0)\"" }
+            return server.update(device.with("patient", reference), version: version) { result in
+                completion(result.map { _ in identity }.mapError { Self.failure($0, "Device") })
+            }
+        }
+        guard ResourceReference.id(of: existing, type: "Patient") == patient else {
+            return completion(
+                .failure(
+                    IdentityFailure(
+                        reason: .patientDeviceMismatch, resource: "Device",
+                        message: "Device/\(id) belongs to \(existing), the reading is about Patient/\(patient)")))
+        }
+        completion(.success(identity))
+    }
+
+    /// The resource of an identifier; made with the member `extra` when the server has none.
+    func ensure(
+        _ identifier: ServerIdentifier, adding extra: (name: String, node: JSONNode)?,
+        _ completion: @escaping (Result<JSONNode, IdentityFailure>) -> Void
+    ) {
+        find(identifier) { [self] result in
+            switch result {
+            case .failure(let failure): completion(.failure(failure))
+            case .success(let found?): completion(.success(found))
+            case .success(nil):
+                var resource = newResource(identifier)
+                if let extra { resource = resource.with(extra.name, extra.node) }
+                server.update(resource, version: nil) { result in
+                    completion(result.map { _ in resource }.mapError { Self.failure($0, identifier.type) })
+                }
+            }
+        }
+    }
+
+    private func newResource(_ identifier: ServerIdentifier) -> JSONNode {
+        let empty = JSONNode(position: .start, value: .object([]))
+        let system = identifier.system.isEmpty ? empty : empty.with("system", .text(identifier.system))
+        let list = JSONNode(position: .start, value: .array([system.with("value", .text(identifier.value))]))
+        let id = digest.resourceID(system: identifier.system, value: identifier.value)
+        return empty.with("resourceType", .text(identifier.type)).with("id", .text(id)).with("identifier", list)
+    }
+}

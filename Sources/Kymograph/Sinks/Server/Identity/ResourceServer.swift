@@ -1,0 +1,42 @@
+import KymographCore
+
+/// Single resources on a server. Answers come on the thread that asks, at once or later; what may work later is tried
+/// again before there is an answer.
+protocol ResourceServer: AnyObject {
+    /// All resources of an identifier: none, one or several.
+    func search(_ identifier: ServerIdentifier, completion: @escaping (Result<[JSONNode], ServerRefusal>) -> Void)
+
+    /// Stores `resource` under its id; with `version`, only if that is the one that the server has.
+    func update(
+        _ resource: JSONNode, version: String?, completion: @escaping (Result<StoredResource, ServerRefusal>) -> Void)
+
+    /// Stores `resource` under an id of the server's, unless one of this identifier is there.
+    func create(
+        _ resource: JSONNode, unless identifier: ServerIdentifier,
+        completion: @escaping (Result<StoredResource, ServerRefusal>) -> Void)
+}
+
+/// A refusal that another attempt would not change.
+struct ServerRefusal: Error, Hashable, Sendable {
+    /// HTTP status.
+    var status: Int
+    /// What the server said.
+    var message: String
+    /// Why what was sent is undeliverable.
+    var reason: Rejection = .serverRefused
+
+    /// Whether somebody else changed the resource in between.
+    var isConflict: Bool { status == 409 || status == 412 }
+}
+
+/// A resource as a server has it now.
+struct StoredResource: Hashable, Sendable {
+    /// HTTP status.
+    var status: Int
+    /// `Location`, empty when there is none.
+    var location = ""
+    /// `ETag`, empty when there is none.
+    var version = ""
+    /// The logical id, where the server tells it.
+    var id: String?
+}

@@ -1,0 +1,64 @@
+/// One step of writing a resource that is no Observation.
+///
+/// What a reading does not say is left out: a member is opened, written, and taken back when it turns out to hold
+/// nothing of the reading. So the program is flat, and neither commas nor empty objects have to be foreseen.
+struct ResourceStep: BitwiseCopyable {
+    enum Code: UInt8 {
+        /// Constant bytes.
+        case literal
+        /// A separator where one is needed, and constant bytes: the start of a member or of an element of a list.
+        case open
+        /// The end of what was opened last.
+        case close
+        /// An element of a list that is constant.
+        case filled
+        /// Holes of a field.
+        case text, word, number, boolean, time
+        case start, end, received
+        /// The members of a Reference.
+        case patient, device, encounter, gateway
+        /// An Identifier.
+        case patientIdentifier, deviceIdentifier, encounterIdentifier, gatewayIdentifier
+        /// What the writer states: the id with its member, and the Identifier.
+        case id, identity
+    }
+
+    var code: Code
+    /// Whether what holds it makes no sense without it.
+    var isDemanded = false
+    /// Index among the type's fields.
+    var field: UInt16 = 0
+    /// Constant bytes.
+    var start: Int32 = 0
+    var end: Int32 = 0
+}
+
+/// The resource of one type of measurements.
+struct ResourceProgram: BitwiseCopyable {
+    var stepStart = 0
+    var stepEnd = 0
+    /// The resource's type, among the constants.
+    var nameStart = 0
+    var nameEnd = 0
+    var identity = ResourceIdentity.reading
+    /// Whether it refers to the Patient and to the Device of the reading.
+    var refersToPatient = false
+    var refersToDevice = false
+    var refersToGateway = false
+    /// Whether Patient, Device and Encounter have the reference's identifier systems.
+    var isReference = false
+}
+
+/// A member that is being written.
+struct ResourceFrame: BitwiseCopyable {
+    /// Where its bytes begin.
+    var mark = 0
+    /// What it has of the reading, and what the reading lacks.
+    var filled = 0
+    var missing = 0
+    /// Whether something is missing without which it makes no sense.
+    var isBroken = false
+
+    /// Whether it is taken back.
+    var isDropped: Bool { isBroken || (missing > 0 && filled == 0) }
+}

@@ -1,0 +1,24 @@
+/// The bytes of a digest as four words, the first byte the lowest of the first.
+struct DigestWords {
+    private let words: InlineArray<4, UInt64>
+
+    @inline(__always)
+    init(_ digest: Digest256.Bytes) {
+        // Safe: both types have 32 bytes, and every pattern is a value of either.
+        let words = unsafe unsafeBitCast(digest, to: InlineArray<4, UInt64>.self)
+        self.words = [
+            words[0].littleEndian, words[1].littleEndian, words[2].littleEndian, words[3].littleEndian,
+        ]
+    }
+
+    @inline(__always)
+    subscript(index: Int) -> UInt64 { words[index] }
+}
+
+extension ByteWriter {
+    /// Writes the bytes of `digest`.
+    mutating func append(_ digest: Digest256.Bytes) {
+        let words = DigestWords(digest)
+        for index in 0..<4 { append(word: words[index]) }
+    }
+}

@@ -1,0 +1,69 @@
+public import Kymograph
+import Synchronization
+
+/// An outbox in memory that remembers what it is told. It never waits for rows.
+public final class MemoryOutbox: OutboxQueue {
+    private struct State {
+        var rows: [OutboxRow] = []
+        var through: Int64 = 0
+        var receipts: [DeliveryReceipt] = []
+        var undeliverable: [UndeliverableEntry] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// An outbox with a row for each of these bundles; those through `settledThrough` are done.
+    public init(_ bundles: [String] = [], settledThrough: Int64 = 0) {
+        state.withLock { $0.through = settledThrough }
+        for bundle in bundles { add(bundle) }
+    }
+
+    /// Adds a row; its number, which leaves gaps.
+    @discardableResult
+    public func add(_ bundle: String) -> Int64 { add(Array(bundle.utf8)) }
+
+    /// Adds a row; its number, which leaves gaps.
+    @discardableResult
+    public func add(_ bundle: [UInt8]) -> Int64 {
+        state.withLock { state in
+            let number = (state.rows.last?.number ?? 0) + 3
+            state.rows.append(OutboxRow(number: number, body: bundle))
+            return number
+        }
+    }
+
+    /// Rows after `number`.
+    public func rows(after number: Int64, bytes: Int, milliseconds: Int) -> [OutboxRow] {
+        state.withLock { state in
+            var taken: [OutboxRow] = []
+            var size = 0
+            for row in state.rows where row.number > number {
+                if !taken.isEmpty && size + row.body.count > bytes { break }
+                size += row.body.count
+                taken.append(row)
+            }
+            return taken
+        }
+    }
+
+    /// Keeps what it is told; `number` must not be less than before.
+    public func settle(through number: Int64, receipts: [DeliveryReceipt], undeliverable: [UndeliverableEntry]) {
+        state.withLock { state in
+            precondition(number >= state.through, "settled backwards")
+            state.through = number
+            state.receipts += receipts
+            state.undeliverable += undeliverable
+        }
+    }
+
+    /// The last number settled.
+    public var settledThrough: Int64 { state.withLock { $0.through } }
+    /// The number of the last row.
+    public var lastNumber: Int64 { state.withLock { $0.rows.last?.number ?? 0 } }
+    /// All receipts.
+    public var receipts: [DeliveryReceipt] { state.withLock { $0.receipts } }
+    /// All undeliverable entries.
+    public var undeliverable: [UndeliverableEntry] { state.withLock { $0.undeliverable } }
+    /// Whether every row is done.
+    public var isSettled: Bool { settledThrough == lastNumber }
+}

@@ -1,0 +1,102 @@
+import CommandSupport
+import Glibc
+import KymographCore
+import KymographTestKit
+import Testing
+
+/// `kymo run --server`: what was received is on the strict server, whatever happens on the way.
+@Suite(.serialized, .enabled(if: SharedMaterial.canRunPython, "needs KYMO_SHARED, and KYMO_PYTHON with aiohttp"))
+struct ServerSinkTests {
+    private static let lines = (0..<6).flatMap { device in
+        (0..<400).map { Readings.heartRate(second: $0 * 3, value: 60 + $0 % 30, device: "watch-\(device)") }
+    }
+
+    private func arguments(_ folder: TemporaryFolder, _ server: FHIRServer) -> [String] {
+        [
+            "--data", folder.file("data"), "--out", "none", "--server", server.base, "--server-identity", "create",
+            "--window", "1m",
+        ]
+    }
+
+    /// What the server has, against a run that writes to standard output.
+    private func check(_ server: FHIRServer, _ lines: [String]) async throws {
+        let oracle = try Kymo.run(["run", "--stdin", "--window", "1m"], input: .bytes(Readings.ndjson(lines)))
+        var expected = BundleReader()
+        try expected.read(ndjson: oracle.output)
+        let stats = try await server.stats()
+        #expect(stats["identifier_dups"] == .number("0"), "\(stats)")
+        #expect(stats["observation_key_dups"] == .number("0"), "\(stats)")
+        #expect(stats["resources"]?["Observation"] == .number("\(expected.observations.count)"), "\(stats)")
+        #expect(stats["resources"]?["Device"] == .number("6"), "\(stats)")
+        for observation in expected.observations.values.prefix(20) {
+            let identifier = observation["identifier"]?.elements?.first
+            let (system, value) = (identifier?["system"]?.text ?? "", identifier?["value"]?.text ?? "")
+            // The server does not say that it takes ids, so it has its own.
+            let (body, _) = try await server.get("/Observation?" + IdentifierSearch.query(system: system, value: value))
+            let stored = try JSONTree(parsing: Array(body))["entry"]?.elements?.first?["resource"]
+            #expect(stored?["component"] == observation["component"], "\(value)")
+            #expect(stored?["valueQuantity"] == observation["valueQuantity"])
+        }
+    }
+
+    @Test func everythingArrives() async throws {
+        let server = try FHIRServer()
+        try await server.waitUntilReady()
+        let folder = TemporaryFolder()
+        let done = try Kymo.run(
+            ["run", "--stdin"] + arguments(folder, server), input: .bytes(Readings.ndjson(ServerSinkTests.lines)))
+        #expect(done.end == .exit(0) && done.error.contains("undeliverable 0"), "\(done.error)")
+        #expect(!done.error.contains("wait in"))
+        try await check(server, ServerSinkTests.lines)
+    }
+
+    /// What a server that is away has not got waits for the next start.
+    @Test func aServerThatIsAwayGetsItLater() async throws {
+        let server = try FHIRServer()
+        try await server.waitUntilReady()
+        let folder = TemporaryFolder()
+        try await server.makeFaults(["503": 1])
+        let first = try Kymo.run(
+            ["run", "--stdin"] + arguments(folder, server), input: .bytes(Readings.ndjson(ServerSinkTests.lines)))
+        #expect(first.end == .exit(0) && first.error.contains("bundles wait in"), "\(first.error)")
+        try await server.makeFaults([:])
+        let second = try Kymo.run(["run", "--stdin"] + arguments(folder, server))
+        #expect(second.end == .exit(0) && !second.error.contains("bundles wait in"), "\(second.error)")
+        try await check(server, ServerSinkTests.lines)
+    }
+
+    /// Killed again and again while bundles are under way.
+    @Test func killedWhileDelivering() async throws {
+        let server = try FHIRServer()
+        try await server.waitUntilReady()
+        let folder = TemporaryFolder()
+        let socket = folder.file("a.sock")
+        var rest = ServerSinkTests.lines[...]
+        var random = SeededGenerator(seed: 5)
+        for _ in 0..<6 {
+            let run = try Kymo.start(["run", "--unix", socket, "--idle", "1s"] + arguments(folder, server))
+            _ = try run.addresses()
+            let client = try AckClient(socket)
+            client.send(Readings.ndjson(Array(rest.prefix(400))))
+            try Waiting.until("an acknowledgement") {
+                client.receive()
+                return client.acknowledged > 0
+            }
+            usleep(UInt32.random(in: 5_000...900_000, using: &random))
+            run.signal(SIGKILL)
+            _ = try run.wait()
+            client.receive()
+            rest = rest.dropFirst(client.acknowledged)
+        }
+        let last = try Kymo.run(
+            ["run", "--stdin"] + arguments(folder, server), input: .bytes(Readings.ndjson(Array(rest))))
+        #expect(last.end == .exit(0) && !last.error.contains("bundles wait in"), "\(last.error)")
+        try await check(server, ServerSinkTests.lines)
+    }
+
+    /// A Patient is never made on a server by default.
+    @Test func theIdentityMustBeSaid() throws {
+        let done = try Kymo.run(["run", "--stdin", "--server", "http://127.0.0.1:9/fhir"])
+        #expect(done.end == .exit(78) && done.error.contains("server.identity is not said"), "\(done.error)")
+    }
+}
