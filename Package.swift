@@ -65,10 +65,15 @@ let package = Package(
             name: "KymographTests", dependencies: ["Kymograph", "KymographTestKit", "CKymographLinux", "CZstd"],
             swiftSettings: strict),
         .target(
-            name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux"], path: "Tests/CommandSupport",
+            name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux"],
+            path: "Tests/CommandSupport",
             swiftSettings: strict),
         .testTarget(
-            name: "KymoCommandTests", dependencies: ["kymo", "CommandSupport", "KymographTestKit", "KymographCore"],
+            name: "KymoCommandTests",
+            dependencies: [
+                "kymo", "CommandSupport", "KymographTestKit", "KymographCore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

@@ -29,7 +29,8 @@ struct Kymo: ParsableCommand {
         version: "kymo \(KymographVersion.text)",
         subcommands: [
             Run.self, Check.self, Test.self, Map.self, Eval.self, Replay.self, Simulate.self, Mappings.self,
-            TrainDictionary.self,
+            TrainDictionary.self, Query.self, Export.self, Ledger.self,
+            Dead.self, Status.self,
         ])
 
     static func main() {

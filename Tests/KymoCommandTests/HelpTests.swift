@@ -9,6 +9,7 @@ import Testing
         #expect(done.end == .exit(0) && done.error.isEmpty)
         for word in [
             "USAGE: kymo", "run", "check", "test", "map", "eval", "replay", "simulate", "mappings", "dictionary",
+            "query", "export", "ledger", "dead", "status",
             "Exit codes",
         ] {
             #expect(done.text.contains(word), "\(word)")
@@ -29,6 +30,9 @@ import Testing
         ("eval", ["--language", "jmespath", "standard input", "65", "78"]),
         ("replay", ["--udp", "--speed", "--rate", "NDJSON"]),
         ("simulate", ["--devices", "--seed", "--duplicates", "--late"]), ("mappings", ["--export"]),
+        ("query", ["--readings", "--cursor", "--modified-from", "--count"]), ("export", ["csv", "Parquet"]),
+        ("ledger", ["--verify", "--patient", "65"]), ("dead", ["list", "show", "replay", "discard"]),
+        ("status", ["--format", "control.sock"]),
         ("dictionary", ["--out", "--size", "output.dictionary"]),
     ])
     func subcommand(name: String, phrases: [String]) throws {

@@ -11,8 +11,8 @@ public struct EndToEndStage: ~Copyable, Stage {
             fatalError("the workload gives only good readings: \(reason)")
         }
 
-        func rejected(_ reason: Rejection, _ measurement: Measurement, payload: ByteView, identity: SeriesIdentity) {
-            fatalError("the workload gives only good readings: \(reason)")
+        func rejected(_ reading: RejectedReading, payload: ByteView) {
+            fatalError("the workload gives only good readings: \(reading.reason)")
         }
 
         func received(_ count: Int, source: Int) {}

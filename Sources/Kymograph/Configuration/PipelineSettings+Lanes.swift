@@ -14,11 +14,13 @@ extension PipelineSettings {
 
     /// What a lane needs to know of `source`; `set` holds its mappings, see ``ConfigurationLoader/checkMappings(_:)``.
     public func laneInput(_ source: Source, set: MappingSet) -> LaneInput {
-        LaneInput(
+        var input = LaneInput(
             templates: set.templates(of: mappings(of: source)),
             context: SourceContext(
                 defaultDevice: Array((source.defaultDevice ?? "").utf8),
                 defaultPatient: Array((source.defaultPatient ?? "").utf8), requiresPatient: requiresPatient,
                 maxFuture: maxFuture))
+        input.ledgerNumber = source.ledgerNumber
+        return input
     }
 }

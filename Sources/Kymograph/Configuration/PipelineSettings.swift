@@ -12,6 +12,10 @@ public struct PipelineSettings: Sendable {
         public var defaultDevice: String?
         /// Patient of readings that name none.
         public var defaultPatient: String?
+        /// The name in messages, dead letters and the ledger; nil for what ``configuration`` is called.
+        public var statedName: String?
+        /// The number of the source in the ledger (``ReadingSource``), once there is one.
+        var ledgerNumber = 0
         /// Where the source's values were written, by key (`udp`, `mappings[0]`); empty for a source made in code.
         public var origins: [String: SettingOrigin] = [:]
 
@@ -19,6 +23,9 @@ public struct PipelineSettings: Sendable {
         public init(_ kind: SourceKind) {
             configuration = SourceConfiguration(kind)
         }
+
+        /// The name in messages, dead letters and the ledger.
+        public var name: String { statedName ?? configuration.kind.name }
     }
 
     /// Where output goes.

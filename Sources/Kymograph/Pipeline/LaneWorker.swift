@@ -8,16 +8,23 @@ final class LaneReporter: LaneEvents, Sendable {
     private let names: [String]
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
+    private let store: Store?
+    /// Numbers of the sources in the store's ledger.
+    private let numbers: [Int]
+    /// Rejections since the counts were reported last.
+    private let rejections = Mutex(LaneRejections())
     private let bells: [Doorbell]
     private let rings: [Ring]
     private let control: PipelineControl
 
     init(
-        set: MappingSet, names: [String], ledger: PipelineLedger, deadLetters: DeadLetterWriter?, bells: [Doorbell],
-        rings: [Ring], control: PipelineControl
+        set: MappingSet, sources: [PipelineSettings.Source], ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
+        store: Store?, bells: [Doorbell], rings: [Ring], control: PipelineControl
     ) {
         self.set = Mutex(set)
-        self.names = names
+        names = sources.map(\.name)
+        numbers = sources.map(\.ledgerNumber)
+        self.store = store
         self.ledger = ledger
         self.deadLetters = deadLetters
         self.bells = bells
@@ -30,12 +37,36 @@ final class LaneReporter: LaneEvents, Sendable {
 
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
         ledger.sources[source].reject(reason)
-        guard let deadLetters else { return }
+        guard deadLetters != nil || store != nil else { return }
         let text = set.withLock { $0 }.describe(detail)
-        deadLetters.append(reason: reason, source: names[source], receivedAt: received, bytes: bytes, detail: text)
+        deadLetters?.append(reason: reason, source: names[source], receivedAt: received, bytes: bytes, detail: text)
+        guard store != nil else { return }
+        let letter = StoredDeadLetter(
+            at: received, kind: .payload, reason: reason.name, source: names[source], detail: text, bytes: bytes.array)
+        rejections.withLock { $0.add(letter, source: source) }
     }
 
-    func received(_ count: Int, source: Int) { ledger.sources[source].add(received: count) }
+    /// Hands what was rejected to the store together with the count that it is among.
+    func received(_ count: Int, source: Int) {
+        ledger.sources[source].add(received: count)
+        guard let store else { return }
+        let hour = LedgerOutcome.hour(of: WallClock.now())
+        let key = TallyKey(source: numbers[source], series: -1, hour: hour, outcome: LedgerOutcome.received)
+        let letters = rejections.withLock { $0.take(source: source) }
+        if letters.isEmpty { return store.book.add(count, to: key) }
+        store.queue.waitForRoom()
+        store.queue.add { batch in
+            batch.tallies[key, default: 0] += count
+            for letter in letters {
+                let key = TallyKey(
+                    source: numbers[source], series: -1, hour: LedgerOutcome.hour(of: letter.at),
+                    outcome: letter.reason)
+                batch.tallies[key, default: 0] += 1
+            }
+            batch.deadLetters += letters
+            batch.byteCount += letters.reduce(0) { $0 + $1.bytes.count }
+        }
+    }
 
     func noted(_ notes: MappingNotes, source: Int) { ledger.sources[source].note(notes) }
 
@@ -57,6 +88,15 @@ final class LaneReporter: LaneEvents, Sendable {
         }
         return true
     }
+}
+
+/// What a lane has rejected since it reported its counts last.
+struct LaneRejections {
+    private var letters: [Int: [StoredDeadLetter]] = [:]
+
+    mutating func add(_ letter: StoredDeadLetter, source: Int) { letters[source, default: []].append(letter) }
+
+    mutating func take(source: Int) -> [StoredDeadLetter] { letters.removeValue(forKey: source) ?? [] }
 }
 
 /// Hands what a lane receives to the core, and follows the mappings between batches.

@@ -17,6 +17,19 @@ extension Pipeline {
         }
     }
 
+    /// `settings`, with the numbers under which the ledger of `store` knows the sources.
+    static func numbered(_ settings: PipelineSettings, _ store: Store?) throws(PipelineError) -> PipelineSettings {
+        guard let store else { return settings }
+        var settings = settings
+        do throws(StoreError) {
+            let numbers = try store.sourceNumbers(settings.sources.map(\.name))
+            for index in settings.sources.indices { settings.sources[index].ledgerNumber = numbers[index] }
+        } catch {
+            throw PipelineError(error)
+        }
+        return settings
+    }
+
     /// `set`, with the numbers of the types that `store` has readings of.
     static func continuing(
         _ store: Store?, _ settings: PipelineSettings, _ set: MappingSet,

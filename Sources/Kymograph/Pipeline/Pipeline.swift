@@ -32,8 +32,9 @@ public final class Pipeline: Sendable {
     private let sink: any BundleSink
     private let output: OutputStage
     /// What makes readings durable; nil when nothing is.
-    private let stage: StoreStage?
-    private let control: PipelineControl
+    let stage: StoreStage?
+    private let dropNotes: KernelDropNotes?
+    let control: PipelineControl
     private let runningLanes: LaneCount
     private let runningShards: LaneCount
     private let runningClosing = LaneCount(1)
@@ -50,6 +51,7 @@ public final class Pipeline: Sendable {
     ) throws(PipelineError) {
         let store = try Pipeline.openStore(settings)
         let set = try Pipeline.continuing(store, settings, set, findings: findings)
+        let settings = try Pipeline.numbered(settings, store)
         self.settings = settings
         self.set = set
         mappings = MappingExchange(set)
@@ -83,6 +85,10 @@ public final class Pipeline: Sendable {
             store.begin(shards: settings.shards)
         } else {
             stage = nil
+        }
+        dropNotes = stage.map { stage in
+            KernelDropNotes(
+                stage.store, numbers: assignment.flatMap { $0.map { settings.sources[$0].ledgerNumber } })
         }
         runningLanes = LaneCount(lanes.count)
         runningShards = LaneCount(settings.shards)
@@ -136,6 +142,8 @@ public final class Pipeline: Sendable {
         startLanes()
         WorkerThread.start("kymo-reload") { [reloader] in reloader.run() }
         defer { reloader.stop() }
+        let commands = openControl()
+        defer { commands?.stop() }
         var controller = RunController(drainLimit: settings.drainLimit)
         if let code = obey(
             signals, &controller, progress, until: { [self] in runningLanes.isZero && runningShards.isZero })
@@ -172,6 +180,7 @@ public final class Pipeline: Sendable {
                 }
             }
             if controller.isOverdue(at: WallClock.now()) { control.force() }
+            noteKernelDrops()
             progress?(summary)
             guard control.isForced else { continue }
             let since = forcedSince ?? clock.now
@@ -197,6 +206,29 @@ public final class Pipeline: Sendable {
         return summary
     }
 
+    /// The sources as `kymo status` shows them.
+    var sourceStatuses: [InstanceStatus.Source] {
+        settings.sources.indices.map { number in
+            var drops: UInt64 = 0
+            for (lane, numbers) in zip(lanes, laneSources) {
+                for (index, source) in numbers.enumerated() where source == number {
+                    drops += lane.counts(index).kernelDrops
+                }
+            }
+            let counted = ledger.sources[number]
+            return InstanceStatus.Source(
+                name: settings.sources[number].name, received: counted.receivedCount,
+                rejected: counted.rejectedCounts.reduce(0, +), kernelDropped: Int(drops))
+        }
+    }
+
+    /// Tells the ledger what the kernel has dropped.
+    private func noteKernelDrops() {
+        guard let dropNotes else { return }
+        let totals = lanes.flatMap { lane in (0..<lane.count).map { Int(lane.counts($0).kernelDrops) } }
+        dropNotes.note(totals, at: WallClock.now())
+    }
+
     private func startLanes() {
         for index in lanes.indices {
             WorkerThread.start("kymo-lane-\(index)") { [self] in runLane(index) }
@@ -206,7 +238,7 @@ public final class Pipeline: Sendable {
     private func runLane(_ index: Int) {
         let limits = settings.windows.limits
         let reporter = LaneReporter(
-            set: set, names: settings.sources.map(\.configuration.kind.name), ledger: ledger, deadLetters: deadLetters,
+            set: set, sources: settings.sources, ledger: ledger, deadLetters: deadLetters, store: stage?.store,
             bells: bells, rings: rings[index], control: control)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
@@ -229,7 +261,8 @@ public final class Pipeline: Sendable {
             let worker = ShardWorker(
                 number: index, stage: stage, rings: rings.map { $0[index] }, settings: settings, set: set,
                 mappings: mappings,
-                reporter: ShardReporter(mappings: mappings, output: output, ledger: ledger, deadLetters: deadLetters),
+                reporter: ShardReporter(
+                    mappings: mappings, output: output, ledger: ledger, deadLetters: deadLetters, store: stage?.store),
                 output: output, bell: bells[index], control: control, inputsEnded: runningLanes)
             WorkerThread.start("kymo-shard-\(index)") { [self] in
                 worker.run()
@@ -245,6 +278,7 @@ public final class Pipeline: Sendable {
     /// its signals.
     private func startClosing() {
         WorkerThread.start("kymo-close") { [self] in
+            noteKernelDrops()
             stage?.finish()
             let message = closeDeadLetters()
             closingMessage.withLock { $0 = message }

@@ -7,8 +7,13 @@ final class ShardReporter: ShardEvents, Sendable {
     private let output: OutputStage
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
+    private let store: Store?
 
-    init(mappings: MappingExchange, output: OutputStage, ledger: PipelineLedger, deadLetters: DeadLetterWriter?) {
+    init(
+        mappings: MappingExchange, output: OutputStage, ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
+        store: Store?
+    ) {
+        self.store = store
         self.mappings = mappings
         self.output = output
         self.ledger = ledger
@@ -19,15 +24,21 @@ final class ShardReporter: ShardEvents, Sendable {
 
     func counted(_ tally: ShardTally) { ledger.add(tally) }
 
-    func rejected(_ reason: Rejection, _ measurement: Measurement, payload: ByteView, identity: SeriesIdentity) {
-        guard let deadLetters else { return }
+    func rejected(_ reading: RejectedReading, payload: ByteView) {
+        guard deadLetters != nil || store != nil else { return }
         // The newest set knows the types of all before it.
-        let type = mappings.current.types[identity.type]
+        let type = mappings.current.types[reading.identity.type]
         var text = ByteWriter(capacity: 512)
-        MeasurementJSON.append(measurement, payload: payload, type: type, identity: identity, to: &text)
-        deadLetters.append(
-            reason: reason, source: "shard", receivedAt: measurement.received, bytes: text.view,
-            detail: "the bytes are the normalised measurement of type \(type.name)")
+        MeasurementJSON.append(
+            reading.measurement, payload: payload, type: type, identity: reading.identity, to: &text)
+        let detail = "the bytes are the normalised measurement of type \(type.name)"
+        let received = reading.measurement.received
+        deadLetters?.append(
+            reason: reading.reason, source: "shard", receivedAt: received, bytes: text.view, detail: detail)
+        let letter = StoredDeadLetter(
+            at: received, kind: .measurement, reason: reading.reason.name, source: "shard", detail: detail,
+            bytes: text.view.array)
+        store?.keep(letter, of: reading)
     }
 }
 

@@ -14,6 +14,7 @@ public final class Store: ShardStore {
     let settings: StoreSettings
     let queue: StoreQueue
     let tail = OutboxTail()
+    let book = LedgerBook()
     private let blocks: Atomic<Int64>
     private let series: Atomic<Int>
     /// Whether an earlier run has left series.
@@ -94,6 +95,9 @@ public final class Store: ShardStore {
 
     /// The number for the next block of the journal.
     public func nextBlock() -> Int64 { blocks.add(1, ordering: .relaxed).oldValue }
+
+    /// The number that ``nextBlock()`` gives next, or a lower one.
+    public var upcomingBlock: Int64 { blocks.load(ordering: .relaxed) }
 
     /// Appends the block of a window; waits for units that were submitted before.
     public func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {

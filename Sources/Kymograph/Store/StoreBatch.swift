@@ -2,13 +2,32 @@ import KymographCore
 
 /// What could not become a reading, or could not be delivered, as a store keeps it.
 struct StoredDeadLetter: Sendable {
+    /// What its bytes are. The raw values are in every store.
+    enum Kind: String, Sendable {
+        /// What a source received.
+        case payload
+        /// A normalised measurement, as JSON.
+        case measurement
+        /// A bundle that can be sent again.
+        case entry
+    }
+
     var at: Instant
-    /// `payload` (bytes of a source), `measurement` (normalised), or `entry` (a bundle of one Observation).
-    var kind: String
+    var kind: Kind
     var reason: String
     var source: String
     var detail: String
     var bytes: [UInt8]
+}
+
+/// What an operator makes of dead letters.
+enum LetterChange: Sendable {
+    /// They are of no use any more.
+    case discard([Int64])
+    /// Their bytes were received again.
+    case noteReplayed([Int64])
+    /// The bundles of undeliverable entries go to all sinks again.
+    case deliver([Int64])
 }
 
 /// Whose readings a count is of: the row of a ledger.
@@ -19,7 +38,7 @@ struct TallyKey: Hashable, Sendable {
     var series: Int
     /// Hours since the epoch, of the receive time.
     var hour: Int64
-    /// `received`, or the name of a ``Rejection``.
+    /// One of ``LedgerOutcome``, or the name of a ``Rejection``.
     var outcome: String
 }
 
@@ -37,6 +56,7 @@ struct StoreBatch: Sendable {
     var settlements: [Settlement] = []
     var deadLetters: [StoredDeadLetter] = []
     var tallies: [TallyKey: Int] = [:]
+    var letterChanges: [LetterChange] = []
     /// Numbers of rows that cannot be read.
     var damaged: [DamagedPlace: [Int64]] = [:]
     /// Bytes of it all, about.
@@ -44,5 +64,6 @@ struct StoreBatch: Sendable {
 
     var isEmpty: Bool {
         units.isEmpty && settlements.isEmpty && deadLetters.isEmpty && tallies.isEmpty && damaged.isEmpty
+            && letterChanges.isEmpty
     }
 }

@@ -58,11 +58,14 @@ struct StoreCommit: ~Copyable {
         for unit in batch.units {
             try unit.series.forEach { try insert($0, db) }
             try unit.journal.map { try insert($0, shard: unit.shard, db) }
-            for window in unit.windows { try insert(window, now, db) }
             for bundle in unit.bundles { rows.append(try insert(bundle, now, db)) }
+            // The Observations of the windows are in the unit's bundles, if in any.
+            let carrier = unit.bundles.isEmpty ? 0 : rows.last?.number ?? 0
+            for window in unit.windows { try insert(window, outbox: carrier, now, db) }
         }
         for letter in batch.deadLetters { try insert(letter, db) }
-        for (key, count) in batch.tallies { try add(count, to: key, db) }
+        for (key, count) in batch.tallies { try key.add(count, db) }
+        for change in batch.letterChanges { rows += try change.apply(now, db) }
         for settlement in batch.settlements { try settle(settlement, now, db) }
         try Store.quarantine(batch.damaged, now, db)
         try trim(db)
@@ -89,23 +92,23 @@ struct StoreCommit: ~Copyable {
         ])
     }
 
-    private mutating func insert(_ window: ClosedWindow, _ now: Instant, _ db: Database) throws {
+    private mutating func insert(_ window: ClosedWindow, outbox: Int64, _ now: Instant, _ db: Database) throws {
         guard !window.block.isEmpty else { return try recount(window, db) }
         // Blocks of windows are packed already, and small: compressing them costs more than it saves.
         let body = BodyCompressor.plain(window.block)
         if insertion == nil { insertion = try WindowInsertion.prepare(db) }
-        try insertion?.insert(window, body, now: now)
+        try insertion?.insert(window, body, outbox: outbox, now: now)
     }
 
     private func recount(_ window: ClosedWindow, _ db: Database) throws {
         try db.cachedStatement(
             sql: """
-                UPDATE window SET duplicates = duplicates + ?, conflicts = conflicts + ?, through_block = ?,
-                    through_index = ? WHERE start = ? AND series = ?
+                UPDATE window SET merged = merged + ?, duplicates = duplicates + ?, conflicts = conflicts + ?,
+                    through_block = ?, through_index = ? WHERE start = ? AND series = ?
                 """
         ).execute(arguments: [
-            Int(window.facts.duplicates), Int(window.facts.conflicts), window.through.block, window.through.index,
-            window.start.nanoseconds, window.series,
+            Int(window.facts.merged), Int(window.facts.duplicates), Int(window.facts.conflicts),
+            window.through.block, window.through.index, window.start.nanoseconds, window.series,
         ])
     }
 
@@ -127,18 +130,9 @@ struct StoreCommit: ~Copyable {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
-            letter.at.nanoseconds, letter.kind, letter.reason, letter.source, letter.detail, body.codec.rawValue,
-            body.key, Int64(body.checksum), body.bytes,
+            letter.at.nanoseconds, letter.kind.rawValue, letter.reason, letter.source, letter.detail,
+            body.codec.rawValue, body.key, Int64(body.checksum), body.bytes,
         ])
-    }
-
-    private func add(_ count: Int, to key: TallyKey, _ db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO tally VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (source, series, hour, outcome) DO UPDATE SET count = count + excluded.count
-                """
-        ).execute(arguments: [key.source, key.series, key.hour, key.outcome, count])
     }
 
     // MARK: What is no longer needed
@@ -161,7 +155,7 @@ struct StoreCommit: ~Copyable {
         }
         for entry in settlement.undeliverable {
             let letter = StoredDeadLetter(
-                at: now, kind: "entry", reason: entry.reason.name, source: settlement.sink,
+                at: now, kind: .entry, reason: entry.reason.name, source: settlement.sink,
                 detail: "\(entry.resource), row \(entry.row), sent \(entry.attempts) times: \(entry.detail)",
                 bytes: entry.bytes)
             try insert(letter, db)

@@ -43,6 +43,13 @@ final class StoreQueue: Sendable {
         }
     }
 
+    /// Waits while too much is waiting already, as ``submit(_:)`` does.
+    func waitForRoom() {
+        while !isForced.load(ordering: .relaxed),
+            !state.withLock({ $0.batch.byteCount < StoreQueue.mostBytes || $0.isEnded })
+        { Wait.milliseconds(1) }
+    }
+
     /// Takes anything small, and does not wait.
     func add(_ change: (inout StoreBatch) -> Void) {
         state.withLock { state in

@@ -10,6 +10,8 @@ struct StoreRetention {
     /// Commits between two looks at the size, and windows dropped at a time.
     private static let interval = 64
     private static let most = 2_000
+    /// Dead letters kept, the newest; all of them are counted.
+    static let mostLetters = 100_000
 
     init(_ settings: StoreSettings) {
         self.settings = settings
@@ -43,7 +45,11 @@ struct StoreRetention {
     /// Drops windows that have not changed for longer than the age. Gives the latest start of those that were dropped,
     /// by series.
     mutating func drop(_ now: Instant, _ db: Database) throws -> [Int: Int64] {
-        guard settings.archiveAge > 0, commits % StoreRetention.interval == 0 else { return [:] }
+        guard commits % StoreRetention.interval == 0 else { return [:] }
+        // A flood of what nobody can read must not push out windows.
+        try db.cachedStatement(sql: "DELETE FROM dead WHERE number <= (SELECT max(number) FROM dead) - ?").execute(
+            arguments: [StoreRetention.mostLetters])
+        guard settings.archiveAge > 0 else { return [:] }
         return try dropOldest(db, before: now.nanoseconds &- settings.archiveAge)
     }
 
@@ -54,10 +60,15 @@ struct StoreRetention {
                 DELETE FROM window WHERE number IN
                     (SELECT number FROM (SELECT number, modified FROM window ORDER BY number LIMIT ?2)
                      WHERE modified < ?1)
-                RETURNING series, start
+                RETURNING series, start, sources, merged, duplicates, conflicts
                 """, arguments: [limit, StoreRetention.most])
         var dropped: [Int: Int64] = [:]
-        for row in rows { dropped[row[0]] = max(dropped[row[0]] ?? .min, row[1]) }
+        var tallies: [TallyKey: Int] = [:]
+        for row in rows {
+            dropped[row[0]] = max(dropped[row[0]] ?? .min, row[1])
+            LedgerOutcome.countDropped(row, in: &tallies)
+        }
+        for (key, count) in tallies { try key.add(count, db) }
         for (series, start) in dropped {
             try db.cachedStatement(
                 sql: "UPDATE series SET dropped_through = max(coalesce(dropped_through, ?1), ?1) WHERE number = ?2"

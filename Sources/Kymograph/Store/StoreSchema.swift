@@ -33,7 +33,8 @@ enum StoreSchema {
                 CREATE TABLE window (
                     number INTEGER PRIMARY KEY, start INTEGER NOT NULL, series INTEGER NOT NULL, "end" INTEGER NOT NULL,
                     first INTEGER NOT NULL, last INTEGER NOT NULL, readings INTEGER NOT NULL, sources TEXT NOT NULL,
-                    duplicates INTEGER NOT NULL, conflicts INTEGER NOT NULL, revision INTEGER NOT NULL,
+                    merged INTEGER NOT NULL, outbox INTEGER NOT NULL, duplicates INTEGER NOT NULL,
+                    conflicts INTEGER NOT NULL, revision INTEGER NOT NULL,
                     modified INTEGER NOT NULL, through_block INTEGER NOT NULL, through_index INTEGER NOT NULL, \(body));
                 CREATE UNIQUE INDEX window_name ON window (start, series);
                 CREATE TABLE outbox (
@@ -44,9 +45,11 @@ enum StoreSchema {
                     status INTEGER NOT NULL, location TEXT NOT NULL, version TEXT NOT NULL, attempts INTEGER NOT NULL,
                     at INTEGER NOT NULL);
                 CREATE INDEX receipt_resource ON receipt (resource);
+                CREATE INDEX receipt_outbox ON receipt (outbox);
+                CREATE TABLE run (number INTEGER PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER);
                 CREATE TABLE dead (
                     number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL,
-                    reason TEXT NOT NULL, source TEXT NOT NULL, detail TEXT NOT NULL, \(body));
+                    reason TEXT NOT NULL, source TEXT NOT NULL, detail TEXT NOT NULL, replayed INTEGER, \(body));
                 CREATE TABLE tally (
                     source INTEGER NOT NULL, series INTEGER NOT NULL, hour INTEGER NOT NULL, outcome TEXT NOT NULL,
                     count INTEGER NOT NULL, PRIMARY KEY (source, series, hour, outcome)) WITHOUT ROWID;

@@ -18,6 +18,7 @@ final class StoreStage: Sendable {
         let ways = try DeliveryWays(store, settings, output: output, control: control)
         self.ways = ways
         writer = StoreWriter(store, mappings: mappings, control: control) { _ in ways.wake() }
+        store.noteRunBegan(WallClock.now())
     }
 
     /// How delivery to the FHIR server stands; nil without one.
@@ -55,6 +56,8 @@ final class StoreStage: Sendable {
     /// Keeps the progress of sinks that came after the last commit, and closes the database.
     func close() {
         writer.commitRest()
+        // A run that was cut short may have lost what was on its way, and the ledger must say so.
+        if !control.isForced { store.noteRunEnded(WallClock.now()) }
         store.close()
     }
 }

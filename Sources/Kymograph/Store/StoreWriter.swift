@@ -35,7 +35,8 @@ final class StoreWriter: Sendable {
             let rest = store.settings.commitInterval &- age
             if age >= 0, rest > 0, !store.queue.isUrgent { Wait.microseconds(Int(rest / 1_000)) }
             last = WallClock.now()
-            let (batch, submitted) = store.queue.take()
+            var (batch, submitted) = store.queue.take()
+            store.book.move(into: &batch)
             guard persist(batch, &commit, now: last) else { break }
             store.queue.commit(batch, through: submitted)
             if !batch.isEmpty { committed(batch) }
@@ -48,7 +49,8 @@ final class StoreWriter: Sendable {
     func commitRest() {
         guard hasEnded else { return }
         var commit = StoreCommit(store, mappings)
-        let (batch, _) = store.queue.take()
+        var (batch, _) = store.queue.take()
+        store.book.move(into: &batch)
         guard !batch.isEmpty else { return }
         do throws(StoreError) {
             try commit.commit(batch, now: WallClock.now())

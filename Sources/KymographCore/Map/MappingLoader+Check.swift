@@ -69,7 +69,7 @@ extension MappingLoader {
     private func checkUse(of template: DeviceTemplate, _ fhir: FHIRTemplate, _ log: inout DiagnosticLog) {
         let uses = fhir.valueUses.map(\.name)
         let free = uses.filter { name in !template.values.contains { $0.name == name } }
-        for value in template.values where !uses.contains(value.name) {
+        for value in template.values where !uses.contains(value.name) && !MeasurementType.isSequence(value.name) {
             let near = NearestName.of(value.name, among: free).map { "; did you mean '\($0)'?" } ?? ""
             log.warning(
                 value.position,

@@ -30,6 +30,19 @@ public enum MeasurementJSON {
         writer.append("]}")
     }
 
+    /// The value in `slot` as text, numbers with the digits that they came with; nil when there is none.
+    public static func text(of slot: Int, _ measurement: Measurement, _ payload: ByteView) -> String? {
+        var writer = ByteWriter(capacity: 32)
+        if slot < Measurement.inlineValues, let number = measurement.inline(slot) {
+            writer.append(number)
+            return writer.view.string
+        }
+        guard let record = ValueRecord.find(slot, in: payload) else { return nil }
+        guard record.isNumber else { return payload[record.bytes].string }
+        writer.append(record.number(in: payload))
+        return writer.view.string
+    }
+
     private static func append(_ name: StaticString, _ value: [UInt8]?, to writer: inout ByteWriter) {
         writer.append(",\"")
         writer.append(name)

@@ -31,6 +31,13 @@ public struct MeasurementType: Sendable {
     /// Whose rules apply where the reference system has quirks.
     public var compatibility = Compatibility.none
 
+    /// Whether a value of this name is the number that a device gives its messages, by which a ledger finds missing
+    /// ones: it need not appear in Observations.
+    public static func isSequence(_ name: String) -> Bool { name.lowercased() == "sequence" }
+
+    /// The slot of the number that the device gives its messages, or nil when there is none.
+    public var sequenceSlot: Int? { valueNames.firstIndex(where: MeasurementType.isSequence) }
+
     /// Makes a type.
     public init(
         name: String, valueNames: [String], grouping: Grouping, isNumeric: [Bool], durationSlot: Int? = nil

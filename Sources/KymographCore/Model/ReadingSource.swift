@@ -10,5 +10,5 @@ public enum ReadingSource {
 
     /// The source that `mark` names.
     @inline(__always)
-    static func number(_ mark: UInt8) -> Int { Int(mark >> 4) }
+    public static func number(_ mark: UInt8) -> Int { Int(mark >> 4) }
 }

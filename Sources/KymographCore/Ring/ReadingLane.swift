@@ -178,18 +178,20 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
 
     func note(_ notes: MappingNotes, source: Int) { events.noted(notes, source: source) }
 
+    /// Counts first: nobody must see more readings leave the rings than were put in and received.
     private mutating func publish() {
+        report()
         router.publish { [events] shard in events.wake(shard: shard) }
     }
 
-    mutating func batchEnd() {
-        // Counts first: a reader must never see more readings leave the rings than were put in.
+    mutating func batchEnd() { publish() }
+
+    private mutating func report() {
         if routed > 0 { events.routed(routed) }
         routed = 0
         for source in 0..<counts.count where counts[source] > 0 {
             events.received(counts[source], source: source)
             counts[source] = 0
         }
-        publish()
     }
 }

@@ -55,6 +55,8 @@ struct OpenWindow: BitwiseCopyable {
     var duplicates: UInt32 = 0
     /// Readings whose values differed from what was there, since it was opened.
     var conflicts: UInt32 = 0
+    /// Readings that added values to one that was there, since it was opened.
+    var merged: UInt32 = 0
     /// Owner.
     var series: UInt32
     /// The next later window of the series.

@@ -8,6 +8,8 @@ public struct WindowFacts: Sendable {
     public var lastReading: Instant
     /// Readings by the number of their source (``ReadingSource``).
     public var readings: InlineArray<16, UInt32>
+    /// Readings that added values to one that was there, since the window was opened.
+    public var merged: UInt32
     /// Readings that were there already, since the window was opened.
     public var duplicates: UInt32
     /// Readings whose values differed from what was there, since the window was opened.
@@ -18,10 +20,11 @@ public struct WindowFacts: Sendable {
     /// The facts of a window.
     public init(
         end: Instant, firstReading: Instant, lastReading: Instant, readings: InlineArray<16, UInt32>,
-        duplicates: UInt32, conflicts: UInt32, journal: Int64
+        merged: UInt32 = 0, duplicates: UInt32, conflicts: UInt32, journal: Int64
     ) {
         (self.end, self.firstReading, self.lastReading) = (end, firstReading, lastReading)
         (self.readings, self.duplicates, self.conflicts) = (readings, duplicates, conflicts)
+        self.merged = merged
         self.journal = journal
     }
 }

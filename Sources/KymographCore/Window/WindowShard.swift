@@ -2,10 +2,24 @@
 public protocol ShardEvents: AnyObject {
     /// A bundle, or lines of NDJSON, is complete. `bytes` is valid during the call, which may block.
     func bundle(_ bytes: ByteView)
-    /// A reading was rejected after it had been mapped.
-    func rejected(_ reason: Rejection, _ measurement: Measurement, payload: ByteView, identity: SeriesIdentity)
+    /// A reading was rejected after it had been mapped. `payload` is valid during the call.
+    func rejected(_ reading: RejectedReading, payload: ByteView)
     /// Readings were counted since the last time.
     func counted(_ tally: ShardTally)
+}
+
+/// A reading that was rejected after it had been mapped.
+public struct RejectedReading: Sendable {
+    /// Why.
+    public var reason: Rejection
+    /// The reading.
+    public var measurement: Measurement
+    /// Whose it is.
+    public var identity: SeriesIdentity
+    /// The number under which a journal knows the series, or -1 when it has none.
+    public var series: Int
+    /// Whether a closed window holds it all the same: the window as a whole gives no Observation.
+    public var isInWindow: Bool
 }
 
 /// Everything a shard's thread does: take readings from its rings, keep their windows, write what is due into bundles.
@@ -136,14 +150,16 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let series = Int(inputs[input].series[Int(record.series)])
         let payload = inputs[input].ring.payload(of: record)
         guard series >= 0 else {
-            return reject(.tooManyDevices, record, payload, refused[-series - 1])
+            return reject(.tooManyDevices, record, payload, refused[-series - 1], series: -1)
         }
         if isJournaled && journal.number == JournalWriter.noBlock { beginBlock() }
         switch machine.add(series: series, record, payload: payload) {
         case .accepted: tally.accepted += 1
         case .duplicate: tally.duplicate += 1
         case .conflict: tally.conflict += 1
-        case .rejected(let reason): return reject(reason, record, payload, machine.identity(of: series))
+        case .rejected(let reason):
+            return reject(
+                reason, record, payload, machine.identity(of: series), series: machine.archive.number(of: series))
         }
         if isJournaled { journal.append(series: machine.archive.number(of: series), record, payload) }
     }
@@ -155,10 +171,12 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private mutating func reject(
-        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity
+        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int
     ) {
         tally.reject(reason)
-        events.rejected(reason, record, payload: payload, identity: identity)
+        let rejected = RejectedReading(
+            reason: reason, measurement: record, identity: identity, series: series, isInWindow: false)
+        events.rejected(rejected, payload: payload)
     }
 
     /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
@@ -231,7 +249,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             let reading = content.readings[index]
             tally.accepted -= 1
             tally.reject(reason)
-            events.rejected(reason, reading, payload: content.payload(of: reading), identity: content.series)
+            let rejected = RejectedReading(
+                reason: reason, measurement: reading, identity: content.series,
+                series: machine.archive.number(of: emission.series), isInWindow: true)
+            events.rejected(rejected, payload: content.payload(of: reading))
         }
     }
 

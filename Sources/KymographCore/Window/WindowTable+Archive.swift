@@ -9,7 +9,7 @@ extension WindowTable {
         let first = window.count > 0 ? slots[Int(window.readings)].instant : window.span.start
         return WindowFacts(
             end: window.span.end, firstReading: first, lastReading: window.last, readings: readings,
-            duplicates: window.duplicates, conflicts: window.conflicts, journal: window.journal)
+            merged: window.merged, duplicates: window.duplicates, conflicts: window.conflicts, journal: window.journal)
     }
 
     /// Appends the content of a window to `writer` as an archive block.

@@ -156,7 +156,8 @@ extension WindowTable {
         switch merger.outcome {
         case .duplicate: windows[index].duplicates &+= 1
         case .conflict: windows[index].conflicts &+= 1
-        case .accepted, .rejected: break
+        case .accepted: windows[index].merged &+= 1
+        case .rejected: break
         }
         return merger.outcome
     }

@@ -18,7 +18,7 @@ struct PipelineRehearsal: ~Copyable {
 
         func counted(_ tally: ShardTally) { self.tally.add(tally) }
 
-        func rejected(_ reason: Rejection, _ measurement: Measurement, payload: ByteView, identity: SeriesIdentity) {}
+        func rejected(_ reading: RejectedReading, payload: ByteView) {}
 
         func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
             laneRejected[reason, default: 0] += 1

@@ -18,7 +18,7 @@ public struct ShardUnit: Sendable {
     public var windows: [ClosedWindow] = []
     /// Bundles, or blocks of NDJSON, with the Observations of these windows among others.
     public var bundles: [[UInt8]] = []
-    /// The oldest block that the shard will need again, once this unit is durable; ``Int64/max`` when none, and nil
+    /// The oldest block that the shard may need again, once this unit is durable: it may be one that has not begun. Nil
     /// when the unit does not say.
     public var needed: Int64?
     /// Slots of each lane's ring whose readings are in this unit or in earlier ones.
@@ -66,6 +66,9 @@ public protocol ShardStore: AnyObject, Sendable {
 
     /// The number for the next block, greater than all before.
     func nextBlock() -> Int64
+
+    /// No block that begins later has a lower number.
+    var upcomingBlock: Int64 { get }
 
     /// Appends the block of a window that was in a unit before, or in an earlier run.
     func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup

@@ -118,7 +118,9 @@ public struct StoredShard: ~Copyable {
         let isBundleOpen = shard.bundles.contentCount > 0
         shard.machine.archive.moveReady(into: &unit, isBundleOpen: isBundleOpen)
         unit.journal = shard.takeJournal()
-        unit.needed = min(shard.machine.neededJournal(), shard.machine.archive.needed)
+        // What is needed becomes durable later than the blocks that begin meanwhile, and must not end before them.
+        let oldest = min(shard.machine.neededJournal(), shard.machine.archive.needed)
+        unit.needed = min(oldest, store.upcomingBlock)
         // Even an empty unit may say that less is needed than before, or that more has been looked at.
         if unit.isEmpty, unit.needed == lastNeeded, unit.taken == lastTaken { return }
         (lastNeeded, lastTaken) = (unit.needed, unit.taken)

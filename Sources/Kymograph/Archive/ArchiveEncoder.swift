@@ -1,0 +1,65 @@
+public import KymographCore
+
+/// Writes archived windows as Observations, as the pipeline does.
+public struct ArchiveEncoder: ~Copyable {
+    private var encoder: ObservationEncoder
+    private let types: [MeasurementType]
+
+    /// Writes with the templates of `set`, which continues the types of the store.
+    public init(set: MappingSet, options: ObservationOptions) {
+        encoder = ObservationEncoder(
+            types: set.types, templates: ArchiveEncoder.templates(set), options: options, digest: .openSSL)
+        types = set.types
+    }
+
+    /// Names of the types that the store has readings of and that no template of `set` writes.
+    public static func unwritable(_ set: MappingSet, stored former: [FormerType]) -> [String] {
+        let templates = templates(set)
+        return former.indices.filter { former[$0].hasTemplate && templates[$0] == nil }.map { former[$0].type.name }
+    }
+
+    /// The template of each type. Windows of another length than the mappings would have now are written by the same
+    /// template.
+    private static func templates(_ set: MappingSet) -> [FHIRTemplate?] {
+        set.types.indices.map { number in
+            if let template = set.fhirTemplates[number] { return template }
+            guard case .tumbling = set.types[number].grouping else { return nil }
+            let namesake = set.types.indices.first { other in
+                guard set.types[other].name == set.types[number].name, set.fhirTemplates[other] != nil else {
+                    return false
+                }
+                if case .tumbling = set.types[other].grouping { return true } else { return false }
+            }
+            return namesake.flatMap { set.fhirTemplates[$0] }
+        }
+    }
+
+    /// The Observations of `window`, one JSON text each: one, or one for each reading of types that are not grouped.
+    /// Nil when the block is damaged.
+    ///
+    /// The status is `amended` when a grouped window was written more than once, else `final`.
+    public mutating func observations(of window: ArchivedWindow) -> [[UInt8]]? {
+        var settings = WindowSettings()
+        settings.limits.maxReadingsPerWindow = Int(Int32.max)
+        settings.limits.preliminaryEvery = 0
+        var machine = WindowMachine<MemoryArchive>(types: types, settings: settings)
+        guard let series = machine.define(window.series) else { return nil }
+        let isWhole = window.forEachReading { reading, payload in
+            _ = machine.add(series: series, reading, payload: payload)
+        }
+        guard isWhole else { return nil }
+        machine.drain()
+        let isAmended = window.revision > 1 && types[window.series.type].grouping != .instance
+        var observations: [[UInt8]] = []
+        while let emission = machine.nextEmission() {
+            let shown = machine.content(of: emission)
+            let content = WindowContent(
+                series: shown.series, start: shown.start, end: shown.end, status: isAmended ? .amended : .final,
+                readings: shown.readings, payloads: shown.payloads)
+            var writer = ByteWriter()
+            if case .written = encoder.encode(content, into: &writer) { observations.append(writer.view.array) }
+            machine.settle(emission)
+        }
+        return observations
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import GRDB
+public import KymographCore
+
+/// A store as commands see it: read only, whether a process uses it or not. Each call sees one state of it.
+public struct StoreReader: Sendable {
+    /// The data directory.
+    public let directory: String
+    let queue: DatabaseQueue
+
+    /// Opens the store in `directory`.
+    ///
+    /// - Throws: ``PipelineError`` when there is none, or it cannot be read.
+    public init(directory: String) throws(PipelineError) {
+        self.directory = directory
+        let file = StoreDirectory.database(in: directory)
+        guard FileSystem.target(file) != nil else {
+            throw PipelineError(
+                message: "there is no store in \(directory): name the data directory of kymo run with --data DIR",
+                exitCode: ExitStatus.noInput)
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        do {
+            queue = try DatabaseQueue(path: file, configuration: configuration)
+            let version = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
+            guard version == StoreSchema.version else {
+                throw StoreError(.tooNew, "the store in \(directory) is of another version of kymo (tables \(version))")
+            }
+        } catch let error as StoreError {
+            throw PipelineError(error)
+        } catch {
+            throw PipelineError(StoreError(error, "read", directory))
+        }
+    }
+
+    /// Reads within one transaction.
+    func read<Value>(_ body: (Database) throws -> Value) throws(PipelineError) -> Value {
+        do {
+            return try queue.read(body)
+        } catch let error as PipelineError {
+            throw error
+        } catch {
+            throw PipelineError(StoreError(error, "read", directory))
+        }
+    }
+
+    /// The types of the stored readings, by number.
+    public func types() throws(PipelineError) -> [MeasurementType] {
+        try read { try StoredTypes.read($0) }.compactMap(\.type)
+    }
+
+    /// What a mapping set must continue to be used with the stored readings.
+    public func formerTypes() throws(PipelineError) -> [FormerType] {
+        try read { try StoredTypes.read($0) }.compactMap(\.former)
+    }
+}
+
+extension Instant {
+    /// RFC 3339 text in UTC.
+    public var text: String {
+        var writer = ByteWriter(capacity: 40)
+        writer.append(self)
+        return writer.view.string
+    }
+}

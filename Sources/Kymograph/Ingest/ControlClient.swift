@@ -1,0 +1,15 @@
+import Foundation
+
+/// Asks the instance that uses a data directory.
+public enum ControlClient {
+    /// Whether an instance answers in `directory`.
+    public static func isRunning(_ directory: String) -> Bool { ControlSocket.connect(directory) != nil }
+
+    /// Sends a request; nil when no instance uses `directory`, or it does not answer.
+    public static func ask(_ request: ControlRequest, _ directory: String) -> ControlAnswer? {
+        guard let descriptor = ControlSocket.connect(directory), let line = try? JSONEncoder().encode(request),
+            ControlSocket.write([UInt8](line), to: descriptor), let answer = ControlSocket.readLine(descriptor)
+        else { return nil }
+        return try? JSONDecoder().decode(ControlAnswer.self, from: Data(answer))
+    }
+}

@@ -1,0 +1,67 @@
+import CKymographLinux
+import Glibc
+
+/// One line each way over a Unix stream socket: how commands talk to a running instance.
+enum ControlSocket {
+    /// Bytes of the longest line.
+    private static let mostBytes = 16 << 20
+    /// Milliseconds that either side waits for the other.
+    private static let patience: Int32 = 15_000
+
+    /// The socket's path in a data directory.
+    static func path(in directory: String) -> String { "\(directory)/control.sock" }
+
+    /// Connects to the instance that uses `directory`; nil when there is none.
+    static func connect(_ directory: String) -> Descriptor? {
+        let raw = kymo_unix_open(Int32(SOCK_STREAM.rawValue))
+        guard raw >= 0 else { return nil }
+        let descriptor = Descriptor(raw)
+        // Safe: Swift lends the path as a C string for the call.
+        return unsafe kymo_unix_connect(raw, path(in: directory)) >= 0 ? descriptor : nil
+    }
+
+    /// Reads up to the first line feed; nil when the other side ends before it, or is too slow.
+    static func readLine(_ descriptor: Descriptor) -> [UInt8]? {
+        var line: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while line.count < mostBytes {
+            // Safe: the array's storage outlives the call.
+            let count = unsafe chunk.withUnsafeMutableBytes { bytes in
+                unsafe recv(descriptor.raw, bytes.baseAddress, bytes.count, 0)
+            }
+            if count < 0, errno == EAGAIN || errno == EINTR {
+                guard wait(descriptor, POLLIN) else { return nil }
+                continue
+            }
+            guard count > 0 else { return nil }
+            if let end = chunk[..<count].firstIndex(of: 0x0A) { return line + chunk[..<end] }
+            line += chunk[..<count]
+        }
+        return nil
+    }
+
+    /// Writes `line` and a line feed; false when the other side does not take it.
+    @discardableResult
+    static func write(_ line: [UInt8], to descriptor: Descriptor) -> Bool {
+        var rest = (line + [0x0A])[...]
+        while !rest.isEmpty {
+            // Safe: the slice's storage outlives the call.
+            let count = unsafe rest.withUnsafeBytes { bytes in
+                unsafe send(descriptor.raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EAGAIN || errno == EINTR {
+                guard wait(descriptor, POLLOUT) else { return false }
+                continue
+            }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    private static func wait(_ descriptor: Descriptor, _ event: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor.raw, events: Int16(event), revents: 0)
+        // Safe: one entry, for the call.
+        return unsafe poll(&entry, 1, patience) > 0
+    }
+}

@@ -1,0 +1,48 @@
+/// What a command asks of a running instance: one line of JSON.
+public struct ControlRequest: Codable, Sendable {
+    /// What to do.
+    public enum Command: String, Codable, Sendable {
+        /// Say how it goes.
+        case status
+        /// Forget dead letters.
+        case discard
+        /// Note that dead letters were sent again.
+        case noteReplayed
+        /// Send the bundles of refused entries again.
+        case deliver
+    }
+
+    /// What to do.
+    public var command: Command
+    /// Numbers of dead letters.
+    public var letters: [Int64]
+
+    /// A request.
+    public init(_ command: Command, letters: [Int64] = []) {
+        self.command = command
+        self.letters = letters
+    }
+
+    /// What to do to dead letters; nil when the request is another.
+    var letterChange: LetterChange? {
+        switch command {
+        case .status: nil
+        case .discard: .discard(letters)
+        case .noteReplayed: .noteReplayed(letters)
+        case .deliver: .deliver(letters)
+        }
+    }
+}
+
+/// What a running instance answers: one line of JSON.
+public struct ControlAnswer: Codable, Sendable {
+    /// Why the request was not carried out.
+    public var error: String?
+    /// How it goes.
+    public var status: InstanceStatus?
+
+    init(error: String? = nil, status: InstanceStatus? = nil) {
+        self.error = error
+        self.status = status
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import GRDB
+import KymographCore
+
+/// How it goes: what `kymo status` shows.
+public struct InstanceStatus: Codable, Sendable {
+    /// One source of a running instance, counted since its start.
+    public struct Source: Codable, Sendable {
+        /// Its name.
+        public var name: String
+        /// Readings that it gave.
+        public var received: Int
+        /// Readings of it that were rejected before they were in a window.
+        public var rejected: Int
+        /// Datagrams that the kernel dropped.
+        public var kernelDropped: Int
+    }
+
+    /// One sink.
+    public struct Sink: Codable, Sendable {
+        /// Its name.
+        public var name: String
+        /// The last row of the outbox that it has taken.
+        public var settledThrough: Int64
+        /// Rows that it has not taken yet.
+        public var waiting: Int
+        // What a server's delivery says of itself (its circuit, attempts, last error) is a further member here.
+    }
+
+    /// What the store holds.
+    public struct Stored: Codable, Sendable {
+        /// Series.
+        public var series = 0
+        /// Closed windows.
+        public var windows = 0
+        /// Blocks of the journal, and the readings in them.
+        public var journalBlocks = 0
+        /// Readings of the journal.
+        public var journalReadings = 0
+        /// Bundles that wait for some sink.
+        public var outboxRows = 0
+        /// When the oldest of them was made.
+        public var outboxOldest: String?
+        /// Its age in seconds.
+        public var outboxOldestAge: Double?
+        /// Dead letters that were not sent again.
+        public var deadLetters = 0
+        /// Damaged rows that were put aside.
+        public var quarantined = 0
+        /// Bytes in use.
+        public var usedBytes = 0
+        /// Bytes that it may use.
+        public var limitBytes = 0
+    }
+
+    /// The data directory.
+    public var directory: String
+    /// Process id of the instance that uses it; nil when there is none.
+    public var process: Int32?
+    /// Version of kymo.
+    public var version = KymographVersion.number
+    /// Sources of a running instance.
+    public var sources: [Source] = []
+    /// The balance since its start, as `kymo run` prints it.
+    public var balance: String?
+    /// The store.
+    public var store = Stored()
+    /// Sinks.
+    public var sinks: [Sink] = []
+
+    init(directory: String) { self.directory = directory }
+}
+
+extension InstanceStatus {
+    /// Reads what the database says.
+    mutating func read(_ db: Database, limitBytes: Int, now: Instant) throws {
+        func count(_ sql: String) throws -> Int { try Int.fetchOne(db, sql: sql) ?? 0 }
+        store.series = try count("SELECT count(*) FROM series")
+        store.windows = try count("SELECT count(*) FROM window")
+        store.journalBlocks = try count("SELECT count(*) FROM journal")
+        store.journalReadings = try count("SELECT coalesce(sum(readings), 0) FROM journal")
+        store.outboxRows = try count("SELECT count(*) FROM outbox")
+        store.deadLetters = try count("SELECT count(*) FROM dead WHERE replayed IS NULL")
+        store.quarantined = try count("SELECT count(*) FROM quarantine")
+        store.usedBytes = try StoreRetention.used(db)
+        store.limitBytes = limitBytes
+        if let oldest = try Int64.fetchOne(db, sql: "SELECT created FROM outbox ORDER BY number LIMIT 1") {
+            store.outboxOldest = Instant(nanoseconds: oldest).text
+            store.outboxOldestAge = Double(max(0, now.nanoseconds &- oldest)) / 1e9
+        }
+        for row in try Row.fetchAll(db, sql: "SELECT name, through FROM sink ORDER BY name") {
+            let waiting = try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM outbox WHERE number > ?", arguments: [row[1] as Int64])
+            sinks.append(Sink(name: row[0], settledThrough: row[1], waiting: waiting ?? 0))
+        }
+    }
+}
+
+extension StoreReader {
+    /// How it goes in a directory that no instance uses. `limitBytes` is what the configuration says.
+    public func status(limitBytes: Int) throws(PipelineError) -> InstanceStatus {
+        try read { db in
+            var status = InstanceStatus(directory: directory)
+            try status.read(db, limitBytes: limitBytes, now: WallClock.now())
+            return status
+        }
+    }
+}

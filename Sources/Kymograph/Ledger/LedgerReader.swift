@@ -1,0 +1,270 @@
+import Foundation
+import GRDB
+import KymographCore
+
+extension StoreReader {
+    /// The ledger for the windows that `filter` asks for; of the filter, type and modification are not used.
+    /// `isRunning` says that a process uses the store now.
+    public func ledger(_ filter: ArchiveFilter, isRunning: Bool) throws(PipelineError) -> LedgerReport {
+        try read { db in
+            var reader = try LedgerReader(db, filter)
+            try reader.readSources(db)
+            try reader.readWindows(db)
+            try reader.readTallies(db)
+            reader.readOpen()
+            return try reader.finish(db, isRunning: isRunning)
+        }
+    }
+}
+
+/// Gathers a ``LedgerReport`` within one transaction.
+struct LedgerReader {
+    private let filter: ArchiveFilter
+    private let types: [MeasurementType]
+    private let open: OpenReadings
+    private var sinks: [String: Int64] = [:]
+    private var sources: [Int: LedgerReport.Source] = [:]
+    private var series: [Int: LedgerReport.Series] = [:]
+    private var report = LedgerReport()
+    /// By the number of the type, the slot of its readings' sequence numbers.
+    private let sequenceSlots: [Int?]
+    private var sequence = SequenceNumbers()
+    private var undelivered: [String: Int] = [:]
+    /// Whether windows are listed one by one.
+    private var listsWindows: Bool {
+        filter.device != nil || filter.patient != nil || filter.from != nil || filter.to != nil
+    }
+
+    init(_ db: Database, _ filter: ArchiveFilter) throws {
+        self.filter = filter
+        types = try StoredTypes.read(db).compactMap(\.type)
+        open = try OpenReadings(db, types: types)
+        sequenceSlots = types.map(\.sequenceSlot)
+        report.balance = try LedgerTotals(db, open: open).balance
+        (report.from, report.to) = (filter.from?.text, filter.to?.text)
+    }
+
+    mutating func readSources(_ db: Database) throws {
+        for row in try Row.fetchAll(db, sql: "SELECT number, name FROM source") {
+            sources[row[0]] = LedgerReport.Source(name: row[1])
+        }
+        for row in try Row.fetchAll(db, sql: "SELECT name, through FROM sink") { sinks[row[0]] = row[1] }
+        let (condition, arguments) = seriesCondition
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT number, type, device, patient, encounter FROM series WHERE \(condition)",
+            arguments: arguments)
+        for row in rows {
+            let type: Int = row[1]
+            series[row[0]] = LedgerReport.Series(
+                type: types.indices.contains(type) ? types[type].name : "type \(type)", device: row[2],
+                patient: row[3], encounter: row[4])
+        }
+    }
+
+    private var seriesCondition: (String, StatementArguments) {
+        var parts = ["true"]
+        var arguments = StatementArguments()
+        if let device = filter.device {
+            parts.append("device = ?")
+            arguments += [device]
+        }
+        if let patient = filter.patient {
+            parts.append("patient = ?")
+            arguments += [patient]
+        }
+        return (parts.joined(separator: " AND "), arguments)
+    }
+
+    mutating func readWindows(_ db: Database) throws {
+        let (condition, arguments) = filter.condition(types: types)
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT window.series, start, "end", readings, sources, merged, duplicates, conflicts, revision,
+                    modified, outbox, first, last, series.type FROM window JOIN series ON series.number = window.series
+                WHERE \(condition) ORDER BY start, window.series
+                """, arguments: arguments)
+        while let row = try rows.next() { try take(row, db) }
+    }
+
+    private mutating func take(_ row: Row, _ db: Database) throws {
+        let number: Int = row[0]
+        guard var owner = series[number] else { return }
+        owner.windows += 1
+        owner.readings += row[3]
+        owner.merged += row[5]
+        owner.duplicate += row[6]
+        owner.conflict += row[7]
+        series[number] = owner
+        if let slot = sequenceSlots[row[13]] { try readSequence(slot, number, row[1], owner.device, db) }
+        let shares = SourceShares.parse(row[4])
+        for (source, count) in shares { sources[source, default: LedgerReader.others].inWindows += count }
+        let outbox: Int64 = row[10]
+        let delivered = outbox == 0 ? [:] : sinks.mapValues { $0 >= outbox }
+        for (sink, isDelivered) in delivered where !isDelivered { undelivered[sink, default: 0] += 1 }
+        if outbox > 0, sinks.isEmpty { undelivered["any sink", default: 0] += 1 }
+        guard listsWindows else { return }
+        let isOpenEnded = row[1] as Int64 == 0 && row[11] as Int64 != 0
+        report.windows.append(
+            LedgerReport.Window(
+                type: owner.type, device: owner.device,
+                start: Instant(nanoseconds: isOpenEnded ? row[11] : row[1]).text,
+                end: Instant(nanoseconds: isOpenEnded ? row[12] : row[2]).text, readings: row[3],
+                sources: LedgerReader.byName(shares, sources), merged: row[5], duplicate: row[6], conflict: row[7],
+                revision: row[8], modified: Instant(nanoseconds: row[9]).text, delivered: delivered,
+                receipts: try receipts(outbox, db)))
+    }
+
+    private mutating func readSequence(
+        _ slot: Int, _ number: Int, _ start: Int64, _ device: String, _ db: Database
+    ) throws {
+        let row = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT \(ArchivedWindow.columns) FROM window JOIN series ON series.number = window.series
+                WHERE window.start = ? AND window.series = ?
+                """, arguments: [start, number])
+        let (from, to) = span
+        var found: [(Int64, Int64)] = []
+        _ = row.map(ArchivedWindow.init)?.forEachReading { reading, payload in
+            let instant = reading.instant.nanoseconds
+            guard instant >= from, instant < to else { return }
+            if let number = SequenceNumbers.number(slot, reading, payload) { found.append((instant, number)) }
+        }
+        for (instant, number) in found { sequence.add(number, at: instant, device: device) }
+    }
+
+    /// Nanoseconds of the span.
+    private var span: (from: Int64, to: Int64) {
+        (filter.from?.nanoseconds ?? .min, filter.to?.nanoseconds ?? .max)
+    }
+
+    /// Stands for sources beyond the numbers that there are.
+    private static let others = LedgerReport.Source(name: "other sources")
+
+    private static func byName(
+        _ shares: [(source: Int, count: Int)], _ sources: [Int: LedgerReport.Source]
+    ) -> [String: Int] {
+        var named: [String: Int] = [:]
+        for (source, count) in shares { named[sources[source, default: others].name, default: 0] += count }
+        return named
+    }
+
+    private func receipts(_ outbox: Int64, _ db: Database) throws -> [String: Int] {
+        guard outbox > 0 else { return [:] }
+        var counts: [String: Int] = [:]
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT sink, status, count(*) FROM receipt WHERE outbox = ? GROUP BY sink, status",
+            arguments: [outbox])
+        for row in rows { counts["\(row[0] as String) \(row[1] as Int)"] = row[2] }
+        return counts
+    }
+
+    /// Counts of the hours that the span touches, by the time of receipt.
+    mutating func readTallies(_ db: Database) throws {
+        let first = filter.from.map(LedgerOutcome.hour) ?? .min
+        let last = filter.to.map { LedgerOutcome.hour(of: $0.advanced(by: -1)) } ?? .max
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT source, series, outcome, count FROM tally WHERE hour BETWEEN ? AND ?",
+            arguments: [first, last])
+        while let row = try rows.next() { take(row[0], row[1], row[2], row[3]) }
+    }
+
+    private mutating func take(_ source: Int, _ number: Int, _ outcome: String, _ count: Int) {
+        let isRejection = !LedgerOutcome.names.contains(outcome)
+        if number >= 0 {
+            guard series[number] != nil else { return }
+            if isRejection { series[number]?.rejected[outcome, default: 0] += count }
+            if outcome == LedgerOutcome.droppedReadings { series[number]?.dropped += count }
+        } else if source >= 0 {
+            if outcome == LedgerOutcome.received { sources[source, default: Self.others].received += count }
+            if outcome == LedgerOutcome.kernelDropped { sources[source, default: Self.others].kernelDropped += count }
+            if isRejection { sources[source, default: Self.others].rejected[outcome, default: 0] += count }
+        }
+    }
+
+    mutating func readOpen() {
+        let (from, to) = span
+        for (number, instants) in open.instants {
+            guard let device = series[number]?.device else { continue }
+            series[number]?.open = instants.count { $0 >= from && $0 < to }
+            for (instant, number) in open.sequences[number] ?? [] where instant >= from && instant < to {
+                sequence.add(number, at: instant, device: device)
+            }
+        }
+    }
+
+    // MARK: What is missing
+
+    mutating func finish(_ db: Database, isRunning: Bool) throws -> LedgerReport {
+        report.sources = sources.sorted { $0.key < $1.key }.map(\.value)
+        report.series = series.sorted { $0.key < $1.key }.map(\.value).filter {
+            $0.windows + $0.open + $0.dropped > 0 || !$0.rejected.isEmpty
+        }
+        if report.series.isEmpty { report.missing.append("there are no readings") }
+        for one in report.series { noteMissing(one) }
+        report.sequenceGaps = sequence.missing
+        for (device, count) in report.sequenceGaps.sorted(by: { $0.key < $1.key }) where count > 0 {
+            report.missing.append("\(device): \(count) messages are missing by their sequence numbers")
+        }
+        for (sink, count) in undelivered.sorted(by: { $0.key < $1.key }) {
+            report.missing.append("\(count) windows are not delivered to \(sink) yet")
+        }
+        for source in report.sources where !listsWindows || source.inWindows > 0 { noteMissing(source) }
+        let entries = try Int.fetchOne(
+            db, sql: "SELECT count(*) FROM dead WHERE kind = 'entry' AND replayed IS NULL")
+        if let entries, entries > 0 {
+            report.missing.append("\(entries) entries were refused by a server: see 'kymo dead list'")
+        }
+        try noteInterruptions(db, isRunning: isRunning)
+        return report
+    }
+
+    private mutating func noteMissing(_ one: LedgerReport.Series) {
+        let name = "\(one.device) \(one.type)"
+        if one.open > 0 { report.missing.append("\(name): \(one.open) readings are in windows that are still open") }
+        for (reason, count) in one.rejected.sorted(by: { $0.key < $1.key }) {
+            report.missing.append("\(name): \(count) readings were rejected: \(reason)")
+        }
+        if one.dropped > 0 {
+            report.missing.append("\(name): the archive has dropped windows with \(one.dropped) readings")
+        }
+    }
+
+    private mutating func noteMissing(_ source: LedgerReport.Source) {
+        for (reason, count) in source.rejected.sorted(by: { $0.key < $1.key }) {
+            report.missing.append(
+                "\(source.name): \(count) readings were rejected before their device was known: \(reason)")
+        }
+        if source.kernelDropped > 0 {
+            report.missing.append("\(source.name): the kernel dropped \(source.kernelDropped) datagrams")
+        }
+    }
+
+    private mutating func noteInterruptions(_ db: Database, isRunning: Bool) throws {
+        let lost = report.balance.onTheWay
+        guard lost > 0 else { return }
+        let runs = try InterruptedRuns(db, isRunning: isRunning)
+        if let last = runs.began.last {
+            report.missing.append(
+                "\(lost) readings were on their way when a run was killed, which had begun at \(last.text)")
+        } else if !isRunning {
+            report.missing.append("\(lost) readings are unaccounted for")
+        }
+    }
+}
+
+/// Runs that did not end as they should.
+struct InterruptedRuns {
+    /// When they began, oldest first.
+    let began: [Instant]
+
+    init(_ db: Database, isRunning: Bool) throws {
+        let rows = try Int64.fetchAll(
+            db,
+            sql: """
+                SELECT began FROM run WHERE ended IS NULL AND number < ? ORDER BY number
+                """, arguments: [isRunning ? try Int64.fetchOne(db, sql: "SELECT max(number) FROM run") ?? 0 : .max])
+        began = rows.map { Instant(nanoseconds: $0) }
+    }
+}

@@ -1,0 +1,135 @@
+/// The balance of what was received: where every reading is, and whether a span is complete. For people and, as JSON,
+/// for programs. Times are RFC 3339 texts in UTC.
+public struct LedgerReport: Encodable, Sendable {
+    /// Readings of the whole store. ``received`` is counted where they come in, all else where they end.
+    public struct Balance: Codable, Sendable, Equatable {
+        /// Readings that sources gave.
+        public var received = 0
+        /// Readings that are in windows, those that the archive has dropped since among them.
+        public var accepted = 0
+        /// Readings that were there already.
+        public var duplicate = 0
+        /// Readings whose values differed from what was there.
+        public var conflict = 0
+        /// Readings of windows that are still open.
+        public var open = 0
+        /// Rejected readings by reason.
+        public var rejected: [String: Int] = [:]
+        /// Received and nowhere else: on their way, or lost when a run was killed.
+        public var onTheWay = 0
+        /// Datagrams that the kernel dropped: nobody received them.
+        public var kernelDropped = 0
+    }
+
+    /// What one source gave in the hours of the span.
+    public struct Source: Codable, Sendable {
+        /// Its name.
+        public var name: String
+        /// Readings that it gave, by the time of receipt.
+        public var received = 0
+        /// Readings that were rejected before their device was known, by reason.
+        public var rejected: [String: Int] = [:]
+        /// Datagrams that the kernel dropped.
+        public var kernelDropped = 0
+        /// Readings of the windows below that came from it.
+        public var inWindows = 0
+    }
+
+    /// Readings of one device and type.
+    public struct Series: Codable, Sendable {
+        /// Name of the type.
+        public var type: String
+        /// Device.
+        public var device: String
+        /// Patient, if the readings name one.
+        public var patient: String?
+        /// Encounter, if the readings name one.
+        public var encounter: String?
+        /// Closed windows.
+        public var windows = 0
+        /// Readings of the windows.
+        public var readings = 0
+        /// Readings that added values to one of the same instant.
+        public var merged = 0
+        /// Readings that were there already.
+        public var duplicate = 0
+        /// Readings whose values differed from what was there.
+        public var conflict = 0
+        /// Readings of windows that are still open.
+        public var open = 0
+        /// Rejected readings by reason, in the hours of the span.
+        public var rejected: [String: Int] = [:]
+        /// Readings of windows that the archive has dropped, in the hours of the span.
+        public var dropped = 0
+    }
+
+    /// One closed window.
+    public struct Window: Codable, Sendable {
+        /// Name of the type.
+        public var type: String
+        /// Device.
+        public var device: String
+        /// Start.
+        public var start: String
+        /// First instant after it.
+        public var end: String
+        /// Readings in it.
+        public var readings: Int
+        /// Readings by source.
+        public var sources: [String: Int]
+        /// Readings that added values to one of the same instant.
+        public var merged: Int
+        /// Readings that were there already.
+        public var duplicate: Int
+        /// Readings whose values differed from what was there.
+        public var conflict: Int
+        /// How often its Observation was written: more than once means that it was amended.
+        public var revision: Int
+        /// When it was written last.
+        public var modified: String
+        /// Whether each sink has taken its latest Observation. Empty when it gave none, and when there was one sink of
+        /// files or standard output only: windows are archived when that has them.
+        public var delivered: [String: Bool]
+        /// What servers answered for the bundles that it left with, by status.
+        public var receipts: [String: Int]
+    }
+
+    /// The span that was asked about, if any.
+    public var from: String?
+    /// Its end.
+    public var to: String?
+    /// The whole store.
+    public var balance = Balance()
+    /// Sources.
+    public var sources: [Source] = []
+    /// Series in the span.
+    public var series: [Series] = []
+    /// By device whose mapping gives sequence numbers: how many of them, in the span, never came.
+    public var sequenceGaps: [String: Int] = [:]
+    /// Their windows; left out when the whole store was asked about.
+    public var windows: [Window] = []
+    /// What is open or missing; empty when the span is complete.
+    public var missing: [String] = []
+    /// Whether everything that is known to have been sent has been delivered.
+    public var isComplete: Bool { missing.isEmpty }
+
+    private enum CodingKeys: String, CodingKey {
+        case from, to, balance, sources, series, sequenceGaps, windows, missing, isComplete
+    }
+
+    /// Writes ``isComplete``, too.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(from, forKey: .from)
+        try container.encodeIfPresent(to, forKey: .to)
+        try container.encode(balance, forKey: .balance)
+        try container.encode(sources, forKey: .sources)
+        try container.encode(series, forKey: .series)
+        try container.encode(sequenceGaps, forKey: .sequenceGaps)
+        try container.encode(windows, forKey: .windows)
+        try container.encode(missing, forKey: .missing)
+        try container.encode(isComplete, forKey: .isComplete)
+    }
+
+    init() {}
+}

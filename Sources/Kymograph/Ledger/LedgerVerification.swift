@@ -1,0 +1,119 @@
+import Foundation
+import GRDB
+import KymographCore
+
+extension StoreReader {
+    /// Recomputes the ledger from the archived blocks, the journal and the receipts; gives every difference from what
+    /// the store has counted. `progress` is called with the part of the windows that is done.
+    public func verifyLedger(
+        isRunning: Bool, progress: (Double) -> Void
+    ) throws(PipelineError) -> LedgerVerification {
+        try read { db in
+            var verification = LedgerVerification()
+            try verification.checkWindows(db, progress: progress)
+            try verification.checkBalance(db, isRunning: isRunning)
+            try verification.checkLetters(db)
+            try verification.checkDelivery(db)
+            return verification
+        }
+    }
+}
+
+/// What became of recomputing a ledger.
+public struct LedgerVerification: Sendable {
+    /// Windows that were decoded.
+    public private(set) var windows = 0
+    /// Readings of these windows.
+    public private(set) var readings = 0
+    /// What does not agree.
+    public private(set) var differences: [String] = []
+
+    init() {}
+
+    mutating func checkWindows(_ db: Database, progress: (Double) -> Void) throws {
+        let total = try Int.fetchOne(db, sql: "SELECT count(*) FROM window") ?? 0
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT \(ArchivedWindow.columns) FROM window JOIN series ON series.number = window.series
+                ORDER BY window.number
+                """)
+        while let row = try rows.next() {
+            check(ArchivedWindow(row))
+            progress(Double(windows) / Double(max(total, 1)))
+        }
+        if windows != total { differences.append("\(total - windows) windows are of no known series") }
+    }
+
+    private mutating func check(_ window: ArchivedWindow) {
+        windows += 1
+        var bySource: [Int: Int] = [:]
+        var (first, last) = (Instant.distantFuture, Instant.distantPast)
+        let isWhole = window.forEachReading { reading, _ in
+            bySource[ReadingSource.number(reading.mark), default: 0] += 1
+            (first, last) = (min(first, reading.instant), max(last, reading.instant))
+        }
+        let device = String(decoding: window.series.device, as: UTF8.self)
+        let name = "the window of \(device), series \(window.seriesNumber), at \(window.start.text)"
+        guard isWhole else { return differences.append("\(name) is damaged") }
+        let count = bySource.values.reduce(0, +)
+        readings += count
+        if count != window.readings {
+            differences.append("\(name) has \(count) readings, and the store counts \(window.readings)")
+        }
+        let counted = Dictionary(window.sources.map { ($0.source, $0.count) }) { $0 + $1 }
+        if counted != bySource { differences.append("\(name): the counts by source are not those of its readings") }
+        if count > 0, first != window.first || last != window.last {
+            differences.append("\(name): its first and last times are not those of its readings")
+        }
+        if min(window.merged, window.duplicates, window.conflicts) < 0 {
+            differences.append("\(name) has a count below zero")
+        }
+    }
+
+    /// The balance: what was received, against what windows, journal and rejections hold.
+    mutating func checkBalance(_ db: Database, isRunning: Bool) throws {
+        let open = try OpenReadings(db, types: try StoredTypes.read(db).compactMap(\.type))
+        for block in open.wrongBlocks { differences.append("block \(block) of the journal is not what it says") }
+        let balance = try LedgerTotals(db, open: open).balance
+        let mayBeMore = try isRunning || !InterruptedRuns(db, isRunning: isRunning).began.isEmpty
+        if balance.onTheWay < 0 || balance.onTheWay > 0 && !mayBeMore {
+            differences.append("the balance is open by \(balance.onTheWay): \(balance.text)")
+        }
+        let negative = try Int.fetchOne(db, sql: "SELECT count(*) FROM tally WHERE count < 0") ?? 0
+        if negative > 0 { differences.append("\(negative) counts are below zero") }
+    }
+
+    /// Every dead letter of a reading was counted as rejected.
+    mutating func checkLetters(_ db: Database) throws {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT reason, count(*), (SELECT coalesce(sum(count), 0) FROM tally WHERE outcome = reason) AS counted
+                FROM dead WHERE kind <> 'entry' GROUP BY reason
+                """)
+        for row in rows where row[1] as Int > row[2] as Int {
+            differences.append(
+                "there are \(row[1] as Int) dead letters of reason \(row[0] as String), and \(row[2] as Int) rejections"
+            )
+        }
+    }
+
+    /// Receipts are of rows that the sink has settled, and windows left with rows that there were.
+    mutating func checkDelivery(_ db: Database) throws {
+        let early = try Int.fetchOne(
+            db,
+            sql: """
+                SELECT count(*) FROM receipt LEFT JOIN sink ON sink.name = receipt.sink
+                WHERE sink.through IS NULL OR receipt.outbox > sink.through
+                """)
+        if let early, early > 0 { differences.append("\(early) receipts are of bundles that no sink has settled") }
+        let unknown = try Int.fetchOne(
+            db,
+            sql: """
+                SELECT count(*) FROM window WHERE outbox >
+                    coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'outbox'), 0)
+                """)
+        if let unknown, unknown > 0 { differences.append("\(unknown) windows name bundles that never were") }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import GRDB
+import KymographCore
+
+/// The readings of the journal that no archived window has yet: those of open windows.
+struct OpenReadings {
+    /// Readings by the store's number of the series and, within it, by instant.
+    private(set) var instants: [Int: [Int64]] = [:]
+    /// Numbers of blocks that cannot be read whole, or say another number of readings than they have.
+    private(set) var wrongBlocks: [Int64] = []
+    private(set) var count = 0
+    /// Sequence numbers of such readings, by series, where their type has any.
+    private(set) var sequences: [Int: [(instant: Int64, number: Int64)]] = [:]
+
+    private let types: [MeasurementType]
+    /// By series, nil when its type is not known.
+    private var typesOfSeries: [Int: MeasurementType?] = [:]
+    private var through: [WindowName: JournalPlace?] = [:]
+
+    private struct WindowName: Hashable {
+        var series: Int
+        var start: Instant
+    }
+
+    /// Reads the whole journal.
+    init(_ db: Database, types: [MeasurementType]) throws {
+        self.types = types
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT number, readings, codec, key_id, checksum, body FROM journal ORDER BY number")
+        while let row = try rows.next() {
+            let content = StoredBody.content(codec: row[2], key: row[3], checksum: row[4], bytes: row[5])
+            let isWhole = try content.map { try take($0, number: row[0], readings: row[1], db) } ?? false
+            if !isWhole { wrongBlocks.append(row[0]) }
+        }
+    }
+
+    private mutating func take(_ content: [UInt8], number: Int64, readings: Int, _ db: Database) throws -> Bool {
+        try content.withByteView { bytes in
+            guard var reader = JournalReader(bytes) else { return false }
+            while let record = reader.next() {
+                let place = JournalPlace(block: number, index: reader.read - 1)
+                if try isArchived(record, place, db) { continue }
+                instants[record.series, default: []].append(record.reading.instant.nanoseconds)
+                count += 1
+                try noteSequence(record, db)
+            }
+            return reader.isComplete && reader.read == readings
+        }
+    }
+
+    private mutating func isArchived(
+        _ record: JournalReader.Record, _ place: JournalPlace, _ db: Database
+    ) throws -> Bool {
+        guard let grouping = try type(of: record.series, db)?.grouping else { return false }
+        let name = WindowName(
+            series: record.series, start: grouping.archiveStart(around: record.reading.instant))
+        if let known = through[name] { return known.map { place < $0 } ?? false }
+        let row = try Row.fetchOne(
+            db, sql: "SELECT through_block, through_index FROM window WHERE start = ? AND series = ?",
+            arguments: [name.start.nanoseconds, name.series])
+        let end = row.map { JournalPlace(block: $0[0], index: $0[1]) }
+        through[name] = .some(end)
+        return end.map { place < $0 } ?? false
+    }
+
+    private mutating func noteSequence(_ record: JournalReader.Record, _ db: Database) throws {
+        guard let slot = try type(of: record.series, db)?.sequenceSlot else { return }
+        guard let number = SequenceNumbers.number(slot, record.reading, record.payload) else { return }
+        sequences[record.series, default: []].append((record.reading.instant.nanoseconds, number))
+    }
+
+    private mutating func type(of series: Int, _ db: Database) throws -> MeasurementType? {
+        if let known = typesOfSeries[series] { return known }
+        let number = try Int.fetchOne(db, sql: "SELECT type FROM series WHERE number = ?", arguments: [series])
+        let type = number.flatMap { types.indices.contains($0) ? types[$0] : nil }
+        typesOfSeries[series] = .some(type)
+        return type
+    }
+}

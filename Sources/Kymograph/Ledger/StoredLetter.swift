@@ -1,0 +1,107 @@
+import Foundation
+import GRDB
+public import KymographCore
+
+/// A dead letter of a store.
+public struct StoredLetter: Sendable {
+    /// Its number.
+    public var number: Int64
+    /// When it was received, or refused by a server.
+    public var at: Instant
+    /// `payload`: bytes of a source; `measurement`: a normalised reading, as JSON; `entry`: a bundle that a server did
+    /// not take.
+    public var kind: String
+    /// Name of the ``Rejection``.
+    public var reason: String
+    /// The source or, of an entry, the sink.
+    public var source: String
+    /// Which field of which template, or what the server said.
+    public var detail: String
+    /// When it was sent again, if it was.
+    public var replayed: Instant?
+    /// The bytes; nil when they are damaged.
+    public var bytes: [UInt8]?
+
+    init(_ row: Row) {
+        number = row["number"]
+        at = Instant(nanoseconds: row["at"])
+        kind = row["kind"]
+        reason = row["reason"]
+        source = row["source"]
+        detail = row["detail"]
+        replayed = (row["replayed"] as Int64?).map { Instant(nanoseconds: $0) }
+        bytes = StoredBody.content(
+            codec: row["codec"], key: row["key_id"], checksum: row["checksum"], bytes: row["body"])
+    }
+
+    /// The letter in the form of the dead-letter file, with its number and kind.
+    public var json: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(Array("{\"number\":\(number),\"kind\":\"\(kind)\",".utf8))
+        if let replayed { writer.append(Array("\"replayed\":\"\(replayed.text)\",".utf8)) }
+        var rest = ByteWriter()
+        (bytes ?? []).withByteView { bytes in
+            rest.append(deadLetter: reason, source: source, receivedAt: at, bytes: bytes, detail: detail)
+        }
+        writer.append(rest.view(1..<rest.count))
+        return writer.view.array
+    }
+}
+
+extension StoreReader {
+    /// Dead letters in the order in which they came: those numbered `numbers`, or all of them that were not sent again,
+    /// or with `withReplayed` really all.
+    public func letters(
+        _ numbers: [Int64] = [], withReplayed: Bool = false
+    ) throws(PipelineError) -> [StoredLetter] {
+        try read { db in
+            if numbers.isEmpty {
+                let condition = withReplayed ? "true" : "replayed IS NULL"
+                return try Row.fetchAll(db, sql: "SELECT * FROM dead WHERE \(condition) ORDER BY number").map(
+                    StoredLetter.init)
+            }
+            return try numbers.compactMap { number in
+                try Row.fetchOne(db, sql: "SELECT * FROM dead WHERE number = ?", arguments: [number]).map(
+                    StoredLetter.init)
+            }
+        }
+    }
+}
+
+/// Changes dead letters of a store.
+public enum DeadLetterChange {
+    /// Carries out `request`: by the instance that uses `directory`, or in the directory itself when there is none.
+    public static func make(_ request: ControlRequest, _ directory: String) throws(PipelineError) {
+        if ControlClient.isRunning(directory) {
+            guard let answer = ControlClient.ask(request, directory) else {
+                throw PipelineError(
+                    message: "the instance that uses \(directory) does not answer", exitCode: ExitStatus.failure)
+            }
+            if let error = answer.error { throw PipelineError(message: error, exitCode: ExitStatus.failure) }
+            return
+        }
+        guard let change = request.letterChange else { return }
+        // An instance that has just ended may hold the directory for a moment.
+        for attempt in 0... {
+            do throws(StoreError) {
+                let store = try Store(path: directory)
+                defer { store.close() }
+                return try store.apply(change)
+            } catch {
+                guard error.kind == .inUse, attempt < 200 else { throw PipelineError(error) }
+                Wait.milliseconds(20)
+            }
+        }
+    }
+}
+
+extension Store {
+    /// Makes a change at once: nothing else may use the store.
+    fileprivate func apply(_ change: LetterChange) throws(StoreError) {
+        do {
+            _ = try pool.write { try change.apply(WallClock.now(), $0) }
+        } catch {
+            throw StoreError(error, "write to", directory.path)
+        }
+    }
+}

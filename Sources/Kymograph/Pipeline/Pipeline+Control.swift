@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+import KymographCore
+
+/// What a running pipeline answers to commands.
+extension Pipeline {
+    /// Listens in the data directory, if there is one. Without it the pipeline works all the same: commands then see
+    /// the directory only.
+    func openControl() -> ControlServer? {
+        guard let stage else { return nil }
+        do throws(SourceError) {
+            let server = try ControlServer(directory: stage.store.directory.path) { [self] line in
+                let answer = answer(line, stage.store)
+                return (try? JSONEncoder().encode(answer)).map { [UInt8]($0) } ?? []
+            }
+            WorkerThread.start("kymo-control") { server.run() }
+            return server
+        } catch {
+            control.note("\(error.message); kymo status and kymo dead see the data directory only")
+            return nil
+        }
+    }
+
+    private func answer(_ line: [UInt8], _ store: Store) -> ControlAnswer {
+        guard let request = try? JSONDecoder().decode(ControlRequest.self, from: Data(line)) else {
+            return ControlAnswer(error: "this is no request that kymo \(KymographVersion.number) knows")
+        }
+        guard let change = request.letterChange else { return ControlAnswer(status: status(store)) }
+        guard store.make(change) else { return ControlAnswer(error: "the store takes nothing at present") }
+        return ControlAnswer()
+    }
+
+    private func status(_ store: Store) -> InstanceStatus {
+        var status = InstanceStatus(directory: store.directory.path)
+        status.process = getpid()
+        status.sources = sourceStatuses
+        status.balance = summary.balance
+        let stored = store.read { db in
+            var read = status
+            try read.read(db, limitBytes: store.settings.maxBytes, now: WallClock.now())
+            return read
+        }
+        return stored ?? status
+    }
+}
+
+extension Store {
+    /// Has the store's thread change dead letters, and waits until it is durable; false when that takes too long.
+    func make(_ change: LetterChange) -> Bool {
+        queue.add { $0.letterChanges.append(change) }
+        for _ in 0..<1_000 {
+            if let isDone = read({ try change.isDone($0) }), isDone { return true }
+            Wait.milliseconds(10)
+        }
+        return false
+    }
+}

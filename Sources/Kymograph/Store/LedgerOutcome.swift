@@ -1,0 +1,71 @@
+import GRDB
+import KymographCore
+
+/// What the counts of a ledger are called besides the names of ``Rejection``s, which a store has, too.
+enum LedgerOutcome {
+    /// Readings that a source gave, rejected ones among them.
+    static let received = "received"
+    /// Datagrams that the kernel dropped before anybody could read them.
+    static let kernelDropped = "kernelDropped"
+    /// Rejected readings that a window holds all the same: they are in the window's count, too.
+    static let unwritten = "unwritten"
+    /// Readings of windows that the archive has dropped.
+    static let droppedReadings = "droppedReadings"
+    /// Readings of such windows that added values to others.
+    static let droppedMerged = "droppedMerged"
+    /// Readings of such windows that were there already.
+    static let droppedDuplicate = "droppedDuplicate"
+    /// Readings of such windows whose values differed from what was there.
+    static let droppedConflict = "droppedConflict"
+
+    /// All of them: what is none of these is the name of a rejection.
+    static let names: Set<String> = [
+        received, kernelDropped, unwritten, droppedReadings, droppedMerged, droppedDuplicate, droppedConflict,
+    ]
+
+    /// Nanoseconds of an hour.
+    static let hourLength: Int64 = 3_600_000_000_000
+
+    /// Hours since the epoch.
+    static func hour(of instant: Instant) -> Int64 {
+        let (hour, rest) = instant.nanoseconds.quotientAndRemainder(dividingBy: hourLength)
+        return rest < 0 ? hour - 1 : hour
+    }
+
+    /// Counts a window that is dropped: series, start, sources, merged, duplicates, conflicts.
+    static func countDropped(_ row: Row, in tallies: inout [TallyKey: Int]) {
+        let series: Int = row[0]
+        let hour = hour(of: Instant(nanoseconds: row[1]))
+        func add(_ count: Int, _ outcome: String, source: Int = -1) {
+            guard count > 0 else { return }
+            tallies[TallyKey(source: source, series: series, hour: hour, outcome: outcome), default: 0] += count
+        }
+        for (source, count) in SourceShares.parse(row[2]) { add(count, droppedReadings, source: source) }
+        add(row[3], droppedMerged)
+        add(row[4], droppedDuplicate)
+        add(row[5], droppedConflict)
+    }
+}
+
+/// The text that says how many readings of a window came from which source: `0:60 3:1`.
+enum SourceShares {
+    /// Pairs of source number and count; a part that is no pair is left out.
+    static func parse(_ text: String) -> [(source: Int, count: Int)] {
+        text.split(separator: " ").compactMap { part in
+            let numbers = part.split(separator: ":").compactMap { Int($0) }
+            return numbers.count == 2 ? (numbers[0], numbers[1]) : nil
+        }
+    }
+}
+
+extension TallyKey {
+    /// Adds `count` to the row.
+    func add(_ count: Int, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO tally VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (source, series, hour, outcome) DO UPDATE SET count = count + excluded.count
+                """
+        ).execute(arguments: [source, series, hour, outcome, count])
+    }
+}

@@ -1,0 +1,62 @@
+import GRDB
+import KymographCore
+
+/// What a store is told for its ledger.
+extension Store {
+    /// The numbers of sources in the ledger: those of earlier runs, and the next ones for new names while there are
+    /// any; then ``ReadingSource/other``.
+    func sourceNumbers(_ names: [String]) throws(StoreError) -> [Int] {
+        do {
+            return try pool.write { db in
+                var known: [String: Int] = [:]
+                for row in try Row.fetchAll(db, sql: "SELECT name, number FROM source") { known[row[0]] = row[1] }
+                for name in names where known[name] == nil && known.count < ReadingSource.other {
+                    try db.execute(sql: "INSERT INTO source VALUES (?, ?)", arguments: [known.count, name])
+                    known[name] = known.count
+                }
+                return names.map { known[$0] ?? ReadingSource.other }
+            }
+        } catch {
+            throw StoreError(error, "name the sources of", directory.path)
+        }
+    }
+
+    /// Keeps a reading that a shard rejected, and counts it.
+    func keep(_ letter: StoredDeadLetter, of reading: RejectedReading) {
+        let source = ReadingSource.number(reading.measurement.mark)
+        let hour = LedgerOutcome.hour(of: letter.at)
+        queue.waitForRoom()
+        queue.add { batch in
+            func count(_ outcome: String) {
+                let key = TallyKey(source: source, series: reading.series, hour: hour, outcome: outcome)
+                batch.tallies[key, default: 0] += 1
+            }
+            count(letter.reason)
+            if reading.isInWindow { count(LedgerOutcome.unwritten) }
+            batch.deadLetters.append(letter)
+            batch.byteCount += letter.bytes.count
+        }
+    }
+
+    /// Counts datagrams that the kernel dropped since the last time.
+    func noteKernelDrops(_ count: Int, source: Int, at now: Instant) {
+        let hour = LedgerOutcome.hour(of: now)
+        let key = TallyKey(source: source, series: -1, hour: hour, outcome: LedgerOutcome.kernelDropped)
+        queue.add { $0.tallies[key, default: 0] += count }
+    }
+
+    /// Notes the beginning of a run: one that has no end was killed, or cut short. A store that cannot be written shows
+    /// that with its first commit.
+    func noteRunBegan(_ now: Instant) {
+        try? pool.write { try $0.execute(sql: "INSERT INTO run (began) VALUES (?)", arguments: [now.nanoseconds]) }
+    }
+
+    /// Notes the end of the present run: everything that was received is accounted for.
+    func noteRunEnded(_ now: Instant) {
+        try? pool.write { db in
+            try db.execute(
+                sql: "UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)",
+                arguments: [now.nanoseconds])
+        }
+    }
+}

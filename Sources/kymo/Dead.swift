@@ -1,0 +1,123 @@
+import ArgumentParser
+import Kymograph
+import KymographCore
+
+/// `kymo dead`: what could not become a reading, or was refused by a server.
+struct Dead: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List, show, replay and discard dead letters.",
+        discussion: """
+            The store keeps what was rejected with its bytes, and what servers refused: the newest 100,000 letters. \
+            They stay until they are discarded; those that were replayed are listed only with --all.
+
+            Example: kymo dead replay --all --data /var/lib/kymo --config kymo.yaml
+            """,
+        subcommands: [DeadList.self, DeadShow.self, DeadReplay.self, DeadDiscard.self])
+}
+
+/// Which letters.
+struct LetterSelection: ParsableArguments {
+    @Argument(help: "Numbers of letters, as the list shows them.")
+    var numbers: [Int64] = []
+
+    @Flag(help: "All letters that were not replayed.")
+    var all = false
+
+    func validate() throws {
+        guard all != !numbers.isEmpty else { throw ValidationError("name numbers of letters, or --all") }
+    }
+
+    /// The letters; ends with 65 when one is not there.
+    func letters(_ reader: StoreReader) throws -> [StoredLetter] {
+        let letters = try StandardError.translating { () throws(PipelineError) in try reader.letters(numbers) }
+        let found = Set(letters.map(\.number))
+        if let missing = numbers.first(where: { !found.contains($0) }) {
+            throw StandardError.exit(
+                "there is no dead letter \(missing): see 'kymo dead list --all'", code: ExitStatus.dataError)
+        }
+        return letters
+    }
+}
+
+/// `kymo dead list`.
+struct DeadList: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List dead letters, oldest first.",
+        discussion: "Example: kymo dead list --data /var/lib/kymo --format ndjson")
+
+    @OptionGroup var store: StoreOptions
+
+    @Flag(help: "Those that were replayed, too.")
+    var all = false
+
+    @Option(help: ArgumentHelp("Only of this reason, such as noTemplate.", valueName: "name"))
+    var reason: String?
+
+    @Option(help: ArgumentHelp("A table, or one letter with its bytes (base64) a line.", valueName: "table|ndjson"))
+    var format = Query.Format.table
+
+    func run() throws {
+        let reader = try store.reader()
+        let letters = try StandardError.translating { () throws(PipelineError) in
+            try reader.letters(withReplayed: all).filter { reason == nil || $0.reason == reason }
+        }
+        switch format {
+        case .ndjson: for letter in letters { try StandardOutput.write(letter.json) }
+        case .table:
+            var table = TextTable(["number", "at", "kind", "reason", "source", "bytes", "replayed", "detail"])
+            for letter in letters {
+                table.add([
+                    "\(letter.number)", letter.at.text, letter.kind, letter.reason, letter.source,
+                    letter.bytes.map { "\($0.count)" } ?? "damaged", letter.replayed?.text ?? "", letter.detail,
+                ])
+            }
+            try StandardOutput.write(table.bytes)
+        }
+    }
+}
+
+/// `kymo dead show`.
+struct DeadShow: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one dead letter.",
+        discussion: """
+            Example: kymo dead show 17 --bytes --data /var/lib/kymo | kymo map --mapping ./my-device/ --explain
+            """)
+
+    @Argument(help: "Number of the letter, as the list shows it.")
+    var number: Int64
+
+    @OptionGroup var store: StoreOptions
+
+    @Flag(help: "Its bytes as they came, and nothing else.")
+    var bytes = false
+
+    func run() throws {
+        let reader = try store.reader()
+        let letters = try StandardError.translating { () throws(PipelineError) in try reader.letters([number]) }
+        guard let letter = letters.first else {
+            throw StandardError.exit(
+                "there is no dead letter \(number): see 'kymo dead list --all'", code: ExitStatus.dataError)
+        }
+        try StandardOutput.write(bytes ? letter.bytes ?? [] : PrettyJSON.format(Array(letter.json.dropLast())))
+    }
+}
+
+/// `kymo dead discard`.
+struct DeadDiscard: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discard", abstract: "Forget dead letters; they stay counted in the ledger.",
+        discussion: "Example: kymo dead discard 17 18 --data /var/lib/kymo")
+
+    @OptionGroup var selection: LetterSelection
+    @OptionGroup var store: StoreOptions
+
+    func run() throws {
+        let directory = try store.directory()
+        let letters = try selection.letters(try StoreReader.opened(directory))
+        try StandardError.translating { () throws(PipelineError) in
+            try DeadLetterChange.make(ControlRequest(.discard, letters: letters.map(\.number)), directory)
+        }
+        StandardError.write("kymo: discarded \(letters.count) dead letters\n")
+    }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import Kymograph
+import KymographCore
+import KymographTestKit
+
+/// `kymo dead replay`.
+struct DeadReplay: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay", abstract: "Map the bytes of dead letters again, and send refused entries again.",
+        discussion: """
+            While an instance uses the directory, the bytes are sent to the socket they came from, and the instance \
+            sends refused entries again. Otherwise a pipeline with the settings given here, which should be those of \
+            'kymo run', maps the bytes and delivers what comes of them; refused entries leave when 'kymo run' starts.
+
+            What is rejected again becomes a new letter. The replayed letters are kept, and marked, until they are \
+            discarded. A normalised measurement cannot be mapped again.
+
+            Example: kymo dead replay 17 18 --data /var/lib/kymo --mapping ./my-device/ --out ./observations
+            """)
+
+    @OptionGroup var selection: LetterSelection
+    @OptionGroup var settings: SettingOptions
+
+    func run() throws {
+        let (settings, _, _) = try self.settings.load()
+        guard let directory = settings.store.directory, !self.settings.ephemeral else {
+            throw StandardError.exit("there is no place for data: name one with --data DIR", code: ExitStatus.config)
+        }
+        let letters = try selection.letters(try StoreReader.opened(directory))
+        let payloads = letters.filter { $0.kind == "payload" && $0.bytes != nil }
+        let entries = letters.filter { $0.kind == "entry" && $0.bytes != nil }
+        let isRunning = ControlClient.isRunning(directory)
+        if !payloads.isEmpty {
+            if isRunning { try send(payloads) } else { try map(payloads, settings, directory) }
+            try change(.noteReplayed, payloads, directory)
+        }
+        if !entries.isEmpty { try change(.deliver, entries, directory) }
+        let left = letters.count - payloads.count - entries.count
+        StandardError.write("kymo: replayed \(payloads.count) payloads and \(entries.count) entries\n")
+        guard left == 0 else {
+            throw StandardError.exit(
+                "\(left) letters are normalised measurements, or damaged, and cannot be replayed",
+                code: ExitStatus.dataError)
+        }
+    }
+
+    private func change(_ command: ControlRequest.Command, _ letters: [StoredLetter], _ directory: String) throws {
+        let request = ControlRequest(command, letters: letters.map(\.number))
+        try StandardError.translating { () throws(PipelineError) in try DeadLetterChange.make(request, directory) }
+    }
+
+    /// To the sockets that the letters came from.
+    private func send(_ letters: [StoredLetter]) throws {
+        for name in Set(letters.map(\.source)).sorted() {
+            guard let destination = Self.destination(name) else {
+                throw StandardError.exit(
+                    "letters from \(name) cannot be sent to the running instance: stop it, and replay then",
+                    code: ExitStatus.failure)
+            }
+            do {
+                var sender = try ReadingSender(to: destination)
+                for letter in letters where letter.source == name {
+                    try LetterReplay.line(letter).withByteView { try sender.send($0) }
+                }
+                try sender.flush()
+            } catch let error as SendingError {
+                throw StandardError.exit(error.description, code: ExitStatus.failure)
+            }
+        }
+    }
+
+    private static func destination(_ name: String) -> ReadingDestination? {
+        let parts = name.split(separator: " ", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { return nil }
+        switch parts[0] {
+        case "unix": return .unixStream(path: parts[1])
+        case "unixgram": return .unixDatagram(path: parts[1])
+        case "udp":
+            guard let kind = try? SourceKind.udp(parsing: parts[1]), case .udp(let host, let port) = kind, port > 0
+            else { return nil }
+            return .udp(host: host, port: port)
+        default: return nil
+        }
+    }
+
+    private func map(_ letters: [StoredLetter], _ settings: PipelineSettings, _ directory: String) throws {
+        var settings = settings
+        settings.store.keeping = .everything
+        let outcome = try StandardError.translating { () throws(PipelineError) in
+            try LetterReplay.run(letters, settings, directory: directory) { StandardError.write("kymo: \($0)\n") }
+        }
+        for line in outcome.summary.lines { StandardError.write("kymo: \(line)\n") }
+        guard outcome.exitCode == ExitStatus.success else {
+            throw StandardError.exit(outcome.message, code: outcome.exitCode)
+        }
+    }
+}

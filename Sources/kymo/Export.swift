@@ -1,0 +1,85 @@
+import ArgumentParser
+import Kymograph
+import KymographCore
+
+/// `kymo export`: the archive to a file.
+struct Export: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write archived Observations as NDJSON, or archived readings as CSV.",
+        discussion: """
+            CSV has one reading a row and the same columns throughout, so that it becomes Parquet without more ado: \
+            time, received (RFC 3339 in UTC), type, device, patient, encounter, correlation, source, and one column \
+            for each name of a value. What is not there is empty. Latest windows come first; the readings of a window \
+            are in order of time. Works while 'kymo run' uses the directory, too.
+
+            Example: kymo export --data /var/lib/kymo --format csv --type heartrate > heartrate.csv
+            """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case ndjson, csv
+    }
+
+    @OptionGroup var archive: ArchiveOptions
+
+    @Option(help: ArgumentHelp("Observations as NDJSON, or readings as CSV.", valueName: "ndjson|csv"))
+    var format = Format.ndjson
+
+    /// Windows that are read at a time.
+    private static let page = 500
+
+    func run() throws {
+        let reader = try archive.store.reader()
+        switch format {
+        case .ndjson:
+            var encoder = try archive.encoder(reader)
+            try forEachWindow(reader) { window in
+                guard let observations = encoder.observations(of: window) else { return nil }
+                return observations.reduce(into: []) { $0 += $1 + [0x0A] }
+            }
+        case .csv: try exportReadings(reader)
+        }
+    }
+
+    private func exportReadings(_ reader: StoreReader) throws {
+        let (types, sources) = try StandardError.translating { () throws(PipelineError) in
+            (try reader.types(), try reader.sourceNames())
+        }
+        let table = ReadingTable(types: types, name: archive.type, sources: sources)
+        try StandardOutput.write(ReadingTable.csv(table.columns))
+        try forEachWindow(reader) { window in
+            var lines: [UInt8] = []
+            let isWhole = window.forEachReading(in: archive.span) { reading, payload in
+                lines += ReadingTable.csv(table.row(reading, payload, of: window.series))
+            }
+            return isWhole ? lines : nil
+        }
+    }
+
+    /// Writes what `text` makes of each window; nil says that it is damaged.
+    private func forEachWindow(_ reader: StoreReader, _ text: (ArchivedWindow) -> [UInt8]?) throws {
+        let filter = archive.filter
+        let total = try StandardError.translating { () throws(PipelineError) in try reader.count(filter).windows }
+        var progress = ProgressBar()
+        var done = 0
+        var cursor: ArchiveCursor?
+        while true {
+            let windows = try StandardError.translating { () throws(PipelineError) in
+                try reader.windows(filter, after: cursor, limit: Export.page)
+            }
+            guard let last = windows.last else { break }
+            var output: [UInt8] = []
+            for window in windows {
+                guard let lines = text(window) else {
+                    ArchiveDamage.report(window)
+                    continue
+                }
+                output += lines
+            }
+            try StandardOutput.write(output)
+            cursor = last.cursor
+            done += windows.count
+            progress.show(Double(done) / Double(max(total, done)), label: "\(done) windows")
+        }
+        progress.finish()
+    }
+}

@@ -1,0 +1,129 @@
+import ArgumentParser
+import Foundation
+import Kymograph
+import KymographCore
+
+/// `kymo ledger`: where every reading is.
+struct Ledger: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say where every reading is: the balance, and whether a device's or patient's span is complete.",
+        discussion: """
+            received = accepted + duplicate + conflict + rejected, for the whole store; and for the span that is asked \
+            about, each window with its readings by source, how often its Observation was written, and which sinks \
+            have it. Rejections and drops are counted by hours of receipt: those of the hours that the span has are \
+            shown. Ends with 65 when something is open or missing in the span of a device or patient.
+
+            --verify decodes every archived window and the journal, compares them with what was counted, and ends with \
+            65 on any difference.
+
+            Works while 'kymo run' uses the directory, too.
+
+            Example: kymo ledger --patient p-7 --from 2026-03-01T10:00:00Z --to 2026-03-01T10:05:00Z
+            """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json
+    }
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var span: SpanOptions
+
+    @Flag(help: "Recompute the counts from the readings that are kept, and compare.")
+    var verify = false
+
+    @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
+    var format = Format.text
+
+    func run() throws {
+        let directory = try store.directory()
+        let isRunning = ControlClient.isRunning(directory)
+        let reader = try StoreReader.opened(directory)
+        if verify { try verify(reader, isRunning: isRunning) }
+        let report = try StandardError.translating { () throws(PipelineError) in
+            try reader.ledger(span.filter, isRunning: isRunning)
+        }
+        switch format {
+        case .text: try StandardOutput.write(Array(LedgerText.of(report).utf8))
+        case .json: try StandardOutput.write(try PrettyText.pretty(report))
+        }
+        if !report.isComplete, span.device != nil || span.patient != nil { throw ExitCode(ExitStatus.dataError) }
+    }
+
+    private func verify(_ reader: StoreReader, isRunning: Bool) throws {
+        var bar = ProgressBar()
+        let result = try StandardError.translating { () throws(PipelineError) in
+            try reader.verifyLedger(isRunning: isRunning) { done in bar.show(done, label: "windows") }
+        }
+        bar.finish()
+        for difference in result.differences { StandardError.write("kymo: \(difference)\n") }
+        guard result.differences.isEmpty else {
+            throw StandardError.exit(
+                "the ledger differs from what is kept in \(result.differences.count) places",
+                code: ExitStatus.dataError)
+        }
+        StandardError.write("kymo: verified \(result.windows) windows with \(result.readings) readings\n")
+    }
+}
+
+/// Codable values as JSON for people and programs.
+enum PrettyText {
+    /// `value` on several lines, members in order of their names.
+    static func pretty(_ value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(value)) + [0x0A]
+    }
+}
+
+/// A ledger as lines of text.
+enum LedgerText {
+    static func of(_ report: LedgerReport) -> String {
+        var lines = ["store: \(report.balance.text)"]
+        if !report.balance.rejected.isEmpty { lines.append("  rejected: \(counts(report.balance.rejected))") }
+        if report.balance.kernelDropped > 0 { lines.append("  kernel-dropped \(report.balance.kernelDropped)") }
+        for source in report.sources { lines.append(text(source)) }
+        for series in report.series { lines.append(text(series)) }
+        for window in report.windows { lines.append(text(window)) }
+        lines.append(report.isComplete ? "complete" : "not complete:")
+        lines += report.missing.map { "  \($0)" }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func text(_ source: LedgerReport.Source) -> String {
+        var text = "source \(source.name): received \(source.received), in windows \(source.inWindows)"
+        if !source.rejected.isEmpty { text += ", rejected \(counts(source.rejected))" }
+        if source.kernelDropped > 0 { text += ", kernel-dropped \(source.kernelDropped)" }
+        return text
+    }
+
+    private static func text(_ series: LedgerReport.Series) -> String {
+        var text = "series \(series.device) \(series.type)"
+        if let patient = series.patient { text += " of \(patient)" }
+        text += ": windows \(series.windows), readings \(series.readings)"
+        text += counts(series.merged, series.duplicate, series.conflict)
+        if series.open > 0 { text += ", open \(series.open)" }
+        if !series.rejected.isEmpty { text += ", rejected \(counts(series.rejected))" }
+        return text
+    }
+
+    private static func text(_ window: LedgerReport.Window) -> String {
+        var text = "window \(window.start) \(window.device) \(window.type): readings \(window.readings)"
+        text += " (\(counts(window.sources)))" + counts(window.merged, window.duplicate, window.conflict)
+        text += ", written \(window.revision) times"
+        let sinks = window.delivered.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value ? "has it" : "waits")" }
+        if !sinks.isEmpty { text += "; " + sinks.joined(separator: ", ") }
+        if !window.receipts.isEmpty { text += "; receipts \(counts(window.receipts))" }
+        return text
+    }
+
+    private static func counts(_ merged: Int, _ duplicate: Int, _ conflict: Int) -> String {
+        var text = merged > 0 ? ", merged \(merged)" : ""
+        if duplicate > 0 { text += ", duplicate \(duplicate)" }
+        if conflict > 0 { text += ", conflict \(conflict)" }
+        return text
+    }
+
+    private static func counts(_ counts: [String: Int]) -> String {
+        counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,143 @@
+import ArgumentParser
+import Kymograph
+import KymographCore
+
+/// `kymo query`: what the archive has.
+struct Query: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what the archive has: Observations, or their readings.",
+        discussion: """
+            Prints closed windows, latest start first: one Observation a line, written by the mappings that are named \
+            as for 'kymo run', or with --readings one reading a line. Works while 'kymo run' uses the directory, too.
+
+            When there are more than --limit windows, standard error names the --cursor to go on with. Windows that \
+            come in meanwhile do not change what is behind a cursor.
+
+            Example: kymo query --data /var/lib/kymo --device watch-1 --from 2026-03-01T08:00:00Z --format table
+            """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case ndjson, table
+    }
+
+    @OptionGroup var archive: ArchiveOptions
+
+    @Flag(help: "Readings in place of Observations; needs no mapping.")
+    var readings = false
+
+    @Flag(help: "Only how many windows and readings there are, as JSON. The readings are those of whole windows.")
+    var count = false
+
+    @Option(help: ArgumentHelp("NDJSON, or a table of windows or readings for people.", valueName: "ndjson|table"))
+    var format = Format.ndjson
+
+    @Option(help: ArgumentHelp("Most windows.", valueName: "count"))
+    var limit = 100
+
+    @Option(help: ArgumentHelp("Go on where an earlier query ended.", valueName: "text"))
+    var cursor: String?
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit must be above 0") }
+        if let cursor, ArchiveCursor(cursor) == nil {
+            throw ValidationError("--cursor \(cursor): it is none that 'kymo query' has named")
+        }
+    }
+
+    func run() throws {
+        let reader = try archive.store.reader()
+        if count { return try printCount(reader) }
+        let windows = try StandardError.translating { () throws(PipelineError) in
+            try reader.windows(archive.filter, after: cursor.flatMap { ArchiveCursor($0) }, limit: limit + 1)
+        }
+        let shown = Array(windows.prefix(limit))
+        switch (format, readings) {
+        case (.table, false): try printTable(shown, reader)
+        case (.table, true): try printReadingTable(shown, reader)
+        case (.ndjson, false): try printObservations(shown, reader)
+        case (.ndjson, true): try printReadings(shown, reader)
+        }
+        if windows.count > limit, let last = shown.last {
+            StandardError.write("kymo: there are more windows: --cursor \(last.cursor.text)\n")
+        }
+    }
+
+    private func printCount(_ reader: StoreReader) throws {
+        let count = try StandardError.translating { () throws(PipelineError) in try reader.count(archive.filter) }
+        try StandardOutput.write(Array("{\"windows\":\(count.windows),\"readings\":\(count.readings)}\n".utf8))
+    }
+
+    private func printObservations(_ windows: [ArchivedWindow], _ reader: StoreReader) throws {
+        var encoder = try archive.encoder(reader)
+        for window in windows {
+            guard let observations = encoder.observations(of: window) else {
+                ArchiveDamage.report(window)
+                continue
+            }
+            for observation in observations { try StandardOutput.write(observation + [0x0A]) }
+        }
+    }
+
+    private func printReadings(_ windows: [ArchivedWindow], _ reader: StoreReader) throws {
+        let types = try StandardError.translating { () throws(PipelineError) in try reader.types() }
+        var writer = ByteWriter()
+        for window in windows {
+            let isWhole = window.forEachReading(in: archive.span) { reading, payload in
+                MeasurementJSON.append(
+                    reading, payload: payload, type: types[window.series.type], identity: window.series, to: &writer)
+                writer.append("\n")
+            }
+            if !isWhole { ArchiveDamage.report(window) }
+            try StandardOutput.write(writer.view.array)
+            writer.removeAll()
+        }
+    }
+
+    private func printTable(_ windows: [ArchivedWindow], _ reader: StoreReader) throws {
+        let types = try StandardError.translating { () throws(PipelineError) in try reader.types() }
+        var table = TextTable(["start", "type", "device", "patient", "readings", "revision", "modified"])
+        for window in windows {
+            table.add([
+                window.start.text, types[window.series.type].name,
+                String(decoding: window.series.device, as: UTF8.self),
+                window.series.patient.map { String(decoding: $0, as: UTF8.self) } ?? "", "\(window.readings)",
+                "\(window.revision)", window.modified.text,
+            ])
+        }
+        try StandardOutput.write(table.bytes)
+    }
+
+    private func printReadingTable(_ windows: [ArchivedWindow], _ reader: StoreReader) throws {
+        let (types, sources) = try StandardError.translating { () throws(PipelineError) in
+            (try reader.types(), try reader.sourceNames())
+        }
+        let shape = ReadingTable(types: types, name: archive.type, sources: sources)
+        var table = TextTable(shape.columns)
+        for window in windows {
+            let isWhole = window.forEachReading(in: archive.span) { reading, payload in
+                table.add(shape.row(reading, payload, of: window.series).map { $0 ?? "" })
+            }
+            if !isWhole { ArchiveDamage.report(window) }
+        }
+        try StandardOutput.write(table.bytes)
+    }
+}
+
+/// Tells of what cannot be shown.
+enum ArchiveDamage {
+    /// Says that a window is damaged.
+    static func report(_ window: ArchivedWindow) {
+        let device = String(decoding: window.series.device, as: UTF8.self)
+        StandardError.write("kymo: the window of \(device) at \(window.start.text) is damaged and left out\n")
+    }
+}
+
+extension ArchivedWindow {
+    /// Calls `body` with the readings that are in the span; false when the window is damaged.
+    func forEachReading(in span: SpanOptions, _ body: (Measurement, ByteView) throws -> Void) rethrows -> Bool {
+        let (from, to) = (span.from?.instant ?? .distantPast, span.to?.instant ?? .distantFuture)
+        return try forEachReading { reading, payload in
+            if reading.instant >= from, reading.instant < to { try body(reading, payload) }
+        }
+    }
+}

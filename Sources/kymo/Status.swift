@@ -1,0 +1,61 @@
+import ArgumentParser
+import Kymograph
+import KymographCore
+
+/// `kymo status`: how it goes.
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say how a running instance does, or what a data directory holds when none runs.",
+        discussion: """
+            A running instance answers on the socket control.sock in its data directory, which only the directory's \
+            owner can use.
+
+            Example: kymo status --data /var/lib/kymo --format json
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
+    var format = Ledger.Format.text
+
+    func run() throws {
+        let settings = try store.settings()
+        let directory = try store.directory(of: settings)
+        let status: InstanceStatus
+        if let answer = ControlClient.ask(ControlRequest(.status), directory)?.status {
+            status = answer
+        } else {
+            let reader = try StoreReader.opened(directory)
+            status = try StandardError.translating { () throws(PipelineError) in
+                try reader.status(limitBytes: settings.store.maxBytes)
+            }
+        }
+        switch format {
+        case .text: try StandardOutput.write(Array(Self.text(status).utf8))
+        case .json: try StandardOutput.write(try PrettyText.pretty(status))
+        }
+    }
+
+    private static func text(_ status: InstanceStatus) -> String {
+        let user = status.process.map { "used by process \($0), kymo \(status.version)" } ?? "no instance runs"
+        var lines = ["\(status.directory): \(user)"]
+        if let balance = status.balance { lines.append(balance) }
+        for source in status.sources {
+            lines.append(
+                "source \(source.name): received \(source.received), rejected \(source.rejected), kernel-dropped "
+                    + "\(source.kernelDropped)")
+        }
+        let store = status.store
+        let share = store.limitBytes > 0 ? " (\(store.usedBytes * 100 / store.limitBytes) %)" : ""
+        lines.append("windows \(store.windows) of \(store.series) series")
+        lines.append("journal \(store.journalBlocks) blocks with \(store.journalReadings) readings")
+        let age = store.outboxOldestAge.map { ", the oldest for \(TimeText.of($0))" } ?? ""
+        lines.append("outbox \(store.outboxRows) bundles wait\(age)")
+        for sink in status.sinks {
+            lines.append("sink \(sink.name): settled through \(sink.settledThrough), \(sink.waiting) wait")
+        }
+        lines.append("dead letters \(store.deadLetters), quarantined \(store.quarantined)")
+        lines.append("disk \(store.usedBytes) of \(store.limitBytes) bytes\(share)")
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,160 @@
+import ArgumentParser
+import FoundationEssentials
+import Kymograph
+import KymographCore
+import KymographTestKit
+
+/// Which store a command looks at.
+struct StoreOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Data directory of 'kymo run'. Default: as there: $STATE_DIRECTORY, else the user's state folder.",
+            valueName: "dir"), completion: .directory)
+    var data: String?
+
+    @Option(
+        help: ArgumentHelp("Configuration file of 'kymo run' (YAML or JSON).", valueName: "file"), completion: .file())
+    var config: String?
+
+    /// The settings that name the directory; prints what is wrong and ends with 78 when they cannot be used. `flags`
+    /// are settings that the command line names besides.
+    func settings(_ flags: [(key: String, flag: String, value: String)] = []) throws -> PipelineSettings {
+        var flags = flags
+        if let data { flags.append(("data", "--data", data)) }
+        let environment = ProcessInfo.processInfo.environment
+        let input = ConfigurationInput(flags: flags, environment: environment, file: try file())
+        var (settings, diagnostics) = ConfigurationLoader.load(input)
+        let errors = diagnostics.filter { $0.severity == .error }
+        Diagnostics.write(errors)
+        guard errors.isEmpty else { throw ExitCode(ExitStatus.config) }
+        settings.settleStore(environment: environment)
+        return settings
+    }
+
+    /// The data directory.
+    func directory() throws -> String { try directory(of: try settings()) }
+
+    /// The data directory that `settings` name.
+    func directory(of settings: PipelineSettings) throws -> String {
+        guard let directory = settings.store.directory else {
+            throw StandardError.exit("there is no place for data: name one with --data DIR", code: ExitStatus.config)
+        }
+        return directory
+    }
+
+    /// Opens the store for reading.
+    func reader() throws -> StoreReader { try StoreReader.opened(try directory()) }
+
+    private func file() throws -> (name: String, bytes: [UInt8])? {
+        guard let config else { return nil }
+        guard let content = FileManager.default.contents(atPath: config) else {
+            throw StandardError.exit("\(config) cannot be read; name a YAML file", code: ExitStatus.noInput)
+        }
+        return (config, [UInt8](content))
+    }
+}
+
+extension StoreReader {
+    /// Opens the store in `directory`, or ends the command with a message.
+    static func opened(_ directory: String) throws -> StoreReader {
+        try StandardError.translating { () throws(PipelineError) in try StoreReader(directory: directory) }
+    }
+}
+
+extension StandardError {
+    /// Calls `body`, and turns its error into a message and an exit code.
+    static func translating<Value: ~Copyable>(_ body: () throws(PipelineError) -> Value) throws -> Value {
+        do throws(PipelineError) {
+            return try body()
+        } catch {
+            throw exit(error.message, code: error.exitCode)
+        }
+    }
+}
+
+/// A time such as `2026-03-01T08:00:00Z`.
+struct TimeArgument: ExpressibleByArgument, Sendable {
+    let instant: Instant
+
+    init?(argument: String) {
+        guard let instant = TimestampReader.instant(argument) else { return nil }
+        self.instant = instant
+    }
+}
+
+/// Whose readings of which time.
+struct SpanOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only of this device.", valueName: "id"))
+    var device: String?
+
+    @Option(help: ArgumentHelp("Only of this patient.", valueName: "id"))
+    var patient: String?
+
+    @Option(help: ArgumentHelp("Only from this time on: 2026-03-01T08:00:00Z.", valueName: "time"))
+    var from: TimeArgument?
+
+    @Option(help: ArgumentHelp("Only before this time.", valueName: "time"))
+    var to: TimeArgument?
+
+    /// The filter.
+    var filter: ArchiveFilter {
+        var filter = ArchiveFilter()
+        (filter.device, filter.patient) = (device, patient)
+        (filter.from, filter.to) = (from?.instant, to?.instant)
+        return filter
+    }
+}
+
+/// Which archived windows, and how their Observations are written.
+struct ArchiveOptions: ParsableArguments {
+    @OptionGroup var store: StoreOptions
+
+    @Option(help: ArgumentHelp("Only of this type, as the mapping names it.", valueName: "name"))
+    var type: String?
+
+    @OptionGroup var span: SpanOptions
+
+    @Option(help: ArgumentHelp("Only windows that were written at this time or later.", valueName: "time"))
+    var modifiedFrom: TimeArgument?
+
+    @Option(help: ArgumentHelp("Only windows that were written before this time.", valueName: "time"))
+    var modifiedTo: TimeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Mapping whose templates write Observations, as for 'kymo run'. Repeatable. Default: reading.",
+            valueName: "name|dir"))
+    var mapping: [String] = []
+
+    @Option(help: FHIRVersionOption.help)
+    var fhirVersion: String?
+
+    /// The filter.
+    var filter: ArchiveFilter {
+        var filter = span.filter
+        filter.type = type
+        (filter.modifiedFrom, filter.modifiedTo) = (modifiedFrom?.instant, modifiedTo?.instant)
+        return filter
+    }
+
+    /// What writes the Observations of the types in `reader`; ends with 78 when the mappings do not fit.
+    func encoder(_ reader: StoreReader) throws -> ArchiveEncoder {
+        var flags: [(key: String, flag: String, value: String)] = mapping.map { ("mappings", "--mapping", $0) }
+        if let fhirVersion { flags.append(("output.fhirVersion", "--fhir-version", fhirVersion)) }
+        let settings = try store.settings(flags)
+        let former = try StandardError.translating { () throws(PipelineError) in try reader.formerTypes() }
+        let (set, diagnostics) = ConfigurationLoader.checkMappings(settings, continuingStored: former)
+        guard let set else {
+            Diagnostics.write(diagnostics.filter { $0.severity == .error })
+            throw ExitCode(ExitStatus.config)
+        }
+        let names = ArchiveEncoder.unwritable(set, stored: former).filter { type == nil || $0 == type }
+        guard names.isEmpty else {
+            throw StandardError.exit(
+                "the mappings have no template for \(names.joined(separator: ", ")): name those of 'kymo run' with "
+                    + "--mapping or --config, or ask for --readings",
+                code: ExitStatus.config)
+        }
+        return ArchiveEncoder(set: set, options: settings.output)
+    }
+}

@@ -1,0 +1,107 @@
+import CommandSupport
+import KymographTestKit
+import Testing
+
+/// `kymo query` and `kymo export`: what the archive has.
+@Suite struct QueryTests {
+    /// A store with two devices, ten minutes each, some of it late.
+    private func filled() throws -> StoredRun {
+        let run = StoredRun()
+        let lines = Readings.heartRates(600) + Readings.heartRates(600, device: "watch-2")
+        try run.run(lines.filter { !$0.contains("08:03:") })
+        return run
+    }
+
+    /// The Observations are those that were written as output, byte by byte.
+    @Test func observations() throws {
+        let run = try filled()
+        let query = try run.command("query")
+        #expect(query.end == .exit(0), "\(query.error)")
+        #expect(query.lines.sorted() == run.written && query.lines.count == 18)
+        let export = try run.command("export")
+        #expect(export.end == .exit(0) && export.lines == query.lines)
+        // What came late is shown as it was written: amended, and in its place.
+        let before = Set(run.written)
+        try run.run(
+            ["08:03:10", "08:00:30"].map { time in
+                Readings.heartRate(second: 0).replacing("08:00:00", with: time).replacing(":72", with: ":99")
+            })
+        let after = try run.command("query", "--device", "watch-1")
+        #expect(Set(after.lines).subtracting(before).isSubset(of: Set(run.written)))
+        #expect(after.lines.count == 10 && after.text.contains("\"amended\""))
+    }
+
+    @Test func filters() throws {
+        let run = try filled()
+        func count(_ arguments: String...) throws -> Int? {
+            let done = try Kymo.run(["query", "--count", "--data", run.data] + arguments)
+            return try JSONTree(parsing: done.output)["windows"]?.integer
+        }
+        #expect(try count() == 18)
+        #expect(try count("--device", "watch-1") == 9 && count("--device", "watch-3") == 0)
+        #expect(try count("--type", "heartRate") == 18 && count("--type", "steps") == 0)
+        #expect(try count("--patient", "p") == 0)
+        #expect(try count("--from", "2026-03-01T08:05:30Z") == 10)
+        #expect(try count("--from", "2026-03-01T08:05:00Z", "--to", "2026-03-01T08:06:00Z") == 2)
+        #expect(try count("--to", "2026-03-01T08:00:00Z") == 0)
+        #expect(try count("--modified-from", "2026-03-01T08:00:00Z") == 18)
+        #expect(try count("--modified-to", "2026-03-01T08:00:00Z") == 0)
+    }
+
+    /// Pages have every window once, also when windows come in between them.
+    @Test(arguments: [1, 4, 7])
+    func pages(limit: Int) throws {
+        let run = try filled()
+        let all = try run.command("query", "--device", "watch-1").lines
+        var lines: [String] = []
+        var cursor: [String] = []
+        repeat {
+            let page = try Kymo.run(
+                ["query", "--data", run.data, "--device", "watch-1", "--limit", "\(limit)"] + cursor)
+            #expect(page.end == .exit(0) && page.lines.count <= limit)
+            if lines.isEmpty { try run.run([Readings.heartRate(second: 3_000)]) }
+            lines += page.lines
+            cursor = page.error.firstMatch(of: /--cursor (\S+)/).map { ["--cursor", String($0.1)] } ?? []
+        } while !cursor.isEmpty
+        #expect(lines == all)
+        #expect(try run.command("query", "--cursor", "what").end == .exit(64))
+    }
+
+    @Test func readings() throws {
+        let run = try filled()
+        let span = ["--from", "2026-03-01T08:01:30Z", "--to", "2026-03-01T08:01:40Z", "--device", "watch-2"]
+        let done = try Kymo.run(["query", "--data", run.data, "--readings"] + span)
+        let readings = try done.lines.map { try JSONTree(parsing: Array($0.utf8)) }
+        #expect(readings.count == 10 && readings.allSatisfy { $0["DeviceId"]?.text == "watch-2" })
+        #expect(readings.first?["OccurrenceTimeUtc"]?.text?.hasPrefix("2026-03-01T08:01:30") == true)
+        let table = try Kymo.run(["query", "--data", run.data, "--readings", "--format", "table"] + span)
+        #expect(table.lines.count == 11 && table.lines[0].hasPrefix("TIME"))
+        let windows = try run.command("query", "--format", "table", "--device", "watch-2")
+        #expect(windows.lines.count == 10 && windows.lines[1].contains("2026-03-01T08:09:00Z"))
+    }
+
+    @Test func csv() throws {
+        let run = try filled()
+        let done = try run.command("export", "--format", "csv", "--device", "watch-1")
+        #expect(done.end == .exit(0))
+        let rows = done.lines.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+        #expect(rows.count == 541 && Set(rows.map(\.count)).count == 1)
+        #expect(Array(rows[0].prefix(4)) == ["time", "received", "type", "device"])
+        let column = try #require(rows[0].firstIndex(of: "beatsPerMinute"))
+        let values = Dictionary(uniqueKeysWithValues: rows.dropFirst().map { ($0[0], $0[column]) })
+        #expect(values["2026-03-01T08:00:05Z"] == "65" && values.count == 540)
+    }
+
+    /// Types of mappings that are not named cannot be written, and the command says so.
+    @Test func withoutTheMapping() throws {
+        let run = StoredRun()
+        run.folder.write("mine/device.json", MappingText.device)
+        run.folder.write("mine/fhir.json", MappingText.fhir)
+        let mapping = "\(run.folder.path)/mine"
+        try run.run([MappingText.reading], ["--mapping", mapping])
+        let done = try run.command("query")
+        #expect(done.end == .exit(78) && done.error.contains("pulse") && done.error.contains("--mapping"))
+        #expect(try run.command("query", "--mapping", mapping).lines == run.written)
+        #expect(try run.command("query", "--readings").lines.count == 1)
+    }
+}
