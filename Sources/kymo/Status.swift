@@ -53,6 +53,13 @@ struct Status: ParsableCommand {
         lines.append("outbox \(store.outboxRows) bundles wait\(age)")
         for sink in status.sinks {
             lines.append("sink \(sink.name): settled through \(sink.settledThrough), \(sink.waiting) wait")
+            guard let delivery = sink.delivery else { continue }
+            lines.append("  \(delivery.verdict)")
+            lines.append(
+                "  circuit \(delivery.circuit), in flight \(delivery.inFlight), delivered \(delivery.delivered), "
+                    + "undeliverable \(delivery.undeliverable), retries \(delivery.retries)")
+            let next = delivery.nextAttempt.map { "; next attempt \($0)" } ?? ""
+            if !delivery.lastError.isEmpty { lines.append("  last error: \(delivery.lastError)\(next)") }
         }
         lines.append("dead letters \(store.deadLetters), quarantined \(store.quarantined)")
         lines.append("disk \(store.usedBytes) of \(store.limitBytes) bytes\(share)")

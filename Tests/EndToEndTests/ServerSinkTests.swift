@@ -94,6 +94,21 @@ struct ServerSinkTests {
         try await check(server, ServerSinkTests.lines)
     }
 
+    @Test func theStatusSaysHowDeliveryGoes() async throws {
+        let server = try FHIRServer()
+        try await server.waitUntilReady()
+        let folder = TemporaryFolder()
+        let run = try Kymo.start(["run", "--unix", folder.file("a.sock")] + arguments(folder, server))
+        _ = try run.addresses()
+        let client = try AckClient(folder.file("a.sock"))
+        client.send(Readings.ndjson(ServerSinkTests.lines))
+        try Waiting.until("a delivered entry in the status") {
+            let status = try Kymo.run(["status", "--data", folder.file("data")])
+            return status.text.contains("circuit closed") && !status.text.contains("delivered 0,")
+        }
+        #expect(try run.terminate().end == .exit(0))
+    }
+
     /// A Patient is never made on a server by default.
     @Test func theIdentityMustBeSaid() throws {
         let done = try Kymo.run(["run", "--stdin", "--server", "http://127.0.0.1:9/fhir"])

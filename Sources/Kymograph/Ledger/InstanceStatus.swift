@@ -24,7 +24,43 @@ public struct InstanceStatus: Codable, Sendable {
         public var settledThrough: Int64
         /// Rows that it has not taken yet.
         public var waiting: Int
-        // What a server's delivery says of itself (its circuit, attempts, last error) is a further member here.
+        /// Of a FHIR server of a running instance, how delivery goes.
+        public var delivery: Delivery?
+    }
+
+    /// How delivery to a FHIR server goes.
+    public struct Delivery: Codable, Sendable {
+        /// What the server can do, or why nothing is sent.
+        public var verdict: String
+        /// `probing`, `closed` (all is well), `open` (left alone for a while), `halfOpen` or `refused`.
+        public var circuit: String
+        /// Requests under way.
+        public var inFlight: Int
+        /// Entries stored in this run.
+        public var delivered: Int
+        /// Entries in this run that the server will not take.
+        public var undeliverable: Int
+        /// Attempts after the first of their request.
+        public var retries: Int
+        /// What went wrong last, empty when nothing did.
+        public var lastError: String
+        /// When something is sent next, if it waits.
+        public var nextAttempt: String?
+
+        init(_ status: DeliveryStatus) {
+            (verdict, circuit, inFlight) = (status.verdict, status.circuit.rawValue, status.inFlight)
+            (delivered, undeliverable, retries) = (status.delivered, status.undeliverable, status.retries)
+            lastError = status.lastError
+            nextAttempt = status.nextAttempt.map(\.text)
+        }
+    }
+
+    /// Notes how delivery to the FHIR server goes, under its sink, which has no row before anything was settled.
+    mutating func note(_ status: DeliveryStatus) {
+        let name = DeliveryWays.serverName(status.base)
+        let place = sinks.firstIndex { $0.name == name } ?? sinks.count
+        if place == sinks.count { sinks.append(Sink(name: name, settledThrough: 0, waiting: store.outboxRows)) }
+        sinks[place].delivery = Delivery(status)
     }
 
     /// What the store holds.

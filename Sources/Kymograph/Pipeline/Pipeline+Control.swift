@@ -40,7 +40,9 @@ extension Pipeline {
             try read.read(db, limitBytes: store.settings.maxBytes, now: WallClock.now())
             return read
         }
-        return stored ?? status
+        var answer = stored ?? status
+        if let server = serverStatus { answer.note(server) }
+        return answer
     }
 }
 

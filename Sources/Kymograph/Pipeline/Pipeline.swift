@@ -195,6 +195,9 @@ public final class Pipeline: Sendable {
         for lane in lanes { lane.stop() }
     }
 
+    /// How delivery to the FHIR server stands; nil without one.
+    public var serverStatus: DeliveryStatus? { stage?.serverStatus }
+
     /// The balance at this moment.
     public var summary: PipelineSummary {
         var counts: [(String, SourceCounts)] = []

@@ -16,12 +16,15 @@ final class DeliveryWays: Sendable {
     /// The name of the sink of `output.to`, under which its progress is kept.
     static let localName = "output"
 
+    /// The name of the sink of the server `base`.
+    static func serverName(_ base: String) -> String { "server \(base)" }
+
     init(
         _ store: Store, _ settings: PipelineSettings, output: OutputStage, control: PipelineControl
     ) throws(PipelineError) {
         self.store = store
         self.control = control
-        guard let url = settings.server.url, let mode = settings.server.identity else {
+        guard settings.server.isNamed, let mode = settings.server.identity else {
             direct = try DeliveryWays.direct(store, output, control)
             (outboxes, local, server, transport) = ([], nil, nil, nil)
             runningLocal = LaneCount(1)
@@ -31,7 +34,7 @@ final class DeliveryWays: Sendable {
         var outboxes: [StoredOutbox] = []
         let hasLocal = settings.destination != .nowhere
         do throws(StoreError) {
-            let name = "server \(url)"
+            let name = DeliveryWays.serverName(settings.deliverySettings(mode).base)
             let outbox = try StoredOutbox(store, sink: name)
             outboxes.append(outbox)
             var names = [name]
