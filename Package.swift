@@ -26,6 +26,8 @@ let package = Package(
     targets: [
         .target(name: "KymographCore", swiftSettings: strict),
         .target(name: "CKymographLinux"),
+        .target(
+            name: "CKymographPages", dependencies: ["CKymographLinux"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -33,7 +35,7 @@ let package = Package(
         .target(
             name: "Kymograph",
             dependencies: [
-                "KymographCore", "CKymographLinux", "CZstd", "COpenSSL", "CCurl", "CZlib",
+                "KymographCore", "CKymographLinux", "CKymographPages", "CZstd", "COpenSSL", "CCurl", "CZlib",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -61,10 +63,15 @@ let package = Package(
         .testTarget(name: "RingConcurrencyTests", dependencies: ["KymographCore"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
         .testTarget(
-            name: "KymographTests", dependencies: ["Kymograph", "KymographTestKit", "CKymographLinux", "CZstd"],
+            name: "KymographTests",
+            dependencies: [
+                "Kymograph", "KymographTestKit", "CKymographLinux", "CZstd",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict),
         .target(
-            name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux"], path: "Tests/CommandSupport",
+            name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux"],
+            path: "Tests/CommandSupport",
             swiftSettings: strict),
         .testTarget(
             name: "KymoCommandTests", dependencies: ["kymo", "CommandSupport", "KymographTestKit", "KymographCore"],

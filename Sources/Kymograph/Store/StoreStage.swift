@@ -19,6 +19,7 @@ final class StoreStage: Sendable {
     ) throws(StoreError) {
         self.store = store
         self.control = control
+        store.watch.begin(note: control.note) { control.fail($0.message, exitCode: ExitStatus.ioError) }
         let outbox = try StoredOutbox(store, sink: StoreStage.outputName)
         outboxes = [outbox]
         writer = StoreWriter(store, mappings: mappings, control: control) { [outboxes] _ in
@@ -46,9 +47,15 @@ final class StoreStage: Sendable {
         let total = replayed.withLock { total in
             total.readings += outcome.readings
             total.damagedBlocks += outcome.damagedBlocks
+            total.rejected += outcome.rejected
+            total.unknown += outcome.unknown
             return total
         }
         if outcome.readings > 0 { control.note("took \(total.readings) readings of an earlier run from the journal") }
+        if outcome.rejected > 0 { control.note("\(outcome.rejected) of them were rejected: see the dead letters") }
+        if outcome.unknown > 0 {
+            control.note("\(outcome.unknown) readings of the journal belong to series that are lost")
+        }
         if outcome.damagedBlocks > 0 {
             control.note("\(outcome.damagedBlocks) blocks of the journal are damaged and were put into quarantine")
         }

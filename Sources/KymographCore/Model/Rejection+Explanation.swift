@@ -38,6 +38,7 @@ extension Rejection {
         case .unmappedValue: "the value must be one that the mapping lists under map, or have a mapDefault"
         case .expressionFailed: "the expression failed while it was evaluated"
         case .eventAborted: "with compatibility iomt-fhir an error ends the event"
+        case .archiveDamaged: "what the archive kept of the reading's window is damaged"
         default: name
         }
     }

@@ -60,6 +60,8 @@ public enum Rejection: UInt8, CaseIterable, Sendable {
     case expressionFailed = 27
     /// An error elsewhere in the event ended it, as compatibility with the reference system demands.
     case eventAborted = 28
+    /// The window was emitted and its archived content is damaged: a partial must not replace it.
+    case archiveDamaged = 29
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }

@@ -161,6 +161,14 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         events.rejected(reason, record, payload: payload, identity: identity)
     }
 
+    /// Rejects a reading that an earlier run has accepted, and counted so.
+    mutating func withdraw(
+        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity
+    ) {
+        tally.accepted -= 1
+        reject(reason, record, payload, identity)
+    }
+
     /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
     public mutating func tick(now: Instant, bundleAge: Int64) {
         machine.tick(now: now)
