@@ -46,6 +46,11 @@ test: setup .venv/ready ## Run all tests
 	.build/debug/kymo test
 	$(KYMO_PYTHON) Tests/Validation/check_schemas.py mappings
 
+.PHONY: torture
+torture: setup .venv/ready ## Run the long forms of the tests of crashes, damage, full disks and disorder (hours)
+	swift build --build-tests
+	KYMO_TORTURE=1000 swift test --skip-build --filter 'CrashTests|DiskFullTests|BitRotTests|OrderAndRestartTests'
+
 .PHONY: lint
 lint: ## Check the format of all Swift files
 	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources

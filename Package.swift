@@ -27,6 +27,8 @@ let package = Package(
         .target(name: "KymographCore", swiftSettings: strict),
         .target(name: "CKymographLinux"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(
+            name: "CKymographPages", dependencies: ["CKymographLinux"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -34,7 +36,7 @@ let package = Package(
         .target(
             name: "Kymograph",
             dependencies: [
-                "KymographCore", "CKymographLinux", "CZstd", "COpenSSL", "CCurl", "CSQLite", "CZlib",
+                "KymographCore", "CKymographLinux", "CKymographPages", "CZstd", "COpenSSL", "CCurl", "CSQLite", "CZlib",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -62,7 +64,11 @@ let package = Package(
         .testTarget(name: "RingConcurrencyTests", dependencies: ["KymographCore"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
         .testTarget(
-            name: "KymographTests", dependencies: ["Kymograph", "KymographTestKit", "CKymographLinux", "CZstd"],
+            name: "KymographTests",
+            dependencies: [
+                "Kymograph", "KymographTestKit", "CKymographLinux", "CZstd",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict),
         .target(
             name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux"],

@@ -16,6 +16,7 @@ enum TidyRules {
     static let unsafeFiles = [
         "Sources/Kymograph/Store/StoredBody.swift": "calls zstd and the checksum of the C shim",
         "Sources/Kymograph/Store/WindowInsertion.swift": "calls SQLite's own interface",
+        "Sources/Kymograph/Store/StorePages.swift": "calls the C shim of SQLite's pages",
         "Sources/Kymograph/Store/CrashPoint.swift": "reads a variable of the environment without Foundation",
         "Sources/Kymograph/Pipeline/MappedMemory.swift": "asks the system for large pages",
         "Sources/KymographTestKit/Sending/SendingSocket.swift": "calls the socket interface to send test traffic",

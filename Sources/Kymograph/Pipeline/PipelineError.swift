@@ -32,7 +32,7 @@ public struct PipelineError: Error, Hashable, Sendable, CustomStringConvertible 
             case .permission: ExitStatus.noPermission
             case .inUse, .unusable, .full: ExitStatus.cannotCreate
             case .tooNew, .mappings: ExitStatus.config
-            case .syncFailed: ExitStatus.ioError
+            case .syncFailed, .damaged: ExitStatus.ioError
             }
     }
 

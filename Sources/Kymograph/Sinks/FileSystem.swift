@@ -28,6 +28,11 @@ enum FileSystem {
         result(unsafe chmod(path, mode))
     }
 
+    /// Renames, in the place of a file that is there.
+    static func rename(_ path: String, to target: String) -> Int32 {
+        result(unsafe Glibc.rename(path, target))
+    }
+
     /// Renames unless `target` exists (-EEXIST).
     static func renameExclusively(_ path: String, to target: String) -> Int32 {
         unsafe kymo_rename_exclusive(path, target)

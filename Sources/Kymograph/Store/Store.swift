@@ -15,6 +15,8 @@ public final class Store: ShardStore {
     let queue: StoreQueue
     let tail = OutboxTail()
     let book = LedgerBook()
+    /// Who hears what the operator should know.
+    let watch = StoreWatch()
     private let blocks: Atomic<Int64>
     private let series: Atomic<Int>
     /// Whether an earlier run has left series.
@@ -22,8 +24,11 @@ public final class Store: ShardStore {
     /// Whether windows of any series were dropped: nearly never, and asked for each window.
     private let hasDropped = Atomic(false)
     private let dropped: Mutex<[Int: Int64]>
+    /// ``StoreFacts/floor``.
+    private let floor: Int64?
     private let damaged = Atomic<Int>(0)
     private let usage = Mutex(Usage())
+    private let usedBytes = Atomic<Int>(0)
 
     /// Who uses the store.
     private struct Usage {
@@ -35,47 +40,60 @@ public final class Store: ShardStore {
     /// The latest window of an earlier run.
     public let latestAtStart: Instant
 
-    /// Opens the store in `path`, or makes one.
+    /// Opens the store in `path`, or makes one. A damaged one is repaired; ``watch`` tells what was lost.
     ///
     /// - Throws: ``StoreError`` when it cannot be used, another process uses it, or a newer version wrote it.
     public init(path: String, settings: StoreSettings = StoreSettings()) throws(StoreError) {
         self.settings = settings
         directory = try StoreDirectory(path)
-        do {
-            pool = try Store.openPool(directory)
-            try StoreSchema.prepare(pool)
-            let facts = try pool.read { try StoreFacts($0) }
-            blocks = Atomic(facts.lastBlock + 1)
-            series = Atomic(facts.lastSeries + 1)
-            hasSeries = facts.lastSeries >= 0
-            dropped = Mutex(facts.dropped)
-            hasDropped.store(!facts.dropped.isEmpty, ordering: .relaxed)
-            latestAtStart = facts.latestWindow.map { Instant(nanoseconds: $0) } ?? .distantPast
-            queue = try StoreQueue()
-            tail.begin(after: facts.lastBundle)
-        } catch let error as StoreError {
-            throw error
+        let opened = try Store.open(directory, watch)
+        let facts = opened.facts
+        pool = opened.pool
+        blocks = Atomic(facts.lastBlock + 1)
+        series = Atomic(facts.lastSeries + 1)
+        hasSeries = facts.lastSeries >= 0
+        dropped = Mutex(facts.dropped)
+        floor = facts.floor
+        hasDropped.store(!facts.dropped.isEmpty || facts.floor != nil, ordering: .relaxed)
+        latestAtStart = facts.latestWindow.map { Instant(nanoseconds: $0) } ?? .distantPast
+        queue = try StoreQueue()
+        tail.begin(after: facts.lastBundle)
+    }
+
+    /// Opens the database, after a repair if it is damaged.
+    private static func open(
+        _ directory: StoreDirectory, _ watch: StoreWatch
+    ) throws(StoreError) -> (pool: DatabasePool, facts: StoreFacts) {
+        let repair = StoreRepair(directory)
+        if let reason = repair.reason() { watch.note(try repair.run(reason, now: WallClock.now())) }
+        try repair.create()
+        do throws(StoreError) {
+            return try openPool(directory)
         } catch {
-            throw StoreError(error, "open", path)
+            guard error.kind == .damaged else { throw error }
+            watch.note(try repair.run(error.message, now: WallClock.now()))
+            return try openPool(directory)
         }
     }
 
-    private static func openPool(_ directory: StoreDirectory) throws -> DatabasePool {
-        var configuration = Configuration()
-        configuration.prepareDatabase { db in
-            // A page of 16 KiB holds most bodies whole; it counts only where there is no table yet.
-            try db.execute(sql: "PRAGMA page_size = 16384; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON")
+    private static func openPool(
+        _ directory: StoreDirectory
+    ) throws(StoreError) -> (pool: DatabasePool, facts: StoreFacts) {
+        do {
+            var configuration = try StorePages.configuration()
+            configuration.maximumReaderCount = 8
+            let pool = try DatabasePool(path: directory.database, configuration: configuration)
+            // The pool itself sets NORMAL when it turns on the log.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            let version = try pool.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
+            guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory) }
+            try StoreSchema.prepare(pool)
+            return (pool, try pool.read { try StoreFacts($0) })
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(error, "open", directory.path)
         }
-        configuration.maximumReaderCount = 8
-        let pool = try DatabasePool(path: directory.database, configuration: configuration)
-        let version = try pool.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
-        guard version <= StoreSchema.version else {
-            throw StoreError(
-                .tooNew,
-                "the store in \(directory.path) was written by a newer kymo (tables \(version), this one knows "
-                    + "\(StoreSchema.version)): use that version, or another --data directory")
-        }
-        return pool
     }
 
     // MARK: For shards
@@ -108,7 +126,9 @@ public final class Store: ShardStore {
                 sql: "SELECT codec, key_id, checksum, body FROM window WHERE start = ? AND series = ?")
             return try Row.fetchOne(statement, arguments: [windowStart.nanoseconds, series])
         }
-        guard let row = row.flatMap({ $0 }) else { return .absent }
+        // What cannot be read may be there: a partial must not replace it.
+        guard let found = row else { return .damaged }
+        guard let row = found else { return .absent }
         guard let content = StoredBody.content(codec: row[0], key: row[1], checksum: row[2], bytes: row[3]) else {
             damaged.add(1, ordering: .relaxed)
             return .damaged
@@ -130,7 +150,8 @@ public final class Store: ShardStore {
     /// The latest start of the windows of a series that were dropped.
     public func droppedThrough(series: Int) -> Instant? {
         guard hasDropped.load(ordering: .relaxed) else { return nil }
-        return dropped.withLock { $0[series] }.map { Instant(nanoseconds: $0) }
+        let own = dropped.withLock { $0[series] }
+        return [own, floor].compactMap { $0 }.max().map { Instant(nanoseconds: $0) }
     }
 
     /// Notes the latest starts of windows that are dropped, by series.
@@ -164,8 +185,14 @@ public final class Store: ShardStore {
     /// Counts rows that could not be read.
     func noteDamage(_ count: Int) { damaged.add(count, ordering: .relaxed) }
 
-    /// Archived windows that could not be read back in this run.
+    /// Rows, archived windows among them, that could not be read back in this run.
     public var damagedWindows: Int { damaged.load(ordering: .relaxed) }
+
+    /// How much of ``StoreSettings/maxBytes`` is in use, as of the last commits.
+    public var fill: StoreFill { StoreFill(bytes: usedBytes.load(ordering: .relaxed), limit: settings.maxBytes) }
+
+    /// Notes how much is in use.
+    func noteUsed(bytes: Int) { usedBytes.store(bytes, ordering: .relaxed) }
 
     /// Takes a unit; waits while too much is waiting already.
     public func submit(_ unit: ShardUnit) {
@@ -176,39 +203,38 @@ public final class Store: ShardStore {
         direct.submit(later)
     }
 
-    /// Reads from the database on the calling thread; nil when that fails, as on a damaged disk.
+    /// Reads from the database on the calling thread; nil when that fails, which ends the process: nothing is committed
+    /// any more.
     func read<Value>(_ body: (Database) throws -> Value) -> Value? {
+        guard watch.failure == nil else { return nil }
         do {
             return try pool.read(body)
         } catch {
-            damaged.add(1, ordering: .relaxed)
+            fail(StoreError(error, "read", directory.path))
             return nil
+        }
+    }
+
+    /// Notes that the store cannot go on. When what was written is damaged, the next start repairs it.
+    func fail(_ error: StoreError) {
+        if error.kind == .damaged { try? directory.mark(error.message) }
+        watch.fail(error)
+    }
+
+    /// Moves what the log has into the database, whose pages are there already, and empties it: on a full disk the log
+    /// may be what fills it.
+    func shrinkLog() {
+        do {
+            try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        } catch {
+            // Readers hold it, or there is no room for new pages: the next attempt tries again.
         }
     }
 
     /// Closes the database; nothing may use the store afterwards.
     func close() {
+        // So that a clean end leaves nothing in the log, whose end has no protection.
+        if watch.failure == nil { shrinkLog() }
         try? pool.close()
-    }
-}
-
-/// What an earlier run has left, as far as numbers go on from it.
-struct StoreFacts {
-    var lastBlock: Int64
-    var lastSeries: Int
-    var lastBundle: Int64
-    var latestWindow: Int64?
-    /// The latest start of dropped windows, by series.
-    var dropped: [Int: Int64]
-
-    init(_ db: Database) throws {
-        lastBlock = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'journal'") ?? 0
-        lastBundle = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'outbox'") ?? 0
-        lastSeries = try Int.fetchOne(db, sql: "SELECT max(number) FROM series") ?? -1
-        latestWindow = try Int64.fetchOne(db, sql: "SELECT max(start) FROM window")
-        dropped = [:]
-        for row in try Row.fetchAll(
-            db, sql: "SELECT number, dropped_through FROM series WHERE dropped_through IS NOT NULL")
-        { dropped[row[0]] = row[1] }
     }
 }

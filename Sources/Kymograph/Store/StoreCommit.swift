@@ -25,11 +25,13 @@ struct StoreCommit: ~Copyable {
 
     /// Makes `batch` durable, all of it or nothing.
     mutating func commit(_ batch: StoreBatch, now: Instant) throws(StoreError) {
+        if let failure = store.watch.failure { throw failure }
         CrashPoint.beforeWrite.pass()
         for unit in batch.units where unit.needed != nil { needed[unit.shard] = unit.needed }
         var rows: [OutboxRow] = []
         do {
-            try retention.check(store)
+            // What sinks have taken makes room, and needs none.
+            if !batch.units.isEmpty { try retention.check(store, adding: batch.byteCount) }
             rows = try store.pool.writeWithoutTransaction { db in
                 var rows: [OutboxRow] = []
                 try db.inTransaction(.immediate) {
@@ -45,7 +47,9 @@ struct StoreCommit: ~Copyable {
             // What was noted as written is not.
             types = StoredTypes()
             hasGrown = true
-            throw StoreError(error, "write to", store.directory.path)
+            let error = StoreError(error, "write to", store.directory.path)
+            if error.kind == .damaged { store.fail(error) }
+            throw error
         }
         CrashPoint.afterCommit.pass()
         for row in rows { store.tail.append(row) }

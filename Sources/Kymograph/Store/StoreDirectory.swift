@@ -1,4 +1,5 @@
 import Glibc
+import KymographCore
 
 /// The directory of a store: made with mode 0700, and locked by the one process that uses it.
 struct StoreDirectory: Sendable {
@@ -31,6 +32,35 @@ struct StoreDirectory: Sendable {
 
     /// The database's file.
     var database: String { StoreDirectory.database(in: path) }
+
+    /// Where a repair makes the new database, and keeps the old one.
+    var repaired: String { database + ".repair" }
+    var damaged: String { database + ".damaged" }
+
+    /// A file that asks the next start for a repair.
+    private var marker: String { "\(path)/kymo.damaged" }
+
+    /// Whether the database must be repaired before it is used.
+    var isMarked: Bool { FileSystem.target(marker) != nil }
+
+    /// Asks the next start for a repair.
+    func mark(_ reason: String) throws(StoreError) {
+        let raw = FileSystem.open(marker, O_WRONLY | O_CREAT, mode: 0o600)
+        guard raw >= 0 else { throw StoreDirectory.error(-raw, "write to", path) }
+        let file = Descriptor(raw)
+        _ = Array("\(reason)\n".utf8).withByteView { FileSystem.write(file.raw, $0) }
+        fsync(file.raw)
+        synchronise()
+    }
+
+    /// Notes that the repair is complete.
+    func unmark() {
+        FileSystem.remove(marker)
+        synchronise()
+    }
+
+    /// Makes it durable which files there are.
+    func synchronise() { fsync(descriptor.raw) }
 
     /// The database's file in `directory`.
     static func database(in directory: String) -> String { "\(directory)/kymo.sqlite" }

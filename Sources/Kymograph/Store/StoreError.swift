@@ -16,6 +16,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case full
         /// What was written may not be on the disk, and trying again would prove nothing: the process must end.
         case syncFailed
+        /// What was written cannot be read back: the process must end, and the next start repairs.
+        case damaged
         /// The mappings do not fit what is stored.
         case mappings
     }
@@ -31,10 +33,14 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
+    /// SQLITE_IOERR_DATA: a page has another checksum than it was written with.
+    private static let wrongChecksum = ResultCode(rawValue: 10 | 32 << 8)
+
     /// The error for a failure of SQLite while doing `action` to the store in `directory`.
     init(_ error: any Error, _ action: String, _ directory: String) {
-        guard let error = error as? DatabaseError else {
-            self.init(.unusable, "cannot \(action) the store in \(directory): \(error)")
+        guard let error = error as? DatabaseError ?? (error as? SalvageFailure)?.error else {
+            // What a row holds is not what the tables say.
+            self.init(.damaged, "cannot \(action) the store in \(directory): \(error); the next start repairs it")
             return
         }
         let reason = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
@@ -42,9 +48,12 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         switch error.extendedResultCode {
         case .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC:
             self.init(.syncFailed, text + "; the disk failed to make data durable: check it before starting again")
-        case .SQLITE_IOERR_WRITE: self.init(.full, text + "; make room")
+        case .SQLITE_IOERR_WRITE, .SQLITE_IOERR_SHMSIZE: self.init(.full, text + "; make room")
+        case .SQLITE_IOERR_READ, .SQLITE_IOERR_SHORT_READ, StoreError.wrongChecksum, .SQLITE_IOERR_CORRUPTFS:
+            self.init(.damaged, text + "; the next start repairs it")
         default:
             switch error.resultCode {
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: self.init(.damaged, text + "; the next start repairs it")
             case .SQLITE_FULL: self.init(.full, text + "; make room")
             case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
                 self.init(.permission, text + "; change its permissions or choose another with --data")

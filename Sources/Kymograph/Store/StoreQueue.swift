@@ -107,6 +107,14 @@ final class StoreQueue: Sendable {
         }
     }
 
+    /// What sinks have settled, ahead of what waits with it: it may make the room that everything else waits for.
+    func takeSettlements() -> [Settlement] {
+        state.withLock { state in
+            defer { state.batch.settlements = [] }
+            return state.batch.settlements
+        }
+    }
+
     /// Notes that `batch`, which goes up to `submitted`, is durable.
     func commit(_ batch: StoreBatch, through submitted: Int) {
         state.withLock { state in

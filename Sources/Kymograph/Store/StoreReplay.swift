@@ -8,6 +8,10 @@ struct StoreReplay {
     struct Outcome: Sendable {
         /// Readings whose windows were not archived yet.
         var readings = 0
+        /// Those of them that no window takes: they are dead letters.
+        var rejected = 0
+        /// Readings of series that the store does not know any more.
+        var unknown = 0
         /// Blocks that could not be read whole.
         var damagedBlocks = 0
     }
@@ -26,18 +30,27 @@ struct StoreReplay {
     /// Gives all blocks to `target`, oldest first.
     func run(into target: inout StoredShard) -> Outcome {
         var keys: [Int: [UInt8]?] = [:]
+        var lost: Set<Int> = []
+        var unknown = 0
         var damaged: [Int64] = []
         var last: Int64 = 0
+        func find(_ number: Int) -> [UInt8]? {
+            let key = key(number, &keys, &lost)
+            if lost.contains(number) { unknown += 1 }
+            return key
+        }
         while let row = next(after: last) {
             last = row.number
-            guard let block = row.block, target.replay(block, series: { key($0, &keys) }) else {
+            guard let block = row.block, target.replay(block, series: find) else {
                 damaged.append(row.number)
                 continue
             }
         }
         // One shard tells of a block that all of them have stumbled over.
         if shard == 0, !damaged.isEmpty { store.quarantine(damaged, of: .journal) }
-        return Outcome(readings: target.replayed, damagedBlocks: shard == 0 ? damaged.count : 0)
+        return Outcome(
+            readings: target.replayed, rejected: target.replayRejected, unknown: shard == 0 ? unknown : 0,
+            damagedBlocks: shard == 0 ? damaged.count : 0)
     }
 
     private func next(after number: Int64) -> (number: Int64, block: JournalBlock?)? {
@@ -54,13 +67,14 @@ struct StoreReplay {
         return (row[0], content.map { JournalBlock(number: row[0], count: row[1], bytes: $0) })
     }
 
-    /// The key of a series that belongs to this shard.
-    private func key(_ number: Int, _ keys: inout [Int: [UInt8]?]) -> [UInt8]? {
+    /// The key of a series that belongs to this shard. Of one that the store has lost, nobody knows whose it is.
+    private func key(_ number: Int, _ keys: inout [Int: [UInt8]?], _ lost: inout Set<Int>) -> [UInt8]? {
         if let known = keys[number] { return known }
         let data = store.read { db in
             try Data.fetchOne(db, sql: "SELECT key FROM series WHERE number = ?", arguments: [number])
         }
         let key = data.flatMap { $0 }.map { [UInt8]($0) }
+        if key == nil { lost.insert(number) }
         let isMine = key?.withByteView { ReadingRouter.shard(ofKey: $0, of: shards) } == shard
         keys[number] = .some(isMine ? key : nil)
         return isMine ? key : nil

@@ -6,8 +6,12 @@ struct StoreRetention {
     private let settings: StoreSettings
     private var commits = 0
     private var bytes = 0
+    /// Bytes submitted since the last look at the size.
+    private var added = 0
+    private var alarm = StoreAlarm()
 
-    /// Commits between two looks at the size, and windows dropped at a time.
+    /// Commits between two looks at the size, and at the age of windows; windows dropped at a time.
+    private static let sizeInterval = 8
     private static let interval = 64
     private static let most = 2_000
     /// Dead letters kept, the newest; all of them are counted.
@@ -22,14 +26,30 @@ struct StoreRetention {
     /// Looks at the size now and then.
     ///
     /// - Throws: ``StoreError`` of kind ``StoreError/Kind/full`` when what cannot be dropped is over the limit.
-    mutating func check(_ store: Store) throws {
-        guard commits % StoreRetention.interval == 0 || bytes >= settings.maxBytes else { return }
+    mutating func check(_ store: Store, adding size: Int) throws {
+        added += size
+        let isDue = commits % StoreRetention.sizeInterval == 0 || added >= settings.maxBytes / 16
+        guard isDue || bytes >= settings.maxBytes else { return }
+        added = 0
         bytes = try store.pool.read { try StoreRetention.used($0) }
-        guard bytes >= settings.maxBytes else { return }
-        let dropped = try store.pool.write { try dropOldest($0, before: .max) }
-        store.noteDropped(dropped)
-        guard dropped.isEmpty else { return }
-        throw StoreError(
+        store.noteUsed(bytes: bytes)
+        alarm.note(store.fill).map(store.watch.note)
+        guard bytes >= settings.maxBytes else {
+            alarm.note(drops: false, store.fill).map(store.watch.note)
+            return
+        }
+        while bytes >= settings.maxBytes {
+            let dropped = try store.pool.write { try dropOldest($0, before: .max) }
+            store.noteDropped(dropped)
+            guard !dropped.isEmpty else { throw full(store) }
+            alarm.note(drops: true, store.fill).map(store.watch.note)
+            bytes = try store.pool.read { try StoreRetention.used($0) }
+        }
+        store.noteUsed(bytes: bytes)
+    }
+
+    private func full(_ store: Store) -> StoreError {
+        StoreError(
             .full,
             "the store in \(store.directory.path) has reached its limit of \(settings.maxBytes) bytes, all of it "
                 + "readings of open windows and bundles that no sink has taken: mend the sink, or raise store.maxBytes")

@@ -16,6 +16,14 @@ enum StoreSchema {
         try writer.write { try $0.execute(sql: "PRAGMA user_version = \(version)") }
     }
 
+    /// The error for the tables of a version that this one does not know.
+    static func tooNew(_ found: Int, _ directory: StoreDirectory) -> StoreError {
+        StoreError(
+            .tooNew,
+            "the store in \(directory.path) was written by a newer kymo (tables \(found), this one knows \(version)): "
+                + "use that version, or another --data directory")
+    }
+
     private static func create(_ db: Database) throws {
         let body = "codec INTEGER NOT NULL, key_id INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL"
         try db.execute(

@@ -15,6 +15,7 @@ final class StoreStage: Sendable {
     ) throws(PipelineError) {
         self.store = store
         self.control = control
+        store.watch.begin(note: control.note) { control.fail($0.message, exitCode: ExitStatus.ioError) }
         let ways = try DeliveryWays(store, settings, output: output, control: control)
         self.ways = ways
         writer = StoreWriter(store, mappings: mappings, control: control) { _ in ways.wake() }
@@ -35,9 +36,15 @@ final class StoreStage: Sendable {
         let total = replayed.withLock { total in
             total.readings += outcome.readings
             total.damagedBlocks += outcome.damagedBlocks
+            total.rejected += outcome.rejected
+            total.unknown += outcome.unknown
             return total
         }
         if outcome.readings > 0 { control.note("took \(total.readings) readings of an earlier run from the journal") }
+        if outcome.rejected > 0 { control.note("\(outcome.rejected) of them were rejected: see the dead letters") }
+        if outcome.unknown > 0 {
+            control.note("\(outcome.unknown) readings of the journal belong to series that are lost")
+        }
         if outcome.damagedBlocks > 0 {
             control.note("\(outcome.damagedBlocks) blocks of the journal are damaged and were put into quarantine")
         }

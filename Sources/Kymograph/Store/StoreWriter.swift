@@ -74,8 +74,22 @@ final class StoreWriter: Sendable {
                 }
                 if !hasReported { control.note("\(error.message); waiting, and taking no more than fits in memory") }
                 hasReported = true
-                control.pause(milliseconds: 500)
+                control.pause(milliseconds: 100)
+                store.shrinkLog()
+                settle(&commit, now: now)
             }
+        }
+    }
+
+    /// Commits what sinks have settled meanwhile, which makes room.
+    private func settle(_ commit: inout StoreCommit, now: Instant) {
+        var relief = StoreBatch()
+        relief.settlements = store.queue.takeSettlements()
+        guard !relief.isEmpty else { return }
+        do throws(StoreError) {
+            try commit.commit(relief, now: now)
+        } catch {
+            store.queue.add { [relief] in $0.settlements = relief.settlements + $0.settlements }
         }
     }
 }

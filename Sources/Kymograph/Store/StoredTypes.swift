@@ -64,6 +64,14 @@ struct StoredTypes {
         }
     }
 
+    /// Whether all types are there that series have: numbers without gaps, in a form that is known.
+    static func areWhole(_ db: Database) throws -> Bool {
+        let numbers = try Int.fetchAll(db, sql: "SELECT number FROM type ORDER BY number")
+        guard numbers == Array(0..<numbers.count), let types = try? read(db) else { return false }
+        let most = try Int.fetchOne(db, sql: "SELECT max(type) FROM series") ?? -1
+        return most < numbers.count && types.allSatisfy { $0.type != nil }
+    }
+
     /// Writes the types of `set` that are new or have changed. They must continue those that are stored.
     mutating func update(_ set: MappingSet, _ db: Database) throws {
         guard set !== adopted else { return }

@@ -39,6 +39,7 @@ extension Rejection {
         case .expressionFailed: "the expression failed while it was evaluated"
         case .tooManySamples: "the samples of one reading are more than 16,000, or than fit in 16 KB"
         case .eventAborted: "with compatibility iomt-fhir an error ends the event"
+        case .archiveDamaged: "what the archive kept of the reading's window is damaged"
         default: deliveryExplanation
         }
     }

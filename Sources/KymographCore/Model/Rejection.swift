@@ -78,6 +78,8 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case mergeFailed = 36
     /// What waited for a sink is no bundle that a server could process.
     case malformedBundle = 37
+    /// The window was emitted and its archived content is damaged: a partial must not replace it.
+    case archiveDamaged = 38
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }

@@ -51,10 +51,13 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         guard table.openCount < table.limits.maxOpenWindows || table.isReplaying else {
             return .rejected(.tooManyWindows)
         }
-        guard let window = open(series: series, span: span) else { return .rejected(.archiveEvicted) }
-        table.holdIfLate(window, received: reading.received)
-        table.expectQuiet(after: reading.received)
-        return table.add(reading, payload, to: window)
+        switch open(series: series, span: span) {
+        case .rejected(let reason): return .rejected(reason)
+        case .window(let window):
+            table.holdIfLate(window, received: reading.received)
+            table.expectQuiet(after: reading.received)
+            return table.add(reading, payload, to: window)
+        }
     }
 
     /// Asks for the memory that readings of the series in the first `count` places of `numbers` (-1: none), at most
@@ -63,21 +66,23 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         table.fetch(numbers, count: count)
     }
 
-    /// Opens a window with its archived content, or empty; nil when it may have had content that is lost.
-    private mutating func open(series: Int, span: WindowSpan) -> Int? {
+    /// Opens a window with its archived content, or empty; neither when it may have had content that is lost.
+    private mutating func open(series: Int, span: WindowSpan) -> WindowOpening {
         block.removeAll()
         switch archive.load(series: series, windowStart: span.key, into: &block) {
         case .found:
-            if let window = table.restore(series: series, span: span, block: block.view) { return window }
+            if let window = table.restore(series: series, span: span, block: block.view) { return .window(window) }
             damagedWindows += 1
-            return nil
+            return .rejected(.archiveDamaged)
         case .damaged:
             damagedWindows += 1
-            return nil
+            return .rejected(.archiveDamaged)
         case .absent: break
         }
-        if let evicted = archive.evictedThrough(series: series), evicted >= span.key { return nil }
-        return table.open(series: series, span: span, room: 0, flags: [])
+        if let evicted = archive.evictedThrough(series: series), evicted >= span.key {
+            return .rejected(.archiveEvicted)
+        }
+        return .window(table.open(series: series, span: span, room: 0, flags: []))
     }
 
     /// Closes the windows of series that have received nothing for the idle time. `now` is on the clock of
@@ -169,6 +174,12 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
             readingsHeld: table.readingsHeld, archivedBytes: archive.storedBytes,
             evictedWindows: archive.evictedWindows, damagedWindows: damagedWindows)
     }
+}
+
+/// What became of the wish for a window that is not open.
+private enum WindowOpening {
+    case window(Int)
+    case rejected(Rejection)
 }
 
 extension WindowMachine where Archive == MemoryArchive {

@@ -179,6 +179,14 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         events.rejected(rejected, payload: payload)
     }
 
+    /// Rejects a reading that an earlier run has accepted, and counted so.
+    mutating func withdraw(
+        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int
+    ) {
+        tally.accepted -= 1
+        reject(reason, record, payload, identity, series: series)
+    }
+
     /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
     public mutating func tick(now: Instant, bundleAge: Int64) {
         machine.tick(now: now)

@@ -86,6 +86,30 @@ import Testing
         #expect(second.end == .exit(78) && second.error.contains("changes from '/min' to 'Hz'"), "\(second.error)")
     }
 
+    /// What was acknowledged and can no longer become an Observation is a dead letter, not forgotten.
+    @Test func readingsOfATypeThatIsGoneAreDeadLetters() throws {
+        let folder = TemporaryFolder()
+        folder.write("m/device.json", MappingText.device)
+        folder.write("m/fhir.json", MappingText.fhir.replacing("\"instance\"", with: "\"5m\""))
+        let process = try Kymo.start([
+            "run", "--unix", folder.file("a.sock"), "--data", folder.file("data"), "--mapping", folder.file("m/"),
+        ])
+        _ = try process.addresses()
+        let client = try AckClient(folder.file("a.sock"))
+        client.send(Readings.ndjson([MappingText.reading]))
+        try Waiting.until("an acknowledgement") {
+            client.receive()
+            return client.acknowledged == 1
+        }
+        process.signal(SIGKILL)
+        _ = try process.wait()
+        let letters = ["--mapping", "reading", "--dead-letter", folder.file("dead.ndjson")]
+        let done = try run(folder, [], letters)
+        #expect(done.end == .exit(0) && done.output.isEmpty, "\(done.error)")
+        let found = try DeadLetter.read(folder.file("dead.ndjson"))
+        #expect(found.count == 1 && found.first?.text.contains("61") ?? false, "\(found)")
+    }
+
     /// Devices may belong to other shards than those that wrote the journal.
     @Test func theNumberOfShardsMayChange() throws {
         let folder = TemporaryFolder()

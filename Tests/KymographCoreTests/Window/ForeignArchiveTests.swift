@@ -62,7 +62,7 @@ private struct DictionaryArchive: ~Copyable, WindowArchive {
 
     @Test func aDamagedBlockRejectsTheReadingInsteadOfShowingAPartial() {
         let (outcome, shown, counters) = ForeignArchiveTests.reopen(damages: true)
-        #expect(outcome == .rejected(.archiveEvicted) && shown == 2)
+        #expect(outcome == .rejected(.archiveDamaged) && shown == 2)
         #expect(counters.damagedWindows == 1 && counters.openWindows == 1)
     }
 }

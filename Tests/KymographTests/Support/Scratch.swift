@@ -4,8 +4,10 @@ import Glibc
 final class Scratch {
     let path: String
 
-    init() {
-        var template = Array("/tmp/kymo-test-XXXXXX".utf8CString)
+    /// Makes one; in memory, if there is such a place, where a test would wait for the disk thousands of times.
+    init(inMemory: Bool = false) {
+        let place = inMemory && Files.exists("/dev/shm") ? "/dev/shm" : "/tmp"
+        var template = Array("\(place)/kymo-test-XXXXXX".utf8CString)
         let made = unsafe mkdtemp(&template)
         precondition(unsafe made != nil, "cannot make a directory for the test")
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

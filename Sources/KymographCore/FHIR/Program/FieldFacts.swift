@@ -23,18 +23,26 @@ struct FieldFacts: BitwiseCopyable {
     /// Readings that have something else in the place of a number, beside others that have one.
     var passedOver = 0
 
-    /// Whether `condition` holds.
+    /// The conditions that hold, a bit each: every step of the program asks for one.
+    private var conditions: UInt8 = 0
+
+    /// Whether `condition` holds, as of ``settle()``.
     @inline(__always)
-    func satisfies(_ condition: ProgramStep.Condition) -> Bool {
-        switch condition {
-        case .always: true
-        case .present: count > 0 && loss == nil
-        case .absent: count == 0 && reason < 0
-        case .explained: reason >= 0 && (count == 0 || loss != nil)
-        case .several: count > 1
-        case .charted: count > 1 && !losesSeries
-        case .uncharted: count > 1 && losesSeries
+    func satisfies(_ condition: ProgramStep.Condition) -> Bool { conditions & (1 << condition.rawValue) != 0 }
+
+    /// Ends the survey: from here on it is asked what holds.
+    @inline(__always)
+    mutating func settle() {
+        var held: UInt8 = 1 << ProgramStep.Condition.always.rawValue
+        if count > 0 && loss == nil { held |= 1 << ProgramStep.Condition.present.rawValue }
+        if count == 0 && reason < 0 { held |= 1 << ProgramStep.Condition.absent.rawValue }
+        if reason >= 0 && (count == 0 || loss != nil) { held |= 1 << ProgramStep.Condition.explained.rawValue }
+        if count > 1 {
+            held |= 1 << ProgramStep.Condition.several.rawValue
+            let chart = losesSeries ? ProgramStep.Condition.uncharted : .charted
+            held |= 1 << chart.rawValue
         }
+        conditions = held
     }
 
     /// Whether the Observation does not say all of it.

@@ -92,6 +92,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             if field.hasSeries { checkSeries(&found, field) }
             if found.isImpaired { note(found) }
             loss = loss ?? found.loss
+            found.settle()
             facts.append(found)
             let isThere = found.loss == nil && (found.count > 0 || found.reason >= 0)
             hasValue = hasValue || (isThere && !field.extras.isNote)

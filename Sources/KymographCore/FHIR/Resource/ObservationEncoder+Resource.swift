@@ -17,6 +17,7 @@ extension ObservationEncoder {
             if field.isExtended { extend(&found, field, content) }
             // A resource is about one reading: what cannot be written of it is not left out.
             if let loss = found.loss { return loss }
+            found.settle()
             facts.append(found)
         }
         if let rejection = surveyHoles(content, program, resource) { return rejection }

@@ -15,6 +15,8 @@ public struct StoredShard: ~Copyable {
     private let mappings: MappingExchange?
     /// Readings taken from the journal of an earlier run that no archived window had.
     public private(set) var replayed = 0
+    /// Those of ``replayed`` that no window took: they were rejected, as ``ShardEvents`` were told.
+    public private(set) var replayRejected = 0
 
     private struct WindowName: Hashable {
         var series: Int
@@ -61,8 +63,13 @@ public struct StoredShard: ~Copyable {
 
     private mutating func replay(_ record: JournalReader.Record, _ key: [UInt8], _ place: JournalPlace) {
         let identity = key.withByteView { SeriesKey.identity($0) }
-        guard let series = shard.machine.define(identity) else { return }
         let reading = record.reading
+        guard let series = shard.machine.define(identity) else {
+            replayed += 1
+            replayRejected += 1
+            return shard.withdraw(
+                .tooManyDevices, reading, record.payload, identity, series: record.series)
+        }
         if !shard.machine.isOpen(series: series, at: reading.instant) {
             let start = shard.machine.archiveStart(series: series, at: reading.instant)
             let name = WindowName(series: record.series, start: start)
@@ -70,8 +77,11 @@ public struct StoredShard: ~Copyable {
             archivedThrough[name] = .some(through)
             if let through, place < through { return }
         }
-        _ = shard.machine.add(series: series, reading, payload: record.payload)
         replayed += 1
+        if case .rejected(let reason) = shard.machine.add(series: series, reading, payload: record.payload) {
+            replayRejected += 1
+            shard.withdraw(reason, reading, record.payload, identity, series: record.series)
+        }
     }
 
     /// Ends the replay: from here on windows close and leave.

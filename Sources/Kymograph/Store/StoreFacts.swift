@@ -1,0 +1,67 @@
+import GRDB
+
+/// What an earlier run has left, as far as numbers go on from it.
+struct StoreFacts {
+    var lastBlock: Int64
+    var lastSeries: Int
+    var lastBundle: Int64
+    var latestWindow: Int64?
+    /// The latest start of dropped windows, by series.
+    var dropped: [Int: Int64]
+    /// The latest start of windows that were lost, of whatever series.
+    var floor: Int64?
+
+    /// Reads them.
+    ///
+    /// - Throws: ``StoreError`` when types are missing: what is stored cannot be understood.
+    init(_ db: Database) throws {
+        guard try StoredTypes.areWhole(db) else {
+            throw StoreError(.damaged, "the measurement types of stored readings are damaged")
+        }
+        lastBlock = try StoreFacts.number("journal", db) ?? 0
+        lastBundle = try StoreFacts.number("outbox", db) ?? 0
+        lastSeries = max(
+            try Int.fetchOne(db, sql: "SELECT max(number) FROM series") ?? -1, try StoreFacts.number("series", db) ?? -1
+        )
+        latestWindow = try Int64.fetchOne(db, sql: "SELECT max(start) FROM window")
+        floor = try StoreFacts.number("floor", db)
+        dropped = [:]
+        for row in try Row.fetchAll(
+            db, sql: "SELECT number, dropped_through FROM series WHERE dropped_through IS NOT NULL")
+        { dropped[row[0]] = row[1] }
+    }
+
+    /// Where SQLite keeps the last numbers of tables; a repair keeps others there, which no table may go below.
+    private static func number<Value: DatabaseValueConvertible>(_ name: String, _ db: Database) throws -> Value? {
+        try Value.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [name])
+    }
+
+    /// Rows that may have been lost beyond the last that is known.
+    private static let gap: Int64 = 1 << 20
+
+    /// Sees to it that numbers in `target` go on after those of `old`, what may have been lost included: a place in the
+    /// journal, and the progress of a sink, must never seem to be later than what comes.
+    static func keepNumbers(from old: Database?, floor: Int64?, _ target: Database) throws {
+        let others = [
+            "journal": "SELECT max(through_block) FROM window", "outbox": "SELECT max(through) FROM sink",
+            "series": "SELECT max(series) FROM window", "dead": "SELECT 0",
+        ]
+        func known(_ db: Database?, _ sql: String) -> Int64? {
+            guard let db, let value = try? Int64.fetchOne(db, sql: sql) else { return nil }
+            return value
+        }
+        var numbers = others.mapValues { _ in 0 as Int64 }
+        for (name, other) in others {
+            let used = "SELECT seq FROM sqlite_sequence WHERE name = '\(name)'"
+            let found = [known(old, used), known(old, other), known(target, other), known(target, used)]
+            let last = known(target, "SELECT max(number) FROM \(name)") ?? 0
+            numbers[name] = max(last, found.compactMap { $0 }.max() ?? 0) + gap
+        }
+        let floors = [floor, known(old, "SELECT seq FROM sqlite_sequence WHERE name = 'floor'")].compactMap { $0 }
+        numbers["floor"] = floors.max()
+        try target.execute(sql: "DELETE FROM sqlite_sequence")
+        for (name, number) in numbers {
+            try target.execute(sql: "INSERT INTO sqlite_sequence VALUES (?, ?)", arguments: [name, number])
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// How full a store is.
+public struct StoreFill: Hashable, Sendable {
+    /// Bytes of the database in use.
+    public var bytes: Int
+    /// ``StoreSettings/maxBytes``.
+    public var limit: Int
+
+    /// Percent of the limit, rounded down.
+    public var percent: Int { limit > 0 ? bytes * 100 / limit : 0 }
+
+    /// Percent at which the operator is warned.
+    public static let alarms = [50, 80]
+
+    /// The last of ``alarms`` that is reached, or 0.
+    public var alarm: Int { StoreFill.alarms.last { percent >= $0 } ?? 0 }
+}
+
+/// Warns once each time that a store's fill reaches one of ``StoreFill/alarms`` or its limit.
+struct StoreAlarm {
+    private var announced = 0
+    /// Whether old windows are being dropped to stay within the limit.
+    private var isDropping = false
+
+    /// Percent that the fill must fall below an alarm before the alarm may come again: at its edge it would come with
+    /// each commit.
+    private static let slack = 5
+
+    /// What to tell the operator of `fill`, if anything.
+    mutating func note(_ fill: StoreFill) -> String? {
+        if fill.alarm > announced {
+            announced = fill.alarm
+            return "the store uses \(fill.percent) % of store.maxBytes (\(fill.bytes) of \(fill.limit) bytes); "
+                + "when it is full, the oldest windows are dropped"
+        }
+        while announced > 0, fill.percent < announced - StoreAlarm.slack {
+            announced = StoreFill.alarms.last { $0 < announced } ?? 0
+        }
+        return nil
+    }
+
+    /// What to tell when windows begin, or no longer need, to be dropped for their size.
+    mutating func note(drops: Bool, _ fill: StoreFill) -> String? {
+        if drops, !isDropping {
+            isDropping = true
+            return "the store is full (store.maxBytes, \(fill.limit) bytes): dropping the oldest windows"
+        }
+        guard isDropping, !drops, fill.percent < 100 - StoreAlarm.slack else { return nil }
+        isDropping = false
+        return "the store has room again"
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import GRDB
+import KymographCore
+
+/// What can still be read of a damaged database, row by row.
+///
+/// A page that is damaged takes its rows with it; how many they were is often unknown. What is not certain is left out:
+/// readings without their series, series without their types. What late readings may no longer be merged into, because
+/// the archive may have lost it, is noted for ``StoreFacts/floor``.
+struct StoreSalvage {
+    let directory: StoreDirectory
+    let now: Instant
+    let lostTransactions: Int
+    private(set) var saved = 0
+    /// Rows lost by table, at least.
+    private(set) var lost: [String: Int] = [:]
+    /// Tables of which nobody knows how many rows are lost.
+    private(set) var torn: Set<String> = []
+    private(set) var floor: Int64?
+
+    init(_ directory: StoreDirectory, now: Instant, lostTransactions: Int) {
+        (self.directory, self.now, self.lostTransactions) = (directory, now, lostTransactions)
+    }
+
+    /// Copies everything into `target`, whose tables are empty.
+    mutating func run(into target: Database) throws {
+        let tables = try SalvagedTable.all(of: target)
+        guard let source = try open() else {
+            for table in tables { torn.insert(table.name) }
+            return try finish(nil, target)
+        }
+        defer { try? source.close() }
+        // Without a transaction, which the first error would end.
+        try source.unsafeRead { old in
+            for table in tables { try copy(table, old, target) }
+            try finish(old, target)
+        }
+    }
+
+    /// The damaged database, or nil when not even its first page can be read.
+    private func open() throws -> DatabaseQueue? {
+        guard FileSystem.target(directory.database) != nil,
+            let configuration = try? StorePages.configuration(salvages: true),
+            let source = try? DatabaseQueue(path: directory.database, configuration: configuration),
+            let version = try? source.read({ try Int.fetchOne($0, sql: "PRAGMA user_version") })
+        else { return nil }
+        guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory) }
+        return source
+    }
+
+    // MARK: Rows
+
+    private mutating func copy(_ table: SalvagedTable, _ old: Database, _ target: Database) throws {
+        guard !table.isKeyed else { return try copyKeyed(table, old, target) }
+        var after = Int64(-1)
+        while true {
+            do {
+                let rows = try Row.fetchCursor(old, sql: table.selection, arguments: [after])
+                while let row = try rows.next() {
+                    after = row[0]
+                    try insert(Array(row.databaseValues.dropFirst()), table, target)
+                }
+                return
+            } catch is DatabaseError {
+                guard let next = skip(table, after, old) else { return }
+                after = next
+            }
+        }
+    }
+
+    /// The number after which reading may go on, after row `after` was the last; nil when there is nothing more.
+    private mutating func skip(_ table: SalvagedTable, _ after: Int64, _ old: Database) -> Int64? {
+        func seek(_ number: Int64) -> SeekResult {
+            do {
+                return try Int64.fetchOne(old, sql: table.seek, arguments: [number]).map { .row($0) } ?? .nothing
+            } catch {
+                return .unreadable
+            }
+        }
+        switch seek(after + 1) {
+        case .nothing: return nil
+        case .row(let number):
+            // The row is there, and its body is not.
+            lost[table.name, default: 0] += 1
+            return number
+        case .unreadable: break
+        }
+        torn.insert(table.name)
+        var step: Int64 = 1
+        while case .unreadable = seek(after + step) {
+            guard step < 1 << 60 else { return nil }
+            step *= 2
+        }
+        var (low, high) = (after + step / 2, after + step)
+        while high - low > 1 {
+            let middle = low + (high - low) / 2
+            if case .unreadable = seek(middle) { low = middle } else { high = middle }
+        }
+        return high - 1
+    }
+
+    /// Tables without row numbers are small: from the beginning to the first damage, and from the end to the last.
+    private mutating func copyKeyed(_ table: SalvagedTable, _ old: Database, _ target: Database) throws {
+        for order in ["ASC", "DESC"] {
+            do {
+                let rows = try Row.fetchCursor(old, sql: table.ordered(order))
+                while let row = try rows.next() { try insert(Array(row.databaseValues), table, target) }
+                return
+            } catch is DatabaseError {
+                torn.insert(table.name)
+            }
+        }
+    }
+
+    private mutating func insert(_ values: [DatabaseValue], _ table: SalvagedTable, _ target: Database) throws {
+        do {
+            if table.name != "window", let place = table.body, !SalvagedTable.isWhole(values, bodyAt: place) {
+                lost[table.name, default: 0] += 1
+                return try quarantine(values, table, place, target)
+            }
+            try target.cachedStatement(sql: table.insertion).execute(arguments: StatementArguments(values))
+            saved += target.changesCount
+        } catch let error as DatabaseError {
+            throw SalvageFailure(error: error)
+        }
+    }
+
+    private func quarantine(_ values: [DatabaseValue], _ table: SalvagedTable, _ body: Int, _ db: Database) throws {
+        let number = Int64.fromDatabaseValue(values[0]) ?? 0
+        try db.execute(
+            sql: "INSERT INTO quarantine (at, place, body) VALUES (?, ?, ?)",
+            arguments: [now.nanoseconds, "\(table.name) \(number)", values[body]])
+    }
+
+    // MARK: What depends on several tables
+
+    private mutating func finish(_ old: Database?, _ target: Database) throws {
+        if try !StoredTypes.areWhole(target) { try dropUntyped(target) }
+        let orphans = "DELETE FROM window WHERE series NOT IN (SELECT number FROM series)"
+        try target.execute(sql: orphans)
+        lost["window", default: 0] += target.changesCount
+        saved -= target.changesCount
+        floor = try safeFloor(old, target)
+        try StoreFacts.keepNumbers(from: old, floor: floor, target)
+    }
+
+    /// Without all types nobody knows what readings mean.
+    private mutating func dropUntyped(_ target: Database) throws {
+        torn.insert("type")
+        for table in ["journal", "window", "series", "type"] {
+            let count = try Int.fetchOne(target, sql: "SELECT count(*) FROM \(table)") ?? 0
+            try target.execute(sql: "DELETE FROM \(table)")
+            lost[table, default: 0] += count
+            saved -= count
+        }
+    }
+
+    /// The start through which windows may have been archived that are lost.
+    private func safeFloor(_ old: Database?, _ target: Database) throws -> Int64? {
+        let isSafe = ["window", "series", "type"].allSatisfy { !torn.contains($0) && lost[$0, default: 0] == 0 }
+        // What was in lost transactions may be newer than all that is known.
+        guard lostTransactions == 0 else { return now.nanoseconds }
+        guard !isSafe else { return nil }
+        let latest = "SELECT max(start) FROM window"
+        // The index may know of windows that the table has lost.
+        guard let old, let known = try? Int64.fetchOne(old, sql: latest) else { return now.nanoseconds }
+        return max(known, try Int64.fetchOne(target, sql: latest) ?? .min)
+    }
+
+    /// What was saved and lost, and what follows.
+    var summary: String {
+        let certain = lost.filter { $0.value > 0 && !torn.contains($0.key) }.map { "\($0.value) of \($0.key)" }
+        let parts = certain.sorted() + torn.sorted().map { "an unknown number of \($0)" }
+        var text = "saved \(saved) rows, lost \(parts.isEmpty ? "none" : parts.joined(separator: ", "))"
+        if lostTransactions > 0 { text += ", and lost \(lostTransactions) transactions" }
+        text += "; the damaged database is \(directory.damaged)"
+        if let floor {
+            let time = Date(timeIntervalSince1970: Double(floor) / 1e9).ISO8601Format()
+            text += "; readings until \(time) whose windows are not in the archive are rejected, because their windows "
+            text += "may have been there"
+        }
+        return text
+    }
+}
+
+/// What looking for a row by its number gave.
+private enum SeekResult {
+    case row(Int64), nothing, unreadable
+}
+
+/// An error of the new database, which nothing can be done about.
+struct SalvageFailure: Error {
+    var error: DatabaseError
+}

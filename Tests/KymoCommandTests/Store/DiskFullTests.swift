@@ -1,0 +1,128 @@
+import CommandSupport
+import Glibc
+import KymographTestKit
+import Testing
+
+/// The disk fills up and gets room again, over and over: nothing that was acknowledged is lost, and it goes on by
+/// itself.
+@Suite(.serialized) struct DiskFullTests {
+    static let rounds = SharedMaterial.environment["KYMO_TORTURE"].flatMap(Int.init) ?? 50
+
+    @Test(.enabled(if: SmallDisk.canMount, "needs the right to mount a tmpfs"))
+    func aFullDiskIsWaitedFor() throws {
+        let folder = TemporaryFolder()
+        let disk = try SmallDisk(folder.file("disk"), megabytes: 8)
+        let process = try Kymo.start(
+            [
+                "run", "--unix", folder.file("k.sock"), "--data", disk.file("data"), "--out", folder.file("out"),
+            ] + CrashTests.windows)
+        _ = try process.addresses()
+        let client = try AckClient(folder.file("k.sock"))
+        let lines = CrashTests.lines(seed: 9, count: DiskFullTests.rounds * 120)
+        var sent = 0
+        func send(_ count: Int) {
+            let next = min(sent + count, lines.count)
+            client.send(Readings.ndjson(Array(lines[sent..<next])))
+            sent = next
+        }
+        for round in 0..<DiskFullTests.rounds {
+            send(40)
+            disk.fill()
+            send(60)
+            usleep(UInt32(20_000 + round % 7 * 10_000))
+            client.receive()
+            disk.empty()
+            try Waiting.until("round \(round): \(client.acknowledged) of \(sent); \(process.errorText.suffix(300))") {
+                client.receive()
+                return client.acknowledged == sent
+            }
+        }
+        send(lines.count)
+        let done = try process.terminate()
+        #expect(done.end == .exit(0), "\(done.error.suffix(500))")
+        #expect(
+            done.error.contains("make room; waiting") && done.error.contains("takes data again"),
+            "\(done.error.suffix(500))")
+        try compare(folder, lines, windows: CrashTests.windows)
+    }
+
+    /// The store's own limit: sinks that take bundles again make room, old windows go, and the operator is told.
+    @Test func theLimitOfTheStore() throws {
+        let folder = TemporaryFolder()
+        let devices = (0..<60).map { "watch-\($0)" }
+        let lines = (0..<400).flatMap { second in
+            devices.map { Readings.heartRate(second: second, value: 50 + (second * 37 + $0.count) % 90, device: $0) }
+        }
+        let done = try Kymo.run(
+            [
+                "run", "--stdin", "--data", folder.file("data"), "--window", "1s", "--lateness", "0s", "--out",
+                folder.file("out"),
+            ], environment: ["KYMO_STORE_MAX_BYTES": "\(2 << 20)"], input: .bytes(Readings.ndjson(lines)))
+        #expect(done.end == .exit(0) && done.balance?.accepted == lines.count, "\(done.error.suffix(600))")
+        for part in ["% of store.maxBytes", "dropping the oldest windows"] {
+            #expect(done.error.contains(part), "\(part): \(done.error.suffix(900))")
+        }
+        try compare(folder, lines, windows: ["--window", "1s", "--lateness", "0s"])
+    }
+
+    /// Bundles that no sink takes fill the store: senders wait, until the sink goes on.
+    @Test func aSinkThatDoesNotTakeIsWaitedFor() throws {
+        let folder = TemporaryFolder()
+        let lines = (0..<12_000).map { Readings.heartRate(second: $0 / 8, value: 50 + $0 % 90, device: "w-\($0 % 8)") }
+        let windows = ["--window", "1s", "--lateness", "0s"]
+        let process = try Kymo.start(
+            ["run", "--stdin", "--data", folder.file("data")] + windows,
+            environment: ["KYMO_STORE_MAX_BYTES": "\(1 << 20)", "KYMO_OUTPUT_MAX_ENTRIES": "1"],
+            input: .bytes(Readings.ndjson(lines)), output: .pipe)
+        try process.waitForError("has reached its limit")
+        let output = process.outputPipe?.readAll() ?? []
+        let done = try process.finish()
+        #expect(done.end == .exit(0) && done.error.contains("takes data again"), "\(done.error.suffix(600))")
+        let oracle = try Kymo.run(["run", "--stdin", "--ephemeral"] + windows, input: .bytes(Readings.ndjson(lines)))
+        var (expected, found) = (BundleReader(), BundleReader())
+        try expected.read(ndjson: oracle.output)
+        try found.read(ndjson: output)
+        #expect(found.differences(from: expected, ignoring: ["status"]).prefix(5) == [])
+    }
+
+    /// The same content as without any trouble.
+    private func compare(_ folder: TemporaryFolder, _ lines: [String], windows: [String]) throws {
+        let oracle = try Kymo.run(["run", "--stdin", "--ephemeral"] + windows, input: .bytes(Readings.ndjson(lines)))
+        var (expected, found) = (BundleReader(), BundleReader())
+        try expected.read(ndjson: oracle.output)
+        for name in Files.names(folder.file("out")) { try found.read(ndjson: Files.read(folder.file("out/\(name)"))) }
+        #expect(found.differences(from: expected, ignoring: ["status"]).prefix(5) == [])
+    }
+}
+
+/// A tmpfs of a few megabytes, gone with its last reference.
+final class SmallDisk {
+    private let path: String
+
+    /// Whether this process may mount one.
+    static let canMount: Bool = {
+        let folder = TemporaryFolder()
+        return (try? SmallDisk(folder.file("disk"), megabytes: 1)) != nil
+    }()
+
+    init(_ path: String, megabytes: Int) throws {
+        self.path = path
+        unsafe mkdir(path, 0o700)
+        let mounted = try ChildProcess("mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", path]).wait()
+        guard mounted == .exit(0) else { throw WaitError(description: "cannot mount a tmpfs at \(path)") }
+    }
+
+    deinit { _ = try? ChildProcess("umount", ["-l", path]).wait() }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Takes all the room there is.
+    func fill() {
+        guard let file = try? OpenFile(creating: file("filler")) else { return }
+        let block = [UInt8](repeating: 7, count: 4_096)
+        while file.write(block) {}
+    }
+
+    /// Gives it back.
+    func empty() { unsafe unlink(file("filler")) }
+}

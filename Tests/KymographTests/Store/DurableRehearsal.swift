@@ -1,0 +1,56 @@
+@testable import Kymograph
+import KymographCore
+import KymographTestKit
+
+/// The durable pipeline without threads, sockets or clock: lane, shard, store and sink take turns in the test.
+struct DurableRehearsal: ~Copyable {
+    let record = PipelineRehearsal.Record()
+    let store: any ShardStore
+    private var lane: ReadingLane
+    private var shard: StoredShard
+    private let now: Instant
+
+    static let start = Instant(seconds: 1_900_000_000)
+
+    init(set: MappingSet, store: any ShardStore, settings: WindowSettings = WindowSettings()) {
+        self.store = store
+        now = DurableRehearsal.start
+        let ring = Ring(capacity: 1 << 14)
+        lane = ReadingLane(
+            set: set,
+            inputs: [LaneInput(templates: set.templates(of: set.mappings), context: SourceContext())],
+            limits: ScanLimits(), router: ReadingRouter(rings: [ring], maxDevices: 1_000, maxSeries: 1_000),
+            events: record)
+        let encoder = ObservationEncoder(
+            types: set.types, templates: set.fhirTemplates, options: ObservationOptions(), digest: .openSSL)
+        shard = StoredShard(
+            number: 0, rings: [ring], types: set.types, settings: settings,
+            bundles: BundleWriter(encoder, maxEntries: 20), events: record, store: store)
+    }
+
+    /// Takes what an earlier run has left with `replay`, and begins to receive.
+    mutating func begin(_ replay: (inout StoredShard) -> Void) {
+        replay(&shard)
+        shard.beginReceiving(now: now)
+    }
+
+    /// Takes a line.
+    mutating func take(_ line: [UInt8]) {
+        let storage = PaddedBytes(copying: line)
+        lane.datagram(storage.view, source: 0, received: now)
+    }
+
+    /// Hands over what was taken, which is durable then.
+    mutating func handOver() {
+        lane.batchEnd()
+        while shard.step(now: now) > 0 {}
+        shard.tick(now: now, bundleAge: 0)
+        shard.handOver(now: now, isQuiet: true)
+    }
+
+    /// Closes and hands over everything.
+    mutating func drain() {
+        lane.batchEnd()
+        shard.drain(now: now)
+    }
+}

@@ -1,0 +1,71 @@
+import KymographCore
+
+/// A store in memory that keeps what a real one would, for runs that are too many for a disk. Used by one thread only.
+final class MemoryShardStore: ShardStore, @unchecked Sendable {
+    private struct WindowName: Hashable {
+        var series: Int
+        var start: Instant
+    }
+
+    private var numbers: [[UInt8]: Int] = [:]
+    private var keys: [Int: [UInt8]] = [:]
+    private var windows: [WindowName: ClosedWindow] = [:]
+    private var journal: [JournalBlock] = []
+    private var lastBlock: Int64 = 0
+    /// Whether it fails to find closed windows, as a fault would: what the tests must notice.
+    private let forgets: Bool
+    private(set) var latestAtStart = Instant.distantPast
+    /// All bundles, one a line.
+    private(set) var output: [UInt8] = []
+
+    init(forgets: Bool = false) { self.forgets = forgets }
+
+    func number(of key: [UInt8]) -> (number: Int, isNew: Bool) {
+        if let known = numbers[key] { return (known, false) }
+        numbers[key] = numbers.count
+        return (numbers.count - 1, true)
+    }
+
+    func nextBlock() -> Int64 {
+        lastBlock += 1
+        return lastBlock
+    }
+
+    var upcomingBlock: Int64 { lastBlock + 1 }
+
+    func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
+        guard !forgets, let window = windows[WindowName(series: series, start: windowStart)] else { return .absent }
+        writer.append(window.block)
+        return .found
+    }
+
+    func archivedThrough(series: Int, windowStart: Instant) -> JournalPlace? {
+        windows[WindowName(series: series, start: windowStart)]?.through
+    }
+
+    func droppedThrough(series: Int) -> Instant? { nil }
+
+    func submit(_ unit: ShardUnit) {
+        for series in unit.series { keys[series.number] = series.key }
+        for window in unit.windows {
+            let name = WindowName(series: window.series, start: window.start)
+            if window.block.isEmpty { windows[name]?.through = window.through } else { windows[name] = window }
+        }
+        if let block = unit.journal { journal.append(block) }
+        if let needed = unit.needed { journal.removeAll { $0.number < needed } }
+        for bundle in unit.bundles { output += bundle + [0x0A] }
+    }
+
+    // MARK: A restart
+
+    /// Forgets what was never handed over: series that were numbered only.
+    func restart() {
+        numbers = numbers.filter { keys[$0.value] != nil }
+        latestAtStart = windows.keys.map(\.start).max() ?? .distantPast
+    }
+
+    /// Gives `shard` the journal.
+    func replay(into shard: inout StoredShard) {
+        for block in journal { precondition(shard.replay(block) { keys[$0] }) }
+    }
+}
