@@ -22,13 +22,19 @@ public struct ServerSettings: Sendable {
     public var identity: ResourceIdentityMode?
     /// How the server learns who asks.
     public var authorization = Authorization.none
-    /// Secrets, each in a file that nobody else can read.
+    /// File of the bearer token; like all secrets, one that nobody else can read.
     public var tokenFile: String?
+    /// User of basic authorization.
     public var user: String?
+    /// File of that user's password.
     public var passwordFile: String?
+    /// Client of OAuth 2 and SMART Backend Services.
     public var clientID: String?
+    /// File of the client's secret.
     public var secretFile: String?
+    /// File of the client's private key, PEM.
     public var keyFile: String?
+    /// `kid` of that key in the registered key set.
     public var keyID: String?
     /// Scopes to ask for.
     public var scope: String?
@@ -36,8 +42,9 @@ public struct ServerSettings: Sendable {
     public var tokenURL: String?
     /// Authorities to trust in place of the system's.
     public var caFile: String?
-    /// What the server is shown of us.
+    /// File of the certificate that the server is shown.
     public var certificateFile: String?
+    /// File of that certificate's key; nil when it is in the same file.
     public var certificateKeyFile: String?
     /// Whether bodies are sent compressed.
     public var gzip = false
