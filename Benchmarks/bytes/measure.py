@@ -26,7 +26,7 @@ def run(lines, name, settings):
     with open(path(name + ".yaml"), "w", encoding="utf-8") as file:
         file.write(settings.replace("OUT", path(name)))
     with open(lines, "rb") as stdin:
-        subprocess.run([KYMO, "run", "--stdin", "--config", path(name + ".yaml")], stdin=stdin,
+        subprocess.run([KYMO, "run", "--stdin", "--ephemeral", "--config", path(name + ".yaml")], stdin=stdin,
                        stderr=subprocess.DEVNULL, check=True)
     files = [os.path.join(path(name), entry) for entry in sorted(os.listdir(path(name)))]
     return files, sum(os.path.getsize(entry) for entry in files)

@@ -36,7 +36,7 @@ def engines(kymo, rival, folder):
     ours = os.path.join(folder, "ours")
     theirs = os.path.join(folder, "rival.ndjson")
     return {
-        "kymo": ([kymo, "run", "--stdin", "--mapping", mapping, "--window", "5m", "--lateness", "30s", "--format", "ndjson",
+        "kymo": ([kymo, "run", "--stdin", "--ephemeral", "--mapping", mapping, "--window", "5m", "--lateness", "30s", "--format", "ndjson",
                   "--out", ours], ours, {}),
         "python+orjson": ([python, os.path.join(rival, "py_stdin.py"), theirs], theirs,
                           {"LIB": "orjson", "PYTHONDONTWRITEBYTECODE": "1"}),

@@ -70,7 +70,7 @@ def our_run(folder, kymo, mapping, rate, seconds):
     count = int(rate * seconds)
     write_workload(workload, count)
     process = subprocess.Popen(
-        [kymo, "run", "--udp", f"127.0.0.1:{port}", "--mapping", mapping, "--window", "5m", "--lateness", "30s",
+        [kymo, "run", "--ephemeral", "--udp", f"127.0.0.1:{port}", "--mapping", mapping, "--window", "5m", "--lateness", "30s",
          "--out", os.path.join(folder, "out")], stderr=subprocess.PIPE, text=True)
     time.sleep(1)
     sender = subprocess.run([os.path.join(folder, "udpsend"), workload, port, str(int(rate))],

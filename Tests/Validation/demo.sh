@@ -13,7 +13,7 @@ cleanup() {
 trap cleanup EXIT
 
 echo "== kymo listens on UDP and on a Unix socket, with 5-minute windows"
-"$kymo" run --udp 127.0.0.1:5757 --unix "$out/kymo.sock" --lateness 30s --out "$out/bundles" \
+"$kymo" run --udp 127.0.0.1:5757 --unix "$out/kymo.sock" --lateness 30s --out "$out/bundles" --data "$out/data" \
     --dead-letter "$out/dead.ndjson" 2>"$out/log" &
 running=$!
 for _ in $(seq 50); do [ -S "$out/kymo.sock" ] && break; sleep 0.1; done

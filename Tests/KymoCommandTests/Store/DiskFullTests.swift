@@ -65,26 +65,6 @@ import Testing
         try compare(folder, lines, windows: ["--window", "1s", "--lateness", "0s"])
     }
 
-    /// Bundles that no sink takes fill the store: senders wait, until the sink goes on.
-    @Test func aSinkThatDoesNotTakeIsWaitedFor() throws {
-        let folder = TemporaryFolder()
-        let lines = (0..<12_000).map { Readings.heartRate(second: $0 / 8, value: 50 + $0 % 90, device: "w-\($0 % 8)") }
-        let windows = ["--window", "1s", "--lateness", "0s"]
-        let process = try Kymo.start(
-            ["run", "--stdin", "--data", folder.file("data")] + windows,
-            environment: ["KYMO_STORE_MAX_BYTES": "\(1 << 20)", "KYMO_OUTPUT_MAX_ENTRIES": "1"],
-            input: .bytes(Readings.ndjson(lines)), output: .pipe)
-        try process.waitForError("has reached its limit")
-        let output = process.outputPipe?.readAll() ?? []
-        let done = try process.finish()
-        #expect(done.end == .exit(0) && done.error.contains("takes data again"), "\(done.error.suffix(600))")
-        let oracle = try Kymo.run(["run", "--stdin", "--ephemeral"] + windows, input: .bytes(Readings.ndjson(lines)))
-        var (expected, found) = (BundleReader(), BundleReader())
-        try expected.read(ndjson: oracle.output)
-        try found.read(ndjson: output)
-        #expect(found.differences(from: expected, ignoring: ["status"]).prefix(5) == [])
-    }
-
     /// The same content as without any trouble.
     private func compare(_ folder: TemporaryFolder, _ lines: [String], windows: [String]) throws {
         let oracle = try Kymo.run(["run", "--stdin", "--ephemeral"] + windows, input: .bytes(Readings.ndjson(lines)))
