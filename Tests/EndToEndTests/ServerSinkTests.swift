@@ -65,6 +65,30 @@ struct ServerSinkTests {
         try await check(server, ServerSinkTests.lines)
     }
 
+    /// Bundles that the server does not take, and later its receipts, fill the store: senders wait until there is room.
+    @Test func aServerThatDoesNotTakeIsWaitedFor() async throws {
+        let server = try FHIRServer()
+        try await server.waitUntilReady()
+        try await server.makeFaults(["503": 1])
+        let folder = TemporaryFolder()
+        let lines = (0..<12_000).map { Readings.heartRate(second: $0 / 6, value: 50 + $0 % 90, device: "w-\($0 % 6)") }
+        let run = try Kymo.start(
+            [
+                "run", "--stdin", "--data", folder.file("data"), "--out", "none", "--server", server.base,
+                "--server-identity", "create", "--window", "1s", "--lateness", "0s",
+            ],
+            environment: ["KYMO_STORE_MAX_BYTES": "\(1 << 20)", "KYMO_OUTPUT_MAX_ENTRIES": "8"],
+            input: .bytes(Readings.ndjson(lines)))
+        try run.waitForError("has reached its limit")
+        try await server.makeFaults([:])
+        let done = try run.finish(seconds: 300)
+        #expect(done.end == .exit(0) && done.error.contains("takes data again"), "\(done.error.suffix(600))")
+        #expect(!done.error.contains("bundles wait in"), "\(done.error.suffix(600))")
+        let stats = try await server.stats()
+        #expect(stats["identifier_dups"] == .number("0"), "\(stats)")
+        #expect(stats["resources"]?["Observation"] == .number("12000"), "\(stats)")
+    }
+
     /// Killed again and again while bundles are under way.
     @Test func killedWhileDelivering() async throws {
         let server = try FHIRServer()

@@ -41,7 +41,7 @@ struct StoreRetention {
         while bytes >= settings.maxBytes {
             let dropped = try store.pool.write { try dropOldest($0, before: .max) }
             store.noteDropped(dropped)
-            guard !dropped.isEmpty else { throw full(store) }
+            if dropped.isEmpty, try store.pool.write({ try dropReceipts($0) }) == 0 { throw full(store) }
             alarm.note(drops: true, store.fill).map(store.watch.note)
             bytes = try store.pool.read { try StoreRetention.used($0) }
         }
@@ -70,7 +70,22 @@ struct StoreRetention {
         try db.cachedStatement(sql: "DELETE FROM dead WHERE number <= (SELECT max(number) FROM dead) - ?").execute(
             arguments: [StoreRetention.mostLetters])
         guard settings.archiveAge > 0 else { return [:] }
-        return try dropOldest(db, before: now.nanoseconds &- settings.archiveAge)
+        let limit = now.nanoseconds &- settings.archiveAge
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM receipt WHERE number IN
+                    (SELECT number FROM (SELECT number, at FROM receipt ORDER BY number LIMIT ?2) WHERE at < ?1)
+                """
+        ).execute(arguments: [limit, StoreRetention.most])
+        return try dropOldest(db, before: limit)
+    }
+
+    /// Drops the oldest receipts, which are the proof of windows that are gone by now; gives how many.
+    private func dropReceipts(_ db: Database) throws -> Int {
+        try db.execute(
+            sql: "DELETE FROM receipt WHERE number IN (SELECT number FROM receipt ORDER BY number LIMIT ?)",
+            arguments: [StoreRetention.most])
+        return db.changesCount
     }
 
     private func dropOldest(_ db: Database, before limit: Int64) throws -> [Int: Int64] {
