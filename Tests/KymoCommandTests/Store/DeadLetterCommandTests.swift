@@ -97,6 +97,27 @@ import Testing
         #expect(try run.command("ledger", "--verify").end == .exit(0))
     }
 
+    /// What a server refused goes back to the outbox, byte by byte.
+    @Test(arguments: [false, true])
+    func entries(isRunning: Bool) throws {
+        let run = StoredRun()
+        try run.run(Readings.heartRates(5))
+        try run.change(
+            """
+            INSERT INTO dead (at, kind, reason, source, detail, codec, key_id, checksum, body)
+            SELECT 1, 'entry', 'invalidValue', 'fhir', 'Observation/1: 422', codec, key_id, checksum, body FROM window
+            """)
+        let instance = isRunning ? try Kymo.start(Self.arguments(run)) : nil
+        _ = try instance?.addresses()
+        let number = try run.json("dead", "list", "--format", "ndjson")["number"]?.integer ?? 0
+        let replay = try Kymo.run(["dead", "replay", "\(number)", "--data", run.data])
+        #expect(replay.end == .exit(0) && replay.error.contains("0 payloads and 1 entries"), "\(replay.error)")
+        _ = try instance?.terminate()
+        #expect(try run.json("status", "--format", "json")["store"]?["outboxRows"]?.integer == 1)
+        #expect(try run.value("SELECT outbox.body = dead.body FROM outbox, dead") == 1)
+        #expect(try run.command("dead", "list").lines.count == 1)
+    }
+
     private static func arguments(_ run: StoredRun) -> [String] {
         [
             "run", "--unix", run.folder.file("a.sock"), "--data", run.data, "--out", run.output, "--format", "ndjson",
