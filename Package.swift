@@ -77,7 +77,7 @@ let package = Package(
         .testTarget(
             name: "KymoCommandTests",
             dependencies: [
-                "kymo", "CommandSupport", "KymographTestKit", "KymographCore",
+                "kymo", "CommandSupport", "CKymographPages", "KymographTestKit", "KymographCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),

@@ -1,6 +1,7 @@
 #include "CKymographPages.h"
 
 #include <CKymographLinux.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <string.h>
 
@@ -109,16 +110,25 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, in
     return code;
 }
 
-int kymo_pages_register(void) {
+static int registered = SQLITE_ERROR;
+
+static void register_once(void) {
     original = sqlite3_vfs_find(0);
-    if (!original) return SQLITE_ERROR;
+    if (!original) return;
     // Of the original's functions only xOpen looks at the VFS that it is called with.
     vfs = *original;
     vfs.zName = "kymo-pages";
     vfs.szOsFile = original->szOsFile + (int)sizeof(struct page_file);
     vfs.xOpen = open_file;
     vfs.pNext = 0;
-    return sqlite3_vfs_register(&vfs, 1);
+    registered = sqlite3_vfs_register(&vfs, 1);
+}
+
+int kymo_pages_register(void) {
+    // A second registration would take this VFS for the one below it, and call itself for ever.
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_once);
+    return registered;
 }
 
 int kymo_pages_reserve(struct sqlite3 *database) {

@@ -116,7 +116,9 @@ struct DeadDiscard: ParsableCommand {
         let directory = try store.directory()
         let letters = try selection.letters(try StoreReader.opened(directory))
         try StandardError.translating { () throws(PipelineError) in
-            try DeadLetterChange.make(ControlRequest(.discard, letters: letters.map(\.number)), directory)
+            try DeadLetterChange.make(ControlRequest(.discard, letters: letters.map(\.number)), directory) {
+                StandardError.write("kymo: \($0)\n")
+            }
         }
         StandardError.write("kymo: discarded \(letters.count) dead letters\n")
     }

@@ -46,7 +46,9 @@ struct DeadReplay: ParsableCommand {
 
     private func change(_ command: ControlRequest.Command, _ letters: [StoredLetter], _ directory: String) throws {
         let request = ControlRequest(command, letters: letters.map(\.number))
-        try StandardError.translating { () throws(PipelineError) in try DeadLetterChange.make(request, directory) }
+        try StandardError.translating { () throws(PipelineError) in
+            try DeadLetterChange.make(request, directory) { StandardError.write("kymo: \($0)\n") }
+        }
     }
 
     /// To the sockets that the letters came from.

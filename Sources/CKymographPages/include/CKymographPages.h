@@ -11,8 +11,8 @@
 
 struct sqlite3;
 
-/// Makes the VFS with checksums the one that all databases of the process are opened with. Call it once, before the
-/// first is opened. Returns a result code of SQLite.
+/// Makes the VFS with checksums the one that all databases of the process are opened with. Call it before the first is
+/// opened; later calls do nothing. Returns a result code of SQLite.
 int kymo_pages_register(void);
 
 /// Reserves room for the checksum in the pages of a database that has none yet. Returns a result code of SQLite.

@@ -71,7 +71,10 @@ extension StoreReader {
 /// Changes dead letters of a store.
 public enum DeadLetterChange {
     /// Carries out `request`: by the instance that uses `directory`, or in the directory itself when there is none.
-    public static func make(_ request: ControlRequest, _ directory: String) throws(PipelineError) {
+    /// `notes` takes what the operator should know, such as that the store had to be repaired.
+    public static func make(
+        _ request: ControlRequest, _ directory: String, notes: @escaping @Sendable (String) -> Void
+    ) throws(PipelineError) {
         if ControlClient.isRunning(directory) {
             guard let answer = ControlClient.ask(request, directory) else {
                 throw PipelineError(
@@ -86,6 +89,7 @@ public enum DeadLetterChange {
             do throws(StoreError) {
                 let store = try Store(path: directory)
                 defer { store.close() }
+                store.watch.begin(note: notes) { notes($0.message) }
                 return try store.apply(change)
             } catch {
                 guard error.kind == .inUse, attempt < 200 else { throw PipelineError(error) }
@@ -98,10 +102,18 @@ public enum DeadLetterChange {
 extension Store {
     /// Makes a change at once: nothing else may use the store.
     fileprivate func apply(_ change: LetterChange) throws(StoreError) {
+        let missing: Int
         do {
-            _ = try pool.write { try change.apply(WallClock.now(), $0) }
+            missing = try pool.write { db in
+                let missing = try change.missing(db)
+                _ = try change.apply(WallClock.now(), db)
+                return missing
+            }
         } catch {
             throw StoreError(error, "write to", directory.path)
         }
+        guard missing > 0 else { return }
+        throw StoreError(
+            .unusable, "\(missing) of the letters are no longer in \(directory.path); see 'kymo dead list'")
     }
 }

@@ -17,6 +17,19 @@ extension LetterChange {
         }
     }
 
+    /// How many of its letters are not in the store.
+    func missing(_ db: Database) throws -> Int {
+        let numbers =
+            switch self {
+            case .noteReplayed(let numbers), .deliver(let numbers): numbers
+            // What is gone need not be discarded.
+            case .discard: [Int64]()
+            }
+        return try numbers.count { number in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM dead WHERE number = ?", arguments: [number]) == 0
+        }
+    }
+
     /// Whether the change has been made, or there is nothing to change.
     func isDone(_ db: Database) throws -> Bool {
         let (numbers, open) =

@@ -118,6 +118,24 @@ import Testing
         #expect(try run.command("dead", "list").lines.count == 1)
     }
 
+    /// A page that another program has written looks as if the disk had changed it: the store is repaired, says so, and
+    /// what was put into quarantine is not said to be replayed.
+    @Test(.enabled(if: SharedMaterial.canRunPython, "needs Python"))
+    func lettersFromOutsideAreNotTrusted() throws {
+        let run = StoredRun()
+        try run.run(Readings.heartRates(5))
+        try run.changeFromOutside(
+            """
+            INSERT INTO dead (at, kind, reason, source, detail, codec, key_id, checksum, body)
+            SELECT 1, 'entry', 'invalidValue', 'fhir', 'x', codec, key_id, checksum, body FROM window
+            """)
+        let number = try run.json("dead", "list", "--format", "ndjson")["number"]?.integer ?? 0
+        let replay = try Kymo.run(["dead", "replay", "\(number)", "--data", run.data])
+        #expect(replay.end != .exit(0) && replay.error.contains("no longer in"), "\(replay.error)")
+        #expect(replay.error.contains("repaired"), "\(replay.error)")
+        #expect(try run.json("status", "--format", "json")["store"]?["windows"]?.integer == 1)
+    }
+
     private static func arguments(_ run: StoredRun) -> [String] {
         [
             "run", "--unix", run.folder.file("a.sock"), "--data", run.data, "--out", run.output, "--format", "ndjson",

@@ -1,3 +1,4 @@
+import CKymographPages
 import CommandSupport
 import GRDB
 import KymographTestKit
@@ -27,11 +28,21 @@ struct StoredRun {
         try JSONTree(parsing: try Kymo.run(arguments + ["--data", data]).output)
     }
 
-    /// Changes the database as only a fault, or a forger, would.
+    /// Changes the database as a forger would who knows its format: the pages keep their checksums.
     func change(_ sql: String) throws {
+        guard kymo_pages_register() == 0 else { throw WaitError(description: "no checksums of pages") }
         let queue = try DatabaseQueue(path: "\(data)/kymo.sqlite")
         try queue.write { try $0.execute(sql: sql) }
         try queue.close()
+    }
+
+    /// Changes the database in pages without checksums, as other programs do unless they are told, in a process of its
+    /// own: within one, all databases are opened in the same way.
+    func changeFromOutside(_ sql: String) throws {
+        let code =
+            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit(); c.close()"
+        let end = try ChildProcess(SharedMaterial.python, ["-c", code, "\(data)/kymo.sqlite", sql]).wait()
+        guard end == .exit(0) else { throw WaitError(description: "the change failed") }
     }
 
     /// The number that a query of the database gives.
