@@ -19,7 +19,7 @@ struct ServerSinkTests {
     }
 
     /// What the server has, against a run that writes to standard output.
-    private func check(_ server: FHIRServer, _ lines: [String]) async throws {
+    private func check(_ server: FHIRServer, _ lines: [String], devices: Int = 6) async throws {
         let oracle = try Kymo.run(["run", "--stdin", "--window", "1m"], input: .bytes(Readings.ndjson(lines)))
         var expected = BundleReader()
         try expected.read(ndjson: oracle.output)
@@ -27,7 +27,7 @@ struct ServerSinkTests {
         #expect(stats["identifier_dups"] == .number("0"), "\(stats)")
         #expect(stats["observation_key_dups"] == .number("0"), "\(stats)")
         #expect(stats["resources"]?["Observation"] == .number("\(expected.observations.count)"), "\(stats)")
-        #expect(stats["resources"]?["Device"] == .number("6"), "\(stats)")
+        #expect(stats["resources"]?["Device"] == .number("\(devices)"), "\(stats)")
         for observation in expected.observations.values.prefix(20) {
             let identifier = observation["identifier"]?.elements?.first
             let (system, value) = (identifier?["system"]?.text ?? "", identifier?["value"]?.text ?? "")
@@ -137,5 +137,35 @@ struct ServerSinkTests {
     @Test func theIdentityMustBeSaid() throws {
         let done = try Kymo.run(["run", "--stdin", "--server", "http://127.0.0.1:9/fhir"])
         #expect(done.end == .exit(78) && done.error.contains("server.identity is not said"), "\(done.error)")
+    }
+
+    /// Two servers, one of them away: the other one has everything, and the first gets its own part later.
+    @Test func twoServers() async throws {
+        let (all, some) = (try FHIRServer(), try FHIRServer())
+        try await all.waitUntilReady()
+        try await some.waitUntilReady()
+        try await some.makeFaults(["503": 1])
+        let folder = TemporaryFolder()
+        let file = folder.write(
+            "kymo.yaml",
+            """
+            window: 1m
+            data: \(folder.file("data"))
+            sinks:
+              - {server: "\(all.base)", identity: create}
+              - {server: "\(some.base)", identity: create, name: study, devices: [watch-1, watch-4]}
+            """)
+        let first = try Kymo.run(
+            ["run", "--stdin", "--config", file], input: .bytes(Readings.ndjson(ServerSinkTests.lines)))
+        #expect(first.end == .exit(0), "\(first.error)")
+        #expect(first.error.contains("server \(all.base): delivered") && first.error.contains("study: delivered 0"))
+        try await check(all, ServerSinkTests.lines)
+        let status = try Kymo.run(["status", "--data", folder.file("data")])
+        #expect(status.text.contains("server \(all.base)"), "\(status.text)")
+        try await some.makeFaults([:])
+        let second = try Kymo.run(["run", "--stdin", "--config", file])
+        #expect(second.end == .exit(0) && !second.error.contains("wait in"), "\(second.error)")
+        let own = ServerSinkTests.lines.filter { $0.contains("\"watch-1\"") || $0.contains("\"watch-4\"") }
+        try await check(some, own, devices: 2)
     }
 }

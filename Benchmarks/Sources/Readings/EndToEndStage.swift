@@ -20,7 +20,7 @@ public struct EndToEndStage: ~Copyable, Stage {
         func routed(_ count: Int) { accepted += count }
         func wake(shard: Int) {}
         func waitForRoom(shard: Int) -> Bool { fatalError("the ring is larger than a batch") }
-        func bundle(_ bytes: ByteView) { self.bytes += bytes.count }
+        func bundle(_ bytes: ByteView, for route: BundleRoute) { self.bytes += bytes.count }
         func counted(_ tally: ShardTally) {}
     }
 

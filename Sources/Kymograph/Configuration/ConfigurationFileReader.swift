@@ -54,7 +54,9 @@ struct ConfigurationFileReader {
         if name.contains(".") {
             unknown(prefix, name, key)
         } else if path == "sources" {
-            settings.sources = SourceListReader.read(value, file: file, log: &log)
+            settings.sources = ElementListReader.read(value, .sources, file: file, log: &log)
+        } else if path == "sinks" {
+            settings.sinks = ElementListReader.read(value, .sinks, file: file, log: &log)
         } else if Self.sections.contains(path) {
             section("\(path).", value)
         } else if let setting = SettingTable.settings.first(where: { $0.key == path }) {
@@ -93,7 +95,7 @@ struct ConfigurationFileReader {
             let name = String(key.dropFirst(prefix.count).prefix { $0 != "." })
             if !names.contains(name) { names.append(name) }
         }
-        return prefix.isEmpty ? names + ["sources"] : names
+        return prefix.isEmpty ? names + ["sources", "sinks"] : names
     }
 
     private func origin(_ node: ConfigurationNode, _ subject: String) -> SettingOrigin {

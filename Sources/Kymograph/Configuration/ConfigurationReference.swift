@@ -11,8 +11,14 @@ public enum ConfigurationReference {
 
     /// Every key of a source, as a Markdown table.
     public static var sourcesTable: String {
-        let defaults = PipelineSettings.Source(.standardInput(descriptor: 0))
-        let rows = SettingTable.sources.map { setting in
+        elementTable(SettingTable.sources, PipelineSettings.Source(.standardInput(descriptor: 0)))
+    }
+
+    /// Every key of a sink, as a Markdown table.
+    public static var sinksTable: String { elementTable(SettingTable.sinks, PipelineSettings.Sink()) }
+
+    private static func elementTable<Element>(_ settings: [Setting<Element>], _ defaults: Element) -> String {
+        let rows = settings.map { setting in
             [code(setting.key), setting.form, code(setting.shown(defaults)), setting.about]
         }
         return table(["Key", "Value", "Default", "Meaning"], rows)

@@ -82,6 +82,8 @@ public struct PipelineSettings: Sendable {
     public var deadLetter: String?
     /// The FHIR server that bundles go to, besides ``destination``.
     public var server = ServerSettings()
+    /// Sinks, in place of ``destination`` and ``server``; empty for these two.
+    public var sinks: [Sink] = []
     /// What is kept on disk.
     public var store = StoreSettings()
     /// Longest time for delivering what is there after the first signal to stop.
@@ -96,8 +98,10 @@ public struct PipelineSettings: Sendable {
     /// everything else keeps its data in the usual place of `environment`.
     public mutating func settleStore(environment: [String: String]) {
         if store.keeping == .auto {
-            let isPipe = listeningSources.allSatisfy { $0.configuration.kind.canEnd } && destination == .standardOutput
-            store.keeping = isPipe && store.directory == nil && !server.isNamed ? .nothing : .everything
+            let isPipe =
+                listeningSources.allSatisfy { $0.configuration.kind.canEnd }
+                && outgoingSinks.allSatisfy { $0.destination == .standardOutput }
+            store.keeping = isPipe && store.directory == nil ? .nothing : .everything
         }
         if store.directory == nil { store.directory = StoreDirectory.usual(environment) }
     }

@@ -89,7 +89,14 @@ public struct ServerSettings: Sendable {
         OAuthClient(identifier: clientID ?? "", proof: proof, scope: scope ?? "", tokenURL: tokenURL)
     }
 
-    /// The key whose value a fault of ``ServerAccess`` is about.
+    /// The base URL as sinks are named by it: without final slash.
+    var base: String {
+        var base = url ?? ""
+        while base.hasSuffix("/") { base.removeLast() }
+        return base
+    }
+
+    /// The key, without `server.`, whose value a fault of ``ServerAccess`` is about.
     static func key(ofFault setting: String) -> String {
         let names = [
             "http.caFile": "caFile", "http.clientCertificate.certificateFile": "certificateFile",
@@ -97,13 +104,13 @@ public struct ServerSettings: Sendable {
             "requestTimeout": "timeout", "authorization.client": "clientId", "authorization.tokenURL": "tokenUrl",
             "authorization.keyIdentifier": "keyId",
         ]
-        return "server." + (names[setting] ?? setting.split(separator: ".").last.map(String.init) ?? "url")
+        return names[setting] ?? setting.split(separator: ".").last.map(String.init) ?? "url"
     }
 }
 
 extension PipelineSettings {
-    /// How the server is delivered to.
-    func deliverySettings(_ mode: ResourceIdentityMode) -> DeliverySettings {
+    /// How `server` is delivered to.
+    func deliverySettings(_ server: ServerSettings, _ mode: ResourceIdentityMode) -> DeliverySettings {
         var delivery = DeliverySettings(base: server.url ?? "", identity: mode)
         delivery.version = output.version
         delivery.compatibility = compatibility

@@ -132,6 +132,16 @@ extension Setting {
         }
     }
 
+    /// The same for a part of something larger, under the name `key` there.
+    func lifted<Whole>(_ key: String, _ path: Setting<Whole>.Path<Root>) -> Setting<Whole> {
+        Setting<Whole>(key: key, form: form, about: about, isList: isList) {
+            [read] (texts, whole) throws(SettingProblem) in
+            try read(texts, &whole[keyPath: path])
+        } shown: { [shown] whole in
+            shown(whole[keyPath: path])
+        }
+    }
+
     /// A form of its own, of one text.
     static func single(
         _ key: String, _ form: String, _ about: String,

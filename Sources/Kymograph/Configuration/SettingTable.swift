@@ -6,7 +6,7 @@ enum SettingTable {
     private static let most = Int(Int32.max)
     private static let gibibyte = 1 << 30
 
-    /// Keys of the whole pipeline; `sources` is not among them, for it holds keys of its own.
+    /// Keys of the whole pipeline; `sources` and `sinks` are not among them, for they hold keys of their own.
     static let settings: [Setting<PipelineSettings>] = windows + output + systems + server + store + limits + machine
 
     private static let windows: [Setting<PipelineSettings>] = [
@@ -33,20 +33,8 @@ enum SettingTable {
     ]
 
     private static let output: [Setting<PipelineSettings>] = [
-        .single(
-            "output.to", "`stdout`, `none` or directory", "Where bundles go besides a FHIR server",
-            read: { (text, settings) throws(SettingProblem) in
-                let place = try Setting<PipelineSettings>.notEmpty(text, "directory, or stdout")
-                settings.destination =
-                    place == "stdout" ? .standardOutput : place == "none" ? .nowhere : .directory(place)
-            },
-            shown: { settings in
-                switch settings.destination {
-                case .directory(let path): path
-                case .standardOutput: "stdout"
-                case .nowhere: "none"
-                }
-            }),
+        destination(
+            "output.to", \.destination, "`stdout`, `none` or directory", "Where bundles go besides a FHIR server"),
         .choice(
             "output.format", \.output.format, [("bundle", .bundle), ("ndjson", .ndjson)],
             "One bundle or one Observation a line"),
@@ -120,31 +108,68 @@ enum SettingTable {
         .count("limits.values", \.scan.values, 1...most, "Most values of a document"),
     ]
 
-    private static let server: [Setting<PipelineSettings>] = [
-        .text("server.url", "URL", \.server.url, "Base URL of the FHIR server that gets all bundles"),
+    private static let server: [Setting<PipelineSettings>] = serverKeys.map { $0.lifted("server.\($0.key)", \.server) }
+
+    private static let serverKeys: [Setting<ServerSettings>] = [
+        .text("url", "URL", \.url, "Base URL of the FHIR server that gets all bundles"),
         .choice(
-            "server.identity", \.server.identity,
+            "identity", \.identity,
             [("create", .create), ("lookup", .lookup), ("lookupWithEncounter", .lookupWithEncounter)],
             "Where Patients and Devices come from: made by kymo, or looked up; must be said"),
         .choice(
-            "server.authorization", \.server.authorization,
+            "authorization", \.authorization,
             ServerSettings.Authorization.allCases.map { ($0.rawValue, $0) }, "How the server learns who asks"),
-        .text("server.tokenFile", "file", \.server.tokenFile, "Bearer token"),
-        .text("server.user", "text", \.server.user, "User of basic authorization"),
-        .text("server.passwordFile", "file", \.server.passwordFile, "Password of basic authorization"),
-        .text("server.clientId", "text", \.server.clientID, "Client of OAuth 2 and SMART Backend Services"),
-        .text("server.secretFile", "file", \.server.secretFile, "Client secret of OAuth 2"),
-        .text("server.keyFile", "file", \.server.keyFile, "Private key of SMART Backend Services, PEM"),
-        .text("server.keyId", "text", \.server.keyID, "`kid` of that key in the registered key set"),
-        .text("server.scope", "text", \.server.scope, "Scopes to ask for, such as `system/*.cruds`"),
-        .text("server.tokenUrl", "URL", \.server.tokenURL, "Token endpoint; left out, the one that the server names"),
-        .text("server.caFile", "file", \.server.caFile, "Authorities to trust in place of the system's, PEM"),
-        .text("server.certificateFile", "file", \.server.certificateFile, "Client certificate, PEM"),
-        .text("server.certificateKeyFile", "file", \.server.certificateKeyFile, "Key of the client certificate, PEM"),
-        .choice("server.gzip", \.server.gzip, [("true", true), ("false", false)], "Whether bodies are compressed"),
-        .duration("server.timeout", \.server.timeout, atLeast: millisecond, "Longest time of a request"),
-        .count("server.connections", \.server.connections, 1...1_000, "Most requests at once"),
+        .text("tokenFile", "file", \.tokenFile, "Bearer token"),
+        .text("user", "text", \.user, "User of basic authorization"),
+        .text("passwordFile", "file", \.passwordFile, "Password of basic authorization"),
+        .text("clientId", "text", \.clientID, "Client of OAuth 2 and SMART Backend Services"),
+        .text("secretFile", "file", \.secretFile, "Client secret of OAuth 2"),
+        .text("keyFile", "file", \.keyFile, "Private key of SMART Backend Services, PEM"),
+        .text("keyId", "text", \.keyID, "`kid` of that key in the registered key set"),
+        .text("scope", "text", \.scope, "Scopes to ask for, such as `system/*.cruds`"),
+        .text("tokenUrl", "URL", \.tokenURL, "Token endpoint; left out, the one that the server names"),
+        .text("caFile", "file", \.caFile, "Authorities to trust in place of the system's, PEM"),
+        .text("certificateFile", "file", \.certificateFile, "Client certificate, PEM"),
+        .text("certificateKeyFile", "file", \.certificateKeyFile, "Key of the client certificate, PEM"),
+        .choice("gzip", \.gzip, [("true", true), ("false", false)], "Whether bodies are compressed"),
+        .duration("timeout", \.timeout, atLeast: millisecond, "Longest time of a request"),
+        .count("connections", \.connections, 1...1_000, "Most requests at once"),
     ]
+
+    /// Keys of a sink in the list of them.
+    static let sinks: [Setting<PipelineSettings.Sink>] =
+        [
+            destination("to", \.destination, "`stdout` or directory", "Where bundles go"),
+            serverKeys[0].lifted("server", \.server),
+            .text("name", "text", \.statedName, "Name in messages, receipts and progress"),
+            .names(
+                "types", "type, with `*` for any characters", \.types, "Types of readings that it gets; left out, all"),
+            .names(
+                "devices", "device identifier, with `*` for any characters", \.devices,
+                "Devices whose readings it gets; left out, all"),
+            .names(
+                "sources", "source's name, with `*` for any characters", \.sources,
+                "Sources whose readings it gets: a window with a reading of one of them goes there as a whole"),
+            .names(
+                "tags", "tag, with `*` for any characters", \.tags,
+                "Tags of FHIR templates whose Observations it gets, as `code` or with system and bar before it; left out, all"
+            ),
+        ] + serverKeys.dropFirst().map { $0.lifted($0.key, \.server) }
+
+    private static func destination<Root>(
+        _ key: String, _ path: Setting<Root>.Path<PipelineSettings.Destination>, _ form: String, _ about: String
+    ) -> Setting<Root> {
+        .single(key, form, about) { (text, root) throws(SettingProblem) in
+            let place = try Setting<Root>.notEmpty(text, "directory, or stdout")
+            root[keyPath: path] = place == "stdout" ? .standardOutput : place == "none" ? .nowhere : .directory(place)
+        } shown: { root in
+            switch root[keyPath: path] {
+            case .directory(let path): path
+            case .standardOutput: "stdout"
+            case .nowhere: key == "to" ? "" : "none"
+            }
+        }
+    }
 
     private static let store: [Setting<PipelineSettings>] = [
         .text("data", "directory", \.store.directory, "Directory for all that outlives the process"),
@@ -173,6 +198,7 @@ enum SettingTable {
             .names(
                 "mappings", "mapping's name or folder", \.mappings,
                 "Mappings of this source, in place of the common ones"),
+            .text("name", "text", \.statedName, "Name in messages, dead letters, the ledger and filters of sinks"),
             .text("defaultDevice", "text", \.defaultDevice, "Device of readings that name none"),
             .text("defaultPatient", "text", \.defaultPatient, "Patient of readings that name none"),
             .size(

@@ -10,6 +10,7 @@ enum SettingsCheck {
         checkFiles(settings, log: &log)
         checkBundles(settings, log: &log)
         checkProfile(settings, log: &log)
+        SinkCheck.check(settings, log: &log)
         ServerCheck.check(settings, log: &log)
     }
 
@@ -93,7 +94,12 @@ enum SettingsCheck {
         if settings.rotation.compression == .none, let origin = settings.origins["output.dictionary"] {
             log.add(.warning, origin, "it has no effect without compression", advice: "set output.compression to zstd")
         }
-        guard settings.destination == .standardOutput else { return }
+        let hasDirectory = settings.outgoingSinks.contains { sink in
+            if case .directory = sink.destination { true } else { false }
+        }
+        guard !hasDirectory, settings.outgoingSinks.contains(where: { $0.destination == .standardOutput }) else {
+            return
+        }
         if settings.rotation.compression != .none { checkDirectory("output.compression", settings, log: &log) }
         for key in ["output.rotateBytes", "output.rotateAge"] { checkDirectory(key, settings, log: &log) }
     }

@@ -55,9 +55,8 @@ public struct InstanceStatus: Codable, Sendable {
         }
     }
 
-    /// Notes how delivery to the FHIR server goes, under its sink, which has no row before anything was settled.
-    mutating func note(_ status: DeliveryStatus) {
-        let name = DeliveryWays.serverName(status.base)
+    /// Notes how delivery to a FHIR server goes, under its sink, which has no row before anything was settled.
+    mutating func note(_ status: DeliveryStatus, of name: String) {
         let place = sinks.firstIndex { $0.name == name } ?? sinks.count
         if place == sinks.count { sinks.append(Sink(name: name, settledThrough: 0, waiting: store.outboxRows)) }
         sinks[place].delivery = Delivery(status)
@@ -125,9 +124,8 @@ extension InstanceStatus {
             store.outboxOldestAge = Double(max(0, now.nanoseconds &- oldest)) / 1e9
         }
         for row in try Row.fetchAll(db, sql: "SELECT name, through FROM sink ORDER BY name") {
-            let waiting = try Int.fetchOne(
-                db, sql: "SELECT count(*) FROM outbox WHERE number > ?", arguments: [row[1] as Int64])
-            sinks.append(Sink(name: row[0], settledThrough: row[1], waiting: waiting ?? 0))
+            let waiting = try OutboxRow.waiting(for: row[0], after: row[1], db)
+            sinks.append(Sink(name: row[0], settledThrough: row[1], waiting: waiting))
         }
     }
 }

@@ -26,7 +26,7 @@ extension Pipeline {
             return ControlAnswer(error: "this is no request that kymo \(KymographVersion.number) knows")
         }
         guard let change = request.letterChange else { return ControlAnswer(status: status(store)) }
-        if case .deliver = change, store.sinks.isEmpty {
+        if case .deliver = change, stage?.serverStatuses.isEmpty ?? true {
             return ControlAnswer(
                 error:
                     "this instance has no FHIR server to send entries to: end it, and replay before one with --server")
@@ -49,7 +49,7 @@ extension Pipeline {
             return read
         }
         var answer = stored ?? status
-        if let server = serverStatus { answer.note(server) }
+        for (sink, delivery) in stage?.serverStatuses ?? [] { answer.note(delivery, of: sink) }
         return answer
     }
 }

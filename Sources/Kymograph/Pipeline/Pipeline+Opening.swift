@@ -17,17 +17,22 @@ extension Pipeline {
         }
     }
 
-    /// `settings`, with the numbers under which the ledger of `store` knows the sources.
+    /// `settings`, with the numbers under which the ledger of `store`, or else this run, knows the sources.
     static func numbered(_ settings: PipelineSettings, _ store: Store?) throws(PipelineError) -> PipelineSettings {
-        guard let store else { return settings }
         var settings = settings
+        var numbers = settings.sources.indices.map { min($0 + 1, ReadingSource.other) }
         do throws(StoreError) {
-            let numbers = try store.sourceNumbers(settings.sources.map(\.name))
-            for index in settings.sources.indices { settings.sources[index].ledgerNumber = numbers[index] }
+            if let store { numbers = try store.sourceNumbers(settings.sources.map(\.name)) }
         } catch {
             throw PipelineError(error)
         }
-        return settings
+        for index in settings.sources.indices { settings.sources[index].ledgerNumber = numbers[index] }
+        let filters = settings.outgoingSinks.map { $0.filter(settings.sources) }
+        guard filters.contains(where: { $0.sources.contains(ReadingSource.other) }) else { return settings }
+        throw PipelineError(
+            message: "a sink is to get the readings of one source, and that is beyond the \(ReadingSource.other - 1) "
+                + "that windows can tell apart: use another data directory, or fewer sources",
+            exitCode: ExitStatus.config)
     }
 
     /// `set`, with the numbers of the types that `store` has readings of.
@@ -49,9 +54,9 @@ extension Pipeline {
     }
 
     static func openSink(
-        _ settings: PipelineSettings, _ notes: (String) -> Void
+        _ destination: PipelineSettings.Destination, _ settings: PipelineSettings, _ notes: (String) -> Void
     ) throws(SinkError) -> any BundleSink {
-        switch settings.destination {
+        switch destination {
         case .standardOutput: return StandardOutputSink()
         case .nowhere: return NoSink()
         case .directory(let path):

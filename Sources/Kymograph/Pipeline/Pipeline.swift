@@ -29,8 +29,7 @@ public final class Pipeline: Sendable {
     private let bells: [Doorbell]
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
-    private let sink: any BundleSink
-    private let output: OutputStage
+    private let outputs: OutputStages
     /// What makes readings durable; nil when nothing is.
     let stage: StoreStage?
     private let dropNotes: KernelDropNotes?
@@ -54,10 +53,12 @@ public final class Pipeline: Sendable {
         let settings = try Pipeline.numbered(settings, store)
         self.settings = settings
         self.set = set
+        for note in settings.strayTypes(set) { notes(note) }
         mappings = MappingExchange(set)
         ledger = PipelineLedger(sources: settings.sources.count)
+        do throws(SourceError) { control = try PipelineControl(notes: notes) } catch { throw PipelineError(error) }
         do throws(SinkError) {
-            sink = try Pipeline.openSink(settings, notes)
+            outputs = try OutputStages.open(settings, ledger: ledger, control: control, notes)
             if let path = settings.deadLetter {
                 deadLetters = try DeadLetterWriter(path: path)
             } else {
@@ -68,7 +69,6 @@ public final class Pipeline: Sendable {
         }
         let assignment = Pipeline.assignment(settings)
         do throws(SourceError) {
-            control = try PipelineControl(notes: notes)
             reloader = try MappingReloader(
                 settings, mappings, watch: watch, notes: notes,
                 findings: findings ?? { found in for diagnostic in found { notes(diagnostic.text) } })
@@ -79,9 +79,8 @@ public final class Pipeline: Sendable {
         }
         laneSources = assignment
         rings = lanes.map { _ in (0..<settings.shards).map { _ in Ring(capacity: settings.ringSlots) } }
-        output = OutputStage(sink: sink, ledger: ledger, control: control)
         if let store {
-            stage = try StoreStage(store, settings: settings, output: output, mappings: mappings, control: control)
+            stage = try StoreStage(store, settings: settings, outputs: outputs, mappings: mappings, control: control)
             store.begin(shards: settings.shards)
         } else {
             stage = nil
@@ -195,9 +194,6 @@ public final class Pipeline: Sendable {
         for lane in lanes { lane.stop() }
     }
 
-    /// How delivery to the FHIR server stands; nil without one.
-    public var serverStatus: DeliveryStatus? { stage?.serverStatus }
-
     /// The balance at this moment.
     public var summary: PipelineSummary {
         var counts: [(String, SourceCounts)] = []
@@ -265,8 +261,9 @@ public final class Pipeline: Sendable {
                 number: index, stage: stage, rings: rings.map { $0[index] }, settings: settings, set: set,
                 mappings: mappings,
                 reporter: ShardReporter(
-                    mappings: mappings, output: output, ledger: ledger, deadLetters: deadLetters, store: stage?.store),
-                output: output, bell: bells[index], control: control, inputsEnded: runningLanes)
+                    mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters,
+                    store: stage?.store),
+                outputs: outputs, bell: bells[index], control: control, inputsEnded: runningLanes)
             WorkerThread.start("kymo-shard-\(index)") { [self] in
                 worker.run()
                 runningShards.leave()
@@ -285,7 +282,7 @@ public final class Pipeline: Sendable {
             stage?.finish()
             let message = closeDeadLetters()
             closingMessage.withLock { $0 = message }
-            output.close()
+            outputs.close()
             stage?.close()
             runningClosing.leave()
             control.noteChange()

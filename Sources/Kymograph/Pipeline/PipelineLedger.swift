@@ -56,6 +56,7 @@ final class PipelineLedger: Sendable {
         summary.windows = tally.windows
         summary.amended = tally.amended
         summary.withheld = tally.withheld
+        summary.filtered = tally.filtered
         summary.observations = tally.observations
         summary.resources = tally.resources
         summary.condensed = tally.condensed

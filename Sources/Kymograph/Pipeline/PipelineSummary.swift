@@ -24,6 +24,8 @@ public struct PipelineSummary: Sendable {
     public var amended = 0
     /// Windows that changed after they were emitted and could not be written again.
     public var withheld = 0
+    /// Emissions of windows that no sink wants.
+    public var filtered = 0
     /// Observations written, replacements included.
     public var observations = 0
     /// Other resources written, replacements included.
@@ -72,6 +74,7 @@ public struct PipelineSummary: Sendable {
         lines.append("kernel-dropped \(kernelDropped)\(drops.isEmpty ? "" : " (\(drops))")")
         lines.append(outputLine)
         if withheld > 0 { lines.append("withheld \(withheld): changed windows whose numbers no longer fit 18 digits") }
+        if filtered > 0 { lines.append("filtered \(filtered): windows that no sink is to get") }
         if losses.passedOver > 0 {
             lines.append(
                 "passed over \(losses.passedOver): readings without a number among others of their Observation")

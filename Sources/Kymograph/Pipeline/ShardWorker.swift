@@ -4,23 +4,23 @@ import Synchronization
 /// The shard's side of the pipeline's bookkeeping: output, ledger, dead letters.
 final class ShardReporter: ShardEvents, Sendable {
     private let mappings: MappingExchange
-    private let output: OutputStage
+    private let outputs: OutputStages
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
     private let store: Store?
 
     init(
-        mappings: MappingExchange, output: OutputStage, ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
+        mappings: MappingExchange, outputs: OutputStages, ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
         store: Store?
     ) {
         self.store = store
         self.mappings = mappings
-        self.output = output
+        self.outputs = outputs
         self.ledger = ledger
         self.deadLetters = deadLetters
     }
 
-    func bundle(_ bytes: ByteView) { output.write(bytes) }
+    func bundle(_ bytes: ByteView, for route: BundleRoute) { outputs.write(bytes, for: route) }
 
     func counted(_ tally: ShardTally) { ledger.add(tally) }
 
@@ -53,7 +53,7 @@ struct ShardWorker {
     let set: MappingSet
     let mappings: MappingExchange
     let reporter: ShardReporter
-    let output: OutputStage
+    let outputs: OutputStages
     let bell: Doorbell
     let control: PipelineControl
     /// Becomes true when no lane will put anything into the rings any more.
@@ -72,18 +72,19 @@ struct ShardWorker {
         let encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: settings.output, digest: .openSSL)
         let bundles = BundleWriter(encoder, maxEntries: settings.bundleEntries, maxBytes: settings.bundleBytes)
+        let router = settings.router(set)
         var windows = settings.windows
         windows.memory = .mapped
         guard let stage else {
             var shard = InMemoryShard(
-                rings: rings, types: set.types, settings: windows, bundles: bundles, events: reporter,
+                rings: rings, types: set.types, settings: windows, bundles: bundles, router: router, events: reporter,
                 mappings: mappings)
             return work(&shard)
         }
         windows.limits.archiveBytes = min(windows.limits.archiveBytes, ShardWorker.recentBytes)
         var shard = StoredShard(
-            number: number, rings: rings, types: set.types, settings: windows, bundles: bundles, events: reporter,
-            mappings: mappings, store: stage.store)
+            number: number, rings: rings, types: set.types, settings: windows, bundles: bundles, router: router,
+            events: reporter, mappings: mappings, store: stage.store)
         stage.note(StoreReplay(stage.store, shard: number, of: settings.shards).run(into: &shard))
         shard.beginReceiving(now: WallClock.now())
         work(&shard)
@@ -99,7 +100,7 @@ struct ShardWorker {
             let taken = shard.step(now: now)
             if now.nanoseconds - lastTick.nanoseconds >= tickInterval || now < lastTick {
                 shard.tick(now: now, bundleAge: settings.bundleAge)
-                if stage == nil { output.tick(now) }
+                if stage == nil { outputs.tick(now) }
                 lastTick = now
             }
             shard.stepEnded(now: now, isQuiet: taken == 0)

@@ -101,7 +101,7 @@ final class DirectDelivery: Sendable {
         for unit in units {
             for bundle in unit.bundles {
                 CrashPoint.beforeSend.pass()
-                guard bundle.withByteView({ output.write($0) }) else { return false }
+                guard bundle.bytes.withByteView({ output.write($0) }) else { return false }
                 CrashPoint.afterSend.pass()
             }
         }

@@ -7,62 +7,50 @@ final class DeliveryWays: Sendable {
     private let store: Store
     private let control: PipelineControl
     private let direct: DirectDelivery?
+    private let locals: [OutputDelivery]
+    private let servers: [ServerWay]
     private let outboxes: [StoredOutbox]
-    private let local: OutputDelivery?
-    private let server: ServerDelivery?
-    private let transport: CurlTransport?
     private let runningLocal: LaneCount
 
-    /// The name of the sink of `output.to`, under which its progress is kept.
-    static let localName = "output"
-
-    /// The name of the sink of the server `base`.
-    static func serverName(_ base: String) -> String { "server \(base)" }
-
     init(
-        _ store: Store, _ settings: PipelineSettings, output: OutputStage, control: PipelineControl
+        _ store: Store, _ settings: PipelineSettings, outputs: OutputStages, control: PipelineControl
     ) throws(PipelineError) {
         self.store = store
         self.control = control
-        guard settings.server.isNamed, let mode = settings.server.identity else {
-            direct = try DeliveryWays.direct(store, output, control)
-            (outboxes, local, server, transport) = ([], nil, nil, nil)
+        let sinks = settings.outgoingSinks
+        if sinks.count == 1, let only = outputs.stages.first {
+            direct = try DeliveryWays.direct(store, sinks[0], only.stage, control)
+            (outboxes, locals, servers) = ([], [], [])
             runningLocal = LaneCount(1)
             return
         }
         direct = nil
-        var outboxes: [StoredOutbox] = []
-        let hasLocal = settings.destination != .nowhere
+        let outboxes = try DeliveryWays.outboxes(store, sinks)
+        self.outboxes = outboxes
+        locals = outputs.stages.map { OutputDelivery(outboxes[$0.sink], output: $0.stage, control: control) }
+        runningLocal = LaneCount(locals.count)
+        var servers: [ServerWay] = []
+        for (sink, outbox) in zip(sinks, outboxes) where sink.server.isNamed {
+            servers.append(try ServerWay(sink, settings, outbox))
+        }
+        self.servers = servers
+    }
+
+    private static func outboxes(
+        _ store: Store, _ sinks: [PipelineSettings.Sink]
+    ) throws(PipelineError) -> [StoredOutbox] {
         do throws(StoreError) {
-            let name = DeliveryWays.serverName(settings.deliverySettings(mode).base)
-            let outbox = try StoredOutbox(store, sink: name)
-            outboxes.append(outbox)
-            var names = [name]
-            if hasLocal {
-                outboxes.append(try StoredOutbox(store, sink: DeliveryWays.localName))
-                names.append(DeliveryWays.localName)
-            }
-            try store.begin(sinks: names)
+            var outboxes: [StoredOutbox] = []
+            for sink in sinks { outboxes.append(try StoredOutbox(store, sink: sink.name)) }
+            try store.begin(sinks: sinks.map(\.name))
+            return outboxes
         } catch {
             throw PipelineError(error)
         }
-        self.outboxes = outboxes
-        local = hasLocal ? OutputDelivery(outboxes[1], output: output, control: control) : nil
-        runningLocal = LaneCount(hasLocal ? 1 : 0)
-        let access = settings.server.access
-        // Files are looked at here: a configuration is checked on other machines, too.
-        if let fault = access.faults().first {
-            throw PipelineError(
-                message: "\(ServerSettings.key(ofFault: fault.setting)): \(fault.message)", exitCode: ExitStatus.config)
-        }
-        let transport = access.makeTransport()
-        self.transport = transport
-        server = try DeliveryWays.server(
-            settings.deliverySettings(mode), outboxes[0], transport, access)
     }
 
     private static func direct(
-        _ store: Store, _ output: OutputStage, _ control: PipelineControl
+        _ store: Store, _ sink: PipelineSettings.Sink, _ output: OutputStage, _ control: PipelineControl
     ) throws(PipelineError) -> DirectDelivery {
         do throws(SourceError) {
             let direct = try DirectDelivery(output: output, control: control) { [queue = store.queue] unit in
@@ -75,24 +63,8 @@ final class DeliveryWays: Sendable {
         }
     }
 
-    private static func server(
-        _ settings: DeliverySettings, _ outbox: StoredOutbox, _ transport: CurlTransport, _ access: ServerAccess
-    ) throws(PipelineError) -> ServerDelivery {
-        let authorizer: any RequestAuthorizer
-        do throws(ServerAccess.Fault) {
-            authorizer = try access.makeAuthorizer(transport)
-        } catch {
-            throw PipelineError(message: error.description, exitCode: ExitStatus.config)
-        }
-        do throws(SourceError) {
-            return try ServerDelivery(settings, queue: outbox, transport: transport, authorizer: authorizer)
-        } catch {
-            throw PipelineError(error)
-        }
-    }
-
-    /// How delivery to the FHIR server stands; nil without one.
-    var serverStatus: DeliveryStatus? { server?.status }
+    /// How delivery to each FHIR server stands, by the name of its sink.
+    var serverStatuses: [(sink: String, status: DeliveryStatus)] { servers.map { ($0.name, $0.delivery.status) } }
 
     /// Wakes the sinks: there may be something new.
     func wake() {
@@ -101,11 +73,14 @@ final class DeliveryWays: Sendable {
 
     /// Starts the threads.
     func start() {
-        server?.start()
-        guard direct != nil || local != nil else { return }
+        for server in servers { server.delivery.start() }
+        if let direct { startLocal { direct.run() } }
+        for local in locals { startLocal { local.run() } }
+    }
+
+    private func startLocal(_ run: @escaping @Sendable () -> Void) {
         WorkerThread.start("kymo-output") { [self] in
-            direct?.run()
-            local?.run()
+            run()
             runningLocal.leave()
             control.noteChange()
         }
@@ -121,38 +96,25 @@ final class DeliveryWays: Sendable {
     /// Ends the sinks when they have what there is. A server that is away is not waited for: what it has not got stays
     /// in the store for the next run.
     func finish() {
-        local?.finish()
-        server?.finish()
+        for local in locals { local.finish() }
+        for server in servers { server.delivery.finish() }
         waitForLocal()
-        guard let server else { return }
-        while !server.isDone, !control.isForced {
-            if DeliveryWays.isAway(server.status, now: WallClock.now()) { break }
-            Wait.milliseconds(5)
+        while !control.isForced, servers.contains(where: \.isWorthWaitingFor) { Wait.milliseconds(5) }
+        for server in servers {
+            server.end()
+            report(server)
         }
-        if !server.isDone { server.stop() }
-        _ = server.wait(milliseconds: 1_000)
-        transport?.close()
-        report(server.status)
-    }
-
-    /// Nanoseconds that a server may ask to be left alone for before it counts as away.
-    private static let patience: Int64 = 5_000_000_000
-
-    /// Whether nothing will be delivered for a while.
-    private static func isAway(_ status: DeliveryStatus, now: Instant) -> Bool {
-        if [.open, .refused].contains(status.circuit) { return true }
-        guard status.inFlight == 0, let next = status.nextAttempt else { return false }
-        return next > now.advanced(by: patience)
     }
 
     private func waitForLocal() {
         while !runningLocal.isZero, !control.isForced { Wait.milliseconds(1) }
     }
 
-    private func report(_ status: DeliveryStatus) {
-        var text = "server \(status.base): delivered \(status.delivered) entries, undeliverable \(status.undeliverable)"
+    private func report(_ server: ServerWay) {
+        let status = server.delivery.status
+        var text = "\(server.name): delivered \(status.delivered) entries, undeliverable \(status.undeliverable)"
         if status.retries > 0 { text += ", retries \(status.retries)" }
-        let rest = store.tail.newest - status.settledThrough
+        let rest = server.outbox.waiting
         if rest > 0 {
             let reason = status.lastError.isEmpty ? status.verdict : status.lastError
             text += "; \(rest) bundles wait in \(store.directory.path) for the next start (\(reason))"

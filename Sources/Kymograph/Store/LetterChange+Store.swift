@@ -90,18 +90,24 @@ extension LetterChange {
             sql: "UPDATE dead SET replayed = ? WHERE number = ?", arguments: [now.nanoseconds, number])
     }
 
-    /// Puts the bundle of an entry into the outbox as it is stored; nil when there is none that can be read.
+    /// Puts the bundle of an entry into the outbox as it is stored, for the sink that refused it; nil when there is
+    /// none that can be read.
     private static func deliver(_ number: Int64, _ now: Instant, _ db: Database) throws -> OutboxRow? {
-        let sql = "SELECT codec, key_id, checksum, body FROM dead WHERE number = ? AND kind = 'entry'"
+        let sql = "SELECT codec, key_id, checksum, body, source FROM dead WHERE number = ? AND kind = 'entry'"
         guard let row = try Row.fetchOne(db, sql: sql, arguments: [number]) else { return nil }
         let content = StoredBody.content(codec: row[0], key: row[1], checksum: row[2], bytes: row[3])
         guard let content else { return nil }
         let body: Data = row[3]
         try db.execute(
-            sql: "INSERT INTO outbox (created, size, codec, key_id, checksum, body) VALUES (?, ?, ?, ?, ?, ?)",
-            arguments: [now.nanoseconds, content.count, row[0] as Int, row[1] as Int, row[2] as Int64, body])
+            sql: """
+                INSERT INTO outbox (created, size, codec, key_id, checksum, body, sinks)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                now.nanoseconds, content.count, row[0] as Int, row[1] as Int, row[2] as Int64, body, row[4] as String,
+            ])
         let place = db.lastInsertedRowID
         try noteReplayed(number, now, db)
-        return OutboxRow(number: place, body: content)
+        return OutboxRow(number: place, body: content, sinks: row[4])
     }
 }

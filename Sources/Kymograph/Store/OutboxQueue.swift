@@ -6,11 +6,14 @@ public struct OutboxRow: Sendable {
     public var number: Int64
     /// A FHIR bundle (transaction or batch) in one line, as ``BundleWriter`` makes it.
     public var body: [UInt8]
+    /// Names of the sinks that it is for, each in a line; nil for all.
+    public var sinks: String?
 
     /// A row.
-    public init(number: Int64, body: [UInt8]) {
+    public init(number: Int64, body: [UInt8], sinks: String? = nil) {
         self.number = number
         self.body = body
+        self.sinks = sinks
     }
 }
 

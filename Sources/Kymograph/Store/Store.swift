@@ -176,6 +176,13 @@ public final class Store: ShardStore {
         }
     }
 
+    /// The names of the sinks of `route`, as the outbox has them; nil when these are all.
+    func names(of route: BundleRoute) -> String? {
+        let all = sinks
+        let names = all.indices.filter { route.contains($0) }.map { all[$0] }
+        return names.count == all.count ? nil : OutboxRow.stored(names)
+    }
+
     /// Says that bundles go another way than through the outbox.
     func begin(direct: DirectDelivery) { usage.withLock { $0.direct = direct } }
 

@@ -116,14 +116,15 @@ struct StoreCommit: ~Copyable {
         ])
     }
 
-    private mutating func insert(_ bundle: [UInt8], _ now: Instant, _ db: Database) throws -> OutboxRow {
-        let body = compressor.body(bundle)
+    private mutating func insert(_ bundle: ShardUnit.Bundle, _ now: Instant, _ db: Database) throws -> OutboxRow {
+        let body = compressor.body(bundle.bytes)
+        let sinks = store.names(of: bundle.route)
         try db.cachedStatement(
-            sql: "INSERT INTO outbox (created, size, codec, key_id, checksum, body) VALUES (?, ?, ?, ?, ?, ?)"
+            sql: "INSERT INTO outbox (created, size, codec, key_id, checksum, body, sinks) VALUES (?, ?, ?, ?, ?, ?, ?)"
         ).execute(arguments: [
-            now.nanoseconds, bundle.count, body.codec.rawValue, body.key, Int64(body.checksum), body.bytes,
+            now.nanoseconds, bundle.bytes.count, body.codec.rawValue, body.key, Int64(body.checksum), body.bytes, sinks,
         ])
-        return OutboxRow(number: db.lastInsertedRowID, body: bundle)
+        return OutboxRow(number: db.lastInsertedRowID, body: bundle.bytes, sinks: sinks)
     }
 
     private mutating func insert(_ letter: StoredDeadLetter, _ db: Database) throws {

@@ -46,7 +46,8 @@ enum StoreSchema {
                     modified INTEGER NOT NULL, through_block INTEGER NOT NULL, through_index INTEGER NOT NULL, \(body));
                 CREATE UNIQUE INDEX window_name ON window (start, series);
                 CREATE TABLE outbox (
-                    number INTEGER PRIMARY KEY AUTOINCREMENT, created INTEGER NOT NULL, size INTEGER NOT NULL, \(body));
+                    number INTEGER PRIMARY KEY AUTOINCREMENT, created INTEGER NOT NULL, size INTEGER NOT NULL, \(body),
+                    sinks TEXT);
                 CREATE TABLE sink (name TEXT PRIMARY KEY, through INTEGER NOT NULL) WITHOUT ROWID;
                 CREATE TABLE receipt (
                     number INTEGER PRIMARY KEY, sink TEXT NOT NULL, outbox INTEGER NOT NULL, resource TEXT NOT NULL,

@@ -10,20 +10,20 @@ final class StoreStage: Sendable {
     private let control: PipelineControl
 
     init(
-        _ store: Store, settings: PipelineSettings, output: OutputStage, mappings: MappingExchange,
+        _ store: Store, settings: PipelineSettings, outputs: OutputStages, mappings: MappingExchange,
         control: PipelineControl
     ) throws(PipelineError) {
         self.store = store
         self.control = control
         store.watch.begin(note: control.note) { control.fail($0.message, exitCode: ExitStatus.ioError) }
-        let ways = try DeliveryWays(store, settings, output: output, control: control)
+        let ways = try DeliveryWays(store, settings, outputs: outputs, control: control)
         self.ways = ways
         writer = StoreWriter(store, mappings: mappings, control: control) { _ in ways.wake() }
         store.noteRunBegan(WallClock.now())
     }
 
-    /// How delivery to the FHIR server stands; nil without one.
-    var serverStatus: DeliveryStatus? { ways.serverStatus }
+    /// How delivery to each FHIR server stands, by the name of its sink.
+    var serverStatuses: [(sink: String, status: DeliveryStatus)] { ways.serverStatuses }
 
     /// Starts the threads.
     func start() {

@@ -3,11 +3,26 @@ import GRDB
 import KymographCore
 import Synchronization
 
-/// What one sink sees of a store: the bundles that it has not taken yet.
+/// What one sink sees of a store: the bundles for it that it has not taken yet.
 final class StoredOutbox: OutboxQueue {
+    private struct Progress {
+        /// The last number settled.
+        var settled: Int64
+        /// The last row that was handed out.
+        var handedOut: Int64
+        /// No row up to this number is for this sink, after the last that was handed out.
+        var lookedAt: Int64
+    }
+
+    /// Rows as they are in the database, and how far that was looked at.
+    private struct Found {
+        var rows: [OutboxRow] = []
+        var lookedAt: Int64
+    }
+
     private let store: Store
     private let sink: String
-    private let settled: Atomic<Int64>
+    private let progress: Mutex<Progress>
     private let bell: Doorbell
 
     /// The outbox as `sink` sees it; the name is what its progress is kept under.
@@ -17,56 +32,118 @@ final class StoredOutbox: OutboxQueue {
         let through = store.read { db in
             try Int64.fetchOne(db, sql: "SELECT through FROM sink WHERE name = ?", arguments: [sink])
         }
-        settled = Atomic(through.flatMap { $0 } ?? 0)
+        let settled = through.flatMap { $0 } ?? 0
+        progress = Mutex(Progress(settled: settled, handedOut: settled, lookedAt: settled))
         do throws(SourceError) { bell = try Doorbell() } catch { throw StoreError(.unusable, error.message) }
     }
 
     /// The last number settled.
-    var settledThrough: Int64 { settled.load(ordering: .relaxed) }
+    var settledThrough: Int64 { progress.withLock { $0.settled } }
+
+    /// Rows of this sink that are in the database and not settled.
+    var waiting: Int {
+        let (settled, sink) = (settledThrough, sink)
+        return store.read { try OutboxRow.waiting(for: sink, after: settled, $0) } ?? 0
+    }
 
     /// Wakes whoever waits for rows.
     func wake() { bell.ring() }
 
     /// Rows after `number`.
     func rows(after number: Int64, bytes: Int, milliseconds: Int) -> [OutboxRow] {
-        if store.tail.newest <= number {
-            bell.sleep(milliseconds: Int32(clamping: milliseconds)) { store.tail.newest > number }
+        let start = progress.withLock { number >= $0.handedOut ? max(number, $0.lookedAt) : number }
+        if store.tail.newest <= start {
+            bell.sleep(milliseconds: Int32(clamping: milliseconds)) { store.tail.newest > start }
         }
-        if let rows = store.tail.rows(after: number, bytes: bytes) { return rows }
-        return storedRows(after: number, bytes: bytes)
+        let found = tailRows(after: start, bytes: bytes) ?? storedRows(after: start, bytes: bytes)
+        note(found, after: number)
+        return found.rows
+    }
+
+    /// Notes how far was looked. What is for others only is settled when nothing of this sink is open before it.
+    private func note(_ found: Found, after number: Int64) {
+        let settled: Int64? = progress.withLock { progress in
+            if let last = found.rows.last {
+                progress.handedOut = max(progress.handedOut, last.number)
+                progress.lookedAt = max(progress.lookedAt, found.lookedAt)
+                return nil
+            }
+            guard number >= progress.handedOut else { return nil }
+            progress.lookedAt = max(progress.lookedAt, found.lookedAt)
+            guard progress.settled >= progress.handedOut, progress.lookedAt > progress.settled else { return nil }
+            progress.settled = progress.lookedAt
+            return progress.settled
+        }
+        if let settled { settle(Settlement(sink: sink, through: settled, receipts: [], undeliverable: [])) }
+    }
+
+    private func tailRows(after number: Int64, bytes: Int) -> Found? {
+        guard let rows = store.tail.rows(after: number, bytes: bytes) else { return nil }
+        return Found(rows: rows.filter { $0.isFor(sink) }, lookedAt: rows.last?.number ?? number)
     }
 
     /// Rows that are in the database only. One that is damaged is left out, and moved to quarantine with what it has.
-    private func storedRows(after number: Int64, bytes: Int) -> [OutboxRow] {
-        var rows: [OutboxRow] = []
+    private func storedRows(after number: Int64, bytes: Int) -> Found {
+        var found = Found(lookedAt: number)
         var damaged: [Int64] = []
         _ = store.read { db in
             let cursor = try Row.fetchCursor(
                 db,
                 sql: """
-                    SELECT number, codec, key_id, checksum, body FROM outbox WHERE number > ? ORDER BY number LIMIT 1000
+                    SELECT number, codec, key_id, checksum, body, sinks FROM outbox WHERE number > ?
+                        ORDER BY number LIMIT 1000
                     """, arguments: [number])
             var size = 0
             while size < bytes, let row = try cursor.next() {
+                found.lookedAt = row[0]
+                guard OutboxRow.isFor(sink, row[5]) else { continue }
                 let content = StoredBody.content(codec: row[1], key: row[2], checksum: row[3], bytes: row[4])
                 guard let content else {
                     damaged.append(row[0])
                     continue
                 }
-                rows.append(OutboxRow(number: row[0], body: content))
+                found.rows.append(OutboxRow(number: row[0], body: content, sinks: row[5]))
                 size += content.count
             }
         }
         if !damaged.isEmpty { store.quarantine(damaged, of: .outbox) }
-        return rows
+        return found
     }
 
     /// Notes progress; it becomes durable with the next commit.
     func settle(through number: Int64, receipts: [DeliveryReceipt], undeliverable: [UndeliverableEntry]) {
-        settled.store(number, ordering: .relaxed)
-        store.queue.add { batch in
-            batch.settlements.append(
-                Settlement(sink: sink, through: number, receipts: receipts, undeliverable: undeliverable))
+        let through = progress.withLock { progress in
+            progress.settled = number >= progress.handedOut ? max(number, progress.lookedAt) : number
+            return progress.settled
         }
+        settle(Settlement(sink: sink, through: through, receipts: receipts, undeliverable: undeliverable))
+    }
+
+    private func settle(_ settlement: Settlement) {
+        store.queue.add { $0.settlements.append(settlement) }
+    }
+}
+
+extension OutboxRow {
+    /// Names of sinks as they are stored: each in a line of its own.
+    static func stored(_ sinks: [String]) -> String { sinks.joined(separator: "\n") }
+
+    /// Whether a row with these stored names is for `sink`.
+    static func isFor(_ sink: String, _ sinks: String?) -> Bool {
+        sinks.map { $0.split(separator: "\n").contains(sink[...]) } ?? true
+    }
+
+    /// Whether it is for `sink`.
+    func isFor(_ sink: String) -> Bool { OutboxRow.isFor(sink, sinks) }
+
+    /// How many rows after `number` are for `sink`.
+    static func waiting(for sink: String, after number: Int64, _ db: Database) throws -> Int {
+        let sinks = try Row.fetchCursor(
+            db, sql: "SELECT sinks, count(*) FROM outbox WHERE number > ? GROUP BY sinks", arguments: [number])
+        var count = 0
+        while let row = try sinks.next() {
+            if isFor(sink, row[0]) { count += row[1] as Int }
+        }
+        return count
     }
 }

@@ -5,13 +5,15 @@ public struct InMemoryShard: ~Copyable {
     private var shard: WindowShard<MemoryArchive>
 
     /// Makes a shard that reads `rings`, one per lane. It follows `mappings` when lanes say that they do; without, they
-    /// must not.
+    /// must not. Without `router` each bundle is for all sinks.
     public init(
         rings: [Ring], types: [MeasurementType], settings: WindowSettings, bundles: consuming BundleWriter,
-        events: any ShardEvents, mappings: MappingExchange? = nil
+        router: BundleRouter? = nil, events: any ShardEvents, mappings: MappingExchange? = nil
     ) {
         let machine = WindowMachine<MemoryArchive>(types: types, settings: settings)
-        shard = WindowShard(rings: rings, machine: machine, bundles: bundles, events: events, mappings: mappings)
+        shard = WindowShard(
+            rings: rings, machine: machine, bundles: RoutedBundles(bundles, router: router), events: events,
+            mappings: mappings)
     }
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the

@@ -14,6 +14,8 @@ public struct ShardTally: Sendable {
     public var amended = 0
     /// Windows that changed after they were emitted and can no longer be written: what was sent before stays.
     public var withheld = 0
+    /// Emissions of windows that no sink wants.
+    public var filtered = 0
     /// Observations written.
     public var observations = 0
     /// Other resources written.
@@ -43,6 +45,7 @@ public struct ShardTally: Sendable {
         windows += other.windows
         amended += other.amended
         withheld += other.withheld
+        filtered += other.filtered
         observations += other.observations
         resources += other.resources
         condensed += other.condensed

@@ -1,7 +1,7 @@
 /// What a shard tells its owner. Called per bundle, per batch and per rejected reading, never per good one.
 public protocol ShardEvents: AnyObject {
     /// A bundle, or lines of NDJSON, is complete. `bytes` is valid during the call, which may block.
-    func bundle(_ bytes: ByteView)
+    func bundle(_ bytes: ByteView, for route: BundleRoute)
     /// A reading was rejected after it had been mapped. `payload` is valid during the call.
     func rejected(_ reading: RejectedReading, payload: ByteView)
     /// Readings were counted since the last time.
@@ -34,14 +34,14 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     private var inputs: OwnedList<Input>
     var machine: WindowMachine<Archive>
-    private(set) var bundles: BundleWriter
+    private(set) var bundles: RoutedBundles
     private var tally = ShardTally()
     /// Where readings are kept until their windows are archived; nil when everything stays in memory.
     private let store: (any ShardStore)?
     private let isJournaled: Bool
     var journal = JournalWriter()
     /// Bundles that wait to be handed over with the journal.
-    var finishedBundles: [[UInt8]] = []
+    var finishedBundles: [ShardUnit.Bundle] = []
     /// Series of the next records.
     private var ahead = RawArray<Int32>(repeating: -1, count: WindowTable.fetchCount)
     private let events: any ShardEvents
@@ -58,7 +58,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Makes a shard that reads `rings`, one per lane.
     public init(
-        rings: [Ring], machine: consuming WindowMachine<Archive>, bundles: consuming BundleWriter,
+        rings: [Ring], machine: consuming WindowMachine<Archive>, bundles: consuming RoutedBundles,
         events: any ShardEvents, mappings: MappingExchange?, store: (any ShardStore)? = nil
     ) {
         self.store = store
@@ -103,6 +103,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         // What is due by now was mapped for the former templates.
         emit(now: now)
         if set !== adopted {
+            if bundles.isRouted { flush() }
             bundles.adopt(types: set.types, templates: set.fhirTemplates)
             machine.adopt(types: set.types)
             adopted = set
@@ -227,21 +228,42 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     private mutating func write(_ emission: Emission, now: Instant) {
         while true {
-            switch bundles.add(machine.content(of: emission)) {
+            switch bundles.place(of: machine.content(of: emission), series: emission.series) {
+            case .nowhere: return pass(emission)
+            case .afterOthers: flush()
+            case .bundle(let place): return write(emission, at: place, now: now)
+            }
+        }
+    }
+
+    private mutating func write(_ emission: Emission, at place: Int, now: Instant) {
+        while true {
+            switch bundles.add(machine.content(of: emission), at: place) {
             case .full, .repeated:
                 flush()
             case .skipped(let reason):
                 return skip(emission, reason)
             case .added(let condensed):
-                if bundles.takeResource() { tally.resources += 1 } else { tally.observations += 1 }
+                if bundles.takeResource(at: place) { tally.resources += 1 } else { tally.observations += 1 }
                 tally.condensed += condensed
-                tally.losses.passedOver += bundles.losses.passedOver
-                tally.losses.unwritten += bundles.losses.unwritten
-                if emission.status == .amended { tally.amended += 1 } else { tally.windows += 1 }
+                let losses = bundles.losses(at: place)
+                tally.losses.passedOver += losses.passedOver
+                tally.losses.unwritten += losses.unwritten
+                count(emission)
                 if bundleSince == nil { bundleSince = now }
                 return
             }
         }
+    }
+
+    private mutating func count(_ emission: Emission) {
+        if emission.status == .amended { tally.amended += 1 } else { tally.windows += 1 }
+    }
+
+    /// No sink wants the Observation: the window is archived like any other.
+    private mutating func pass(_ emission: Emission) {
+        count(emission)
+        tally.filtered += 1
     }
 
     /// The window gives no Observation: its readings count as rejected, not as accepted. A preliminary one may still
@@ -266,11 +288,13 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     private mutating func flush() {
         bundleSince = nil
-        let bytes = bundles.finish()
-        if bytes.count > 0 {
-            if isJournaled { finishedBundles.append(bytes.array) } else { events.bundle(bytes) }
+        bundles.finish { route, bytes in
+            if isJournaled {
+                finishedBundles.append(ShardUnit.Bundle(route: route, bytes: bytes.array))
+            } else {
+                events.bundle(bytes, for: route)
+            }
         }
-        bundles.reset()
         machine.archive.bundleEnded()
     }
 }

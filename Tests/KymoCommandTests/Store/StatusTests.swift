@@ -41,7 +41,7 @@ import Testing
         try run.change(
             """
             INSERT INTO sink VALUES ('fhir', 6);
-            INSERT INTO outbox SELECT value, 1, 1, 0, 0, 0, x'00' FROM json_each('[5, 7, 9]')
+            INSERT INTO outbox SELECT value, 1, 1, 0, 0, 0, x'00', NULL FROM json_each('[5, 7, 9]')
             """)
         let behind = try run.json("status", "--format", "json")
         let sink = try #require(behind["sinks"]?.elements?.first)

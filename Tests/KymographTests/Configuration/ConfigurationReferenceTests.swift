@@ -26,6 +26,19 @@ import Testing
         #expect(Self.page.contains(table), "replace the table of sources by:\n\(table)")
     }
 
+    @Test func listsEveryKeyOfASink() {
+        let table = ConfigurationReference.sinksTable
+        #expect(Self.page.contains(table), "replace the table of sinks by:\n\(table)")
+    }
+
+    @Test func theExampleOfSinksLoadsWithoutFinding() throws {
+        let parts = Self.page.components(separatedBy: "```yaml\n")
+        let example = try #require(parts.map { $0.components(separatedBy: "```")[0] }.first { $0.contains("\nsinks:") })
+        let result = load(example)
+        #expect(result.diagnostics.map(\.text) == [])
+        #expect(result.settings.outgoingSinks.count == 4)
+    }
+
     @Test func theExampleLoadsWithoutFinding() {
         let result = load(Self.example)
         #expect(result.diagnostics.map(\.text) == [])

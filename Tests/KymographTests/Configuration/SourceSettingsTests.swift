@@ -70,7 +70,7 @@ import Testing
         (
             "sources:\n- stdin: true\n  colour: red",
             "3:3: error: sources[0]: unknown key 'colour'; the keys of a source are "
-                + "udp, unix, unixgram, stdin, mappings, defaultDevice, defaultPatient, receiveBuffer, socketMode"
+                + "udp, unix, unixgram, stdin, mappings, name, defaultDevice, defaultPatient, receiveBuffer, socketMode"
         ),
         (
             "sources:\n- stdin: false",

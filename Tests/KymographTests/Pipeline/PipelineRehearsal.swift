@@ -6,7 +6,7 @@ import KymographTestKit
 struct PipelineRehearsal: ~Copyable {
     /// Keeps what lane and shard tell.
     final class Record: LaneEvents, ShardEvents {
-        var output: [UInt8] = []
+        var bundles: [(route: BundleRoute, bytes: [UInt8])] = []
         var received = 0
         var routed = 0
         var tally = ShardTally()
@@ -14,7 +14,17 @@ struct PipelineRehearsal: ~Copyable {
         var notes = MappingNotes()
         var isRoomWanted = false
 
-        func bundle(_ bytes: ByteView) { output += bytes.array + [0x0A] }
+        func bundle(_ bytes: ByteView, for route: BundleRoute) { bundles.append((route, bytes.array)) }
+
+        /// Everything that was written.
+        var output: [UInt8] { bundles.flatMap { $0.bytes + [0x0A] } }
+
+        /// What a server holds that gets what sink `number` gets.
+        func reader(of number: Int) throws -> BundleReader {
+            var reader = BundleReader()
+            for bundle in bundles where bundle.route.contains(number) { try reader.read(ndjson: bundle.bytes) }
+            return reader
+        }
 
         func counted(_ tally: ShardTally) { self.tally.add(tally) }
 
@@ -56,7 +66,7 @@ struct PipelineRehearsal: ~Copyable {
 
     init(
         set: MappingSet, settings: WindowSettings, requiresPatient: Bool = false,
-        now: Instant = Instant(seconds: 1_800_000_000)
+        now: Instant = Instant(seconds: 1_800_000_000), sources: Int = 1, filters: [SinkFilter] = []
     ) {
         self.now = now
         let ring = Ring(capacity: 4_096)
@@ -64,7 +74,12 @@ struct PipelineRehearsal: ~Copyable {
         self.context = context
         mappings = MappingExchange(set)
         lane = ReadingLane(
-            set: set, inputs: [LaneInput(templates: set.templates(of: set.mappings), context: context)],
+            set: set,
+            inputs: (0..<sources).map { source in
+                var input = LaneInput(templates: set.templates(of: set.mappings), context: context)
+                input.ledgerNumber = source + 1
+                return input
+            },
             limits: ScanLimits(),
             router: ReadingRouter(
                 rings: [ring], maxDevices: settings.limits.maxDevices, maxSeries: settings.limits.maxSeries),
@@ -73,7 +88,8 @@ struct PipelineRehearsal: ~Copyable {
             types: set.types, templates: set.fhirTemplates, options: ObservationOptions(), digest: .openSSL)
         shard = InMemoryShard(
             rings: [ring], types: set.types, settings: settings, bundles: BundleWriter(encoder, maxEntries: 20),
-            events: record, mappings: mappings)
+            router: BundleRouter(filters, types: set.types, templates: set.fhirTemplates), events: record,
+            mappings: mappings)
     }
 
     /// Maps with `set`, which continues the former one, from here on, with the mappings called `names`.
@@ -83,9 +99,9 @@ struct PipelineRehearsal: ~Copyable {
     }
 
     /// Takes a datagram, and lets the shard work when `isBatchEnd`.
-    mutating func take(_ bytes: [UInt8], isBatchEnd: Bool) {
+    mutating func take(_ bytes: [UInt8], source: Int = 0, isBatchEnd: Bool) {
         let storage = PaddedBytes(copying: bytes)
-        lane.datagram(storage.view, source: 0, received: now)
+        lane.datagram(storage.view, source: source, received: now)
         if isBatchEnd { work() }
     }
 

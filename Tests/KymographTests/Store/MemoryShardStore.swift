@@ -53,7 +53,7 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
         }
         if let block = unit.journal { journal.append(block) }
         if let needed = unit.needed { journal.removeAll { $0.number < needed } }
-        for bundle in unit.bundles { output += bundle + [0x0A] }
+        for bundle in unit.bundles { output += bundle.bytes + [0x0A] }
     }
 
     // MARK: A restart

@@ -47,6 +47,13 @@ public struct BundleWriter: ~Copyable, Sendable {
             types: types, templates: templates, options: encoder.options, digest: encoder.digest)
     }
 
+    /// An empty writer with the same options and limits, for the newest templates.
+    func another(types: [MeasurementType], templates: [FHIRTemplate?]) -> BundleWriter {
+        let other = ObservationEncoder(
+            types: types, templates: templates, options: encoder.options, digest: encoder.digest)
+        return BundleWriter(other, maxEntries: maxEntries, maxBytes: maxBytes)
+    }
+
     /// Adds the Observation of `content`, which has at least one reading.
     public mutating func add(_ content: borrowing WindowContent) -> AddOutcome {
         if isFull || isFinished { return .full }

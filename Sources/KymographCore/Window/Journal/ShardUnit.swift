@@ -8,6 +8,14 @@ public struct ShardUnit: Sendable {
         public var key: [UInt8]
     }
 
+    /// A bundle, or a block of NDJSON.
+    public struct Bundle: Sendable {
+        /// Who gets it.
+        public var route: BundleRoute
+        /// Its bytes.
+        public var bytes: [UInt8]
+    }
+
     /// Number of the shard.
     public var shard: Int
     /// Readings taken since the last unit.
@@ -16,8 +24,8 @@ public struct ShardUnit: Sendable {
     public var series: [Series] = []
     /// Windows that have closed.
     public var windows: [ClosedWindow] = []
-    /// Bundles, or blocks of NDJSON, with the Observations of these windows among others.
-    public var bundles: [[UInt8]] = []
+    /// Bundles with the Observations of these windows among others.
+    public var bundles: [Bundle] = []
     /// The oldest block that the shard may need again, once this unit is durable: it may be one that has not begun. Nil
     /// when the unit does not say.
     public var needed: Int64?
@@ -38,7 +46,7 @@ public struct ShardUnit: Sendable {
 
     /// Bytes that it keeps in memory, about.
     public var byteCount: Int {
-        bundles.reduce(windows.reduce(journal?.bytes.count ?? 0) { $0 + $1.block.count + 96 }) { $0 + $1.count }
+        bundles.reduce(windows.reduce(journal?.bytes.count ?? 0) { $0 + $1.block.count + 96 }) { $0 + $1.bytes.count }
     }
 
     /// Whether there is anything that must become durable.

@@ -28,11 +28,11 @@ public struct StoredShard: ~Copyable {
     /// Longest time, in nanoseconds, that readings wait for their block to end.
     private static var blockAge: Int64 { 20_000_000 }
 
-    /// Makes shard `number`, which reads `rings`, one per lane.
+    /// Makes shard `number`, which reads `rings`, one per lane. Without `router` each bundle is for all sinks.
     public init(
         number: Int, rings: [Ring], types: [MeasurementType], settings: WindowSettings,
-        bundles: consuming BundleWriter, events: any ShardEvents, mappings: MappingExchange? = nil,
-        store: any ShardStore
+        bundles: consuming BundleWriter, router: BundleRouter? = nil, events: any ShardEvents,
+        mappings: MappingExchange? = nil, store: any ShardStore
     ) {
         self.number = number
         self.store = store
@@ -40,7 +40,8 @@ public struct StoredShard: ~Copyable {
         let archive = StoredArchive(store, recentBytes: settings.limits.archiveBytes)
         let machine = WindowMachine(types: types, settings: settings, archive: archive)
         shard = WindowShard(
-            rings: rings, machine: machine, bundles: bundles, events: events, mappings: mappings, store: store)
+            rings: rings, machine: machine, bundles: RoutedBundles(bundles, router: router), events: events,
+            mappings: mappings, store: store)
     }
 
     // MARK: An earlier run
@@ -122,7 +123,7 @@ public struct StoredShard: ~Copyable {
         unit.taken = shard.taken
         unit.bundles = shard.finishedBundles
         shard.finishedBundles.removeAll(keepingCapacity: true)
-        let isBundleOpen = shard.bundles.contentCount > 0
+        let isBundleOpen = shard.bundles.isOpen
         shard.machine.archive.moveReady(into: &unit, isBundleOpen: isBundleOpen)
         unit.journal = shard.takeJournal()
         // What is needed becomes durable later than the blocks that begin meanwhile, and must not end before them.

@@ -1,0 +1,37 @@
+/// Which Observations a sink gets: those that match one pattern of each list that has any.
+public struct SinkFilter: Hashable, Sendable {
+    /// Names of types (`typeName` of the device template).
+    public var types: [NamePattern] = []
+    /// Device identifiers.
+    public var devices: [NamePattern] = []
+    /// Numbers of sources (``ReadingSource``); a window matches when any of its readings came from one of them.
+    public var sources: [Int] = []
+    /// Tags of the FHIR template: a `code`, or `system|code`.
+    public var tags: [NamePattern] = []
+
+    /// Everything.
+    public init() {}
+
+    /// Whether it lets everything pass.
+    public var isOpen: Bool { types.isEmpty && devices.isEmpty && sources.isEmpty && tags.isEmpty }
+
+    /// Whether windows of a series may match, as far as its readings do not decide.
+    func mayMatch(type: String, tags: [String], device: [UInt8]) -> Bool {
+        SinkFilter.match(types, type.utf8) && SinkFilter.match(devices, device)
+            && (self.tags.isEmpty || tags.contains { SinkFilter.match(self.tags, $0.utf8) })
+    }
+
+    private static func match(_ patterns: [NamePattern], _ name: some Sequence<UInt8>) -> Bool {
+        patterns.isEmpty || patterns.contains { $0.matches(name) }
+    }
+
+    /// Whether a reading of `content` came from one of the sources.
+    func matchesSources(of content: borrowing WindowContent) -> Bool {
+        if sources.isEmpty { return true }
+        for index in 0..<content.readings.count
+        where sources.contains(ReadingSource.number(content.readings[index].mark)) {
+            return true
+        }
+        return false
+    }
+}
