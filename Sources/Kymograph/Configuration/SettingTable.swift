@@ -152,7 +152,7 @@ enum SettingTable {
                 "Sources whose readings it gets: a window with a reading of one of them goes there as a whole"),
             .names(
                 "tags", "tag, with `*` for any characters", \.tags,
-                "Tags of FHIR templates whose Observations it gets, as `code` or with system and bar before it; left out, all"
+                "Tags of FHIR templates whose Observations it gets, as `code`, or with system and bar before it"
             ),
         ] + serverKeys.dropFirst().map { $0.lifted($0.key, \.server) }
 
