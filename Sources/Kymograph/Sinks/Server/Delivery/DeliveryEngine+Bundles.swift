@@ -220,7 +220,7 @@ extension DeliveryEngine {
 
     private func receipt(_ carried: CarriedResource, _ answer: EntryAnswer, attempts: Int) {
         guard !(200..<300).contains(answer.status) else {
-            return receipts.append(
+            return keep(
                 DeliveryReceipt(
                     row: carried.row, resource: carried.name, status: answer.status, location: answer.location,
                     version: answer.version, attempts: attempts))
@@ -229,7 +229,7 @@ extension DeliveryEngine {
         var bundle = Array("{\"resourceType\":\"Bundle\",\"type\":\"\(type)\",\"entry\":[".utf8)
         bundle += carried.entry.bytes
         bundle += "]}\n".utf8
-        undeliverable.append(
+        keep(
             UndeliverableEntry(
                 row: carried.row, resource: carried.name,
                 reason: EntryAnswer.rejection(answer.status, answer.outcome), detail: answer.text, bytes: bundle,

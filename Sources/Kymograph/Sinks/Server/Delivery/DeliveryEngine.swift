@@ -38,8 +38,6 @@ final class DeliveryEngine {
     /// Patients and Devices that the server has.
     var present: Set<ServerIdentifier> = []
     var flights = 0
-    var receipts: [DeliveryReceipt] = []
-    var undeliverable: [UndeliverableEntry] = []
     private var settled: Int64
     private var deliveredCount = 0
     private var undeliverableCount = 0
@@ -95,7 +93,7 @@ final class DeliveryEngine {
     // MARK: Rows
 
     /// Whether rows may be taken.
-    var hasRoom: Bool { isReady && rows.bytes < settings.rowBytes }
+    var hasRoom: Bool { isReady && max(rows.openBytes, rows.outcomeBytes) < settings.rowBytes }
 
     var isReady: Bool { if case .ready = phase { true } else { false } }
 
@@ -107,7 +105,7 @@ final class DeliveryEngine {
     /// Takes rows, for which it waits up to `milliseconds`; whether there were any.
     @discardableResult
     func take(waiting milliseconds: Int) -> Bool {
-        let room = settings.rowBytes - rows.bytes
+        let room = settings.rowBytes - rows.openBytes
         let taken = queue.rows(after: rows.lastTaken, bytes: room, milliseconds: milliseconds)
         for row in taken { add(row) }
         return !taken.isEmpty
@@ -116,11 +114,11 @@ final class DeliveryEngine {
     private func add(_ row: OutboxRow) {
         let now = clock.elapsed()
         guard let entries = RowSlicer.slice(row, includesUnreferred: !settings.resolvesIdentity) else {
-            undeliverable.append(
+            rows.add(row, entries: 0, now: now)
+            return keep(
                 UndeliverableEntry(
                     row: row.number, resource: "Bundle", reason: .malformedBundle,
                     detail: Rejection.malformedBundle.explanation, bytes: row.body, attempts: 0))
-            return rows.add(row, entries: 0, now: now)
         }
         rows.add(row, entries: entries.count, now: now)
         for entry in entries { lane(of: entry).append(entry) }
@@ -142,7 +140,7 @@ final class DeliveryEngine {
 
     /// Notes that the server has stored `entry`.
     func finish(_ entry: RowEntry, _ answer: EntryAnswer) {
-        receipts.append(
+        keep(
             DeliveryReceipt(
                 row: entry.row, resource: entry.name, status: answer.status, location: answer.location,
                 version: answer.version, attempts: entry.attempts))
@@ -151,11 +149,23 @@ final class DeliveryEngine {
 
     /// Notes that the server will never take `entry`.
     func discard(_ entry: RowEntry, _ reason: Rejection, _ detail: String) {
-        undeliverable.append(
+        keep(
             UndeliverableEntry(
                 row: entry.row, resource: entry.name, reason: reason, detail: detail, bytes: entry.ownBundle,
                 attempts: entry.attempts))
         rows.finishEntry(of: entry.row)
+    }
+
+    /// Counts a receipt, and keeps it for when its row is settled.
+    func keep(_ receipt: DeliveryReceipt) {
+        deliveredCount += 1
+        rows.keep(receipt)
+    }
+
+    /// Counts an undeliverable entry, and keeps it for when its row is settled.
+    func keep(_ entry: UndeliverableEntry) {
+        undeliverableCount += 1
+        rows.keep(entry)
     }
 
     /// Lets a lane go on, or forgets it.
@@ -169,13 +179,10 @@ final class DeliveryEngine {
     }
 
     private func settle() {
-        guard !receipts.isEmpty || !undeliverable.isEmpty || rows.through > settled else { return }
-        deliveredCount += receipts.count
-        undeliverableCount += undeliverable.count
+        let outcome = rows.takeSettled()
+        guard !outcome.isEmpty || rows.through > settled else { return }
         settled = rows.through
-        queue.settle(through: settled, receipts: receipts, undeliverable: undeliverable)
-        receipts.removeAll(keepingCapacity: true)
-        undeliverable.removeAll()
+        queue.settle(through: settled, receipts: outcome.receipts, undeliverable: outcome.undeliverable)
     }
 
     // MARK: Status
