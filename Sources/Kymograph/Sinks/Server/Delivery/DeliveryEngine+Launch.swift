@@ -13,7 +13,8 @@ extension DeliveryEngine {
     /// Makes bundles of what waits, as far as the server may be asked.
     func launch() {
         guard isReady else { return }
-        while channel.hasRoom && flights < settings.maxConcurrency && !ready.isEmpty {
+        // What the server fails at again and again takes no place from others.
+        while channel.hasRoom && flights - channel.doubtful < settings.maxConcurrency && !ready.isEmpty {
             if settings.compatibility == .iomtFHIR {
                 guard launchSave() else { return }
             } else {
@@ -179,6 +180,7 @@ extension DeliveryEngine {
         saver.save(observation, identifier) { [self] result in
             switch result {
             case .success(let saved):
+                channel.taken += 1
                 var answer = EntryAnswer(status: saved.stored.status)
                 answer.location = saved.stored.location
                 answer.version = saved.stored.version

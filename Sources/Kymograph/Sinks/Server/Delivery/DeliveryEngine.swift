@@ -71,6 +71,7 @@ final class DeliveryEngine {
     /// Does everything that can be done now.
     func turn() {
         repeat {
+            channel.isBlocked = rows.outcomeBytes >= settings.rowBytes
             for event in inbox.take() { channel.take(event) }
             fetch()
             launch()

@@ -17,6 +17,9 @@ struct BundlePart {
     /// How often its Patients and Devices were sent.
     var attempts = 0
 
+    /// Whether its Patients and Devices were sent without the entries.
+    private(set) var isTried = false
+
     /// Whether Patients and Devices come along.
     fileprivate let carriesResources: Bool
 
@@ -36,6 +39,15 @@ struct BundlePart {
                 resources.append(Resource(identifier: carried.identifier, carried: [carried]))
             }
         }
+    }
+
+    /// Its Patients and Devices without the entries, and what is sent after them: what a server fails at must not keep
+    /// them from the bundles of other devices.
+    var trial: (resources: BundlePart, rest: BundlePart) {
+        var (resources, rest) = (self, self)
+        resources.entries = []
+        rest.isTried = true
+        return (resources, rest)
     }
 
     /// Number of entries in the bundle.
@@ -77,6 +89,8 @@ final class Flight {
     var lanes: [DeviceLane]
     /// Patients and Devices that no other bundle may ask the server to make meanwhile.
     var locked: Set<ServerIdentifier>
+    /// Whether the server has failed at it.
+    var isDoubtful = false
 
     init(_ part: BundlePart, lanes: [DeviceLane], locked: Set<ServerIdentifier>) {
         parts = [part]

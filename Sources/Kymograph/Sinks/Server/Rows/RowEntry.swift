@@ -10,6 +10,8 @@ final class CarriedResource {
     let entry: JSONSlice
     /// Whether its receipt was given.
     var isReceipted = false
+    /// Answers about it that said: later.
+    var rebuffs = Rebuffs()
 
     init(row: Int64, identifier: ServerIdentifier, fullURL: String?, entry: JSONSlice) {
         self.row = row
@@ -46,6 +48,8 @@ final class RowEntry {
     let carried: [CarriedResource]
     /// How often it was sent.
     var attempts = 0
+    /// Answers about it that said: later.
+    var rebuffs = Rebuffs()
     /// The ids that the server has, where they are asked for.
     var identity: ResolvedIdentity?
 
