@@ -192,13 +192,20 @@ extension DeliveryEngine {
 
     /// Notes what became of each entry; gives what is to be sent again.
     private func deliver(_ part: BundlePart, _ answers: [EntryAnswer]) -> BundlePart? {
-        var rest = part
-        rest.failures += 1
-        rest.resources = zip(part.resources, answers).filter { !deliver($0, $1, part) }.map(\.0)
-        let missing = Set(rest.resources.map(\.identifier))
-        rest.entries = zip(part.entries, answers.dropFirst(part.resources.count))
-            .filter { !deliver($0, $1, missing: missing) }.map(\.0)
-        return rest.entries.isEmpty ? nil : rest
+        let entryAnswers = zip(part.entries, answers.dropFirst(part.resources.count))
+        var present: Set<ServerIdentifier> = []
+        for (resource, answer) in zip(part.resources, answers) where deliver(resource, answer, part) {
+            present.insert(resource.identifier)
+        }
+        for (entry, answer) in entryAnswers where answer.isStored {
+            guard let resource = part.described.first(where: { $0.identifier == entry.described }) else { continue }
+            keepPresent(resource.identifier)
+            present.insert(resource.identifier)
+            giveReceipts(resource, answer, part)
+        }
+        let missing = part.identifiers.subtracting(present)
+        let rest = entryAnswers.filter { !deliver($0, $1, missing: missing) }.map(\.0)
+        return part.rest(rest, missing: missing, isTransaction: isTransaction(part))
     }
 
     /// Notes what became of an entry; whether it is done. One whose Patient or Device is missing is not: its row must

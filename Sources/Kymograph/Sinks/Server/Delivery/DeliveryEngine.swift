@@ -23,7 +23,7 @@ final class DeliveryEngine {
     let channel: ServerChannel
     let server: ChannelServer
     let resolver: IdentityResolver
-    let saver: ObservationSaver
+    let saver: ResourceSaver
     var phase = Phase.probing
     var capabilities = ServerCapabilities()
     var verdict = ""
@@ -56,9 +56,9 @@ final class DeliveryEngine {
         server = ChannelServer(channel, settings)
         resolver = IdentityResolver(settings.identity, server: server)
         let compatibility = settings.compatibility
-        saver = ObservationSaver(server: server, cache: ObservationCache()) {
+        saver = ResourceSaver(server: server, cache: ObservationCache()) {
             (existing, new) throws(ObservationMerge.Failure) in
-            try ObservationMerge.merge(existing, with: new, compatibility: compatibility)
+            try ResourceMerge.merge(existing, with: new, compatibility: compatibility)
         }
         settled = queue.settledThrough
         rows = RowsInHand(settledThrough: settled)
@@ -114,7 +114,9 @@ final class DeliveryEngine {
 
     private func add(_ row: OutboxRow) {
         let now = clock.elapsed()
-        guard let entries = RowSlicer.slice(row, includesUnreferred: !settings.resolvesIdentity) else {
+        let sliced = RowSlicer.slice(
+            row, systems: settings.systems, includesUnreferred: !settings.resolvesIdentity)
+        guard let entries = sliced else {
             rows.add(row, entries: 0, now: now)
             return keep(
                 UndeliverableEntry(
