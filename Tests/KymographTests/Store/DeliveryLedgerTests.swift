@@ -59,7 +59,7 @@ import Testing
         server.held.removeAll()
         server.otherwise = nil
         let store = try Store(path: scratch.path)
-        store.begin(sinks: ["server"])
+        try store.begin(sinks: ["server"])
         let second = try Delivery(store, server)
         #expect(second.outbox.settledThrough < store.tail.newest)
         second.engine.turn()
@@ -79,7 +79,7 @@ import Testing
     /// One device's bundles are answered, the other's are not.
     private func deliverSome(_ scratch: Scratch, _ set: MappingSet, _ server: MemoryServer) throws {
         var run = try StoredRun(scratch.path, set: set)
-        run.store.begin(sinks: ["server"])
+        try run.store.begin(sinks: ["server"])
         try run.take(Self.lines, delivers: false)
         let first = try Delivery(run.store, server)
         server.otherwise = { $0.method == "POST" ? .hold : .pass }
