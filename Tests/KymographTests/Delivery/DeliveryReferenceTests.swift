@@ -168,6 +168,7 @@ import Testing
         let told = text(try stored(rehearsal, "Communication", "a-m2"))
         #expect(told.contains(#""sender":{"display":"of the ward","reference":"Device/D1"}"#))
         #expect(told.contains(#""valueReference":{"reference":"Device/G1"}"#))
+        #expect(told.contains(#""reason":[{"reference":{"reference":"Device/D1"}}]"#))
         #expect(text(try stored(rehearsal, "Flag", "q-3")).contains(#""subject":{"reference":"Patient/P2"}"#))
         #expect(rehearsal.server.resources.count == 6)
     }

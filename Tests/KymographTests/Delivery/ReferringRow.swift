@@ -33,15 +33,17 @@ struct ReferringRow {
             #""status":"\#(status)","subject":\#(subject),"device":[\#(taker)],"number":\#(number)"#)
     }
 
-    /// A message of a device about its wearer, by way of a gateway.
+    /// A message of a device about its wearer, by way of a gateway; its reason is a reference in a reference, as R5 has
+    /// them.
     mutating func tell(_ device: String, _ number: Int) {
         let subject = reference("Patient", "urn:kymograph:device-subject", device)
         let sender = reference("Device", "urn:kymograph:device", device, display: "of the ward")
         let gateway = reference("Device", Self.gatewaySystem, "gate")
+        let reason = reference("Device", "urn:kymograph:device", device)
         add(
             "Communication", "\(device)-m\(number)",
             #""extension":[{"url":"urn:gateway","valueReference":\#(gateway)}],"status":"completed","#
-                + #""subject":\#(subject),"sender":\#(sender),"number":\#(number)"#)
+                + #""subject":\#(subject),"sender":\#(sender),"reason":[{"reference":\#(reason)}],"number":\#(number)"#)
     }
 
     /// A flag on a patient that names no device.
