@@ -118,7 +118,7 @@ extension PipelineSettings {
         delivery.maxBytes = bundleBytes
         delivery.maxConcurrency = server.connections
         delivery.timeout = Int(server.timeout / 1_000_000)
-        delivery.deviceSubjectSystem = output.deviceSubjectSystem
+        delivery.systems = ReferenceSystems(output, compatibility: compatibility)
         return delivery
     }
 }

@@ -75,8 +75,8 @@ public protocol OutboxQueue: AnyObject, Sendable {
     /// `milliseconds` for one.
     func rows(after number: Int64, bytes: Int, milliseconds: Int) -> [OutboxRow]
 
-    /// Keeps receipts and undeliverable entries, and notes that everything through `number` is done, together. After a
-    /// restart, rows after the last number given are handed out again.
+    /// Keeps receipts and undeliverable entries, which are of rows through `number`, and notes that everything through
+    /// it is done, together. After a restart, rows after the last number given are handed out again.
     func settle(through number: Int64, receipts: [DeliveryReceipt], undeliverable: [UndeliverableEntry])
 
     /// The last number settled, before this run too; 0 at first.

@@ -48,6 +48,8 @@ extension Rejection {
     private var deliveryExplanation: String {
         switch self {
         case .serverRefused: "the FHIR server refused the entry: mend the mapping or the server, then replay it"
+        case .serverFailed:
+            "the FHIR server fails at the entry again and again, and takes others: look into its log, then replay it"
         case .entryTooLarge: "the entry alone is larger than the FHIR server takes: shorten the windows, then replay it"
         case .identityNotFound: "the FHIR server has no such Device, Patient or Encounter: register it, then replay it"
         case .identityAmbiguous: "the FHIR server has several resources of one identifier: merge them, then replay it"

@@ -80,6 +80,8 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case malformedBundle = 37
     /// The window was emitted and its archived content is damaged: a partial must not replace it.
     case archiveDamaged = 38
+    /// A server failed at the entry again and again, and took others meanwhile.
+    case serverFailed = 39
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }

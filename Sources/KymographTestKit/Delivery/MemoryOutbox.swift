@@ -46,10 +46,13 @@ public final class MemoryOutbox: OutboxQueue {
         }
     }
 
-    /// Keeps what it is told; `number` must not be less than before.
+    /// Keeps what it is told; `number` must not be less than before, nor than the rows of what became of entries.
     public func settle(through number: Int64, receipts: [DeliveryReceipt], undeliverable: [UndeliverableEntry]) {
         state.withLock { state in
             precondition(number >= state.through, "settled backwards")
+            precondition(
+                receipts.allSatisfy { $0.row <= number } && undeliverable.allSatisfy { $0.row <= number },
+                "what became of entries of a row that is not settled")
             state.through = number
             state.receipts += receipts
             state.undeliverable += undeliverable

@@ -4,11 +4,13 @@ import Testing
 
 /// `docs/configuration.md` says what the loader does.
 @Suite struct ConfigurationReferenceTests {
-    private static let page: String = {
+    private static let page = read("configuration.md")
+
+    private static func read(_ page: String) -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
-        let bytes = FileManager.default.contents(atPath: root.appending(path: "docs/configuration.md").path)
+        let bytes = FileManager.default.contents(atPath: root.appending(path: "docs/\(page)").path)
         return String(decoding: bytes ?? Data(), as: UTF8.self)
-    }()
+    }
 
     /// The complete example.
     private static var example: String {
@@ -37,6 +39,18 @@ import Testing
         let result = load(example)
         #expect(result.diagnostics.map(\.text) == [])
         #expect(result.settings.outgoingSinks.count == 4)
+    }
+
+    /// What the pages about servers call a setting can be set.
+    @Test(arguments: ["delivery.md", "server-access.md"]) func serverPagesNameSettingsThatAre(page: String) {
+        let rows = ConfigurationReference.settingsTable.split(separator: "\n").dropFirst(2)
+        let keys = Set(rows.map { String($0.split(separator: "`")[1]) })
+        let tables = Self.read(page).components(separatedBy: "\n\n").filter { $0.hasPrefix("| setting |") }
+        let named = tables.flatMap { $0.split(separator: "\n").dropFirst(2) }.flatMap { row in
+            let words = row.split(separator: "|")[0].split(separator: "`", omittingEmptySubsequences: false)
+            return words.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+        }
+        #expect(named.count > 6 && Set(named).subtracting(keys).isEmpty, "\(Set(named).subtracting(keys))")
     }
 
     @Test func theExampleLoadsWithoutFinding() {

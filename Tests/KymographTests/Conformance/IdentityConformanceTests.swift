@@ -188,11 +188,11 @@ private struct IdentityConformanceCheck {
         server.firstUpdate = input?.child("first_update")?.string.flatMap { Int($0) }
         let differs = input?.child("merged_differs")?.jsonText == "true"
         var merges = 0
-        let saver = ObservationSaver(server: server, cache: cache) { existing, _ in
+        let saver = ResourceSaver(server: server, cache: cache) { existing, _ in
             merges += 1
             return differs ? existing.with("note", .text("merged")) : existing
         }
-        var result: Result<ObservationSaver.Saved, IdentityFailure>?
+        var result: Result<ResourceSaver.Saved, IdentityFailure>?
         saver.save(existing.without(["id"]), identifier) { result = $0 }
         guard case .success(let saved) = result else { return expect(false, "found \(String(describing: result))") }
         let counts = [

@@ -116,11 +116,11 @@ final class MemoryServer: HTTPTransport, @unchecked Sendable {
         if entries.count > largestBundle { return reply(413, outcome("too-costly")) }
         let type = body["type"] as? String ?? ""
         let before = (resources, nextID)
-        var answers: [Resource] = []
+        var answers = [Resource](repeating: [:], count: entries.count)
         var references: [String: String] = [:]
-        for (place, entry) in entries.enumerated() {
+        for (place, entry) in MemoryServer.inOrder(entries) {
             if let status = statuses[place] {
-                answers.append(["response": ["status": "\(status)", "outcome": outcome("processing")]])
+                answers[place] = ["response": ["status": "\(status)", "outcome": outcome("processing")]]
                 continue
             }
             let result = store(type == "transaction" ? resolved(entry, references) : entry)
@@ -133,25 +133,40 @@ final class MemoryServer: HTTPTransport, @unchecked Sendable {
                 "status": "\(result.status)", "location": result.location, "etag": result.version,
             ]
             if result.status >= 300 { response["outcome"] = outcome(result.code) }
-            answers.append(["response": response])
+            answers[place] = ["response": response]
         }
         var response = reply(200, ["resourceType": "Bundle", "type": type + "-response", "entry": answers])
         response.headers += used
         return response
     }
 
+    /// Entries with their places: what others refer to comes first, wherever it is.
+    private static func inOrder(_ entries: [Resource]) -> [(Int, Resource)] {
+        func isReferred(_ entry: Resource) -> Bool {
+            ["Patient", "Device"].contains((entry["resource"] as? Resource)?["resourceType"] as? String)
+        }
+        let all = Array(entries.enumerated()).map { ($0.offset, $0.element) }
+        return all.filter { isReferred($0.1) } + all.filter { !isReferred($0.1) }
+    }
+
     /// The entry with references to entries of the bundle resolved.
     private func resolved(_ entry: Resource, _ references: [String: String]) -> Resource {
-        guard var resource = entry["resource"] as? Resource else { return entry }
-        for (name, value) in resource {
-            guard let reference = (value as? Resource)?["reference"] as? String, reference.hasPrefix("urn:") else {
-                continue
-            }
-            resource[name] = ["reference": references[reference] ?? "missing"]
-        }
         var entry = entry
-        entry["resource"] = resource
+        entry["resource"] = entry["resource"].map { resolved(node: $0, references) }
         return entry
+    }
+
+    private func resolved(node: Any, _ references: [String: String]) -> Any {
+        if let list = node as? [Any] { return list.map { resolved(node: $0, references) } }
+        guard var object = node as? Resource else { return node }
+        for (name, value) in object {
+            if name == "reference", let url = value as? String, url.hasPrefix("urn:") {
+                object[name] = references[url] ?? "missing"
+            } else {
+                object[name] = resolved(node: value, references)
+            }
+        }
+        return object
     }
 
     private typealias StoreResult = (status: Int, code: String, location: String, version: String)

@@ -33,6 +33,9 @@ struct EntryAnswer {
     /// An answer without words.
     init(status: Int) { self.status = status }
 
+    /// Whether the server has stored it.
+    var isStored: Bool { (200..<300).contains(status) }
+
     /// Status and words.
     var text: String { EntryAnswer.text(status, outcome) }
 
@@ -42,9 +45,25 @@ struct EntryAnswer {
         return "\(status) \(outcome.text)"
     }
 
+    /// What came of a request, without the pages of proxies.
+    static func text(_ outcome: Exchange.Outcome) -> String {
+        switch outcome {
+        case .failure(let failure): return failure.message
+        case .success(let response):
+            let answer = text(response.status, ServerOutcome(body: response.body))
+            return (200..<300).contains(response.status)
+                ? "the server's answer is not whole (status \(answer))" : "the server answers \(answer)"
+        }
+    }
+
     /// Why an entry is undeliverable that was refused so.
     static func rejection(_ status: Int, _ outcome: ServerOutcome?) -> Rejection {
-        if status == 413 { return .entryTooLarge }
+        switch status {
+        case 413: return .entryTooLarge
+        // It was sent often enough.
+        case 200..<300, 408, 429, 500...: return .serverFailed
+        default: break
+        }
         return status == 412 || outcome?.codes.contains("multiple-matches") == true
             ? .identityAmbiguous : .serverRefused
     }

@@ -10,8 +10,8 @@ public struct ServerCapabilities: Hashable, Sendable {
     public var hasTransaction = false
     /// Whether it processes batches.
     public var hasBatch = false
-    /// Whether `PUT Observation/<id>` may make an Observation.
-    public var hasUpdateCreate = false
+    /// Types of resources that `PUT <type>/<id>` may make.
+    public var updateCreateTypes: Set<String> = []
 
     /// Of a server that has said nothing.
     init() {}
@@ -27,8 +27,11 @@ public struct ServerCapabilities: Hashable, Sendable {
         hasTransaction = interactions.contains("transaction")
         hasBatch = interactions.contains("batch")
         let resources = rest?.child("resource")?.elements ?? []
-        let observation = resources.first { $0.child("type")?.string == "Observation" }
-        if case .bool(true)? = observation?.child("updateCreate")?.value { hasUpdateCreate = true }
+        for resource in resources {
+            guard case .bool(true)? = resource.child("updateCreate")?.value, let type = resource.child("type")?.string
+            else { continue }
+            updateCreateTypes.insert(type)
+        }
     }
 
     /// Why `wanted` cannot be delivered to this server, and what to do; nil when it can.

@@ -36,23 +36,26 @@ final class Exchange {
     var attempts = 0
     /// Failures so far.
     var failures = 0
-    /// Final answers that the channel had when this began, to see whether others get through.
-    let othersAtStart: Int
-    /// Final answers that others got since.
-    var othersAnswered = 0
+    /// Answers that turned it down, to see whether it is to blame.
+    var rebuffs: Rebuffs
+    /// Whether its content is part of what the server has failed at.
+    let isDoubtful: Bool
+    /// Whether nothing is known against it.
+    var isNew: Bool { failures == 0 && !isDoubtful }
     var authorization: String?
     /// Whether the authorization was renewed for this attempt.
     var isRenewed = false
     var sent = Instant.distantPast
 
     init(
-        number: Int, request: HTTPRequest, due: Instant, othersAtStart: Int,
+        number: Int, request: HTTPRequest, due: Instant, rebuffs: Rebuffs, isDoubtful: Bool,
         judge: @escaping (Outcome, Exchange) -> Verdict, completion: @escaping (Outcome, Exchange) -> Void
     ) {
         self.number = number
         self.request = request
         self.due = due
-        self.othersAtStart = othersAtStart
+        self.rebuffs = rebuffs
+        self.isDoubtful = isDoubtful
         self.judge = judge
         self.completion = completion
     }

@@ -20,8 +20,10 @@ final class ServerChannel {
     private(set) var limit: ConcurrencyLimit
     /// Nothing is sent before: the server asked for that.
     private(set) var pausedUntil = Instant.distantPast
-    /// Final answers so far.
-    private(set) var answers = 0
+    /// Bundles and resources that the server has taken so far.
+    var taken = 0
+    /// Whether everything that is held has been taken but what the rest waits for.
+    var isBlocked = false
     /// Attempts after the first of their request.
     private(set) var retries = 0
     /// What went wrong last, and when in civil time.
@@ -44,14 +46,16 @@ final class ServerChannel {
 
     // MARK: What it is asked
 
-    /// Sends `request` as soon as may be, `wait` nanoseconds from now at the earliest.
+    /// Sends `request` as soon as may be, `wait` nanoseconds from now at the earliest. `isDoubtful`: it is part of what
+    /// the server has failed at.
     func send(
-        _ request: HTTPRequest, after wait: Int64 = 0,
+        _ request: HTTPRequest, after wait: Int64 = 0, isDoubtful: Bool = false,
         judge: @escaping (Exchange.Outcome, Exchange) -> Exchange.Verdict,
         completion: @escaping (Exchange.Outcome, Exchange) -> Void
     ) {
         let exchange = Exchange(
-            number: nextNumber, request: request, due: clock.elapsed().advanced(by: wait), othersAtStart: answers,
+            number: nextNumber, request: request, due: clock.elapsed().advanced(by: wait),
+            rebuffs: Rebuffs(taken: taken), isDoubtful: isDoubtful,
             judge: judge, completion: completion)
         nextNumber += 1
         exchanges[exchange.number] = exchange
@@ -69,10 +73,18 @@ final class ServerChannel {
 
     /// Whether another request could be sent at once.
     var hasRoom: Bool {
-        guard case .closed = circuit.state, pausedUntil <= clock.elapsed() else { return false }
-        let busy = exchanges.values.count { $0.state != .waiting || $0.due <= clock.elapsed() }
-        return busy < limit.count
+        let now = clock.elapsed()
+        guard pausedUntil <= now else { return false }
+        switch circuit.state {
+        case .closed: return exchanges.values.count { $0.state != .waiting || $0.due <= now } < limit.count
+        // One that is new tells more about the server than one that has failed.
+        case .open(let until): return until <= now && inFlight == 0 && !waiting.contains(where: \.isNew)
+        case .halfOpen: return inFlight == 0 && !waiting.contains(where: \.isNew)
+        }
     }
+
+    /// Requests that may be to blame themselves for their failures.
+    var doubtful: Int { exchanges.values.count { $0.isDoubtful || $0.rebuffs.isDoubtful } }
 
     /// When there is something to do next, if nobody answers before; nil when nothing waits.
     var nextWake: Instant? {
@@ -97,7 +109,9 @@ final class ServerChannel {
         case .open: return
         case .halfOpen:
             // Something must be asked to see whether the server answers again.
-            guard inFlight == 0, let first = waiting.min(by: { $0.due < $1.due }) else { return }
+            guard inFlight == 0 else { return }
+            let new = waiting.first { $0.isNew && $0.due <= now }
+            guard let first = new ?? waiting.min(by: { $0.due < $1.due }) else { return }
             begin(first)
         case .closed:
             var room = limit.count - inFlight
@@ -159,12 +173,10 @@ final class ServerChannel {
             if response.status == 401 { return renew(exchange) }
             if let reset = times.limitReset(response) { pause(reset) }
         }
-        exchange.othersAnswered = answers - exchange.othersAtStart
         switch exchange.judge(outcome, exchange) {
         case .final:
             circuit.succeed()
             limit.succeed()
-            answers += 1
             remove(exchange)
             exchange.completion(outcome, exchange)
         case .retry(let reason):
@@ -209,6 +221,16 @@ final class ServerChannel {
         exchanges.removeAll()
         order.removeAll()
     }
+
+    // MARK: What is to blame
+
+    /// Notes in `rebuffs` an answer that turned something down; `isOwn` as ``Rebuffs/note(taken:now:isOwn:)`` has it.
+    func note(_ rebuffs: inout Rebuffs, isOwn: Bool) {
+        rebuffs.note(taken: taken, now: clock.elapsed(), isOwn: isOwn)
+    }
+
+    /// Whether what was turned down so is to be given up.
+    func isExhausted(_ rebuffs: Rebuffs) -> Bool { rebuffs.isExhausted(now: clock.elapsed(), isBlocking: isBlocked) }
 
     /// Notes an error that is no request's.
     func note(_ text: String) { lastError = (text, clock.civil()) }

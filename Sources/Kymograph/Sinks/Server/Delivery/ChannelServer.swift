@@ -76,36 +76,49 @@ final class ChannelServer: ResourceServer {
         _ request: HTTPRequest, isWhole: @escaping (HTTPResponse) -> Bool,
         completion: @escaping (Result<HTTPResponse, ServerRefusal>) -> Void
     ) {
-        channel.send(request) { outcome, exchange in
-            Self.judge(outcome, exchange, isWhole)
+        var isTaken = false
+        channel.send(request) { [self] outcome, exchange in
+            judge(outcome, exchange) {
+                isTaken = isWhole($0)
+                return isTaken
+            }
         } completion: { outcome, _ in
-            guard case .success(let response) = outcome else { return }
-            if (200..<300).contains(response.status) { return completion(.success(response)) }
-            let said = ServerOutcome(body: response.body)
-            completion(
-                .failure(
-                    ServerRefusal(
-                        status: response.status, message: EntryAnswer.text(response.status, said),
-                        reason: EntryAnswer.rejection(response.status, said))))
+            if isTaken, case .success(let response) = outcome { return completion(.success(response)) }
+            completion(.failure(Self.refusal(outcome)))
         }
     }
 
-    private static func judge(
+    private func judge(
         _ outcome: Exchange.Outcome, _ exchange: Exchange, _ isWhole: (HTTPResponse) -> Bool
     ) -> Exchange.Verdict {
-        switch outcome {
-        case .failure(let failure): return .retry(failure.message)
-        case .success(let response):
-            let said = ServerOutcome(body: response.body)
-            let text = "\(exchange.request.method): the server answers \(EntryAnswer.text(response.status, said))"
-            // A conflict is an answer: what was to be changed has changed.
-            if response.status == 409 { return .final }
-            switch AnswerKind(status: response.status, outcome: said, failures: exchange.failures, isWhole: true) {
-            case .stored: return isWhole(response) ? .final : .retry("the answer to a search is no whole bundle")
-            case .refused, .tooLarge: return .final
-            case .later, .doubtful: return .retry(text)
-            }
+        guard case .success(let response) = outcome else { return retry(outcome, exchange, Rebuffs.isOwn(outcome)) }
+        // A conflict is an answer: what was to be changed has changed.
+        if response.status == 409 { return .final }
+        let said = ServerOutcome(body: response.body)
+        switch AnswerKind(status: response.status, outcome: said, failures: exchange.rebuffs.count, isWhole: true) {
+        case .stored: return isWhole(response) ? .final : retry(outcome, exchange, false)
+        case .refused, .tooLarge: return .final
+        case .later: return retry(outcome, exchange, Rebuffs.isOwn(outcome))
+        // The set-up may be wrong, unless others get through.
+        case .doubtful: return retry(outcome, exchange, false)
         }
+    }
+
+    /// Again, unless it is to blame itself.
+    private func retry(_ outcome: Exchange.Outcome, _ exchange: Exchange, _ isOwn: Bool?) -> Exchange.Verdict {
+        if let isOwn { channel.note(&exchange.rebuffs, isOwn: isOwn) }
+        if channel.isExhausted(exchange.rebuffs) { return .final }
+        return .retry("\(exchange.request.method): \(EntryAnswer.text(outcome))")
+    }
+
+    private static func refusal(_ outcome: Exchange.Outcome) -> ServerRefusal {
+        var refusal = ServerRefusal(status: 0, message: EntryAnswer.text(outcome), reason: .serverFailed)
+        guard case .success(let response) = outcome else { return refusal }
+        let said = ServerOutcome(body: response.body)
+        refusal.status = response.status
+        refusal.message = EntryAnswer.text(response.status, said)
+        refusal.reason = EntryAnswer.rejection(response.status, said)
+        return refusal
     }
 
     /// The resources of `type` that a search found; nil when `body` is no whole answer.

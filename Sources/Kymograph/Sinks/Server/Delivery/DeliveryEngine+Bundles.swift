@@ -1,12 +1,6 @@
 import KymographCore
 
 extension DeliveryEngine {
-    /// Failures after which a bundle is sent in halves, or given up where it looks like a mistake in the set-up, if the
-    /// server takes others meanwhile.
-    private static let doubt = 6
-    /// Attempts after which an entry that a server answers again and again with an error of its own is given up.
-    private static let entryPatience = 30
-
     /// Sends the next part of `flight`, `wait` nanoseconds from now at the earliest.
     func send(_ flight: Flight, after wait: Int64 = 0) {
         guard let part = flight.parts.last else { return land(flight) }
@@ -14,7 +8,7 @@ extension DeliveryEngine {
         let request = HTTPRequest(
             "POST", settings.bundleURL, headers: headers, body: body, timeout: settings.timeout)
         var answers: [EntryAnswer]?
-        channel.send(request, after: wait) { outcome, exchange in
+        channel.send(request, after: wait, isDoubtful: flight.isDoubtful) { outcome, exchange in
             self.judge(outcome, exchange, part, &answers)
         } completion: { [self] outcome, exchange in
             note(part, attempts: exchange.attempts, in: flight)
@@ -76,26 +70,35 @@ extension DeliveryEngine {
         switch outcome {
         case .failure(let failure):
             // The same request would get the same answer: half of it, half of the answer.
-            let isHopeless = failure.kind == .tooLong && part.entries.count > 1
-            return isHopeless ? .final : .retry(failure.message)
+            if failure.kind == .tooLong, part.entries.count > 1 { return .final }
         case .success(let response):
-            let kind = kind(of: response, exchange)
-            let isTaken = exchange.failures + 1 >= Self.doubt && exchange.othersAnswered > 0
-            switch kind {
+            let said = (200..<300).contains(response.status) ? nil : ServerOutcome(body: response.body)
+            let failures = exchange.rebuffs.count
+            switch AnswerKind(status: response.status, outcome: said, failures: failures, isWhole: true) {
             case .stored:
                 answers = self.answers(response, part)
-                return answers == nil ? .retry("the answer is not a whole bundle (status \(response.status))") : .final
+                if answers != nil { return .final }
             case .tooLarge, .refused: return .final
-            case .doubtful where isTaken: return .final
-            case .later where response.status == 500 && isTaken && part.entries.count > 1: return .final
-            case .doubtful, .later: return .retry(Self.text(response))
+            case .doubtful:
+                channel.note(&exchange.rebuffs, isOwn: true)
+                return exchange.rebuffs.isSuspicious ? .final : .retry(EntryAnswer.text(outcome))
+            case .later: break
             }
         }
+        return retry(outcome, exchange, part)
     }
 
-    private func kind(of response: HTTPResponse, _ exchange: Exchange) -> AnswerKind {
-        let outcome = (200..<300).contains(response.status) ? nil : ServerOutcome(body: response.body)
-        return AnswerKind(status: response.status, outcome: outcome, failures: exchange.failures, isWhole: true)
+    /// Again, unless it is to blame itself: then in parts, or never.
+    private func retry(_ outcome: Exchange.Outcome, _ exchange: Exchange, _ part: BundlePart) -> Exchange.Verdict {
+        if let isOwn = Rebuffs.isOwn(outcome) { channel.note(&exchange.rebuffs, isOwn: isOwn) }
+        let isAlone = part.entries.count == 1 && !bringsUnknown(part)
+        let isToBlame = isAlone ? channel.isExhausted(exchange.rebuffs) : exchange.rebuffs.isDoubtful
+        return isToBlame ? .final : .retry(EntryAnswer.text(outcome))
+    }
+
+    /// Whether a part has Patients or Devices that the server may not have, and that were not sent alone.
+    private func bringsUnknown(_ part: BundlePart) -> Bool {
+        !part.isTried && part.resources.contains { !present.contains($0.identifier) }
     }
 
     private func answers(_ response: HTTPResponse, _ part: BundlePart) -> [EntryAnswer]? {
@@ -104,11 +107,6 @@ extension DeliveryEngine {
             return Array(repeating: EntryAnswer(status: response.status), count: part.count)
         }
         return EntryAnswer.all(response.body, count: part.count)
-    }
-
-    /// What the server said, without the pages of proxies.
-    private static func text(_ response: HTTPResponse) -> String {
-        "the server answers \(EntryAnswer.text(response.status, ServerOutcome(body: response.body)))"
     }
 
     // MARK: Answers
@@ -123,6 +121,7 @@ extension DeliveryEngine {
         var wait: Int64 = 0
         if let answers {
             size.grow()
+            if answers.dropFirst(part.resources.count).contains(where: \.isStored) { channel.taken += 1 }
             if let rest = deliver(part, answers) {
                 flight.parts.append(rest)
                 wait = channel.wait(afterFailures: rest.failures)
@@ -136,28 +135,46 @@ extension DeliveryEngine {
 
     /// Halves a part that the server will not take, or gives its only entry up.
     private func split(_ part: BundlePart, _ outcome: Exchange.Outcome, of flight: Flight) {
-        var status = 0
-        var said: ServerOutcome?
-        if case .success(let response) = outcome {
-            status = response.status
-            said = ServerOutcome(body: response.body)
+        // Patients and Devices that were sent alone: they come again, with the entries.
+        if part.entries.isEmpty { return }
+        let reason = Self.rejection(outcome)
+        if reason == .serverFailed { flight.isDoubtful = true }
+        if reason == .serverFailed, bringsUnknown(part) {
+            let (resources, rest) = part.trial
+            flight.parts += [rest, resources]
+            return
         }
-        let isTooLarge =
-            status == 0 || AnswerKind(status: status, outcome: said, failures: 0, isWhole: true) == .tooLarge
         // What the server fails at must not hold up the other devices.
-        if status >= 500, let (first, second) = part.apart(locked: flight.locked) {
+        if reason == .serverFailed, let (first, second) = part.apart(locked: flight.locked) {
             flight.parts.append(first)
             return branch(flight, second)
         }
-        if isTooLarge { size.shrink(entries: part.count, bytes: part.entries.reduce(0) { $0 + $1.size }) }
+        if reason == .entryTooLarge {
+            size.shrink(entries: part.count, bytes: part.entries.reduce(0) { $0 + $1.size })
+        }
         if let (first, second) = part.halves {
             // The earlier half goes first, because the order of each device's Observations is kept.
             flight.parts += [second, first]
             return
         }
-        for entry in part.entries {
-            let reason = isTooLarge ? .entryTooLarge : EntryAnswer.rejection(status, said)
-            discard(entry, reason, EntryAnswer.text(status, said))
+        for entry in part.entries { discard(entry, reason, Self.detail(outcome)) }
+    }
+
+    /// Why an entry is given up after `outcome`.
+    private static func rejection(_ outcome: Exchange.Outcome) -> Rejection {
+        switch outcome {
+        case .failure(let failure): return failure.kind == .tooLong ? .entryTooLarge : .serverFailed
+        case .success(let response):
+            let said = ServerOutcome(body: response.body)
+            let kind = AnswerKind(status: response.status, outcome: said, failures: 0, isWhole: true)
+            return kind == .tooLarge ? .entryTooLarge : EntryAnswer.rejection(response.status, said)
+        }
+    }
+
+    private static func detail(_ outcome: Exchange.Outcome) -> String {
+        switch outcome {
+        case .failure(let failure): failure.message
+        case .success(let response): EntryAnswer.text(response.status, ServerOutcome(body: response.body))
         }
     }
 
@@ -166,6 +183,7 @@ extension DeliveryEngine {
         let keys = Set(part.entries.map(\.lane))
         let locked = flight.locked.intersection(part.identifiers)
         let branch = Flight(part, lanes: flight.lanes.filter { keys.contains($0.key) }, locked: locked)
+        branch.isDoubtful = flight.isDoubtful
         flight.lanes.removeAll { keys.contains($0.key) }
         flight.locked.subtract(locked)
         flights += 1
@@ -174,26 +192,30 @@ extension DeliveryEngine {
 
     /// Notes what became of each entry; gives what is to be sent again.
     private func deliver(_ part: BundlePart, _ answers: [EntryAnswer]) -> BundlePart? {
-        var rest = part
-        rest.failures += 1
-        rest.resources = zip(part.resources, answers).filter { !deliver($0, $1, part) }.map(\.0)
-        let missing = Set(rest.resources.map(\.identifier))
-        let entryAnswers = answers.dropFirst(part.resources.count)
-        rest.entries = zip(part.entries, entryAnswers)
-            .filter { !deliver($0, $1, failures: part.failures, missing: missing) }.map(\.0)
-        return rest.entries.isEmpty ? nil : rest
+        let entryAnswers = zip(part.entries, answers.dropFirst(part.resources.count))
+        var present: Set<ServerIdentifier> = []
+        for (resource, answer) in zip(part.resources, answers) where deliver(resource, answer, part) {
+            present.insert(resource.identifier)
+        }
+        for (entry, answer) in entryAnswers where answer.isStored {
+            guard let resource = part.described.first(where: { $0.identifier == entry.described }) else { continue }
+            keepPresent(resource.identifier)
+            present.insert(resource.identifier)
+            giveReceipts(resource, answer, part)
+        }
+        let missing = part.identifiers.subtracting(present)
+        let rest = entryAnswers.filter { !deliver($0, $1, missing: missing) }.map(\.0)
+        return part.rest(rest, missing: missing, isTransaction: isTransaction(part))
     }
 
     /// Notes what became of an entry; whether it is done. One whose Patient or Device is missing is not: its row must
     /// not be settled before.
-    private func deliver(
-        _ entry: RowEntry, _ answer: EntryAnswer, failures: Int, missing: Set<ServerIdentifier>
-    ) -> Bool {
-        switch AnswerKind(status: answer.status, outcome: answer.outcome, failures: failures, isWhole: false) {
+    private func deliver(_ entry: RowEntry, _ answer: EntryAnswer, missing: Set<ServerIdentifier>) -> Bool {
+        switch kind(of: answer, &entry.rebuffs) {
         case .stored:
             if entry.carried.contains(where: { missing.contains($0.identifier) }) { return false }
             finish(entry, answer)
-        case .later where entry.attempts < Self.entryPatience:
+        case .later where !channel.isExhausted(entry.rebuffs):
             channel.note("\(entry.name): \(answer.text)")
             return false
         case .later, .refused, .doubtful, .tooLarge:
@@ -204,23 +226,35 @@ extension DeliveryEngine {
 
     /// Notes what became of a Patient or Device; whether it is done.
     private func deliver(_ resource: BundlePart.Resource, _ answer: EntryAnswer, _ part: BundlePart) -> Bool {
-        switch AnswerKind(status: answer.status, outcome: answer.outcome, failures: part.failures, isWhole: false) {
+        guard let carried = resource.carried.first else { return true }
+        switch kind(of: answer, &carried.rebuffs) {
         case .stored: keepPresent(resource.identifier)
-        case .later where part.attempts < Self.entryPatience:
+        case .later where !channel.isExhausted(carried.rebuffs):
             channel.note("\(resource.identifier.type): \(answer.text)")
             return false
         case .later, .refused, .doubtful, .tooLarge: break
         }
+        giveReceipts(resource, answer, part)
+        return true
+    }
+
+    /// What an answer to one entry means; `rebuffs` are those that it had before.
+    private func kind(of answer: EntryAnswer, _ rebuffs: inout Rebuffs) -> AnswerKind {
+        let kind = AnswerKind(status: answer.status, outcome: answer.outcome, failures: rebuffs.count, isWhole: false)
+        if kind == .later { channel.note(&rebuffs, isOwn: ![429, 503].contains(answer.status)) }
+        return kind
+    }
+
+    private func giveReceipts(_ resource: BundlePart.Resource, _ answer: EntryAnswer, _ part: BundlePart) {
         for carried in resource.carried where !carried.isReceipted {
             carried.isReceipted = true
             receipt(carried, answer, attempts: part.attempts)
         }
-        return true
     }
 
     private func receipt(_ carried: CarriedResource, _ answer: EntryAnswer, attempts: Int) {
-        guard !(200..<300).contains(answer.status) else {
-            return receipts.append(
+        guard !answer.isStored else {
+            return keep(
                 DeliveryReceipt(
                     row: carried.row, resource: carried.name, status: answer.status, location: answer.location,
                     version: answer.version, attempts: attempts))
@@ -229,7 +263,7 @@ extension DeliveryEngine {
         var bundle = Array("{\"resourceType\":\"Bundle\",\"type\":\"\(type)\",\"entry\":[".utf8)
         bundle += carried.entry.bytes
         bundle += "]}\n".utf8
-        undeliverable.append(
+        keep(
             UndeliverableEntry(
                 row: carried.row, resource: carried.name,
                 reason: EntryAnswer.rejection(answer.status, answer.outcome), detail: answer.text, bytes: bundle,
@@ -248,7 +282,7 @@ extension DeliveryEngine {
         let busy = Set(flight.parts.flatMap { $0.entries.map(\.lane) })
         for lane in flight.lanes where !busy.contains(lane.key) { release(lane) }
         flight.lanes.removeAll { !busy.contains($0.key) }
-        let needed = flight.parts.reduce(into: Set()) { $0.formUnion($1.identifiers) }
+        let needed = flight.parts.reduce(into: Set()) { $0.formUnion($1.identifiers) }.subtracting(present)
         locked.subtract(flight.locked.subtracting(needed))
         flight.locked.formIntersection(needed)
     }

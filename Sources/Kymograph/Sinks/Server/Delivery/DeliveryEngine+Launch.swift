@@ -6,14 +6,17 @@ extension DeliveryEngine {
         var entries: [RowEntry] = []
         var lanes: [DeviceLane] = []
         var targets: Set<String> = []
+        /// What comes along, and what the entries themselves describe.
         var resources: Set<ServerIdentifier> = []
+        var described: Set<ServerIdentifier> = []
         var bytes = 64
     }
 
     /// Makes bundles of what waits, as far as the server may be asked.
     func launch() {
         guard isReady else { return }
-        while channel.hasRoom && flights < settings.maxConcurrency && !ready.isEmpty {
+        // What the server fails at again and again takes no place from others.
+        while channel.hasRoom && flights - channel.doubtful < settings.maxConcurrency && !ready.isEmpty {
             if settings.compatibility == .iomtFHIR {
                 guard launchSave() else { return }
             } else {
@@ -35,7 +38,8 @@ extension DeliveryEngine {
         }
         ready = left
         guard !gathering.entries.isEmpty else { return false }
-        let unknown = settings.resolvesIdentity ? [] : gathering.resources.subtracting(present)
+        let named = gathering.resources.union(gathering.described)
+        let unknown = settings.resolvesIdentity ? [] : named.subtracting(present)
         locked.formUnion(unknown)
         flights += 1
         let part = BundlePart(gathering.entries, carriesResources: !settings.resolvesIdentity)
@@ -48,6 +52,10 @@ extension DeliveryEngine {
         while let entry = lane.first {
             guard let isResolved = resolve(entry, lane) else { continue }
             guard isResolved else { return false }
+            if isSavedAlone(entry) {
+                if !lane.isBusy { save(next: entry, of: lane) }
+                return false
+            }
             let isSameKind = gathering.entries.first.map { $0.isTransaction == entry.isTransaction } ?? true
             // The next of this device must wait for the bundle that makes the resources which it refers to.
             guard isSameKind, !isHeldUp(entry), !gathering.targets.contains(entry.target) else { return false }
@@ -59,7 +67,9 @@ extension DeliveryEngine {
     }
 
     private func isHeldUp(_ entry: RowEntry) -> Bool {
-        !settings.resolvesIdentity && entry.carried.contains { locked.contains($0.identifier) }
+        if settings.resolvesIdentity { return false }
+        return entry.carried.contains { locked.contains($0.identifier) }
+            || entry.described.map(locked.contains) ?? false
     }
 
     private func fits(_ entry: RowEntry, _ gathering: Gathering) -> Bool {
@@ -72,7 +82,9 @@ extension DeliveryEngine {
 
     private func newResources(_ entry: RowEntry, _ gathering: Gathering) -> [CarriedResource] {
         if settings.resolvesIdentity { return [] }
-        return entry.carried.filter { !gathering.resources.contains($0.identifier) }
+        return entry.carried.filter {
+            !gathering.resources.contains($0.identifier) && !gathering.described.contains($0.identifier)
+        }
     }
 
     private func add(_ entry: RowEntry, of lane: DeviceLane, to gathering: inout Gathering) {
@@ -80,6 +92,7 @@ extension DeliveryEngine {
             gathering.resources.insert(resource.identifier)
             gathering.bytes += resource.entry.range.count + 1
         }
+        if let described = entry.described { gathering.described.insert(described) }
         gathering.entries.append(entry)
         gathering.targets.insert(entry.target)
         gathering.bytes += entry.size
@@ -95,11 +108,7 @@ extension DeliveryEngine {
     /// has none is discarded, and the next is to be looked at: nil.
     private func resolve(_ entry: RowEntry, _ lane: DeviceLane) -> Bool? {
         guard settings.resolvesIdentity else { return true }
-        guard let query = identityQuery(of: entry) else {
-            lane.removeFirst()
-            discard(entry, .identityNotDefined, "the Observation names no device")
-            return nil
-        }
+        guard let query = identityQuery(of: entry) else { return true }
         switch identities.find(query, now: clock.elapsed()) {
         case .success(let identity):
             entry.identity = identity
@@ -125,15 +134,22 @@ extension DeliveryEngine {
         }
     }
 
-    func identityQuery(of entry: RowEntry) -> IdentityQuery? {
-        guard let device = entry.device else { return nil }
-        let isWearer = entry.subject?.system == settings.deviceSubjectSystem
-        return IdentityQuery(device: device, patient: isWearer ? nil : entry.subject, encounter: entry.encounter)
+    /// Whom `entry` is about; nil when it refers to nobody and nothing.
+    private func identityQuery(of entry: RowEntry) -> IdentityQuery? {
+        guard !entry.references.isEmpty || entry.described != nil else { return nil }
+        // The wearer of a device has no identifier but the device's.
+        let isWearer = entry.patient?.system == settings.systems.deviceSubject
+        let worn = entry.patient.map {
+            ServerIdentifier(type: "Device", system: settings.systems.device, value: $0.value)
+        }
+        return IdentityQuery(
+            device: entry.described ?? entry.device ?? (isWearer ? worn : nil), patient: isWearer ? nil : entry.patient,
+            encounter: entry.encounter, gateway: entry.gateway, needsPatient: entry.patient != nil)
     }
 
     /// How `entry` is written for this server.
     func form(of entry: RowEntry) -> EntryForm {
-        var form = EntryForm(isConditionalUpdate: !updatesByID, version: settings.version)
+        var form = EntryForm(isConditionalUpdate: !updatesByID(entry.type), version: settings.version)
         if settings.resolvesIdentity {
             if let identity = entry.identity { form.references = .literal(identity) }
         } else if entry.isTransaction && !capabilities.hasTransaction {
@@ -142,43 +158,55 @@ extension DeliveryEngine {
         return form
     }
 
-    // MARK: Compatibility
+    // MARK: One by one
 
-    /// Stores the next Observation as the reference system does; false when no lane has one.
+    /// Whether `entry` describes a Device that somebody registered on the server: what it says is added there, because
+    /// the server's Device says whose it is.
+    private func isSavedAlone(_ entry: RowEntry) -> Bool {
+        settings.resolvesIdentity && entry.described != nil && entry.method == "PUT"
+    }
+
+    private func save(next entry: RowEntry, of lane: DeviceLane) {
+        lane.removeFirst()
+        lane.isBusy = true
+        flights += 1
+        save(entry, lane)
+    }
+
+    /// Stores the next resource as the reference system does; false when no lane has one.
     private func launchSave() -> Bool {
         var left: [DeviceLane] = []
-        var chosen: (RowEntry, DeviceLane)?
+        var chosen: (entry: RowEntry, lane: DeviceLane)?
         for lane in ready where !lane.isBusy && !lane.isResolving {
             while chosen == nil, let entry = lane.first {
                 guard let isResolved = resolve(entry, lane) else { continue }
-                if isResolved {
-                    lane.removeFirst()
-                    lane.isBusy = true
-                    chosen = (entry, lane)
-                }
+                if isResolved { chosen = (entry, lane) }
                 break
             }
-            if lane.isBusy || lane.isResolving { continue }
+            if lane.isResolving || chosen?.lane === lane { continue }
             if lane.first == nil { lanes[lane.key] = nil } else { left.append(lane) }
         }
         ready = left
         guard let (entry, lane) = chosen else { return false }
-        flights += 1
-        save(entry, lane)
+        save(next: entry, of: lane)
         return true
     }
 
     private func save(_ entry: RowEntry, _ lane: DeviceLane) {
         var body: [UInt8] = []
         form(of: entry).writeResource(entry, withID: true, into: &body)
-        guard let observation = JSONNode.answer(body), let identifier = entry.observationIdentifier else {
-            discard(entry, .malformedBundle, "the entry is no Observation with an identifier")
+        guard let resource = JSONNode.answer(body), let identifier = entry.identifier else {
+            discard(entry, .malformedBundle, "the resource has no identifier")
             return land(lane)
         }
         entry.attempts += 1
-        saver.save(observation, identifier) { [self] result in
+        var rule = ResourceSaver.Rule()
+        rule.creates = settings.identity == .create || entry.described == nil
+        rule.updates = entry.type == "Observation" || entry.ifNoneExist == nil
+        saver.save(resource, identifier, rule: rule) { [self] result in
             switch result {
             case .success(let saved):
+                channel.taken += 1
                 var answer = EntryAnswer(status: saved.stored.status)
                 answer.location = saved.stored.location
                 answer.version = saved.stored.version

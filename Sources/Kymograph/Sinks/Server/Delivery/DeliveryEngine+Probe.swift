@@ -30,7 +30,7 @@ extension DeliveryEngine {
         }
         if let reason = found.refusal(of: settings.version, base: settings.base) { return refuse(reason) }
         capabilities = found
-        verdict = found.verdict(base: settings.base, updatesByID: updatesByID)
+        verdict = found.verdict(base: settings.base, updatesByID: updatesByID("Observation"))
         phase = .ready
     }
 
@@ -41,6 +41,8 @@ extension DeliveryEngine {
         probe(after: Self.probeInterval)
     }
 
-    /// Whether the server makes Observations under our ids.
-    var updatesByID: Bool { settings.updateCreate ?? capabilities.hasUpdateCreate }
+    /// Whether the server makes resources of this type under our ids.
+    func updatesByID(_ type: String) -> Bool {
+        settings.updateCreate ?? capabilities.updateCreateTypes.contains(type)
+    }
 }

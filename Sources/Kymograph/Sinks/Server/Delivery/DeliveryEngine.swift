@@ -23,7 +23,7 @@ final class DeliveryEngine {
     let channel: ServerChannel
     let server: ChannelServer
     let resolver: IdentityResolver
-    let saver: ObservationSaver
+    let saver: ResourceSaver
     var phase = Phase.probing
     var capabilities = ServerCapabilities()
     var verdict = ""
@@ -38,8 +38,6 @@ final class DeliveryEngine {
     /// Patients and Devices that the server has.
     var present: Set<ServerIdentifier> = []
     var flights = 0
-    var receipts: [DeliveryReceipt] = []
-    var undeliverable: [UndeliverableEntry] = []
     private var settled: Int64
     private var deliveredCount = 0
     private var undeliverableCount = 0
@@ -58,9 +56,9 @@ final class DeliveryEngine {
         server = ChannelServer(channel, settings)
         resolver = IdentityResolver(settings.identity, server: server)
         let compatibility = settings.compatibility
-        saver = ObservationSaver(server: server, cache: ObservationCache()) {
+        saver = ResourceSaver(server: server, cache: ObservationCache()) {
             (existing, new) throws(ObservationMerge.Failure) in
-            try ObservationMerge.merge(existing, with: new, compatibility: compatibility)
+            try ResourceMerge.merge(existing, with: new, compatibility: compatibility)
         }
         settled = queue.settledThrough
         rows = RowsInHand(settledThrough: settled)
@@ -73,6 +71,7 @@ final class DeliveryEngine {
     /// Does everything that can be done now.
     func turn() {
         repeat {
+            channel.isBlocked = rows.outcomeBytes >= settings.rowBytes
             for event in inbox.take() { channel.take(event) }
             fetch()
             launch()
@@ -95,7 +94,7 @@ final class DeliveryEngine {
     // MARK: Rows
 
     /// Whether rows may be taken.
-    var hasRoom: Bool { isReady && rows.bytes < settings.rowBytes }
+    var hasRoom: Bool { isReady && max(rows.openBytes, rows.outcomeBytes) < settings.rowBytes }
 
     var isReady: Bool { if case .ready = phase { true } else { false } }
 
@@ -107,7 +106,7 @@ final class DeliveryEngine {
     /// Takes rows, for which it waits up to `milliseconds`; whether there were any.
     @discardableResult
     func take(waiting milliseconds: Int) -> Bool {
-        let room = settings.rowBytes - rows.bytes
+        let room = settings.rowBytes - rows.openBytes
         let taken = queue.rows(after: rows.lastTaken, bytes: room, milliseconds: milliseconds)
         for row in taken { add(row) }
         return !taken.isEmpty
@@ -115,12 +114,14 @@ final class DeliveryEngine {
 
     private func add(_ row: OutboxRow) {
         let now = clock.elapsed()
-        guard let entries = RowSlicer.slice(row, includesUnreferred: !settings.resolvesIdentity) else {
-            undeliverable.append(
+        let sliced = RowSlicer.slice(
+            row, systems: settings.systems, includesUnreferred: !settings.resolvesIdentity)
+        guard let entries = sliced else {
+            rows.add(row, entries: 0, now: now)
+            return keep(
                 UndeliverableEntry(
                     row: row.number, resource: "Bundle", reason: .malformedBundle,
                     detail: Rejection.malformedBundle.explanation, bytes: row.body, attempts: 0))
-            return rows.add(row, entries: 0, now: now)
         }
         rows.add(row, entries: entries.count, now: now)
         for entry in entries { lane(of: entry).append(entry) }
@@ -142,7 +143,7 @@ final class DeliveryEngine {
 
     /// Notes that the server has stored `entry`.
     func finish(_ entry: RowEntry, _ answer: EntryAnswer) {
-        receipts.append(
+        keep(
             DeliveryReceipt(
                 row: entry.row, resource: entry.name, status: answer.status, location: answer.location,
                 version: answer.version, attempts: entry.attempts))
@@ -151,11 +152,23 @@ final class DeliveryEngine {
 
     /// Notes that the server will never take `entry`.
     func discard(_ entry: RowEntry, _ reason: Rejection, _ detail: String) {
-        undeliverable.append(
+        keep(
             UndeliverableEntry(
                 row: entry.row, resource: entry.name, reason: reason, detail: detail, bytes: entry.ownBundle,
                 attempts: entry.attempts))
         rows.finishEntry(of: entry.row)
+    }
+
+    /// Counts a receipt, and keeps it for when its row is settled.
+    func keep(_ receipt: DeliveryReceipt) {
+        deliveredCount += 1
+        rows.keep(receipt)
+    }
+
+    /// Counts an undeliverable entry, and keeps it for when its row is settled.
+    func keep(_ entry: UndeliverableEntry) {
+        undeliverableCount += 1
+        rows.keep(entry)
     }
 
     /// Lets a lane go on, or forgets it.
@@ -169,13 +182,10 @@ final class DeliveryEngine {
     }
 
     private func settle() {
-        guard !receipts.isEmpty || !undeliverable.isEmpty || rows.through > settled else { return }
-        deliveredCount += receipts.count
-        undeliverableCount += undeliverable.count
+        let outcome = rows.takeSettled()
+        guard !outcome.isEmpty || rows.through > settled else { return }
         settled = rows.through
-        queue.settle(through: settled, receipts: receipts, undeliverable: undeliverable)
-        receipts.removeAll(keepingCapacity: true)
-        undeliverable.removeAll()
+        queue.settle(through: settled, receipts: outcome.receipts, undeliverable: outcome.undeliverable)
     }
 
     // MARK: Status

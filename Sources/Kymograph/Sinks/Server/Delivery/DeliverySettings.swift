@@ -27,10 +27,10 @@ public struct DeliverySettings: Sendable {
     public var longestBackoff: Int64 = 60 * 1_000_000_000
     /// Longest wait that a server may ask for, in nanoseconds.
     public var longestRetryAfter: Int64 = 600 * 1_000_000_000
-    /// Whether the server makes Observations under ids that it is given; nil: as its CapabilityStatement says.
+    /// Whether the server makes resources under ids that it is given; nil: as it states of each type.
     public var updateCreate: Bool?
-    /// Identifier system of the Patient that stands for the wearer of a device whose readings name no patient.
-    public var deviceSubjectSystem = "urn:kymograph:device-subject"
+    /// Identifier systems of what resources refer to.
+    public var systems = ReferenceSystems()
 
     /// The defaults for a server.
     public init(base: String, identity: ResourceIdentityMode) {

@@ -9,7 +9,9 @@ struct BundlePart {
     }
 
     /// Patients and Devices, first in the bundle.
-    var resources: [Resource]
+    var resources: [Resource] = []
+    /// Patients and Devices that entries of the bundle describe: references point to those entries.
+    private(set) var described: [Resource] = []
     /// The entries.
     var entries: [RowEntry]
     /// How often parts of this were sent again because single entries failed.
@@ -17,56 +19,79 @@ struct BundlePart {
     /// How often its Patients and Devices were sent.
     var attempts = 0
 
+    /// Whether its Patients and Devices were sent without the entries.
+    private(set) var isTried = false
+
     /// Whether Patients and Devices come along.
-    fileprivate let carriesResources: Bool
+    private let carriesResources: Bool
 
     /// A bundle of `entries`, with everything that they refer to if `carriesResources`.
     init(_ entries: [RowEntry], carriesResources: Bool) {
         self.entries = entries
         self.carriesResources = carriesResources
-        resources = []
         guard carriesResources else { return }
-        var places: [ServerIdentifier: Int] = [:]
+        var order: [ServerIdentifier] = []
+        var all: [ServerIdentifier: [CarriedResource]] = [:]
         var seen: Set<ObjectIdentifier> = []
         for carried in entries.flatMap(\.carried) where seen.insert(ObjectIdentifier(carried)).inserted {
-            if let place = places[carried.identifier] {
-                resources[place].carried.append(carried)
-            } else {
-                places[carried.identifier] = resources.count
-                resources.append(Resource(identifier: carried.identifier, carried: [carried]))
-            }
+            if all[carried.identifier] == nil { order.append(carried.identifier) }
+            all[carried.identifier, default: []].append(carried)
         }
+        let own = Set(entries.compactMap(\.described))
+        for identifier in own { described.append(Resource(identifier: identifier, carried: all[identifier] ?? [])) }
+        resources = order.filter { !own.contains($0) }.map { Resource(identifier: $0, carried: all[$0] ?? []) }
     }
 
     /// Number of entries in the bundle.
     var count: Int { resources.count + entries.count }
 
+    /// Its Patients and Devices.
+    var identifiers: Set<ServerIdentifier> { Set((resources + described).map(\.identifier)) }
+
     /// The two halves, the earlier entries first; nil when there is nothing to halve.
     var halves: (BundlePart, BundlePart)? {
         guard entries.count > 1 else { return nil }
         let middle = entries.count / 2
-        return (
-            BundlePart(Array(entries[..<middle]), carriesResources: carriesResources),
-            BundlePart(Array(entries[middle...]), carriesResources: carriesResources)
-        )
+        return (with(Array(entries[..<middle])), with(Array(entries[middle...])))
     }
-}
 
-extension BundlePart {
     /// Two parts without a device in common, each with what it refers to; nil when there is one device only, or when
     /// both would bring a resource that is in `locked`.
     func apart(locked: Set<ServerIdentifier>) -> (BundlePart, BundlePart)? {
         var order: [ServerIdentifier] = []
         for entry in entries where !order.contains(entry.lane) { order.append(entry.lane) }
         let early = Set(order[..<(order.count / 2)])
-        let first = BundlePart(entries.filter { early.contains($0.lane) }, carriesResources: carriesResources)
-        let second = BundlePart(entries.filter { !early.contains($0.lane) }, carriesResources: carriesResources)
+        let first = with(entries.filter { early.contains($0.lane) })
+        let second = with(entries.filter { !early.contains($0.lane) })
         let shared = first.identifiers.intersection(second.identifiers)
         return early.isEmpty || !shared.isDisjoint(with: locked) ? nil : (first, second)
     }
 
-    /// Its Patients and Devices.
-    var identifiers: Set<ServerIdentifier> { Set(resources.map(\.identifier)) }
+    /// Its Patients and Devices without the entries, and what is sent after them: what a server fails at must not keep
+    /// them from the bundles of other devices.
+    var trial: (resources: BundlePart, rest: BundlePart) {
+        var (resources, rest) = (self, self)
+        resources.entries = []
+        resources.described = []
+        rest.isTried = true
+        return (resources, rest)
+    }
+
+    /// A bundle of `entries` of this one, which brings what they refer to.
+    private func with(_ entries: [RowEntry]) -> BundlePart {
+        BundlePart(entries, carriesResources: carriesResources)
+    }
+
+    /// What is sent again after answers to single entries: `entries`, with those Patients and Devices of theirs that
+    /// are `missing`. In a transaction all of them, because its entries refer to each other.
+    func rest(_ entries: [RowEntry], missing: Set<ServerIdentifier>, isTransaction: Bool) -> BundlePart? {
+        guard !entries.isEmpty else { return nil }
+        var rest = with(entries)
+        rest.failures = failures + 1
+        rest.attempts = attempts
+        if !isTransaction { rest.resources.removeAll { !missing.contains($0.identifier) } }
+        return rest
+    }
 }
 
 /// A bundle on its way, which may have to be sent in parts. Its devices send nothing else meanwhile.
@@ -77,6 +102,8 @@ final class Flight {
     var lanes: [DeviceLane]
     /// Patients and Devices that no other bundle may ask the server to make meanwhile.
     var locked: Set<ServerIdentifier>
+    /// Whether the server has failed at it.
+    var isDoubtful = false
 
     init(_ part: BundlePart, lanes: [DeviceLane], locked: Set<ServerIdentifier>) {
         parts = [part]

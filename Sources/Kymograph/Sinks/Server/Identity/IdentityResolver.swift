@@ -19,33 +19,70 @@ final class IdentityResolver {
 
     /// Resolves `query`.
     func resolve(_ query: IdentityQuery, completion: @escaping Completion) {
-        if mode == .lookupWithEncounter, query.encounter == nil {
+        if mode == .lookupWithEncounter, query.needsPatient, query.encounter == nil {
             return completion(
                 .failure(.notDefined("Encounter", "the reading names no encounter, which lookupWithEncounter needs")))
         }
-        lookUp(query) { [self] result in
-            guard case .failure(let failure) = result, mode == .create, failure.reason == .identityNotFound,
-                failure.resource != "Encounter"
-            else { return withEncounter(query, result, completion) }
-            make(query) { self.withEncounter(query, $0, completion) }
+        resolvePerson(query) { [self] result in
+            withGateway(query, result) { self.withEncounter(query, $0, completion) }
+        }
+    }
+
+    /// Finds or makes Device and Patient.
+    private func resolvePerson(_ query: IdentityQuery, _ completion: @escaping Completion) {
+        guard let device = query.device else {
+            guard let patient = query.patient else { return completion(.success(ResolvedIdentity())) }
+            return require(patient) { completion($0.map { ResolvedIdentity(patient: $0) }) }
+        }
+        lookUp(device, needsPatient: query.needsPatient) { [self] result in
+            guard case .failure(let failure) = result, mode == .create, failure.reason == .identityNotFound
+            else { return completion(result) }
+            make(device, query, completion)
+        }
+    }
+
+    /// The id of what must be there, or is made in the mode ``ResourceIdentityMode/create``.
+    private func require(
+        _ identifier: ServerIdentifier, _ completion: @escaping (Result<String, IdentityFailure>) -> Void
+    ) {
+        let finish: (Result<JSONNode, IdentityFailure>) -> Void = { found in
+            completion(
+                found.flatMap { node in
+                    node.child("id")?.string.map { .success($0) } ?? .failure(.notFound(identifier))
+                })
+        }
+        mode == .create ? ensure(identifier, adding: nil, finish) : findOne(identifier, finish)
+    }
+
+    private func withGateway(
+        _ query: IdentityQuery, _ result: Result<ResolvedIdentity, IdentityFailure>, _ completion: @escaping Completion
+    ) {
+        guard case .success(var identity) = result, let gateway = query.gateway else { return completion(result) }
+        require(gateway) { found in
+            completion(
+                found.map {
+                    identity.gateway = $0
+                    return identity
+                })
         }
     }
 
     // MARK: Lookup
 
     /// Finds the Device and, through it, the Patient.
-    private func lookUp(_ query: IdentityQuery, _ completion: @escaping Completion) {
-        findOne(query.device) { found in
+    private func lookUp(_ identifier: ServerIdentifier, needsPatient: Bool, _ completion: @escaping Completion) {
+        findOne(identifier) { found in
             completion(
                 found.flatMap { device in
-                    guard let patient = Self.patient(of: device) else {
+                    let patient = Self.patient(of: device)
+                    if needsPatient, patient == nil {
                         let name = "Device/\(device.child("id")?.string ?? "")"
                         return .failure(
                             IdentityFailure(
                                 reason: .identityNotFound, resource: "Patient",
                                 message: "\(name) refers to no Patient: set its patient on the server"))
                     }
-                    guard let id = device.child("id")?.string else { return .failure(.notFound(query.device)) }
+                    guard let id = device.child("id")?.string else { return .failure(.notFound(identifier)) }
                     return .success(ResolvedIdentity(device: id, patient: patient))
                 })
         }
@@ -98,7 +135,10 @@ final class IdentityResolver {
 
     // MARK: Create
 
-    private func make(_ query: IdentityQuery, _ completion: @escaping Completion) {
+    private func make(_ device: ServerIdentifier, _ query: IdentityQuery, _ completion: @escaping Completion) {
+        guard query.needsPatient else {
+            return require(device) { completion($0.map { ResolvedIdentity(device: $0) }) }
+        }
         guard let patient = query.patient, patient.value.contains(where: { !$0.isWhitespace }) else {
             return completion(
                 .failure(.notDefined("Patient", "the reading names no patient, and its Device has none on the server")))
@@ -108,7 +148,7 @@ final class IdentityResolver {
             case .failure(let failure): completion(.failure(failure))
             case .success(let found):
                 let id = found.child("id")?.string ?? ""
-                makeDevice(query.device, patient: id, completion)
+                makeDevice(device, patient: id, completion)
             }
         }
     }

@@ -2,9 +2,12 @@ import KymographCore
 
 /// Whom a reading is about, as it names them.
 struct IdentityQuery: Hashable, Sendable {
-    var device: ServerIdentifier
+    var device: ServerIdentifier?
     var patient: ServerIdentifier?
     var encounter: ServerIdentifier?
+    var gateway: ServerIdentifier?
+    /// Whether the resource is about a Patient, so that the Device must have one.
+    var needsPatient = true
 }
 
 /// The ids that a server has for them.
@@ -12,8 +15,9 @@ struct ResolvedIdentity: Hashable, Sendable {
     var device: String?
     var patient: String?
     var encounter: String?
+    var gateway: String?
 
-    /// The id of the resource of this type.
+    /// The id of the resource of this type; of Devices, that of the reading's.
     func id(of type: String) -> String? {
         switch type {
         case "Device": device

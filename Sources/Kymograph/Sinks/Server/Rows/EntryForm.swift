@@ -2,7 +2,7 @@ import KymographCore
 
 /// How an entry is written for a server: as it came, or changed as far as the server needs it.
 struct EntryForm {
-    /// How an Observation refers to its Patient, Device and Encounter.
+    /// How a resource refers to Patients, Devices and Encounters.
     enum References {
         /// As it came.
         case asSent
@@ -12,9 +12,9 @@ struct EntryForm {
         case literal(ResolvedIdentity)
     }
 
-    /// How an Observation refers to others.
+    /// How a resource refers to others.
     var references: References = .asSent
-    /// Whether `PUT Observation/<id>` becomes a conditional update, without id in the body.
+    /// Whether `PUT <type>/<id>` becomes a conditional update, without id in the body.
     var isConditionalUpdate = false
     /// The version of FHIR.
     var version: FHIRVersion = .r4
@@ -30,7 +30,7 @@ struct EntryForm {
         writeResource(entry, withID: query == nil, into: &output)
         output += #","request":"#.utf8
         if let query {
-            output += #"{"method":"PUT","url":"Observation?\#(query)"}"#.utf8
+            output += #"{"method":"PUT","url":"\#(entry.type)?\#(query)"}"#.utf8
         } else {
             output += entry.entry["request"]?.bytes ?? []
         }
@@ -46,64 +46,53 @@ struct EntryForm {
             isFirst = false
             output += entry.resource.text[member.nameRange]
             output += ":".utf8
-            if let reference = reference(member.name, entry) {
-                output += reference.utf8
-            } else {
-                output += member.value.bytes
-            }
+            write(member.value, of: entry, into: &output)
         }
         output += "}".utf8
     }
 
-    /// What stands in the place of a reference; nil when it stays.
-    private func reference(_ name: String, _ entry: RowEntry) -> String? {
-        let identifier: ServerIdentifier?
-        switch name {
-        case "subject": identifier = entry.subject
-        case "device": identifier = entry.device
-        case "encounter", "context": identifier = entry.encounter
-        default: return nil
+    /// Writes a value with the References in it.
+    private func write(_ value: JSONSlice, of entry: RowEntry, into output: inout [UInt8]) {
+        var place = value.range.lowerBound
+        for reference in entry.references where value.range.contains(reference.slice.range.lowerBound) {
+            guard let members = members(reference.target, entry) else { continue }
+            output += value.text[place..<reference.slice.range.lowerBound]
+            output += "{\(members)".utf8
+            for other in reference.others {
+                output += ",".utf8
+                output += value.text[other.nameRange.lowerBound..<other.value.range.upperBound]
+            }
+            output += "}".utf8
+            place = reference.slice.range.upperBound
         }
-        guard let identifier else { return nil }
+        output += value.text[place..<value.range.upperBound]
+    }
+
+    /// The members that name `target` now; nil when a reference to it stays as it is.
+    private func members(_ target: ServerIdentifier, _ entry: RowEntry) -> String? {
         switch references {
         case .asSent: return nil
-        case .logical: return logical(identifier)
+        case .logical: return logical(target)
         case .literal(let identity):
-            let id = identity.id(of: identifier.type)
-            return id.map { "{\"reference\":\"\(identifier.type)/\($0)\"}" } ?? logical(identifier)
+            guard let id = id(of: target, entry, identity) else { return logical(target) }
+            return "\"reference\":\"\(target.type)/\(id)\""
         }
+    }
+
+    private func id(of target: ServerIdentifier, _ entry: RowEntry, _ identity: ResolvedIdentity) -> String? {
+        target == entry.gateway ? identity.gateway : identity.id(of: target.type)
     }
 
     private func logical(_ identifier: ServerIdentifier) -> String {
         // STU3 has no Reference.type.
         let type = version == .stu3 ? "" : "\"type\":\"\(identifier.type)\","
         let system = identifier.system.isEmpty ? "" : "\"system\":\(JSONNode.quoted(identifier.system)),"
-        return "{\(type)\"identifier\":{\(system)\"value\":\(JSONNode.quoted(identifier.value))}}"
+        return "\(type)\"identifier\":{\(system)\"value\":\(JSONNode.quoted(identifier.value))}"
     }
 
     /// The search of the conditional update that `entry` becomes; nil when it stays as it is.
     private func conditionalQuery(_ entry: RowEntry) -> String? {
-        guard isConditionalUpdate, entry.method == "PUT", entry.url.hasPrefix("Observation/") else { return nil }
-        return entry.observationIdentifier.map { IdentifierSearch.query(system: $0.system, value: $0.value) }
-    }
-}
-
-extension RowEntry {
-    /// The first identifier of the resource.
-    var observationIdentifier: ServerIdentifier? {
-        resource["identifier"]?.elements?.first.flatMap { ServerIdentifier(identifier: $0, type: "Observation") }
-    }
-
-    /// A bundle of this entry and what it refers to, as the row has them, in one line.
-    var ownBundle: [UInt8] {
-        var bundle = Array(
-            #"{"resourceType":"Bundle","type":"\#(isTransaction ? "transaction" : "batch")","entry":["#.utf8)
-        for resource in carried {
-            bundle += resource.entry.bytes
-            bundle += ",".utf8
-        }
-        bundle += entry.bytes
-        bundle += "]}\n".utf8
-        return bundle
+        guard isConditionalUpdate, entry.method == "PUT", entry.url.hasPrefix("\(entry.type)/") else { return nil }
+        return entry.identifier.map { IdentifierSearch.query(system: $0.system, value: $0.value) }
     }
 }

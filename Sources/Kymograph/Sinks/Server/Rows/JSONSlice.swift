@@ -34,6 +34,9 @@ struct JSONSlice {
     /// The value's bytes.
     var bytes: ArraySlice<UInt8> { text[range] }
 
+    /// Whether it is an object or an array.
+    var isNested: Bool { [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(text[range.lowerBound]) }
+
     /// The members of an object, in order; nil when it is none.
     var members: [Member]? {
         guard text[range.lowerBound] == UInt8(ascii: "{") else { return nil }

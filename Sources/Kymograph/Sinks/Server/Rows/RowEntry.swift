@@ -1,28 +1,7 @@
-/// A Patient or Device entry that comes with the Observations of a row, to be made unless the server has it.
-final class CarriedResource {
-    /// The row that it came with.
-    let row: Int64
-    /// What it is.
-    let identifier: ServerIdentifier
-    /// What references to it say; nil in batches.
-    let fullURL: String?
-    /// The whole entry.
-    let entry: JSONSlice
-    /// Whether its receipt was given.
-    var isReceipted = false
+import KymographCore
 
-    init(row: Int64, identifier: ServerIdentifier, fullURL: String?, entry: JSONSlice) {
-        self.row = row
-        self.identifier = identifier
-        self.fullURL = fullURL
-        self.entry = entry
-    }
-
-    /// Its name in receipts.
-    var name: String { "\(identifier.type)?identifier=\(identifier.system)|\(identifier.value)" }
-}
-
-/// An entry of a row that is delivered for its own sake: an Observation.
+/// An entry of a row that is delivered for its own sake: an Observation, another resource of readings, or what
+/// describes a Device.
 final class RowEntry {
     /// The row that it came with.
     let row: Int64
@@ -32,73 +11,81 @@ final class RowEntry {
     let entry: JSONSlice
     /// The resource in it.
     let resource: JSONSlice
+    /// Type of the resource.
+    let type: String
     /// How it is to be stored.
     let method: String
     let url: String
     let ifNoneExist: String?
     /// Its name in receipts.
     let name: String
-    /// Whom and what it refers to.
-    let subject: ServerIdentifier?
-    let device: ServerIdentifier?
-    let encounter: ServerIdentifier?
-    /// The entries of its row that it refers to.
+    /// The first identifier of the resource.
+    let identifier: ServerIdentifier?
+    /// The Patient or Device that this is, where the server finds it by its identifier: others may refer to it.
+    let described: ServerIdentifier?
+    /// The Patients, Devices and Encounters that it refers to, in the order of its References.
+    let references: [EntryReference]
+    /// What those of them need that are made for it.
     let carried: [CarriedResource]
+    /// Who it is about.
+    let patient: ServerIdentifier?
+    /// What took its reading; not the gateway.
+    let device: ServerIdentifier?
+    let gateway: ServerIdentifier?
+    let encounter: ServerIdentifier?
     /// How often it was sent.
     var attempts = 0
+    /// Answers about it that said: later.
+    var rebuffs = Rebuffs()
     /// The ids that the server has, where they are asked for.
     var identity: ResolvedIdentity?
 
     init(
-        row: OutboxRow, isTransaction: Bool, request: EntryRequest, entry: JSONSlice, resource: JSONSlice,
-        references: EntryReferences
+        row: OutboxRow, isTransaction: Bool, content: RowContent, references: [EntryReference],
+        carried: [CarriedResource], systems: ReferenceSystems
     ) {
         self.row = row.number
         self.isTransaction = isTransaction
-        self.entry = entry
-        self.resource = resource
-        method = request.method
-        url = request.url
-        ifNoneExist = request.ifNoneExist
-        let type = resource["resourceType"]?.string ?? "Resource"
-        let search = request.ifNoneExist ?? request.url.split(separator: "?").dropFirst().first.map(String.init)
-        name = resource["id"]?.string.map { "\(type)/\($0)" } ?? "\(type)?\(search ?? "")"
-        subject = references.subject
-        device = references.device
-        encounter = references.encounter
-        carried = references.carried
+        entry = content.entry
+        resource = content.resource
+        type = content.type
+        method = content.request.method
+        url = content.request.url
+        ifNoneExist = content.request.ifNoneExist
+        let search = ifNoneExist ?? url.split(separator: "?").dropFirst().first.map(String.init)
+        name = resource["id"]?.string.map { "\(content.type)/\($0)" } ?? "\(content.type)?\(search ?? "")"
+        identifier = content.identifier
+        described = content.findable
+        self.references = references
+        self.carried = carried
+        let targets = references.map(\.target)
+        patient = targets.first { $0.type == "Patient" }
+        device = targets.first { $0.type == "Device" && !systems.isGateway($0) }
+        gateway = targets.first { systems.isGateway($0) }
+        encounter = targets.first { $0.type == "Encounter" }
     }
 
     /// What the server is asked to change: two entries of one target must not be in one bundle.
     var target: String { ifNoneExist.map { "\(url)?\($0)" } ?? url }
 
     /// Entries with the same lane are delivered in order.
-    var lane: ServerIdentifier { device ?? subject ?? ServerIdentifier(type: "", system: "", value: target) }
+    var lane: ServerIdentifier {
+        described ?? device ?? patient ?? gateway ?? ServerIdentifier(type: "", system: "", value: target)
+    }
 
     /// Bytes that it adds to a bundle, without the entries that it refers to.
     var size: Int { entry.range.count + 1 }
-}
 
-/// The `request` of an entry.
-struct EntryRequest {
-    var method: String
-    var url: String
-    var ifNoneExist: String?
-
-    init?(_ request: JSONSlice?) {
-        guard let members = request?.members else { return nil }
-        func text(_ name: String) -> String? { members.first { $0.name == name }?.value.string }
-        guard let method = text("method"), let url = text("url") else { return nil }
-        self.method = method
-        self.url = url
-        ifNoneExist = text("ifNoneExist")
+    /// A bundle of this entry and what it refers to, as the row has them, in one line.
+    var ownBundle: [UInt8] {
+        var bundle = Array(
+            #"{"resourceType":"Bundle","type":"\#(isTransaction ? "transaction" : "batch")","entry":["#.utf8)
+        for resource in carried {
+            bundle += resource.entry.bytes
+            bundle += ",".utf8
+        }
+        bundle += entry.bytes
+        bundle += "]}\n".utf8
+        return bundle
     }
-}
-
-/// Whom and what an Observation refers to.
-struct EntryReferences {
-    var subject: ServerIdentifier?
-    var device: ServerIdentifier?
-    var encounter: ServerIdentifier?
-    var carried: [CarriedResource] = []
 }

@@ -2,93 +2,61 @@
 struct RowSlicer {
     private let row: OutboxRow
     private let isTransaction: Bool
-    private var carried: [CarriedResource] = []
+    private let systems: ReferenceSystems
+    private var contents: [RowContent] = []
+    /// What may be referred to: by `fullUrl`, and by identifier with its place in the row.
+    private var named: [String: ServerIdentifier] = [:]
+    private var carried: [ServerIdentifier: (place: Int, resource: CarriedResource)] = [:]
 
     /// The entries of `row` that are delivered for their own sake; nil when it is no transaction or batch. Patients and
     /// Devices that nothing refers to are among them if `includesUnreferred`.
-    static func slice(_ row: OutboxRow, includesUnreferred: Bool = true) -> [RowEntry]? {
+    static func slice(
+        _ row: OutboxRow, systems: ReferenceSystems = ReferenceSystems(), includesUnreferred: Bool = true
+    ) -> [RowEntry]? {
         guard let bundle = JSONSlice(row.body), let type = bundle["type"]?.string,
             type == "transaction" || type == "batch", let entries = bundle["entry"]?.elements
         else { return nil }
-        var slicer = RowSlicer(row: row, isTransaction: type == "transaction")
-        guard let rowEntries = slicer.slice(entries) else { return nil }
+        var slicer = RowSlicer(row: row, isTransaction: type == "transaction", systems: systems)
+        for entry in entries { guard slicer.take(entry) else { return nil } }
+        let rowEntries = slicer.contents.filter { !$0.isBare }.map(slicer.rowEntry)
         return includesUnreferred ? rowEntries + slicer.unreferred(by: rowEntries) : rowEntries
     }
 
-    private init(row: OutboxRow, isTransaction: Bool) {
+    private init(row: OutboxRow, isTransaction: Bool, systems: ReferenceSystems) {
         self.row = row
         self.isTransaction = isTransaction
+        self.systems = systems
     }
 
-    private mutating func slice(_ entries: [JSONSlice]) -> [RowEntry]? {
-        var others: [(JSONSlice, JSONSlice, EntryRequest)] = []
-        for entry in entries {
-            guard let resource = entry["resource"], let request = EntryRequest(entry["request"]) else { return nil }
-            if let resource = carriedResource(entry, resource, request) {
-                carried.append(resource)
-            } else {
-                others.append((entry, resource, request))
-            }
-        }
-        return others.map { entry, resource, request in
-            rowEntry(entry, resource, request, references(of: resource))
-        }
+    /// Notes an entry, and how others refer to it; whether it is whole.
+    private mutating func take(_ entry: JSONSlice) -> Bool {
+        guard let content = RowContent(entry) else { return false }
+        contents.append(content)
+        guard let identifier = content.findable else { return true }
+        let url = entry["fullUrl"]?.string
+        if let url { named[url] = identifier }
+        let resource =
+            content.isBare
+            ? CarriedResource(row: row.number, identifier: identifier, fullURL: url, entry: entry)
+            : CarriedResource.standIn(row: row.number, identifier: identifier, fullURL: url)
+        if let resource, carried[identifier] == nil { carried[identifier] = (contents.count, resource) }
+        return true
+    }
+
+    private func rowEntry(_ content: RowContent) -> RowEntry {
+        let references = ReferenceSearch.references(in: content.resource, entries: named, systems: systems)
+        let targets = Set(references.map(\.target)).subtracting([content.identifier].compactMap { $0 })
+        let needed = targets.compactMap { carried[$0] }.sorted { $0.place < $1.place }
+        return RowEntry(
+            row: row, isTransaction: isTransaction, content: content, references: references,
+            carried: needed.map(\.resource), systems: systems)
     }
 
     /// Entries for Patients and Devices that nothing in the row refers to.
     private func unreferred(by entries: [RowEntry]) -> [RowEntry] {
-        let used = Set(entries.flatMap { $0.carried.map(ObjectIdentifier.init) })
-        return carried.filter { !used.contains(ObjectIdentifier($0)) }.compactMap { resource in
-            guard let content = resource.entry["resource"], let request = EntryRequest(resource.entry["request"])
-            else { return nil }
-            return rowEntry(resource.entry, content, request, EntryReferences())
-        }
-    }
-
-    private func rowEntry(
-        _ entry: JSONSlice, _ resource: JSONSlice, _ request: EntryRequest, _ references: EntryReferences
-    ) -> RowEntry {
-        RowEntry(
-            row: row, isTransaction: isTransaction, request: request, entry: entry, resource: resource,
-            references: references)
-    }
-
-    private func carriedResource(
-        _ entry: JSONSlice, _ resource: JSONSlice, _ request: EntryRequest
-    ) -> CarriedResource? {
-        guard request.method == "POST", request.ifNoneExist != nil, request.url == "Patient" || request.url == "Device",
-            let identifier = resource["identifier"]?.elements?.first,
-            let named = ServerIdentifier(identifier: identifier, type: request.url)
-        else { return nil }
-        return CarriedResource(
-            row: row.number, identifier: named, fullURL: entry["fullUrl"]?.string, entry: entry)
-    }
-
-    private func references(of resource: JSONSlice) -> EntryReferences {
-        var references = EntryReferences()
-        for member in resource.members ?? [] {
-            switch member.name {
-            case "subject": references.subject = target(of: member.value, type: "Patient", &references.carried)
-            case "device": references.device = target(of: member.value, type: "Device", &references.carried)
-            case "encounter", "context":
-                references.encounter = ServerIdentifier(reference: member.value, type: "Encounter")
-            default: break
-            }
-        }
-        return references
-    }
-
-    /// What a reference names, by the entry that it points to or by identifier; notes the entry in `used`.
-    private func target(
-        of reference: JSONSlice, type: String, _ used: inout [CarriedResource]
-    ) -> ServerIdentifier? {
-        if let url = reference["reference"]?.string {
-            guard let resource = carried.first(where: { $0.fullURL == url }) else { return nil }
-            used.append(resource)
-            return resource.identifier
-        }
-        guard let identifier = ServerIdentifier(reference: reference, type: type) else { return nil }
-        if let resource = carried.first(where: { $0.identifier == identifier }) { used.append(resource) }
-        return identifier
+        let used = Set(entries.flatMap { $0.carried.map(\.identifier) })
+        return contents.filter { content in
+            content.isBare && content.identifier.map { !used.contains($0) } ?? false
+        }.map(rowEntry)
     }
 }

@@ -1,0 +1,42 @@
+public import KymographCore
+
+/// Identifier systems of what resources refer to. They tell References apart that state no type, and the gateway from
+/// the devices behind it.
+public struct ReferenceSystems: Hashable, Sendable {
+    /// Of patients.
+    public var patient: String
+    /// Of the Patient that stands for the wearer of a device whose readings name no patient.
+    public var deviceSubject: String
+    /// Of devices.
+    public var device: String
+    /// Of the gateway.
+    public var gateway: String
+    /// Of encounters.
+    public var encounter: String
+
+    /// Those that `output` writes; with `compatibility: iomt-fhir`, devices have a system only where it was set.
+    public init(_ output: ObservationOptions = ObservationOptions(), compatibility: Compatibility = .none) {
+        patient = output.patientSystem
+        deviceSubject = output.deviceSubjectSystem
+        device = output.deviceSystem
+        gateway = output.gatewaySystem
+        encounter = output.encounterSystem
+        if compatibility == .iomtFHIR, device == ObservationOptions().deviceSystem { device = "" }
+    }
+
+    /// The type of what has an identifier of this system; nil when that is not known.
+    func type(of system: String) -> String? {
+        if system.isEmpty { return nil }
+        switch system {
+        case patient, deviceSubject: return "Patient"
+        case device, gateway: return "Device"
+        case encounter: return "Encounter"
+        default: return nil
+        }
+    }
+
+    /// Whether `identifier` is the gateway's.
+    func isGateway(_ identifier: ServerIdentifier) -> Bool {
+        identifier.type == "Device" && identifier.system == gateway && gateway != device
+    }
+}
