@@ -82,8 +82,8 @@ struct StreamTable: ~Copyable {
         streams[slot] = nil
     }
 
-    /// Reads one chunk and hands on its lines.
-    func readFailure(_ code: Int) -> Outcome {
+    /// What a read that gave an error means.
+    private func readFailure(_ code: Int) -> Outcome {
         code == -Int(EAGAIN) || code == -Int(EINTR) ? .nothing : .failed(Int32(-code))
     }
 
@@ -102,7 +102,9 @@ struct StreamTable: ~Copyable {
         }
         let outcome = size == 0 ? Outcome.ended : readFailure(size)
         if case .nothing = outcome { return outcome }
+        let before = counts.lines
         stream.framer.finish(&memory, arrival, counts: &counts, to: &consumer)
+        stream.acknowledger?.add(lines: counts.lines - before)
         return outcome
     }
 
@@ -112,15 +114,12 @@ struct StreamTable: ~Copyable {
         to consumer: inout some PayloadConsumer & ~Copyable
     ) {
         var chunk = chunk
-        if stream.isFresh {
-            guard let line = stream.framer.firstLine(memory, chunk: chunk) else {
-                return stream.framer.split(memory, chunk: chunk, arrival, counts: &counts, to: &consumer)
-            }
+        if stream.isFresh, let end = memory.newline(in: chunk) {
             stream.isFresh = false
-            if memory.view(0..<line).equals(ByteView(Acknowledger.request)) {
+            if stream.framer.isLine(Acknowledger.request, memory.view(0..<end)) {
                 stream.acknowledger = Acknowledger(canKeep: consumer.mark() != nil)
-                memory.drop(line + 1, of: chunk.upperBound)
-                chunk = 0..<(chunk.upperBound - line - 1)
+                memory.drop(end + 1, of: chunk.upperBound)
+                chunk = 0..<(chunk.upperBound - end - 1)
                 stream.framer.forget()
             }
         }

@@ -47,6 +47,21 @@ import Testing
         #expect(try run.terminate().end == .exit(0))
     }
 
+    /// Line ends as Windows writes them, and none at the end.
+    @Test func theLastLineNeedsNoEnd() throws {
+        let folder = TemporaryFolder()
+        let (run, path) = try start(folder)
+        let client = try AckClient(path, lineEnd: "\r\n")
+        client.send(Array(Readings.heartRates(50).joined(separator: "\r\n").utf8))
+        client.finishSending()
+        try Waiting.until("the end of the connection") {
+            client.receive()
+            return !client.isOpen
+        }
+        #expect(client.acknowledged == 50)
+        #expect(try run.terminate().end == .exit(0))
+    }
+
     @Test func linesThatWaitAtTheEndAreAcknowledged() throws {
         let folder = TemporaryFolder()
         let (run, path) = try start(folder)
