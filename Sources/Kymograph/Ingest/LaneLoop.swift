@@ -13,7 +13,7 @@ struct LaneLoop: ~Copyable {
 
     /// Batches of datagrams from one socket before the others get their turn.
     private static let maxBatches = 16
-    /// How long a quiet lane waits before it asks the kernel for drops again.
+    /// How long a lane waits before it asks the kernel for drops again, and for clients that it could not take.
     private static let idleMilliseconds: Int32 = 250
     /// How long a lane waits before it asks again what has become durable: a commit takes about as long.
     private static let acknowledgeMilliseconds: Int32 = 2
@@ -32,6 +32,10 @@ struct LaneLoop: ~Copyable {
     private var pausedListeners: [Int] = []
     /// Streams whose clients wait to hear that their lines are durable.
     private var acknowledging: Set<Int> = []
+    /// Whether one of them may hear something soon, and not only when it reads.
+    private var acknowledgesSoon = false
+    /// When the lane last did what is due now and then.
+    private var lastIdle = ContinuousClock.now
     /// Sources that can still give something.
     private var liveSources: Int
     private var isStopping = false
@@ -70,10 +74,7 @@ struct LaneLoop: ~Copyable {
     mutating func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> Lane.End {
         while liveSources > 0 {
             let ready = try readiness.wait(milliseconds: patience)
-            if ready == 0, alwaysReady.isEmpty, acknowledging.isEmpty {
-                try idle()
-                consumer.batchBegin()
-            }
+            if ready == 0, alwaysReady.isEmpty { try idle(&consumer) }
             if !acknowledging.isEmpty { try acknowledge(&consumer) }
             for index in 0..<ready { try handle(readiness.token(index), &consumer) }
             if isStopping {
@@ -88,7 +89,7 @@ struct LaneLoop: ~Copyable {
     /// Milliseconds to wait for something to read.
     private var patience: Int32 {
         if !alwaysReady.isEmpty { return 0 }
-        return acknowledging.isEmpty ? LaneLoop.idleMilliseconds : LaneLoop.acknowledgeMilliseconds
+        return acknowledgesSoon ? LaneLoop.acknowledgeMilliseconds : LaneLoop.idleMilliseconds
     }
 
     private mutating func handle(
@@ -178,7 +179,8 @@ extension LaneLoop {
     /// Accepts the clients that wait at listener `index`.
     private mutating func accept(_ index: Int) throws(SourceError) {
         let source = sources[index]
-        while streams.connections(of: index) < source.configuration.maxConnections {
+        let most = source.configuration.maxConnections + heldOpen(index)
+        while streams.connections(of: index) < most {
             let raw = kymo_accept(source.descriptor.raw)
             if raw == -EAGAIN || raw == -ECONNABORTED || raw == -EINTR { return }
             guard raw >= 0 else { return pause(index) }
@@ -190,6 +192,16 @@ extension LaneLoop {
             source.counters.add(counts)
         }
         pause(index)
+    }
+
+    /// Connections of listener `index` that a stopping lane has read, and keeps for their acknowledgements only.
+    private func heldOpen(_ index: Int) -> Int {
+        guard isStopping else { return 0 }
+        var count = 0
+        for slot in acknowledging {
+            if let stream = streams.stream(slot), stream.isHalfClosed, stream.source == index { count += 1 }
+        }
+        return count
     }
 
     /// Leaves further clients in the kernel's queue until a connection ends or the lane is quiet: at the cap, or out of
@@ -255,10 +267,12 @@ extension LaneLoop {
         guard stream.acknowledger != nil else { return }
         if let mark = consumer.mark() { stream.acknowledger?.note(mark) }
         acknowledging.insert(slot)
+        acknowledgesSoon = true
     }
 
     /// Tells clients what has become durable, and closes the streams that have heard all.
     private mutating func acknowledge(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        acknowledgesSoon = false
         for slot in acknowledging {
             guard let stream = streams.stream(slot) else {
                 acknowledging.remove(slot)
@@ -267,6 +281,7 @@ extension LaneLoop {
             let isReachable = answer(stream, &consumer)
             let isWaiting = stream.acknowledger?.isWaiting ?? false
             if !isWaiting || !isReachable { acknowledging.remove(slot) }
+            if isWaiting, isReachable, !(stream.acknowledger?.isUnread ?? false) { acknowledgesSoon = true }
             let isRefused = stream.acknowledger?.isRefused ?? false
             if stream.isHalfClosed || isRefused, !isWaiting || !isReachable { try end(slot, stream, &consumer) }
         }
@@ -294,9 +309,14 @@ extension LaneLoop {
 // MARK: Quiet and stop
 
 extension LaneLoop {
-    private mutating func idle() throws(SourceError) {
+    /// Does what is due now and then, if it is.
+    private mutating func idle(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        let now = ContinuousClock.now
+        guard now - lastIdle >= .milliseconds(Int64(LaneLoop.idleMilliseconds)) else { return }
+        lastIdle = now
         for index in sources.indices where isDatagram(index) { refreshDrops(index) }
         try resumeListeners()
+        consumer.batchBegin()
     }
 
     /// Takes what the kernel has already queued, and no more: senders may never pause.
@@ -314,16 +334,31 @@ extension LaneLoop {
         try acknowledgeLast(&consumer)
     }
 
-    /// Takes the clients that wait at listener `index`, as many at a time as the cap allows.
+    /// Takes the clients that wait at listener `index`, as many at a time as the cap allows. Those that have been read
+    /// and only wait for acknowledgements do not count; when there is no descriptor left, they make room, too.
     private mutating func drainListener(
         _ index: Int, _ consumer: inout some PayloadConsumer & ~Copyable
     ) throws(SourceError) {
         for _ in 0..<LaneLoop.maxDrainRounds {
             pausedListeners.removeAll()
+            let before = streams.connections(of: index)
             try accept(index)
+            let isStuck = streams.connections(of: index) == before && !acknowledging.isEmpty
             for slot in streams.slots { try drainStream(slot, &consumer) }
             if pausedListeners.isEmpty { return }
+            if isStuck { try makeRoom(&consumer) }
         }
+    }
+
+    /// Ends the connections that wait for acknowledgements. What is not acknowledged in time has been handed on all the
+    /// same: its client sends it again, and it counts as duplicate.
+    private mutating func makeRoom(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        try acknowledgeLast(&consumer)
+        for slot in acknowledging {
+            guard let stream = streams.stream(slot), stream.isHalfClosed else { continue }
+            try end(slot, stream, &consumer)
+        }
+        acknowledging.removeAll()
     }
 
     /// Reads what waits in a client's connection, at most as much as its send buffer can plausibly hold, and gives up
