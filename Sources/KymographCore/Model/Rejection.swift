@@ -80,6 +80,14 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case malformedBundle = 37
     /// The window was emitted and its archived content is damaged: a partial must not replace it.
     case archiveDamaged = 38
+    /// A frame of a byte stream is longer than the cap. After one whose length was stated, the stream is closed.
+    case frameTooLong = 39
+    /// Bytes that are no frame of the source's framing.
+    case frameMalformed = 40
+    /// A frame does not have the checksum that it states.
+    case frameChecksum = 41
+    /// The stream ended within a frame.
+    case frameIncomplete = 42
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }
