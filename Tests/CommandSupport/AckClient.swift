@@ -12,9 +12,9 @@ package final class AckClient {
     /// Whether the other side is there.
     package private(set) var isOpen = true
 
-    /// Connects to the socket `path` and asks, with `lineEnd` after the request.
-    package init(_ path: String, lineEnd: String = "\n") throws {
-        descriptor = kymo_unix_open(Int32(SOCK_STREAM.rawValue))
+    /// Connects to the socket `path`, of a stream or of messages, and asks, with `lineEnd` after the request.
+    package init(_ path: String, hasMessages: Bool = false, lineEnd: String = "\n") throws {
+        descriptor = kymo_unix_open(Int32(hasMessages ? SOCK_SEQPACKET.rawValue : SOCK_STREAM.rawValue))
         guard descriptor >= 0, unsafe kymo_unix_connect(descriptor, path) == 0 else {
             throw WaitError(description: "cannot connect to \(path)")
         }

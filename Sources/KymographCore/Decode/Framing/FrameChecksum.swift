@@ -1,11 +1,11 @@
 /// Computes one ``FrameCheck``, a table look-up a byte.
-public struct FrameChecksum: ~Copyable {
+struct FrameChecksum: ~Copyable {
     /// The algorithm.
-    public let check: FrameCheck
+    let check: FrameCheck
     private var table: RawArray<UInt32>
 
     /// Fills the table of `check`.
-    public init(_ check: FrameCheck) {
+    init(_ check: FrameCheck) {
         self.check = check
         table = RawArray(capacity: check == .none ? 0 : 256)
         guard check != .none else { return }
@@ -25,7 +25,7 @@ public struct FrameChecksum: ~Copyable {
     }
 
     /// The checksum of `bytes`.
-    public func value(of bytes: ByteView) -> UInt32 {
+    func value(of bytes: ByteView) -> UInt32 {
         var register = check.initial
         if check.isReflected {
             for index in 0..<bytes.count {

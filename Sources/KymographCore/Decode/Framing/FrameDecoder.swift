@@ -34,9 +34,6 @@ public struct FrameDecoder: ~Copyable {
         checksum = FrameChecksum(framing.check)
     }
 
-    /// Bytes that wait for the rest of their frame.
-    public var waiting: Int { isSpent ? 0 : unfinished.count }
-
     /// The next event in `piece`, which must be padded; nil when all of it has been used. `position` begins at 0.
     public mutating func next(_ piece: ByteView, from position: inout Int) -> FrameEvent? {
         forgetSpent()

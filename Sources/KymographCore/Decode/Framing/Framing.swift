@@ -28,14 +28,6 @@ public struct Framing: Hashable, Sendable {
         self.isCheckBigEndian = isCheckBigEndian
     }
 
-    /// Whether the next good frame is found after bytes that are none.
-    public var canResynchronise: Bool {
-        switch borders {
-        case .delimiter, .slip, .cobs: true
-        case .length, .fixed: false
-        }
-    }
-
     /// Most bytes that a frame with a payload of `cap` bytes can have on the wire, without its delimiter.
     func longestRaw(cap: Int) -> Int {
         let content = cap + check.width

@@ -1,4 +1,4 @@
-import KymographCore
+@testable import KymographCore
 import KymographTestKit
 import Testing
 
@@ -84,6 +84,7 @@ import Testing
             let found = FrameTranscript(framing, cap: 40, stream, cuts: cuts(stream.count, &random))
             #expect(!found.entries.isEmpty)
             #expect(found.frames.allSatisfy { $0.count <= 40 && !$0.isEmpty }, "round \(round)")
+            #expect(found.mostWaiting <= 2 * (40 + framing.check.width) + 8, "\(framing), round \(round)")
             if framing.canResynchronise { #expect(found.frames.last == good, "\(framing), round \(round)") }
         }
     }

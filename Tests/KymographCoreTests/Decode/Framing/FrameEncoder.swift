@@ -118,3 +118,8 @@ extension FrameEncoder {
         }
     }
 }
+
+extension Framing {
+    /// Whether the next good frame is found after bytes that are none.
+    var canResynchronise: Bool { !FrameEncoder.border(self).isEmpty }
+}

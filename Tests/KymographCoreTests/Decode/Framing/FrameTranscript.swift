@@ -1,4 +1,4 @@
-import KymographCore
+@testable import KymographCore
 import KymographTestKit
 
 /// What a decoder said of a stream.
@@ -10,6 +10,10 @@ struct FrameTranscript: Equatable, CustomStringConvertible {
     }
 
     var entries: [Entry] = []
+    /// Most bytes that were kept between two pieces.
+    var mostWaiting = 0
+
+    static func == (one: FrameTranscript, other: FrameTranscript) -> Bool { one.entries == other.entries }
 
     /// Feeds `bytes` to a new decoder, cut at `cuts`, and says that the stream has ended.
     init(_ framing: Framing, cap: Int, _ bytes: [UInt8], cuts: [Int] = []) {
@@ -30,6 +34,7 @@ struct FrameTranscript: Equatable, CustomStringConvertible {
             note(event)
             if case .broken = event { return false }
         }
+        mostWaiting = max(mostWaiting, decoder.unfinished.count)
         return position == piece.count
     }
 
