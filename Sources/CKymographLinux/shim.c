@@ -148,6 +148,20 @@ int kymo_accept(int fd) {
     return result(accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
 }
 
+struct kymo_peer kymo_peer_of(int fd) {
+    struct ucred found;
+    socklen_t size = sizeof found;
+    struct kymo_peer answer = {0, 0, 0, 0};
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &found, &size) < 0) {
+        answer.error = -errno;
+    } else {
+        answer.pid = found.pid;
+        answer.uid = found.uid;
+        answer.gid = found.gid;
+    }
+    return answer;
+}
+
 int kymo_epoll_create(void) {
     return result(epoll_create1(EPOLL_CLOEXEC));
 }

@@ -31,7 +31,7 @@ struct DeadReplay: ParsableCommand {
         let entries = letters.filter { $0.kind == "entry" && $0.bytes != nil }
         let isRunning = ControlClient.isRunning(directory)
         if !payloads.isEmpty {
-            if isRunning { try send(payloads) } else { try map(payloads, settings, directory) }
+            if isRunning { try send(payloads, directory) } else { try map(payloads, settings, directory) }
             try change(.noteReplayed, payloads, directory)
         }
         if !entries.isEmpty { try change(.deliver, entries, directory) }
@@ -51,10 +51,12 @@ struct DeadReplay: ParsableCommand {
         }
     }
 
-    /// To the sockets that the letters came from.
-    private func send(_ letters: [StoredLetter]) throws {
+    /// To the sockets that the letters came from, if these take lines or datagrams.
+    private func send(_ letters: [StoredLetter], _ directory: String) throws {
+        let sources = ControlClient.ask(ControlRequest(.status), directory)?.status?.sources ?? []
+        let framed = sources.filter { $0.framing != nil }.map(\.name)
         for name in Set(letters.map(\.source)).sorted() {
-            guard let destination = Self.destination(name) else {
+            guard !framed.contains(name), let destination = Self.destination(name) else {
                 throw StandardError.exit(
                     "letters from \(name) cannot be sent to the running instance: stop it, and replay then",
                     code: ExitStatus.failure)

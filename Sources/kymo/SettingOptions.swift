@@ -11,14 +11,27 @@ struct SettingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Listen on UDP: 127.0.0.1:5757, [::1]:5757. Repeatable.", valueName: "host:port"))
     var udp: [String] = []
 
-    @Option(help: ArgumentHelp("Listen on a Unix stream socket; clients write NDJSON. Repeatable.", valueName: "path"))
+    @Option(help: ArgumentHelp("Listen on a Unix stream socket. Repeatable.", valueName: "path"))
     var unix: [String] = []
+
+    @Option(help: ArgumentHelp("Listen on a Unix socket of messages (SOCK_SEQPACKET). Repeatable.", valueName: "path"))
+    var seqpacket: [String] = []
 
     @Option(help: ArgumentHelp("Listen on a Unix datagram socket. Repeatable.", valueName: "path"))
     var unixgram: [String] = []
 
-    @Flag(help: "Read NDJSON from standard input, and end with it.")
+    @Option(
+        help: ArgumentHelp("Read a serial line: /dev/ttyUSB0:115200,8N1. Repeatable.", valueName: "path:speed"))
+    var serial: [String] = []
+
+    @Flag(help: "Read standard input, and end with it.")
     var stdin = false
+
+    @Option(
+        help: ArgumentHelp(
+            "How bytes become payloads: lines, nul, delimiter, length, slip, cobs, fixed. Default: lines (NDJSON).",
+            valueName: "framing"))
+    var framing: String?
 
     @Option(
         help: ArgumentHelp(
@@ -110,11 +123,14 @@ struct SettingOptions: ParsableArguments {
         var flags: [(key: String, flag: String, value: String)] = mapping.map { ("mappings", "--mapping", $0) }
         flags += udp.map { ("udp", "--udp", $0) }
         flags += unix.map { ("unix", "--unix", $0) }
+        flags += seqpacket.map { ("seqpacket", "--seqpacket", $0) }
         flags += unixgram.map { ("unixgram", "--unixgram", $0) }
+        flags += serial.map { ("serial", "--serial", $0) }
         if stdin { flags.append(("stdin", "--stdin", "true")) }
         if ephemeral { flags.append(("ephemeral", "--ephemeral", "true")) }
         let single: [(String, String, String?)] = [
-            ("window", "--window", window), ("lateness", "--lateness", lateness), ("idle", "--idle", idle),
+            ("framing", "--framing", framing), ("window", "--window", window), ("lateness", "--lateness", lateness),
+            ("idle", "--idle", idle),
             ("output.to", "--out", out), ("output.format", "--format", format),
             ("output.fhirVersion", "--fhir-version", fhirVersion),
             ("deadLetter", "--dead-letter", deadLetter), ("data", "--data", data),

@@ -1,7 +1,7 @@
 import CKymographLinux
 import Glibc
 
-/// A client of a Unix stream socket that asks for acknowledgements, as docs/acknowledgements.md says.
+/// A client of a Unix stream socket that asks for acknowledgements, as docs/durability.md says.
 package final class AckClient {
     private let descriptor: Int32
     private var unread: [UInt8] = []
@@ -12,13 +12,13 @@ package final class AckClient {
     /// Whether the other side is there.
     package private(set) var isOpen = true
 
-    /// Connects to the socket `path` and asks.
-    package init(_ path: String) throws {
-        descriptor = kymo_unix_open(Int32(SOCK_STREAM.rawValue))
+    /// Connects to the socket `path`, of a stream or of messages, and asks, with `lineEnd` after the request.
+    package init(_ path: String, hasMessages: Bool = false, lineEnd: String = "\n") throws {
+        descriptor = kymo_unix_open(Int32(hasMessages ? SOCK_SEQPACKET.rawValue : SOCK_STREAM.rawValue))
         guard descriptor >= 0, unsafe kymo_unix_connect(descriptor, path) == 0 else {
             throw WaitError(description: "cannot connect to \(path)")
         }
-        send(Array("{\"kymo\":\"ack\"}\n".utf8))
+        send(Array("{\"kymo\":\"ack\"}\(lineEnd)".utf8))
     }
 
     deinit { close(descriptor) }

@@ -52,6 +52,22 @@ int kymo_unix_connect(int fd, const char *path);
 /// Accepts a connection, non-blocking. (accept4 is a GNU call.)
 int kymo_accept(int fd);
 
+/// Who connected a Unix socket (SO_PEERCRED). `error` is 0 or a negative errno. (struct ucred is a GNU type.)
+struct kymo_peer {
+    int error;
+    int32_t pid;
+    uint32_t uid;
+    uint32_t gid;
+};
+struct kymo_peer kymo_peer_of(int fd);
+
+/// Opens a serial line for this process alone, raw, without flow control: `data_bits` 5 to 8, `parity` 'N', 'E' or 'O',
+/// `stop_bits` 1 or 2. Drops what has come before. Returns the descriptor, non-blocking; -ENOTTY for what is no serial
+/// line, -EBUSY or -EWOULDBLOCK when another process has it. (Speeds are macros.)
+int kymo_serial_open(const char *path, int speed, int data_bits, int parity, int stop_bits);
+/// Whether serial lines know `speed`.
+int kymo_serial_has_speed(int speed);
+
 /// An epoll instance. (struct epoll_event is packed on some machines.)
 int kymo_epoll_create(void);
 int kymo_epoll_add(int epoll, int fd, uint64_t token);

@@ -38,7 +38,8 @@ enum EnvironmentReader {
     ) -> [PipelineSettings.Source] {
         SourceAddress.keys.flatMap { key in
             let variable = variable(ofSource: key)
-            let addresses = variables[variable].map { texts($0, true, .environment(variable)) } ?? []
+            let addresses =
+                variables[variable].map { texts($0, !SourceAddress.hasCommas(key), .environment(variable)) } ?? []
             return addresses.compactMap { SourceAddress.source(key, $0, log: &log) }
         }
     }

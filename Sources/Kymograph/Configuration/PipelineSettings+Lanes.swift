@@ -9,6 +9,16 @@ extension PipelineSettings {
         source.mappings.isEmpty ? mappings : source.mappings
     }
 
+    /// How the bytes of `source` become payloads.
+    func framing(of source: Source) -> StreamFraming { source.statedFraming ?? framing }
+
+    /// The framing of a stream that is not NDJSON, as one writes it; nil for all other sources.
+    func framingText(of source: Source) -> String? {
+        guard source.configuration.kind.hasFraming else { return nil }
+        let framing = framing(of: source)
+        return framing == .lines ? nil : FramingText.text(framing)
+    }
+
     /// What a lane needs to know of each source.
     func laneInputs(set: MappingSet) -> [LaneInput] { sources.map { laneInput($0, set: set) } }
 

@@ -12,6 +12,8 @@ public struct PipelineSettings: Sendable {
         public var defaultDevice: String?
         /// Patient of readings that name none.
         public var defaultPatient: String?
+        /// How its bytes become payloads; nil for ``PipelineSettings/framing``. Streams and serial lines only.
+        public var statedFraming: StreamFraming?
         /// The name in messages, dead letters and the ledger; nil for what ``configuration`` is called.
         public var statedName: String?
         /// The number of the source in the ledger (``ReadingSource``), once there is one.
@@ -56,7 +58,9 @@ public struct PipelineSettings: Sendable {
     public var requiresPatient = false
     /// Limits of one document.
     public var scan = ScanLimits()
-    /// Longest line of a stream.
+    /// How the bytes of streams and serial lines become payloads that do not say it themselves.
+    public var framing = StreamFraming.lines
+    /// Longest line of a stream, or longest payload of a frame.
     public var lineBytes = 65_536
     /// Threads that receive and map.
     public var lanes = 1

@@ -24,6 +24,10 @@ enum SettingTable {
         .names(
             "mappings", "mapping's name or folder", \.mappings,
             "Mappings of sources that name none; in the environment separated by commas"),
+        .single(
+            "framing", "framing", "How the bytes of sources become payloads that do not say it themselves",
+            read: { (text, settings) throws(SettingProblem) in settings.framing = try FramingText.parse(text) },
+            shown: { FramingText.text($0.framing) }),
         .choice(
             "compatibility", \.compatibility, Compatibility.allCases.map { ($0.rawValue, $0) },
             "Whose rules mappings follow that do not say it themselves: ours, or every quirk of iomt-fhir"),
@@ -103,7 +107,7 @@ enum SettingTable {
         .size(
             "limits.archiveBytes", \.windows.limits.archiveBytes, 1...1_024 * gibibyte,
             "Closed windows that a shard keeps in memory for late readings"),
-        .size("limits.lineBytes", \.lineBytes, 1...gibibyte, "Longest line of a stream"),
+        .size("limits.lineBytes", \.lineBytes, 1...gibibyte, "Longest line of a stream, or payload of a frame"),
         .count("limits.depth", \.scan.depth, 1...1_024, "Deepest nesting of a document"),
         .count("limits.values", \.scan.values, 1...most, "Most values of a document"),
     ]
@@ -198,6 +202,10 @@ enum SettingTable {
             .names(
                 "mappings", "mapping's name or folder", \.mappings,
                 "Mappings of this source, in place of the common ones"),
+            .single(
+                "framing", "framing", "How bytes become payloads, in place of the common framing; not for datagrams",
+                read: { (text, source) throws(SettingProblem) in source.statedFraming = try FramingText.parse(text) },
+                shown: { $0.statedFraming.map(FramingText.text) ?? "" }),
             .text("name", "text", \.statedName, "Name in messages, dead letters, the ledger and filters of sinks"),
             .text("defaultDevice", "text", \.defaultDevice, "Device of readings that name none"),
             .text("defaultPatient", "text", \.defaultPatient, "Patient of readings that name none"),
@@ -205,7 +213,7 @@ enum SettingTable {
                 "receiveBuffer", \.configuration.receiveBufferBytes, 1...most,
                 "Receive buffer to ask the kernel for; udp and unixgram only"),
             .single(
-                "socketMode", "octal number", "Permissions of the socket's file; unix and unixgram only",
+                "socketMode", "octal number", "Permissions of the socket's file; Unix sockets only",
                 read: { (text, source) throws(SettingProblem) in
                     guard let mode = UInt32(text, radix: 8), mode <= 0o777 else {
                         throw SettingProblem(

@@ -6,6 +6,7 @@ enum SettingsCheck {
     static func check(_ settings: PipelineSettings, log: inout ConfigurationLog) {
         checkAddresses(settings.sources, log: &log)
         for source in settings.sources { checkEffect(source, log: &log) }
+        FramingCheck.check(settings, log: &log)
         checkSystems(settings, log: &log)
         checkFiles(settings, log: &log)
         checkBundles(settings, log: &log)
@@ -18,8 +19,9 @@ enum SettingsCheck {
     private static func address(_ kind: SourceKind) -> String? {
         switch kind {
         case .udp(_, port: 0): nil
-        // Both kinds of socket are files, and a path names one file.
-        case .unixStream(let path), .unixDatagram(let path): "the path \(path)"
+        // All kinds of socket are files, and a path names one file.
+        case .unixStream(let path), .unixSeqpacket(let path), .unixDatagram(let path): "the path \(path)"
+        case .serial(let line): "the line \(line.path)"
         default: kind.name
         }
     }
@@ -38,15 +40,15 @@ enum SettingsCheck {
         let (isDatagram, isFile) =
             switch source.configuration.kind {
             case .udp: (true, false)
-            case .unixStream: (false, true)
+            case .unixStream, .unixSeqpacket: (false, true)
             case .unixDatagram: (true, true)
-            case .standardInput: (false, false)
+            case .standardInput, .serial: (false, false)
             }
         if !isDatagram, let origin = source.origins["receiveBuffer"] {
             log.add(.warning, origin, "it has no effect here", advice: "only udp and unixgram have a receive buffer")
         }
         if !isFile, let origin = source.origins["socketMode"] {
-            log.add(.warning, origin, "it has no effect here", advice: "only unix and unixgram have a socket file")
+            log.add(.warning, origin, "it has no effect here", advice: "only Unix sockets have a socket file")
         }
     }
 

@@ -1,9 +1,12 @@
 /// The keys that say where a source receives; a source has exactly one of them.
 enum SourceAddress {
     /// The keys, in the order of the reference.
-    static let keys = ["udp", "unix", "unixgram", "stdin"]
+    static let keys = ["udp", "unix", "seqpacket", "unixgram", "serial", "stdin"]
     /// Bytes of a Unix socket's path, without the final zero (unix(7): `sun_path` has 108).
     private static let longestPath = 107
+
+    /// Whether commas are part of what stands under `key`, and not between several.
+    static func hasCommas(_ key: String) -> Bool { key == "serial" }
 
     /// The setting of `key`.
     static func setting(_ key: String) -> Setting<PipelineSettings.Source> {
@@ -26,6 +29,7 @@ enum SourceAddress {
     private static func form(of key: String) -> String {
         switch key {
         case "udp": "numeric address and port"
+        case "serial": "path and speed"
         case "stdin": "`true`"
         default: "path"
         }
@@ -34,9 +38,11 @@ enum SourceAddress {
     private static func about(_ key: String) -> String {
         switch key {
         case "udp": "UDP: one reading, an array or NDJSON per datagram"
-        case "unix": "Unix stream socket: clients write NDJSON"
-        case "unixgram": "Unix datagram socket"
-        default: "Standard input: NDJSON"
+        case "unix": "Unix stream socket"
+        case "seqpacket": "Unix socket of messages (`SOCK_SEQPACKET`), each as a datagram"
+        case "unixgram": "Unix datagram socket: one reading, an array or NDJSON per datagram"
+        case "serial": "Serial line, such as `/dev/ttyUSB0:115200,8N1`"
+        default: "Standard input"
         }
     }
 
@@ -45,7 +51,9 @@ enum SourceAddress {
         switch key {
         case "udp": try udp(text)
         case "unix": .unixStream(path: try path(text))
+        case "seqpacket": .unixSeqpacket(path: try path(text))
         case "unixgram": .unixDatagram(path: try path(text))
+        case "serial": try serial(text)
         default: try standardInput(text)
         }
     }
@@ -63,6 +71,14 @@ enum SourceAddress {
                 advice: "write a numeric address, such as 127.0.0.1:5757, [::1]:5757 or 0.0.0.0:5757")
         }
         return kind
+    }
+
+    private static func serial(_ text: String) throws(SettingProblem) -> SourceKind {
+        do throws(SourceError) {
+            return .serial(try SerialLine(parsing: text))
+        } catch {
+            throw SettingProblem(message: error.message)
+        }
     }
 
     /// Whether `host` looks like an IPv4 or IPv6 address; opening the socket checks the latter to the end.

@@ -14,6 +14,9 @@ struct Acknowledger {
         var mark: DurableMark
     }
 
+    /// Most places that are remembered at a time: beyond it the last one moves on, and acknowledgements get coarser.
+    private static let mostPending = 64
+
     private var received: UInt64 = 0
     private var marked: UInt64 = 0
     private var pending: [Pending] = []
@@ -36,6 +39,9 @@ struct Acknowledger {
     /// Whether the client waits for something.
     var isWaiting: Bool { !pending.isEmpty || !unsent.isEmpty }
 
+    /// Whether the client does not read what it was sent: it hears no more until it does.
+    var isUnread: Bool { !unsent.isEmpty }
+
     /// Counts lines that were handed on.
     mutating func add(lines: UInt64) { received += lines }
 
@@ -43,7 +49,12 @@ struct Acknowledger {
     mutating func note(_ mark: DurableMark) {
         guard received > marked else { return }
         marked = received
-        pending.append(Pending(lines: received, mark: mark))
+        let latest = Pending(lines: received, mark: mark)
+        if pending.count < Acknowledger.mostPending {
+            pending.append(latest)
+        } else {
+            pending[pending.count - 1] = latest
+        }
     }
 
     /// Looks what has become durable, and gives the bytes to send; nothing new as long as the former are unsent.

@@ -19,8 +19,10 @@ struct LaneSource: Sendable {
         switch configuration.kind {
         case .udp(let host, let port): try openUDP(configuration, host: host, port: port)
         case .unixStream(let path): try openUnix(configuration, path: path, type: Int32(SOCK_STREAM.rawValue))
+        case .unixSeqpacket(let path): try openUnix(configuration, path: path, type: Int32(SOCK_SEQPACKET.rawValue))
         case .unixDatagram(let path): try openUnix(configuration, path: path, type: Int32(SOCK_DGRAM.rawValue))
         case .standardInput(let descriptor): try openStream(configuration, descriptor)
+        case .serial(let line): try openSerial(configuration, line)
         }
     }
 
@@ -69,6 +71,21 @@ struct LaneSource: Sendable {
         return LaneSource(
             configuration: configuration, boundKind: configuration.kind, descriptor: descriptor,
             grantedBufferBytes: Int(granted), file: file)
+    }
+
+    /// Opens a serial line. One that is not there is waited for; everything else that is wrong shows at the start.
+    private static func openSerial(
+        _ configuration: SourceConfiguration, _ line: SerialLine
+    ) throws(SourceError) -> LaneSource {
+        var descriptor = Descriptor(-1)
+        do throws(SourceError) {
+            descriptor = try line.open()
+        } catch {
+            guard error.kind == .missing else { throw error }
+        }
+        return LaneSource(
+            configuration: configuration, boundKind: configuration.kind, descriptor: descriptor,
+            grantedBufferBytes: 0, file: nil)
     }
 
     /// Copies the descriptor, so that the lane may close its own and leaves the process's standard input alone.

@@ -53,9 +53,9 @@ struct LineFramer: ~Copyable {
         keep(memory.view(start..<chunk.upperBound), arrival, counts: &counts, to: &consumer)
     }
 
-    /// Where the first line in `memory` ends, when it does.
-    func firstLine(_ memory: borrowing ReceiveMemory, chunk: Range<Int>) -> Int? {
-        memory.newline(in: chunk)
+    /// Whether `bytes` up to a newline are the line `text`, and not the end of one that was too long.
+    func isLine(_ text: StaticString, _ bytes: ByteView) -> Bool {
+        !isSkipping && bytes[0..<lengthWithoutReturn(bytes)].equals(ByteView(text))
     }
 
     /// Forgets the unfinished line.

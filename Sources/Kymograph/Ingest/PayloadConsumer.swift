@@ -10,14 +10,21 @@ public protocol PayloadConsumer: ~Copyable {
     /// nothing arrives.
     mutating func batchBegin()
 
-    /// One line of a stream, without its newline and without a carriage return before it. Empty lines are left out.
+    /// Says who sends the payloads that follow, up to the next call; nil when the source cannot tell. Called after
+    /// ``batchBegin()``, per batch.
+    mutating func sender(_ peer: PeerCredentials?)
+
+    /// One line of a stream of NDJSON, without its newline and without a carriage return before it. Empty lines are
+    /// left out.
     mutating func line(_ bytes: ByteView, source: Int, received: Instant)
 
-    /// One whole datagram.
+    /// One whole datagram, one message of a socket that keeps them apart, or one frame of a stream that is not
+    /// NDJSON.
     mutating func datagram(_ bytes: ByteView, source: Int, received: Instant)
 
-    /// Bytes that are no payload: the first part (up to the cap) of a line that is too long, the first part of a
-    /// datagram that is too long, or the unfinished line of a stream that was still open when the lane stopped.
+    /// Bytes that are no payload: the first part (up to the cap) of a line or frame that is too long, the first part of
+    /// a datagram that is too long, what is no frame, or the unfinished line or frame of a stream that was still open
+    /// when the lane stopped.
     mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant)
 
     /// Names the place up to which payloads have been handed over and published, for ``isDurable(_:)``; nil when
@@ -27,6 +34,9 @@ public protocol PayloadConsumer: ~Copyable {
     /// Whether everything before `mark` is durable: in windows of the journal, or among the dead letters.
     mutating func isDurable(_ mark: DurableMark) -> Bool
 
+    /// Something about a source that its operator should know: a serial line has gone, or is back.
+    mutating func noted(_ text: String)
+
     /// The end of a batch of datagrams or a chunk of a stream: the time to publish and to wake the shards.
     mutating func batchEnd()
 }
@@ -34,6 +44,12 @@ public protocol PayloadConsumer: ~Copyable {
 extension PayloadConsumer where Self: ~Copyable {
     /// Does nothing.
     public mutating func batchBegin() {}
+
+    /// Forgets it.
+    public mutating func sender(_ peer: PeerCredentials?) {}
+
+    /// Tells nobody.
+    public mutating func noted(_ text: String) {}
 
     /// Nothing becomes durable.
     public mutating func mark() -> DurableMark? { nil }

@@ -7,8 +7,8 @@ struct SocketFile: Sendable {
     private let device: UInt64
     private let inode: UInt64
 
-    /// Binds a new socket of `type` to `path` with permissions `mode`, and listens when it is a stream. A socket file
-    /// that nobody listens to any more is replaced; one in use, or another kind of file, is an error.
+    /// Binds a new socket of `type` to `path` with permissions `mode`, and listens unless it is for datagrams. A socket
+    /// file that nobody listens to any more is replaced; one in use, or another kind of file, is an error.
     static func bind(_ path: String, type: Int32, mode: UInt32) throws(SourceError) -> (Descriptor, SocketFile) {
         let name = "the Unix socket \(path)"
         let raw = kymo_unix_open(type)
@@ -23,7 +23,7 @@ struct SocketFile: Sendable {
         let changed = FileSystem.setMode(path, mode)
         guard changed >= 0 else { throw .system(-changed, "set the mode of", name) }
         guard let file = SocketFile(path) else { throw .system(ENOENT, "find", name) }
-        if type == Int32(SOCK_STREAM.rawValue), listen(raw, SOMAXCONN) != 0 {
+        if type != Int32(SOCK_DGRAM.rawValue), listen(raw, SOMAXCONN) != 0 {
             throw .system(errno, "listen to", name)
         }
         return (descriptor, file)

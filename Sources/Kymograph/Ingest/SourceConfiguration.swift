@@ -6,7 +6,9 @@ public struct SourceConfiguration: Hashable, Sendable {
     public var number: Int
     /// Receive buffer to ask the kernel for, in bytes. Sockets only.
     public var receiveBufferBytes = 4 << 20
-    /// Longest line in bytes, without its end. Streams only.
+    /// How the bytes of a stream become payloads. Streams and serial lines only.
+    public var framing = StreamFraming.lines
+    /// Longest line in bytes, without its end, or longest payload of a frame. Streams and serial lines only.
     public var lineCap = 65_536
     /// Permissions of a Unix socket's file.
     public var socketMode: UInt32 = 0o660

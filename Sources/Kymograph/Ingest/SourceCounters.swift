@@ -4,15 +4,15 @@ import Synchronization
 public struct SourceCounts: Hashable, Sendable {
     /// Datagrams, those rejected as too long included.
     public var datagrams: UInt64 = 0
-    /// Lines, those rejected included and empty ones not.
+    /// Lines or frames, those rejected included and empty ones not.
     public var lines: UInt64 = 0
-    /// Bytes of datagrams, or of streams with their newlines.
+    /// Bytes of datagrams, or of streams with everything between payloads.
     public var bytes: UInt64 = 0
     /// Lines and datagrams handed to ``PayloadConsumer/rejected(_:bytes:source:received:)``.
     public var rejected: UInt64 = 0
     /// Datagrams that the kernel dropped, mostly because the receive buffer was full.
     public var kernelDrops: UInt64 = 0
-    /// Clients accepted since the start.
+    /// Clients accepted since the start; for a serial line, how often it came back.
     public var connections: UInt64 = 0
 
     /// Nothing received.

@@ -10,6 +10,8 @@ public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
         case permission
         /// The address is not well-formed, or names something that is not a socket.
         case invalidAddress
+        /// There is no such device now.
+        case missing
         /// Another failure of the system, with its errno.
         case system(Int32)
     }
@@ -22,7 +24,7 @@ public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the same attempt may succeed later.
     public var isRetriable: Bool {
         switch kind {
-        case .addressInUse: true
+        case .addressInUse, .missing: true
         case .permission, .invalidAddress: false
         case .system(let code): [EAGAIN, EINTR, ENOMEM, ENOBUFS, EMFILE, ENFILE].contains(code)
         }

@@ -3,12 +3,16 @@ public enum SourceKind: Hashable, Sendable {
     /// UDP on a numeric IPv4 or IPv6 host (without brackets); port 0 lets the kernel choose. An IPv6 host does not
     /// receive IPv4, so that `0.0.0.0` and `::` can be given together.
     case udp(host: String, port: UInt16)
-    /// A Unix stream socket at a path; clients write NDJSON.
+    /// A Unix stream socket at a path.
     case unixStream(path: String)
+    /// A Unix socket at a path whose clients connect and send messages with borders (SOCK_SEQPACKET).
+    case unixSeqpacket(path: String)
     /// A Unix datagram socket at a path.
     case unixDatagram(path: String)
-    /// An open file descriptor that gives NDJSON: 0 is standard input. It is not closed by the lane.
+    /// An open file descriptor: 0 is standard input. It is not closed by the lane.
     case standardInput(descriptor: Int32)
+    /// A serial line. It need not be there when the lane begins, and may be unplugged: the lane waits for it.
+    case serial(SerialLine)
 
     /// Reads `127.0.0.1:5757` or `[::1]:5757`.
     ///
@@ -31,8 +35,26 @@ public enum SourceKind: Hashable, Sendable {
         switch self {
         case .udp(let host, let port): "udp \(host.contains(":") ? "[\(host)]" : host):\(port)"
         case .unixStream(let path): "unix \(path)"
+        case .unixSeqpacket(let path): "seqpacket \(path)"
         case .unixDatagram(let path): "unixgram \(path)"
+        case .serial(let line): "serial \(line.path)"
         case .standardInput(let descriptor): descriptor == 0 ? "stdin" : "descriptor \(descriptor)"
+        }
+    }
+
+    /// Whether clients connect to it.
+    var isListener: Bool {
+        switch self {
+        case .unixStream, .unixSeqpacket: true
+        default: false
+        }
+    }
+
+    /// Whether bytes come without borders.
+    var hasFraming: Bool {
+        switch self {
+        case .unixStream, .serial, .standardInput: true
+        case .udp, .unixSeqpacket, .unixDatagram: false
         }
     }
 

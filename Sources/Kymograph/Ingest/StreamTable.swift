@@ -1,7 +1,7 @@
 import Glibc
 import KymographCore
 
-/// One open stream: a client's connection, or standard input.
+/// One open stream: a client's connection, a serial line, or standard input.
 final class Stream {
     let descriptor: Descriptor
     /// Index of the source it belongs to.
@@ -9,19 +9,41 @@ final class Stream {
     /// The source's number for the consumer.
     let number: Int
     fileprivate(set) var framer: LineFramer
+    /// What cuts the stream when it is not NDJSON.
+    fileprivate let frames: FrameSplitter?
+    /// Who the client is, where the kernel says it.
+    let peer: PeerCredentials?
+    /// Whether the kernel keeps messages apart.
+    let hasMessages: Bool
     /// What the client is told of its lines, once it has asked for it.
     var acknowledger: Acknowledger?
     /// Whether the client writes no more, and waits for its acknowledgements.
     var isHalfClosed = false
-    /// Whether nothing has come yet: the first line may ask for acknowledgements.
-    fileprivate var isFresh: Bool
+    /// Whether nothing has come yet: the first payload may ask for acknowledgements.
+    var isFresh: Bool
 
-    init(_ descriptor: Descriptor, source: Int, configuration: SourceConfiguration) {
+    init(_ descriptor: Descriptor, source: Int, configuration: SourceConfiguration, peer: PeerCredentials?) {
         self.descriptor = descriptor
+        self.peer = peer
+        if case .unixSeqpacket = configuration.kind { hasMessages = true } else { hasMessages = false }
         self.source = source
         number = configuration.number
         framer = LineFramer(cap: configuration.lineCap)
-        if case .unixStream = configuration.kind { isFresh = true } else { isFresh = false }
+        if case .frames(let framing) = configuration.framing {
+            frames = FrameSplitter(framing, cap: configuration.lineCap)
+        } else {
+            frames = nil
+        }
+        isFresh = configuration.kind.isListener
+    }
+
+    /// Whether `payload`, frame or message, is the client's first one and asks for acknowledgements, which begin then.
+    func asksForAcknowledgements(_ payload: ByteView, _ consumer: inout some PayloadConsumer & ~Copyable) -> Bool {
+        guard isFresh else { return false }
+        isFresh = false
+        guard payload.equals(ByteView(Acknowledger.request)) else { return false }
+        acknowledger = Acknowledger(canKeep: consumer.mark() != nil)
+        return true
     }
 }
 
@@ -33,7 +55,7 @@ struct StreamTable: ~Copyable {
         case more
         /// Nothing waits.
         case nothing
-        /// The stream has ended; its last line has been handed on.
+        /// The stream has ended, or nothing can be made of its rest; its last payload has been handed on.
         case ended
         /// The read failed with this errno; the unfinished line has been handed on.
         case failed(Int32)
@@ -63,8 +85,10 @@ struct StreamTable: ~Copyable {
     func connections(of source: Int) -> Int { counts[source, default: 0] }
 
     /// Adds a stream; returns its slot.
-    mutating func open(_ descriptor: Descriptor, source: Int, configuration: SourceConfiguration) -> Int {
-        let stream = Stream(descriptor, source: source, configuration: configuration)
+    mutating func open(
+        _ descriptor: Descriptor, source: Int, configuration: SourceConfiguration, peer: PeerCredentials?
+    ) -> Int {
+        let stream = Stream(descriptor, source: source, configuration: configuration, peer: peer)
         counts[source, default: 0] += 1
         if let free = streams.firstIndex(where: { $0 == nil }) {
             streams[free] = stream
@@ -82,7 +106,7 @@ struct StreamTable: ~Copyable {
         streams[slot] = nil
     }
 
-    /// Reads one chunk and hands on its lines.
+    /// What a read that gave an error means.
     func readFailure(_ code: Int) -> Outcome {
         code == -Int(EAGAIN) || code == -Int(EINTR) ? .nothing : .failed(Int32(-code))
     }
@@ -94,46 +118,64 @@ struct StreamTable: ~Copyable {
         let start = stream.framer.restore(to: &memory)
         let size = memory.read(stream.descriptor.raw, at: start, count: StreamTable.chunkBytes)
         consumer.batchBegin()
+        consumer.sender(stream.peer)
         let arrival = Arrival(source: stream.number, received: WallClock.now())
         guard size <= 0 else {
             counts.bytes += UInt64(size)
-            split(stream, start..<(start + size), arrival, counts: &counts, to: &consumer)
-            return .more
+            return split(stream, start..<(start + size), arrival, counts: &counts, to: &consumer)
         }
         let outcome = size == 0 ? Outcome.ended : readFailure(size)
         if case .nothing = outcome { return outcome }
-        stream.framer.finish(&memory, arrival, counts: &counts, to: &consumer)
+        let before = counts.lines
+        if let frames = stream.frames {
+            frames.finish(arrival, counts: &counts, to: &consumer)
+        } else {
+            stream.framer.finish(&memory, arrival, counts: &counts, to: &consumer)
+        }
+        stream.acknowledger?.add(lines: counts.lines - before)
         return outcome
     }
 
-    /// Hands on the lines of a chunk, except a first one that asks for acknowledgements.
+    /// Hands on the payloads of a chunk, except a first one that asks for acknowledgements.
     private mutating func split(
+        _ stream: Stream, _ chunk: Range<Int>, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) -> Outcome {
+        let before = counts.lines
+        var outcome = Outcome.more
+        if let frames = stream.frames {
+            let goesOn = frames.split(memory.view(chunk), of: stream, arrival, counts: &counts, to: &consumer)
+            if !goesOn { outcome = .ended }
+        } else {
+            splitLines(stream, chunk, arrival, counts: &counts, to: &consumer)
+        }
+        stream.acknowledger?.add(lines: counts.lines - before)
+        return outcome
+    }
+
+    private mutating func splitLines(
         _ stream: Stream, _ chunk: Range<Int>, _ arrival: Arrival, counts: inout SourceCounts,
         to consumer: inout some PayloadConsumer & ~Copyable
     ) {
         var chunk = chunk
-        if stream.isFresh {
-            guard let line = stream.framer.firstLine(memory, chunk: chunk) else {
-                return stream.framer.split(memory, chunk: chunk, arrival, counts: &counts, to: &consumer)
-            }
+        if stream.isFresh, let end = memory.newline(in: chunk) {
             stream.isFresh = false
-            if memory.view(0..<line).equals(ByteView(Acknowledger.request)) {
+            if stream.framer.isLine(Acknowledger.request, memory.view(0..<end)) {
                 stream.acknowledger = Acknowledger(canKeep: consumer.mark() != nil)
-                memory.drop(line + 1, of: chunk.upperBound)
-                chunk = 0..<(chunk.upperBound - line - 1)
+                memory.drop(end + 1, of: chunk.upperBound)
+                chunk = 0..<(chunk.upperBound - end - 1)
                 stream.framer.forget()
             }
         }
-        let before = counts.lines
         stream.framer.split(memory, chunk: chunk, arrival, counts: &counts, to: &consumer)
-        stream.acknowledger?.add(lines: counts.lines - before)
     }
 
-    /// Gives up the unfinished line of `stream`.
+    /// Gives up the unfinished line or frame of `stream`.
     mutating func abandon(
         _ stream: Stream, counts: inout SourceCounts, to consumer: inout some PayloadConsumer & ~Copyable
     ) {
         let arrival = Arrival(source: stream.number, received: WallClock.now())
+        if let frames = stream.frames { return frames.abandon(arrival, counts: &counts, to: &consumer) }
         stream.framer.abandon(&memory, arrival, counts: &counts, to: &consumer)
     }
 }

@@ -14,6 +14,8 @@ public struct InstanceStatus: Codable, Sendable {
         public var rejected: Int
         /// Datagrams that the kernel dropped.
         public var kernelDropped: Int
+        /// How its bytes become payloads, where that is not by lines.
+        public var framing: String?
     }
 
     /// One sink.

@@ -24,6 +24,7 @@ public enum LetterReplay {
             var source = known.first { $0.name == name } ?? PipelineSettings.Source(.standardInput(descriptor: file))
             source.configuration = SourceConfiguration(.standardInput(descriptor: file))
             source.statedName = name
+            source.statedFraming = .lines
             settings.sources.append(source)
             settings.lineBytes = max(settings.lineBytes, lines.count)
         }

@@ -11,6 +11,8 @@ final class LaneReporter: LaneEvents, Sendable {
     private let store: Store?
     /// Numbers of the sources in the store's ledger.
     private let numbers: [Int]
+    /// Who sends what the lane reads now.
+    private let peer = Mutex<PeerCredentials?>(nil)
     /// Rejections since the counts were reported last.
     private let rejections = Mutex(LaneRejections())
     private let bells: [Doorbell]
@@ -38,13 +40,23 @@ final class LaneReporter: LaneEvents, Sendable {
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
         ledger.sources[source].reject(reason)
         guard deadLetters != nil || store != nil else { return }
-        let text = set.withLock { $0 }.describe(detail)
+        let text = describe(detail)
         deadLetters?.append(reason: reason, source: names[source], receivedAt: received, bytes: bytes, detail: text)
         guard store != nil else { return }
         let letter = StoredDeadLetter(
             at: received, kind: .payload, reason: reason.name, source: names[source], detail: text, bytes: bytes.array)
         rejections.withLock { $0.add(letter, source: source) }
     }
+
+    /// What is known of a rejection: the rule, and who sent the payload.
+    private func describe(_ detail: RejectionDetail) -> String {
+        let text = set.withLock { $0 }.describe(detail)
+        guard let peer = peer.withLock({ $0 }) else { return text }
+        return text.isEmpty ? peer.text : "\(text); \(peer.text)"
+    }
+
+    /// The lane reads what `peer` has sent from here on.
+    func sender(_ peer: PeerCredentials?) { self.peer.withLock { $0 = peer } }
 
     /// Hands what was rejected to the store together with the count that it is among.
     func received(_ count: Int, source: Int) {
@@ -67,6 +79,9 @@ final class LaneReporter: LaneEvents, Sendable {
             batch.byteCount += letters.reduce(0) { $0 + $1.bytes.count }
         }
     }
+
+    /// Tells the operator of a source.
+    func note(_ text: String) { control.note(text) }
 
     func noted(_ notes: MappingNotes, source: Int) { ledger.sources[source].note(notes) }
 
@@ -148,6 +163,10 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {
         lane.rejected(reason, bytes: bytes, source: source, received: received)
     }
+
+    mutating func sender(_ peer: PeerCredentials?) { reporter.sender(peer) }
+
+    mutating func noted(_ text: String) { reporter.note(text) }
 
     mutating func batchEnd() { lane.batchEnd() }
 

@@ -106,6 +106,7 @@ extension Pipeline {
             let configurations = numbers.map { number in
                 var configuration = settings.sources[number].configuration
                 configuration.number = number
+                configuration.framing = settings.framing(of: settings.sources[number])
                 configuration.lineCap = settings.lineBytes
                 configuration.sharesPort = assignment.count > 1
                 return configuration

@@ -217,7 +217,8 @@ public final class Pipeline: Sendable {
             let counted = ledger.sources[number]
             return InstanceStatus.Source(
                 name: settings.sources[number].name, received: counted.receivedCount,
-                rejected: counted.rejectedCounts.reduce(0, +), kernelDropped: Int(drops))
+                rejected: counted.rejectedCounts.reduce(0, +), kernelDropped: Int(drops),
+                framing: settings.framingText(of: settings.sources[number]))
         }
     }
 

@@ -10,7 +10,9 @@ final class DirectDelivery: Sendable {
         var units: [ShardUnit] = []
         var bytes = 0
         var isFinishing = false
-        var isBusy = false
+        /// Units taken, and units whose windows have been handed on, since the beginning; both are in order.
+        var submitted = 0
+        var settled = 0
     }
 
     private let state = Mutex(State())
@@ -41,6 +43,7 @@ final class DirectDelivery: Sendable {
                 guard state.bytes < DirectDelivery.mostBytes else { return false }
                 state.units.append(unit)
                 state.bytes += unit.byteCount
+                state.submitted += 1
                 return true
             }
             if isTaken { return bell.ring() }
@@ -49,10 +52,11 @@ final class DirectDelivery: Sendable {
         }
     }
 
-    /// Waits until everything that was submitted has been delivered.
-    func waitUntilEmpty() {
+    /// Waits until everything that was submitted before has been delivered; other shards may go on submitting.
+    func waitUntilDelivered() {
+        let last = state.withLock { $0.submitted }
         bell.ring()
-        while !control.isForced, state.withLock({ $0.isBusy || !$0.units.isEmpty }) { Wait.microseconds(200) }
+        while !control.isForced, state.withLock({ $0.settled < last }) { Wait.microseconds(200) }
     }
 
     /// ``run()`` returns when nothing waits.
@@ -79,7 +83,6 @@ final class DirectDelivery: Sendable {
                 synchronised = now
             }
             if units.isEmpty {
-                state.withLock { $0.isBusy = !written.isEmpty }
                 if isLast { return }
                 output.tick(now)
                 bell.sleep(milliseconds: 100) { state.withLock { !$0.units.isEmpty || $0.isFinishing } }
@@ -92,7 +95,6 @@ final class DirectDelivery: Sendable {
             let units = state.units
             state.units = []
             state.bytes = 0
-            if !units.isEmpty { state.isBusy = true }
             return units
         }
     }
@@ -116,6 +118,7 @@ final class DirectDelivery: Sendable {
             unit.bundles = []
             delivered(unit)
         }
+        state.withLock { $0.settled += units.count }
         return true
     }
 }

@@ -119,7 +119,7 @@ public final class Store: ShardStore {
 
     /// Appends the block of a window; waits for units that were submitted before.
     public func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
-        usage.withLock { $0.direct }?.waitUntilEmpty()
+        usage.withLock { $0.direct }?.waitUntilDelivered()
         queue.waitUntilCommitted()
         let row = read { db in
             let statement = try db.cachedStatement(

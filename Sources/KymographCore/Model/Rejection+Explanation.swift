@@ -57,6 +57,17 @@ extension Rejection {
         case .patientDeviceMismatch: "the FHIR server's Device belongs to another patient than the reading"
         case .mergeFailed: "the Observation does not fit the one that the FHIR server holds"
         case .malformedBundle: "what waited for the sink must be a transaction or batch in one line of JSON"
+        default: framingExplanation
+        }
+    }
+
+    /// The part of ``explanation`` for byte streams that are cut into frames.
+    private var framingExplanation: String {
+        switch self {
+        case .frameTooLong: "the frame is longer than limits.lineBytes"
+        case .frameMalformed: "the bytes are no frame of the source's framing"
+        case .frameChecksum: "the frame does not have the checksum that it states"
+        case .frameIncomplete: "the stream ended within a frame"
         default: name
         }
     }

@@ -82,6 +82,14 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case archiveDamaged = 38
     /// A server failed at the entry again and again, and took others meanwhile.
     case serverFailed = 39
+    /// A frame of a byte stream is longer than the cap. After one whose length was stated, the stream is closed.
+    case frameTooLong = 40
+    /// Bytes that are no frame of the source's framing.
+    case frameMalformed = 41
+    /// A frame does not have the checksum that it states.
+    case frameChecksum = 42
+    /// The stream ended within a frame.
+    case frameIncomplete = 43
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }

@@ -47,6 +47,37 @@ import Testing
         #expect(try run.terminate().end == .exit(0))
     }
 
+    /// Line ends as Windows writes them, and none at the end.
+    @Test func theLastLineNeedsNoEnd() throws {
+        let folder = TemporaryFolder()
+        let (run, path) = try start(folder)
+        let client = try AckClient(path, lineEnd: "\r\n")
+        client.send(Array(Readings.heartRates(50).joined(separator: "\r\n").utf8))
+        client.finishSending()
+        try Waiting.until("the end of the connection") {
+            client.receive()
+            return !client.isOpen
+        }
+        #expect(client.acknowledged == 50)
+        #expect(try run.terminate().end == .exit(0))
+    }
+
+    /// Messages need no framing: each of them is a payload.
+    @Test func messagesAreAcknowledgedLikeLines() throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("a.sock")
+        let run = try Kymo.start(["run", "--seqpacket", path, "--data", folder.file("data")])
+        #expect(try run.addresses() == ["seqpacket \(path)"])
+        let client = try AckClient(path, hasMessages: true, lineEnd: "")
+        for line in Readings.heartRates(40) + ["{\n"] { client.send(Array(line.utf8)) }
+        try Waiting.until("41 messages, not \(client.acknowledged)") {
+            client.receive()
+            return client.acknowledged == 41
+        }
+        let done = try run.terminate()
+        #expect(done.balance?.accepted == 40 && done.balance?.reasons == ["invalidJSON": 1], "\(done.error)")
+    }
+
     @Test func linesThatWaitAtTheEndAreAcknowledged() throws {
         let folder = TemporaryFolder()
         let (run, path) = try start(folder)

@@ -56,7 +56,8 @@ import Testing
         ),
         (
             "sources:\n- mappings: reading",
-            "2:3: error: sources[0]: nothing to listen to is named; add one of udp, unix, unixgram, stdin"
+            "2:3: error: sources[0]: nothing to listen to is named; add one of udp, unix, seqpacket, unixgram, serial, "
+                + "stdin"
         ),
         (
             "sources:\n- stdin: true\n- udp: 127.0.0.1:1\n  unix: a.sock",
@@ -70,7 +71,8 @@ import Testing
         (
             "sources:\n- stdin: true\n  colour: red",
             "3:3: error: sources[0]: unknown key 'colour'; the keys of a source are "
-                + "udp, unix, unixgram, stdin, mappings, name, defaultDevice, defaultPatient, receiveBuffer, socketMode"
+                + "udp, unix, seqpacket, unixgram, serial, stdin, mappings, framing, name, defaultDevice, "
+                + "defaultPatient, receiveBuffer, socketMode"
         ),
         (
             "sources:\n- stdin: false",
@@ -102,7 +104,7 @@ import Testing
         ),
         (
             "sources:\n- stdin: true\n  socketMode: 0660",
-            "3:15: warning: sources[0].socketMode: it has no effect here; only unix and unixgram have a socket file"
+            "3:15: warning: sources[0].socketMode: it has no effect here; only Unix sockets have a socket file"
         ),
         (
             "sources:\n- unix: a.sock\n  receiveBuffer: 1MiB",

@@ -57,6 +57,14 @@ final class Client: Sendable {
         return client
     }
 
+    /// Connects to a Unix socket of messages, and waits where the kernel wants it to.
+    static func messages(_ path: String) -> Client {
+        let client = Client(kymo_unix_open(Int32(SOCK_SEQPACKET.rawValue)))
+        precondition(unsafe kymo_unix_connect(client.descriptor, path) == 0, "a test's connect failed")
+        _ = fcntl(client.descriptor, F_SETFL, 0)
+        return client
+    }
+
     /// Sends one datagram; false when the socket has gone.
     @discardableResult
     func send(_ text: String) -> Bool {

@@ -1,0 +1,78 @@
+import CKymographLinux
+import KymographCore
+
+/// What is done now and then, and at the end.
+extension LaneLoop {
+    /// Does what is due now and then, if it is, however busy the lane.
+    mutating func idle(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        let now = ContinuousClock.now
+        guard now - lastIdle >= .milliseconds(Int64(LaneLoop.idleMilliseconds)) else { return }
+        lastIdle = now
+        for index in sources.indices where isDatagram(index) { refreshDrops(index) }
+        try resumeListeners()
+        try reopenLines(now, &consumer)
+        consumer.batchBegin()
+    }
+
+    /// Takes what the kernel has already queued, and no more: senders may never pause.
+    mutating func drain(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        for index in sources.indices where isDatagram(index) {
+            // The kernel charges UDP at least 512 bytes for a datagram, and a Unix socket's queue is short.
+            let queued = max(refreshDrops(index) / 512, 4096)
+            try receive(index, maxBatches: queued / DatagramBatch.size + 1, &consumer)
+            refreshDrops(index)
+        }
+        for index in sources.indices {
+            if sources[index].configuration.kind.isListener { try drainListener(index, &consumer) }
+        }
+        for slot in streams.slots { try drainStream(slot, &consumer) }
+        try acknowledgeLast(&consumer)
+    }
+
+    /// Takes the clients that wait at listener `index`, as many at a time as the cap allows. Those that have been read
+    /// and only wait for acknowledgements do not count; when there is no descriptor left, they make room, too.
+    mutating func drainListener(
+        _ index: Int, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        for _ in 0..<LaneLoop.maxDrainRounds {
+            pausedListeners.removeAll()
+            let before = streams.connections(of: index)
+            try accept(index)
+            let isStuck = streams.connections(of: index) == before && !acknowledging.isEmpty
+            for slot in streams.slots { try drainStream(slot, &consumer) }
+            if pausedListeners.isEmpty { return }
+            if isStuck { try makeRoom(&consumer) }
+        }
+    }
+
+    /// Ends the connections that wait for acknowledgements. What is not acknowledged in time has been handed on all the
+    /// same: its client sends it again, and it counts as duplicate.
+    mutating func makeRoom(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        try acknowledgeLast(&consumer)
+        for slot in acknowledging {
+            guard let stream = streams.stream(slot), stream.isHalfClosed else { continue }
+            try end(slot, stream, &consumer)
+        }
+        acknowledging.removeAll()
+    }
+
+    /// Reads what waits in a client's connection, at most as much as its send buffer can plausibly hold, and gives up
+    /// the line that is not complete.
+    mutating func drainStream(
+        _ slot: Int, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        guard let stream = streams.stream(slot), !stream.isHalfClosed else { return }
+        var counts = SourceCounts()
+        var chunks = sources[stream.source].configuration.kind.canEnd ? 0 : StreamTable.maxDrainChunks
+        var outcome = StreamTable.Outcome.more
+        while chunks > 0, case .more = outcome {
+            outcome = read(stream, counts: &counts, &consumer)
+            chunks -= 1
+        }
+        streams.abandon(stream, counts: &counts, to: &consumer)
+        sources[stream.source].counters.add(counts)
+        consumer.batchEnd()
+        note(slot, stream, &consumer)
+        if stream.acknowledger == nil { streams.close(slot) } else { stream.isHalfClosed = true }
+    }
+}

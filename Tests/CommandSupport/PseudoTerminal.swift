@@ -1,0 +1,32 @@
+import Glibc
+
+/// The far end of a serial line: what is written here arrives at ``path``.
+package final class PseudoTerminal {
+    private let descriptor: Int32
+    /// The device.
+    package let path: String
+
+    /// Requests of ioctl_tty(2), whose macros Swift cannot read: the number of the device, and its lock.
+    private static let (number, lock): (UInt, UInt) = (0x8004_5430, 0x4004_5431)
+
+    package init() throws {
+        descriptor = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var (device, unlocked): (Int32, Int32) = (0, 0)
+        guard descriptor >= 0, unsafe ioctl(descriptor, PseudoTerminal.number, &device) == 0,
+            unsafe ioctl(descriptor, PseudoTerminal.lock, &unlocked) == 0
+        else { throw WaitError(description: "no pseudo-terminal") }
+        path = "/dev/pts/\(device)"
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sends everything; what the line cannot hold waits until it is read.
+    package func write(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let size = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard size > 0 else { return }
+            rest = rest.dropFirst(size)
+        }
+    }
+}
