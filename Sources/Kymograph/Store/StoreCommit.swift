@@ -27,6 +27,7 @@ struct StoreCommit: ~Copyable {
     mutating func commit(_ batch: StoreBatch, now: Instant) throws(StoreError) {
         if let failure = store.watch.failure { throw failure }
         CrashPoint.beforeWrite.pass()
+        let former = (needed, trimmed)
         for unit in batch.units where unit.needed != nil { needed[unit.shard] = unit.needed }
         var rows: [OutboxRow] = []
         do {
@@ -41,12 +42,12 @@ struct StoreCommit: ~Copyable {
                 }
                 return rows
             }
-        } catch let error as StoreError {
-            throw error
         } catch {
-            // What was noted as written is not.
+            // What was noted as written is not, and what builds on it may not go.
             types = StoredTypes()
+            (needed, trimmed) = former
             hasGrown = true
+            if let error = error as? StoreError { throw error }
             let error = StoreError(error, "write to", store.directory.path)
             if error.kind == .damaged { store.fail(error) }
             throw error
