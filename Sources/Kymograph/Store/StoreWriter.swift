@@ -10,6 +10,8 @@ final class StoreWriter: Sendable {
     /// Called after each commit, on this thread.
     private let committed: @Sendable (StoreBatch) -> Void
     private let isEnded = Atomic(false)
+    /// Whether a batch was given up: what came after it may refer to what it had.
+    private let hasLost = Atomic(false)
 
     /// Commits what `store` is given. `mappings` have the types of its series.
     init(
@@ -37,7 +39,10 @@ final class StoreWriter: Sendable {
             last = WallClock.now()
             var (batch, submitted) = store.queue.take()
             store.book.move(into: &batch)
-            guard persist(batch, &commit, now: last) else { break }
+            guard persist(batch, &commit, now: last) else {
+                hasLost.store(true, ordering: .relaxed)
+                break
+            }
             store.queue.commit(batch, through: submitted)
             if !batch.isEmpty { committed(batch) }
         }
@@ -45,9 +50,10 @@ final class StoreWriter: Sendable {
         isEnded.store(true, ordering: .releasing)
     }
 
-    /// Commits what came after ``run()`` ended; called on another thread.
+    /// Commits what came after ``run()`` ended; called on another thread. Nothing, when a batch was lost before it:
+    /// readings of a series that was not introduced would belong to whoever gets its number next.
     func commitRest() {
-        guard hasEnded else { return }
+        guard hasEnded, !hasLost.load(ordering: .relaxed) else { return }
         var commit = StoreCommit(store, mappings)
         var (batch, _) = store.queue.take()
         store.book.move(into: &batch)

@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 @testable import Kymograph
 @testable import KymographCore
 import KymographTestKit
@@ -37,5 +38,67 @@ import Testing
             try commit.commit(waiting, now: Self.now)
             #expect(try store.value("SELECT min(number) FROM journal") == 2)
         }
+    }
+
+    /// A writer on a thread of its own.
+    private struct Writing {
+        let notes: NoteList
+        let control: PipelineControl
+        let writer: StoreWriter
+        private let thread: TestThread<Void>
+
+        init(_ store: Store, _ set: MappingSet) throws {
+            let notes = NoteList()
+            let control = try PipelineControl(notes: notes.add)
+            let writer = StoreWriter(store, mappings: MappingExchange(set), control: control) { _ in }
+            (self.notes, self.control, self.writer) = (notes, control, writer)
+            thread = TestThread { writer.run() }
+        }
+
+        /// Waits for a note with `text`.
+        func wait(for text: String) {
+            for _ in 0..<3_000 where !notes.all.contains(where: { $0.contains(text) }) { usleep(10_000) }
+        }
+
+        /// Waits for the end, and makes one if none comes.
+        func end() {
+            for _ in 0..<3_000 where !writer.hasEnded { usleep(10_000) }
+            control.force()
+            thread.join()
+        }
+    }
+
+    /// A unit refers to series that an earlier one has introduced: if that is lost, the next run would give its number,
+    /// and so its readings, to another patient.
+    @Test func whatFollowsALostBatchIsNotCommitted() throws {
+        let scratch = Scratch()
+        try withStore(scratch) { store, set in
+            try store.setFull(true)
+            store.queue.submit(.made(journal: 1, bytes: 400_000, introduces: 0))
+            let writing = try Writing(store, set)
+            writing.wait(for: "make room; waiting")
+            store.queue.submit(.made(windowOf: 0))
+            writing.control.force()
+            writing.end()
+            try store.setFull(false)
+            writing.writer.commitRest()
+            #expect(try store.value("SELECT count(*) FROM series") == 0)
+            #expect(try store.value("SELECT count(*) FROM window") == 0)
+            #expect(writing.control.currentFailure?.exitCode == ExitStatus.ioError)
+        }
+    }
+
+    /// Numbers of series are given once, whatever refers to them.
+    @Test func aNumberThatIsInUseIsNotGivenAgain() throws {
+        let scratch = Scratch()
+        try withStore(scratch) { store, set in
+            var commit = StoreCommit(store, MappingExchange(set))
+            try commit.commit(.made(.made(introduces: 3), .made(windowOf: 41)), now: Self.now)
+        }
+        try withStore(scratch) { store, _ in
+            #expect(store.number(of: ShardUnit.key(7)) == (42, true))
+            try store.pool.write { try $0.execute(sql: "INSERT INTO tally VALUES (3, 57, 1, 'tooManyDevices', 1)") }
+        }
+        try withStore(scratch) { store, _ in #expect(store.number(of: ShardUnit.key(7)) == (58, true)) }
     }
 }
