@@ -39,6 +39,8 @@ public final class Store: ShardStore {
 
     /// The latest window of an earlier run.
     public let latestAtStart: Instant
+    /// The last number that a block of an earlier run has.
+    public let lastBlockAtStart: Int64
 
     /// Opens the store in `path`, or makes one. A damaged one is repaired; ``watch`` tells what was lost.
     ///
@@ -49,6 +51,7 @@ public final class Store: ShardStore {
         let opened = try Store.open(directory, watch)
         let facts = opened.facts
         pool = opened.pool
+        lastBlockAtStart = facts.lastBlock
         blocks = Atomic(facts.lastBlock + 1)
         series = Atomic(facts.lastSeries + 1)
         hasSeries = facts.lastSeries >= 0

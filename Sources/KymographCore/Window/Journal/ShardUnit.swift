@@ -67,6 +67,9 @@ public protocol ShardStore: AnyObject, Sendable {
     /// The number for the next block, greater than all before.
     func nextBlock() -> Int64
 
+    /// The last number that a block of an earlier run has, 0 when there was none: all that is replayed comes before it.
+    var lastBlockAtStart: Int64 { get }
+
     /// No block that begins later has a lower number.
     var upcomingBlock: Int64 { get }
 

@@ -89,7 +89,8 @@ public struct StoredShard: ~Copyable {
         archivedThrough = [:]
         shard.machine.setReplaying(false)
         shard.machine.journal(from: JournalWriter.noBlock)
-        shard.machine.archive.journalReached(JournalPlace(block: store.nextBlock(), index: 0))
+        // Not the next number: the next run would give it again, to a block that comes later.
+        shard.machine.archive.journalReached(JournalPlace(block: store.lastBlockAtStart, index: .max))
         shard.emit(now: now)
     }
 
