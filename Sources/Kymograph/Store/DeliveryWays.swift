@@ -152,7 +152,7 @@ final class DeliveryWays: Sendable {
     private func report(_ status: DeliveryStatus) {
         var text = "server \(status.base): delivered \(status.delivered) entries, undeliverable \(status.undeliverable)"
         if status.retries > 0 { text += ", retries \(status.retries)" }
-        let rest = store.tail.newest - status.settledThrough
+        let rest = store.bundlesWaiting(after: status.settledThrough)
         if rest > 0 {
             let reason = status.lastError.isEmpty ? status.verdict : status.lastError
             text += "; \(rest) bundles wait in \(store.directory.path) for the next start (\(reason))"

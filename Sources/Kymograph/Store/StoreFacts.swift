@@ -5,6 +5,7 @@ import KymographCore
 struct StoreFacts {
     var lastBlock: Int64
     var lastSeries: Int
+    /// The newest row of the outbox that is there, or 0.
     var lastBundle: Int64
     var latestWindow: Int64?
     /// The latest start of dropped windows, by series.
@@ -20,7 +21,7 @@ struct StoreFacts {
             throw StoreError(.damaged, "the measurement types of stored readings are damaged")
         }
         lastBlock = try StoreFacts.number("journal", db) ?? 0
-        lastBundle = try StoreFacts.number("outbox", db) ?? 0
+        lastBundle = try Int64.fetchOne(db, sql: "SELECT max(number) FROM outbox") ?? 0
         lastSeries = try StoreFacts.lastSeries(db)
         latestWindow = try Int64.fetchOne(db, sql: "SELECT max(start) FROM window")
         floor = try StoreFacts.number("floor", db)

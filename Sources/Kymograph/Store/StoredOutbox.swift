@@ -8,6 +8,8 @@ final class StoredOutbox: OutboxQueue {
     private let store: Store
     private let sink: String
     private let settled: Atomic<Int64>
+    /// Numbers of rows that were found damaged, and told of.
+    private let damaged = Mutex<Set<Int64>>([])
     private let bell: Doorbell
 
     /// The outbox as `sink` sees it; the name is what its progress is kept under.
@@ -29,11 +31,17 @@ final class StoredOutbox: OutboxQueue {
 
     /// Rows after `number`.
     func rows(after number: Int64, bytes: Int, milliseconds: Int) -> [OutboxRow] {
-        if store.tail.newest <= number {
-            bell.sleep(milliseconds: Int32(clamping: milliseconds)) { store.tail.newest > number }
-        }
-        if let rows = store.tail.rows(after: number, bytes: bytes) { return rows }
-        return storedRows(after: number, bytes: bytes)
+        let newest = max(store.tail.newest, number)
+        let rows = presentRows(after: number, bytes: bytes)
+        guard rows.isEmpty else { return rows }
+        // There may have been rows after the number: those that are gone, or damaged, do not come by being asked for.
+        bell.sleep(milliseconds: Int32(clamping: milliseconds)) { store.tail.newest > newest }
+        return store.tail.newest > newest ? presentRows(after: number, bytes: bytes) : []
+    }
+
+    private func presentRows(after number: Int64, bytes: Int) -> [OutboxRow] {
+        guard store.tail.newest > number else { return [] }
+        return store.tail.rows(after: number, bytes: bytes) ?? storedRows(after: number, bytes: bytes)
     }
 
     /// Rows that are in the database only. One that is damaged is left out, and moved to quarantine with what it has.
@@ -57,7 +65,8 @@ final class StoredOutbox: OutboxQueue {
                 size += content.count
             }
         }
-        if !damaged.isEmpty { store.quarantine(damaged, of: .outbox) }
+        let news = self.damaged.withLock { known in damaged.filter { known.insert($0).inserted } }
+        if !news.isEmpty { store.quarantine(news, of: .outbox) }
         return rows
     }
 
