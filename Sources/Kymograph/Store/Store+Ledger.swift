@@ -48,15 +48,19 @@ extension Store {
     /// Notes the beginning of a run: one that has no end was killed, or cut short. A store that cannot be written shows
     /// that with its first commit.
     func noteRunBegan(_ now: Instant) {
-        try? pool.write { try $0.execute(sql: "INSERT INTO run (began) VALUES (?)", arguments: [now.nanoseconds]) }
+        noteRun("INSERT INTO run (began) VALUES (?)", now)
     }
 
     /// Notes the end of the present run: everything that was received is accounted for.
     func noteRunEnded(_ now: Instant) {
-        try? pool.write { db in
-            try db.execute(
-                sql: "UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)",
-                arguments: [now.nanoseconds])
+        noteRun("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", now)
+    }
+
+    private func noteRun(_ sql: String, _ now: Instant) {
+        do {
+            try pool.write { try $0.execute(sql: sql, arguments: [now.nanoseconds]) }
+        } catch {
+            failIfNotDurable(StoreError(error, "write to", directory.path))
         }
     }
 }

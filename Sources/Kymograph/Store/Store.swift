@@ -236,13 +236,19 @@ public final class Store: ShardStore {
         watch.fail(error)
     }
 
+    /// Notes that the store cannot go on if what was written may not be on the disk: the system tells that once only.
+    func failIfNotDurable(_ error: StoreError) {
+        if error.kind == .syncFailed { fail(error) }
+    }
+
     /// Moves what the log has into the database, whose pages are there already, and empties it: on a full disk the log
     /// may be what fills it.
     func shrinkLog() {
         do {
             try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         } catch {
-            // Readers hold it, or there is no room for new pages: the next attempt tries again.
+            // Else readers hold it, or there is no room for new pages: the next attempt tries again.
+            failIfNotDurable(StoreError(error, "write to", directory.path))
         }
     }
 

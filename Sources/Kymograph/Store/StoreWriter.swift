@@ -61,6 +61,7 @@ final class StoreWriter: Sendable {
         do throws(StoreError) {
             try commit.commit(batch, now: WallClock.now())
         } catch {
+            if error.kind != .full { return control.fail(error.message, exitCode: ExitStatus.ioError) }
             control.note("\(error.message); sinks get their last bundles again at the next start")
         }
     }
@@ -74,28 +75,34 @@ final class StoreWriter: Sendable {
                 if hasReported { control.note("the store in \(store.directory.path) takes data again") }
                 return true
             } catch {
-                guard error.kind == .full, !control.isForced else {
-                    control.fail(error.message, exitCode: ExitStatus.ioError)
-                    return false
-                }
+                guard canWait(error) else { return false }
                 if !hasReported { control.note("\(error.message); waiting, and taking no more than fits in memory") }
                 hasReported = true
                 control.pause(milliseconds: 100)
                 store.shrinkLog()
-                settle(&commit, now: now)
+                guard settle(&commit, now: now) else { return false }
             }
         }
     }
 
-    /// Commits what sinks have settled meanwhile, which makes room.
-    private func settle(_ commit: inout StoreCommit, now: Instant) {
+    /// Whether what failed with `error` may be tried again; else the process ends.
+    private func canWait(_ error: StoreError) -> Bool {
+        if error.kind == .full, !control.isForced { return true }
+        control.fail(error.message, exitCode: ExitStatus.ioError)
+        return false
+    }
+
+    /// Commits what sinks have settled meanwhile, which makes room. False when that fails for good.
+    private func settle(_ commit: inout StoreCommit, now: Instant) -> Bool {
         var relief = StoreBatch()
         relief.settlements = store.queue.takeSettlements()
-        guard !relief.isEmpty else { return }
+        guard !relief.isEmpty else { return true }
         do throws(StoreError) {
             try commit.commit(relief, now: now)
         } catch {
             store.queue.add { [relief] in $0.settlements = relief.settlements + $0.settlements }
+            return canWait(error)
         }
+        return true
     }
 }

@@ -101,4 +101,24 @@ import Testing
         }
         try withStore(scratch) { store, _ in #expect(store.number(of: ShardUnit.key(7)) == (58, true)) }
     }
+
+    /// A relief that fails for another reason than the want of room, as when the disk makes nothing durable, ends it.
+    @Test func aReliefThatFailsEndsTheProcess() throws {
+        let scratch = Scratch()
+        try withStore(scratch) { store, set in
+            try store.pool.write { db in
+                try db.execute(
+                    sql: "CREATE TRIGGER fault BEFORE INSERT ON sink BEGIN SELECT RAISE(ABORT, 'a fault'); END")
+            }
+            try store.setFull(true)
+            store.queue.submit(.made(journal: 1, bytes: 400_000))
+            let writing = try Writing(store, set)
+            writing.wait(for: "make room; waiting")
+            store.queue.add { $0.settlements.append(Settlement(sink: "output", through: 1)) }
+            writing.end()
+            let failure = writing.control.currentFailure
+            #expect(failure?.message.contains("a fault") ?? false, "\(failure?.message ?? "no failure")")
+            #expect(failure?.exitCode == ExitStatus.ioError)
+        }
+    }
 }
