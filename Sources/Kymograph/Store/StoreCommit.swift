@@ -69,7 +69,7 @@ struct StoreCommit: ~Copyable {
             for window in unit.windows { try insert(window, outbox: carrier, now, db) }
         }
         for letter in batch.deadLetters { try insert(letter, db) }
-        for (key, count) in batch.tallies { try key.add(count, db) }
+        try add(batch.tallies, db)
         for change in batch.letterChanges { rows += try change.apply(now, db) }
         for settlement in batch.settlements { try settle(settlement, now, db) }
         try Store.quarantine(batch.damaged, now, db)
@@ -99,10 +99,23 @@ struct StoreCommit: ~Copyable {
 
     private mutating func insert(_ window: ClosedWindow, outbox: Int64, _ now: Instant, _ db: Database) throws {
         guard !window.block.isEmpty else { return try recount(window, db) }
+        if !window.facts.restored.isEmpty { try recall(window, db) }
         // Blocks of windows are packed already, and small: compressing them costs more than it saves.
         let body = BodyCompressor.plain(window.block)
         if insertion == nil { insertion = try WindowInsertion.prepare(db) }
         try insertion?.insert(window, body, outbox: outbox, now: now)
+    }
+
+    /// Takes back that the archive has dropped a window, if it did so while it was open: it comes again with all that
+    /// it had.
+    private func recall(_ window: ClosedWindow, _ db: Database) throws {
+        let statement = try db.cachedStatement(sql: "SELECT number FROM window WHERE start = ? AND series = ?")
+        let row = try Int64.fetchOne(statement, arguments: [window.start.nanoseconds, window.series])
+        if row == nil { try add(LedgerOutcome.recalled(window), db) }
+    }
+
+    private func add(_ tallies: [TallyKey: Int], _ db: Database) throws {
+        for (key, count) in tallies { try key.add(count, db) }
     }
 
     private func recount(_ window: ClosedWindow, _ db: Database) throws {
@@ -115,6 +128,8 @@ struct StoreCommit: ~Copyable {
             Int(window.facts.merged), Int(window.facts.duplicates), Int(window.facts.conflicts),
             window.through.block, window.through.index, window.start.nanoseconds, window.series,
         ])
+        // The archive has dropped it in the meantime.
+        if db.changesCount == 0 { try add(LedgerOutcome.missed(window), db) }
     }
 
     private mutating func insert(_ bundle: [UInt8], _ now: Instant, _ db: Database) throws -> OutboxRow {
