@@ -265,7 +265,7 @@ public final class Pipeline: Sendable {
                 number: index, stage: stage, rings: rings.map { $0[index] }, settings: settings, set: set,
                 mappings: mappings,
                 reporter: ShardReporter(
-                    mappings: mappings, output: output, ledger: ledger, deadLetters: deadLetters, store: stage?.store),
+                    mappings: mappings, output: output, ledger: ledger, deadLetters: deadLetters),
                 output: output, bell: bells[index], control: control, inputsEnded: runningLanes)
             WorkerThread.start("kymo-shard-\(index)") { [self] in
                 worker.run()

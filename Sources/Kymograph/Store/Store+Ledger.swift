@@ -21,23 +21,6 @@ extension Store {
         }
     }
 
-    /// Keeps a reading that a shard rejected, and counts it.
-    func keep(_ letter: StoredDeadLetter, of reading: RejectedReading) {
-        let source = ReadingSource.number(reading.measurement.mark)
-        let hour = LedgerOutcome.hour(of: letter.at)
-        queue.waitForRoom()
-        queue.add { batch in
-            func count(_ outcome: String) {
-                let key = TallyKey(source: source, series: reading.series, hour: hour, outcome: outcome)
-                batch.tallies[key, default: 0] += 1
-            }
-            count(letter.reason)
-            if reading.isInWindow { count(LedgerOutcome.unwritten) }
-            batch.deadLetters.append(letter)
-            batch.byteCount += letter.bytes.count
-        }
-    }
-
     /// Counts datagrams that the kernel dropped since the last time.
     func noteKernelDrops(_ count: Int, source: Int, at now: Instant) {
         let hour = LedgerOutcome.hour(of: now)

@@ -66,7 +66,11 @@ struct StoreCommit: ~Copyable {
             for bundle in unit.bundles { rows.append(try insert(bundle, now, db)) }
             // The Observations of the windows are in the unit's bundles, if in any.
             let carrier = unit.bundles.isEmpty ? 0 : rows.last?.number ?? 0
-            for window in unit.windows { try insert(window, outbox: carrier, now, db) }
+            for window in unit.windows {
+                try insert(window, outbox: carrier, now, db)
+                try insert(window.rejections, db)
+            }
+            try insert(unit.rejections, db)
         }
         for letter in batch.deadLetters { try insert(letter, db) }
         try add(batch.tallies, db)
@@ -155,6 +159,19 @@ struct StoreCommit: ~Copyable {
         ])
     }
 
+    private mutating func insert(_ rejections: [KeptRejection], _ db: Database) throws {
+        guard !rejections.isEmpty else { return }
+        let types = mappings.current.types
+        var tallies: [TallyKey: Int] = [:]
+        for rejection in rejections {
+            let letter = rejection.payload.withByteView { StoredDeadLetter(rejection.reading, $0, types) }
+            try insert(letter, db)
+            for key in rejection.tallies { tallies[key, default: 0] += 1 }
+            try rejection.withdraw(db)
+        }
+        try add(tallies, db)
+    }
+
     // MARK: What is no longer needed
 
     private mutating func settle(_ settlement: Settlement, _ now: Instant, _ db: Database) throws {
@@ -198,6 +215,7 @@ struct StoreCommit: ~Copyable {
         guard hasGrown || oldest != trimmed else { return }
         CrashPoint.beforeTrim.pass()
         try db.cachedStatement(sql: "DELETE FROM journal WHERE number < ?").execute(arguments: [oldest])
+        try db.cachedStatement(sql: "DELETE FROM withdrawn WHERE block < ?").execute(arguments: [oldest])
         (trimmed, hasGrown) = (oldest, false)
         CrashPoint.afterTrim.pass()
     }

@@ -42,6 +42,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var journal = JournalWriter()
     /// Bundles that wait to be handed over with the journal.
     var finishedBundles: [[UInt8]] = []
+    /// Rejected readings that wait to be handed over with the journal.
+    var rejections: [KeptRejection] = []
     /// Series of the next records.
     private var ahead = RawArray<Int32>(repeating: -1, count: WindowTable.fetchCount)
     private let events: any ShardEvents
@@ -171,20 +173,24 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private mutating func reject(
-        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int
+        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int,
+        place: JournalPlace? = nil
     ) {
         tally.reject(reason)
         let rejected = RejectedReading(
             reason: reason, measurement: record, identity: identity, series: series, isInWindow: false)
         events.rejected(rejected, payload: payload)
+        guard isJournaled else { return }
+        rejections.append(KeptRejection(reading: rejected, payload: payload.array, place: place))
     }
 
-    /// Rejects a reading that an earlier run has accepted, and counted so.
+    /// Rejects a reading, at `place` in the journal, that an earlier run has accepted, and counted so.
     mutating func withdraw(
-        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int
+        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int,
+        place: JournalPlace
     ) {
         tally.accepted -= 1
-        reject(reason, record, payload, identity, series: series)
+        reject(reason, record, payload, identity, series: series, place: place)
     }
 
     /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
@@ -260,7 +266,11 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             let rejected = RejectedReading(
                 reason: reason, measurement: reading, identity: content.series,
                 series: machine.archive.number(of: emission.series), isInWindow: true)
-            events.rejected(rejected, payload: content.payload(of: reading))
+            let payload = content.payload(of: reading)
+            events.rejected(rejected, payload: payload)
+            guard isJournaled else { continue }
+            let start = machine.archiveStart(series: emission.series, at: reading.instant)
+            machine.archive.hold(KeptRejection(reading: rejected, payload: payload.array), windowStart: start)
         }
     }
 
