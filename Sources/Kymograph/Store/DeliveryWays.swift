@@ -26,7 +26,10 @@ final class DeliveryWays: Sendable {
         self.control = control
         guard settings.server.isNamed, let mode = settings.server.identity else {
             direct = try DeliveryWays.direct(store, output, control)
-            (outboxes, local, server, transport) = ([], nil, nil, nil)
+            DeliveryWays.noteAbsent(store, control)
+            let isNowhere = settings.destination == .nowhere
+            local = isNowhere ? nil : try DeliveryWays.remains(store, output, control)
+            (outboxes, server, transport) = ([], nil, nil)
             runningLocal = LaneCount(1)
             return
         }
@@ -75,6 +78,27 @@ final class DeliveryWays: Sendable {
         }
     }
 
+    /// Says what waits for sinks of earlier runs: this run has none but `output`.
+    private static func noteAbsent(_ store: Store, _ control: PipelineControl) {
+        for (sink, count) in store.bundlesWaiting(except: localName) {
+            control.note(
+                "\(count) bundles in \(store.directory.path) wait for \(sink), to which this run does not deliver")
+        }
+    }
+
+    /// What brings `output` the bundles that an earlier run, with a server, has left; nil when there are none.
+    private static func remains(
+        _ store: Store, _ output: OutputStage, _ control: PipelineControl
+    ) throws(PipelineError) -> OutputDelivery? {
+        do throws(StoreError) {
+            let outbox = try StoredOutbox(store, sink: localName)
+            guard store.bundlesWaiting(after: outbox.settledThrough) > 0 else { return nil }
+            return OutputDelivery(outbox, output: output, control: control)
+        } catch {
+            throw PipelineError(error)
+        }
+    }
+
     private static func server(
         _ settings: DeliverySettings, _ outbox: StoredOutbox, _ transport: CurlTransport, _ access: ServerAccess
     ) throws(PipelineError) -> ServerDelivery {
@@ -104,8 +128,10 @@ final class DeliveryWays: Sendable {
         server?.start()
         guard direct != nil || local != nil else { return }
         WorkerThread.start("kymo-output") { [self] in
-            direct?.run()
+            // What an earlier run has left comes before all that is new.
+            if direct != nil { local?.finish() }
             local?.run()
+            direct?.run()
             runningLocal.leave()
             control.noteChange()
         }

@@ -9,4 +9,17 @@ extension Store {
         }
         return count.flatMap { $0 } ?? 0
     }
+
+    /// How many bundles each sink of an earlier run still waits for, except the one called `name`.
+    func bundlesWaiting(except name: String) -> [(sink: String, count: Int)] {
+        let rows = read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT name, (SELECT count(*) FROM outbox WHERE number > through) AS waiting FROM sink
+                    WHERE name <> ? AND waiting > 0 ORDER BY name
+                    """, arguments: [name])
+        }
+        return (rows ?? []).map { ($0[0], $0[1]) }
+    }
 }

@@ -170,9 +170,12 @@ public final class Store: ShardStore {
         usage.withLock { $0.sinks = sinks }
         let marks = Array(repeating: "?", count: sinks.count).joined(separator: ", ")
         do {
-            try pool.write {
-                try $0.execute(
+            try pool.write { db in
+                try db.execute(
                     sql: "DELETE FROM sink WHERE name NOT IN (\(marks))", arguments: StatementArguments(sinks))
+                for sink in sinks {
+                    try db.execute(sql: "INSERT OR IGNORE INTO sink VALUES (?, 0)", arguments: [sink])
+                }
             }
         } catch {
             throw StoreError(error, "write to", directory.path)

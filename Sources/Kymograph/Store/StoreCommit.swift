@@ -197,16 +197,8 @@ struct StoreCommit: ~Copyable {
                 bytes: entry.bytes, resource: entry.resource, outbox: entry.row)
             try insert(letter, db)
         }
-        let names = store.sinks
-        guard !names.isEmpty else { return }
-        let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
-        // A sink that has settled nothing yet has no row, and needs everything.
-        let known = try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM sink WHERE name IN (\(marks))", arguments: StatementArguments(names))
-        guard known == names.count else { return }
-        let through = try Int64.fetchOne(
-            db, sql: "SELECT min(through) FROM sink WHERE name IN (\(marks))", arguments: StatementArguments(names))
-        try db.cachedStatement(sql: "DELETE FROM outbox WHERE number <= ?").execute(arguments: [through ?? 0])
+        // A sink that has settled nothing yet has a row, too, and needs everything.
+        try db.cachedStatement(sql: "DELETE FROM outbox WHERE number <= (SELECT min(through) FROM sink)").execute()
     }
 
     private mutating func trim(_ db: Database) throws {
