@@ -69,7 +69,7 @@ final class DeliveryWays: Sendable {
     ) throws(PipelineError) -> DirectDelivery {
         do throws(SourceError) {
             let direct = try DirectDelivery(output: output, control: control) { [queue = store.queue] unit in
-                queue.submit(unit)
+                queue.submit(unit, waits: false)
             }
             store.begin(direct: direct)
             return direct

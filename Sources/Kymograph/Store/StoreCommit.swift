@@ -32,7 +32,7 @@ struct StoreCommit: ~Copyable {
         var rows: [OutboxRow] = []
         do {
             // What sinks have taken makes room, and needs none.
-            if !batch.units.isEmpty { try retention.check(store, adding: batch.byteCount) }
+            if !batch.units.isEmpty { try checkRoom(for: batch) }
             rows = try store.pool.writeWithoutTransaction { db in
                 var rows: [OutboxRow] = []
                 try db.inTransaction(.immediate) {
@@ -55,6 +55,32 @@ struct StoreCommit: ~Copyable {
         CrashPoint.afterCommit.pass()
         for row in rows { store.tail.append(row) }
         retention.noteCommit()
+    }
+
+    /// Looks whether there is room, or the batch itself makes some.
+    private mutating func checkRoom(for batch: StoreBatch) throws {
+        do {
+            try retention.check(store, adding: batch.byteCount)
+        } catch let error as StoreError {
+            guard error.kind == .full, makesRoom(batch.units) else { throw error }
+        }
+    }
+
+    /// Whether committing `units` lets go of more of the journal than they add.
+    func makesRoom(_ units: [ShardUnit]) -> Bool {
+        var needed = needed
+        for unit in units where unit.needed != nil { needed[unit.shard] = unit.needed }
+        guard needed.count == store.shards, let oldest = needed.values.min(), oldest != trimmed else { return false }
+        var added = 0
+        for unit in units {
+            added += unit.byteCount
+            if let block = unit.journal, block.number < oldest { added -= block.bytes.count }
+        }
+        let freed = store.read { db in
+            try Int.fetchOne(
+                db, sql: "SELECT coalesce(sum(length(body)), 0) FROM journal WHERE number < ?", arguments: [oldest])
+        }
+        return freed.flatMap { $0 } ?? 0 > added
     }
 
     private mutating func write(_ batch: StoreBatch, _ now: Instant, _ db: Database) throws -> [OutboxRow] {

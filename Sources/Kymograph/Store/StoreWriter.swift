@@ -39,7 +39,7 @@ final class StoreWriter: Sendable {
             last = WallClock.now()
             var (batch, submitted) = store.queue.take()
             store.book.move(into: &batch)
-            guard persist(batch, &commit, now: last) else {
+            guard persist(&batch, &submitted, &commit, now: last) else {
                 hasLost.store(true, ordering: .relaxed)
                 break
             }
@@ -66,8 +66,11 @@ final class StoreWriter: Sendable {
         }
     }
 
-    /// Tries until it works, fails for good, or the pipeline is ended by force.
-    private func persist(_ batch: StoreBatch, _ commit: inout StoreCommit, now: Instant) -> Bool {
+    /// Tries until it works, fails for good, or the pipeline is ended by force. What was submitted meanwhile comes
+    /// along if it makes the room that is wanting, and not otherwise: senders must wait while it is in memory.
+    private func persist(
+        _ batch: inout StoreBatch, _ submitted: inout Int, _ commit: inout StoreCommit, now: Instant
+    ) -> Bool {
         var hasReported = false
         while true {
             do throws(StoreError) {
@@ -81,6 +84,11 @@ final class StoreWriter: Sendable {
                 control.pause(milliseconds: 100)
                 store.shrinkLog()
                 guard settle(&commit, now: now) else { return false }
+                if !commit.makesRoom(batch.units), commit.makesRoom(batch.units + store.queue.waitingUnits) {
+                    let (more, last) = store.queue.take()
+                    batch.append(more)
+                    submitted = last
+                }
             }
         }
     }

@@ -121,4 +121,46 @@ import Testing
             #expect(failure?.exitCode == ExitStatus.ioError)
         }
     }
+
+    /// A journal that has reached the limit goes when the windows close that keep it, although they come behind more
+    /// of it.
+    @Test func aFullJournalRecovers() throws {
+        let scratch = Scratch()
+        var settings = StoreSettings()
+        settings.maxBytes = 2 << 20
+        try withStore(scratch, settings) { store, set in
+            let writing = try Writing(store, set)
+            for number in Int64(1)...12 {
+                store.queue.submit(
+                    .made(journal: number, bytes: 300_000, introduces: number == 1 ? 0 : nil, windowOf: nil))
+            }
+            writing.wait(for: "has reached its limit")
+            store.queue.submit(.made(journal: 13, bytes: 100))
+            store.queue.submit(.made(needed: 13, windowOf: 0))
+            store.queue.close()
+            writing.end()
+            #expect(writing.control.currentFailure == nil, "\(writing.notes.all)")
+            #expect(try store.value("SELECT count(*) FROM journal") == 1)
+            #expect(try store.value("SELECT through_block FROM window") == 13)
+        }
+    }
+
+    /// Windows that close are taken at once although the queue is full: they may be what makes room.
+    @Test func whatMayMakeRoomDoesNotWait() throws {
+        let scratch = Scratch()
+        try withStore(scratch) { store, _ in
+            store.queue.submit(.made(journal: 1, bytes: 33 << 20))
+            let isTaken = AtomicFlag()
+            let waiting = TestThread { store.queue.submit(.made(journal: 2)) }
+            let relief = TestThread {
+                store.queue.submit(.made(needed: 2, windowOf: 0), waits: false)
+                isTaken.set()
+            }
+            for _ in 0..<3_000 where !isTaken.isSet { usleep(10_000) }
+            #expect(isTaken.isSet && store.queue.waitingUnits.count == 2)
+            store.queue.force()
+            waiting.join()
+            relief.join()
+        }
+    }
 }
