@@ -82,7 +82,7 @@ struct StreamTable: ~Copyable {
         streams[slot] = nil
     }
 
-    /// Reads one chunk and hands on its lines.
+    /// What the negative errno of a failed read means.
     func readFailure(_ code: Int) -> Outcome {
         code == -Int(EAGAIN) || code == -Int(EINTR) ? .nothing : .failed(Int32(-code))
     }

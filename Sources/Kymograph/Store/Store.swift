@@ -26,7 +26,6 @@ public final class Store: ShardStore {
     private let dropped: Mutex<[Int: Int64]>
     /// ``StoreFacts/floor``.
     private let floor: Int64?
-    private let damaged = Atomic<Int>(0)
     private let usage = Mutex(Usage())
     private let usedBytes = Atomic<Int>(0)
 
@@ -133,7 +132,6 @@ public final class Store: ShardStore {
         guard let found = row else { return .damaged }
         guard let row = found else { return .absent }
         guard let content = StoredBody.content(codec: row[0], key: row[1], checksum: row[2], bytes: row[3]) else {
-            damaged.add(1, ordering: .relaxed)
             return .damaged
         }
         writer.append(content)
@@ -199,12 +197,6 @@ public final class Store: ShardStore {
             throw StoreError(error, "read the types of", directory.path)
         }
     }
-
-    /// Counts rows that could not be read.
-    func noteDamage(_ count: Int) { damaged.add(count, ordering: .relaxed) }
-
-    /// Rows, archived windows among them, that could not be read back in this run.
-    public var damagedWindows: Int { damaged.load(ordering: .relaxed) }
 
     /// How much of ``StoreSettings/maxBytes`` is in use, as of the last commits.
     public var fill: StoreFill { StoreFill(bytes: usedBytes.load(ordering: .relaxed), limit: settings.maxBytes) }

@@ -8,15 +8,14 @@ final class StoreWriter: Sendable {
     private let mappings: MappingExchange
     private let control: PipelineControl
     /// Called after each commit, on this thread.
-    private let committed: @Sendable (StoreBatch) -> Void
+    private let committed: @Sendable () -> Void
     private let isEnded = Atomic(false)
     /// Whether a batch was given up: what came after it may refer to what it had.
     private let hasLost = Atomic(false)
 
     /// Commits what `store` is given. `mappings` have the types of its series.
     init(
-        _ store: Store, mappings: MappingExchange, control: PipelineControl,
-        committed: @escaping @Sendable (StoreBatch) -> Void
+        _ store: Store, mappings: MappingExchange, control: PipelineControl, committed: @escaping @Sendable () -> Void
     ) {
         self.store = store
         self.mappings = mappings
@@ -44,7 +43,7 @@ final class StoreWriter: Sendable {
                 break
             }
             store.queue.commit(batch, through: submitted)
-            if !batch.isEmpty { committed(batch) }
+            if !batch.isEmpty { committed() }
         }
         store.queue.end()
         isEnded.store(true, ordering: .releasing)
