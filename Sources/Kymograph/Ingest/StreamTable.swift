@@ -106,7 +106,7 @@ struct StreamTable: ~Copyable {
         streams[slot] = nil
     }
 
-    /// What a read that gave an error means.
+    /// What the negative errno of a failed read means.
     func readFailure(_ code: Int) -> Outcome {
         code == -Int(EAGAIN) || code == -Int(EINTR) ? .nothing : .failed(Int32(-code))
     }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import KymographCore
 
-/// The readings of the journal that no archived window has yet: those of open windows.
+/// The readings of the journal that no archived window has yet, and no run has rejected: those of open windows.
 struct OpenReadings {
     /// Readings by the store's number of the series and, within it, by instant.
     private(set) var instants: [Int: [Int64]] = [:]
@@ -16,6 +16,8 @@ struct OpenReadings {
     /// By series, nil when its type is not known.
     private var typesOfSeries: [Int: MeasurementType?] = [:]
     private var through: [WindowName: JournalPlace?] = [:]
+    /// Readings that an earlier run has rejected.
+    private let withdrawn: Set<JournalPlace>
 
     private struct WindowName: Hashable {
         var series: Int
@@ -25,6 +27,10 @@ struct OpenReadings {
     /// Reads the whole journal.
     init(_ db: Database, types: [MeasurementType]) throws {
         self.types = types
+        withdrawn = Set(
+            try Row.fetchAll(db, sql: "SELECT block, place FROM withdrawn").map {
+                JournalPlace(block: $0[0], index: $0[1])
+            })
         let rows = try Row.fetchCursor(
             db, sql: "SELECT number, readings, codec, key_id, checksum, body FROM journal ORDER BY number")
         while let row = try rows.next() {
@@ -39,7 +45,7 @@ struct OpenReadings {
             guard var reader = JournalReader(bytes) else { return false }
             while let record = reader.next() {
                 let place = JournalPlace(block: number, index: reader.read - 1)
-                if try isArchived(record, place, db) { continue }
+                guard !withdrawn.contains(place), try !isArchived(record, place, db) else { continue }
                 instants[record.series, default: []].append(record.reading.instant.nanoseconds)
                 count += 1
                 try noteSequence(record, db)

@@ -262,8 +262,7 @@ public final class Pipeline: Sendable {
                 number: index, stage: stage, rings: rings.map { $0[index] }, settings: settings, set: set,
                 mappings: mappings,
                 reporter: ShardReporter(
-                    mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters,
-                    store: stage?.store),
+                    mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters),
                 outputs: outputs, bell: bells[index], control: control, inputsEnded: runningLanes)
             WorkerThread.start("kymo-shard-\(index)") { [self] in
                 worker.run()

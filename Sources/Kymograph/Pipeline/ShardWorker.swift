@@ -7,13 +7,10 @@ final class ShardReporter: ShardEvents, Sendable {
     private let outputs: OutputStages
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
-    private let store: Store?
 
     init(
-        mappings: MappingExchange, outputs: OutputStages, ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
-        store: Store?
+        mappings: MappingExchange, outputs: OutputStages, ledger: PipelineLedger, deadLetters: DeadLetterWriter?
     ) {
-        self.store = store
         self.mappings = mappings
         self.outputs = outputs
         self.ledger = ledger
@@ -24,21 +21,15 @@ final class ShardReporter: ShardEvents, Sendable {
 
     func counted(_ tally: ShardTally) { ledger.add(tally) }
 
+    /// Writes to the file of dead letters. A store gets the reading with what makes its rejection durable.
     func rejected(_ reading: RejectedReading, payload: ByteView) {
-        guard deadLetters != nil || store != nil else { return }
-        // The newest set knows the types of all before it.
-        let type = mappings.current.types[reading.identity.type]
-        var text = ByteWriter(capacity: 512)
-        MeasurementJSON.append(
-            reading.measurement, payload: payload, type: type, identity: reading.identity, to: &text)
-        let detail = "the bytes are the normalised measurement of type \(type.name)"
-        let received = reading.measurement.received
-        deadLetters?.append(
-            reason: reading.reason, source: "shard", receivedAt: received, bytes: text.view, detail: detail)
-        let letter = StoredDeadLetter(
-            at: received, kind: .measurement, reason: reading.reason.name, source: "shard", detail: detail,
-            bytes: text.view.array)
-        store?.keep(letter, of: reading)
+        guard let deadLetters else { return }
+        let letter = StoredDeadLetter(reading, payload, mappings.current.types)
+        letter.bytes.withByteView { bytes in
+            deadLetters.append(
+                reason: reading.reason, source: letter.source, receivedAt: letter.at, bytes: bytes,
+                detail: letter.detail)
+        }
     }
 }
 

@@ -19,7 +19,7 @@ final class DirectDelivery: Sendable {
     private let bell: Doorbell
     private let output: OutputStage
     private let control: PipelineControl
-    /// Takes units whose bundles are delivered.
+    /// Takes units whose bundles are delivered; it should not wait for room, which they may make.
     private let delivered: @Sendable (ShardUnit) -> Void
 
     /// Bytes that may wait before shards do; nanoseconds between two synchronisations.

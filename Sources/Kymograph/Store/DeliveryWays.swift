@@ -18,9 +18,11 @@ final class DeliveryWays: Sendable {
         self.store = store
         self.control = control
         let sinks = settings.outgoingSinks
+        DeliveryWays.noteAbsent(store, sinks, control)
         if sinks.count == 1, let only = outputs.stages.first {
             direct = try DeliveryWays.direct(store, sinks[0], only.stage, control)
-            (outboxes, locals, servers) = ([], [], [])
+            locals = try DeliveryWays.remains(store, sinks[0], only.stage, control)
+            (outboxes, servers) = ([], [])
             runningLocal = LaneCount(1)
             return
         }
@@ -54,10 +56,31 @@ final class DeliveryWays: Sendable {
     ) throws(PipelineError) -> DirectDelivery {
         do throws(SourceError) {
             let direct = try DirectDelivery(output: output, control: control) { [queue = store.queue] unit in
-                queue.submit(unit)
+                queue.submit(unit, waits: false)
             }
             store.begin(direct: direct)
             return direct
+        } catch {
+            throw PipelineError(error)
+        }
+    }
+
+    /// Says what waits for sinks of earlier runs that this one does not have.
+    private static func noteAbsent(_ store: Store, _ sinks: [PipelineSettings.Sink], _ control: PipelineControl) {
+        for (sink, count) in store.bundlesWaiting(except: sinks.map(\.name)) {
+            control.note(
+                "\(count) bundles in \(store.directory.path) wait for \(sink), to which this run does not deliver")
+        }
+    }
+
+    /// What brings `sink` the bundles that an earlier run, with other sinks besides, has left; empty when there are
+    /// none.
+    private static func remains(
+        _ store: Store, _ sink: PipelineSettings.Sink, _ output: OutputStage, _ control: PipelineControl
+    ) throws(PipelineError) -> [OutputDelivery] {
+        do throws(StoreError) {
+            let outbox = try StoredOutbox(store, sink: sink.name)
+            return outbox.waiting > 0 ? [OutputDelivery(outbox, output: output, control: control)] : []
         } catch {
             throw PipelineError(error)
         }
@@ -74,8 +97,18 @@ final class DeliveryWays: Sendable {
     /// Starts the threads.
     func start() {
         for server in servers { server.delivery.start() }
-        if let direct { startLocal { direct.run() } }
-        for local in locals { startLocal { local.run() } }
+        guard let direct else {
+            for local in locals { startLocal { local.run() } }
+            return
+        }
+        startLocal { [locals] in
+            // What an earlier run has left comes before all that is new.
+            for local in locals {
+                local.finish()
+                local.run()
+            }
+            direct.run()
+        }
     }
 
     private func startLocal(_ run: @escaping @Sendable () -> Void) {

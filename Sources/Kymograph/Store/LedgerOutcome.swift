@@ -45,6 +45,30 @@ enum LedgerOutcome {
         add(row[4], droppedDuplicate)
         add(row[5], droppedConflict)
     }
+
+    /// What takes back the readings of a window that was dropped while late readings had it open.
+    static func recalled(_ window: ClosedWindow) -> [TallyKey: Int] {
+        var tallies: [TallyKey: Int] = [:]
+        let hour = hour(of: window.start)
+        for (source, count) in window.facts.restored.enumerated() where count > 0 {
+            let key = TallyKey(source: source, series: window.series, hour: hour, outcome: droppedReadings)
+            tallies[key] = -Int(count)
+        }
+        return tallies
+    }
+
+    /// What came to a window that was dropped while late readings, all of them known, had it open.
+    static func missed(_ window: ClosedWindow) -> [TallyKey: Int] {
+        let (facts, hour) = (window.facts, hour(of: window.start))
+        let counts = [
+            (droppedMerged, facts.merged), (droppedDuplicate, facts.duplicates), (droppedConflict, facts.conflicts),
+        ]
+        var tallies: [TallyKey: Int] = [:]
+        for (outcome, count) in counts where count > 0 {
+            tallies[TallyKey(source: -1, series: window.series, hour: hour, outcome: outcome)] = Int(count)
+        }
+        return tallies
+    }
 }
 
 /// The text that says how many readings of a window came from which source: `0:60 3:1`.

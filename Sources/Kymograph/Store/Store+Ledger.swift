@@ -21,23 +21,6 @@ extension Store {
         }
     }
 
-    /// Keeps a reading that a shard rejected, and counts it.
-    func keep(_ letter: StoredDeadLetter, of reading: RejectedReading) {
-        let source = ReadingSource.number(reading.measurement.mark)
-        let hour = LedgerOutcome.hour(of: letter.at)
-        queue.waitForRoom()
-        queue.add { batch in
-            func count(_ outcome: String) {
-                let key = TallyKey(source: source, series: reading.series, hour: hour, outcome: outcome)
-                batch.tallies[key, default: 0] += 1
-            }
-            count(letter.reason)
-            if reading.isInWindow { count(LedgerOutcome.unwritten) }
-            batch.deadLetters.append(letter)
-            batch.byteCount += letter.bytes.count
-        }
-    }
-
     /// Counts datagrams that the kernel dropped since the last time.
     func noteKernelDrops(_ count: Int, source: Int, at now: Instant) {
         let hour = LedgerOutcome.hour(of: now)
@@ -48,15 +31,19 @@ extension Store {
     /// Notes the beginning of a run: one that has no end was killed, or cut short. A store that cannot be written shows
     /// that with its first commit.
     func noteRunBegan(_ now: Instant) {
-        try? pool.write { try $0.execute(sql: "INSERT INTO run (began) VALUES (?)", arguments: [now.nanoseconds]) }
+        noteRun("INSERT INTO run (began) VALUES (?)", now)
     }
 
     /// Notes the end of the present run: everything that was received is accounted for.
     func noteRunEnded(_ now: Instant) {
-        try? pool.write { db in
-            try db.execute(
-                sql: "UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)",
-                arguments: [now.nanoseconds])
+        noteRun("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", now)
+    }
+
+    private func noteRun(_ sql: String, _ now: Instant) {
+        do {
+            try pool.write { try $0.execute(sql: sql, arguments: [now.nanoseconds]) }
+        } catch {
+            failIfNotDurable(StoreError(error, "write to", directory.path))
         }
     }
 }

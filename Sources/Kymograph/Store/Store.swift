@@ -26,7 +26,6 @@ public final class Store: ShardStore {
     private let dropped: Mutex<[Int: Int64]>
     /// ``StoreFacts/floor``.
     private let floor: Int64?
-    private let damaged = Atomic<Int>(0)
     private let usage = Mutex(Usage())
     private let usedBytes = Atomic<Int>(0)
 
@@ -39,6 +38,8 @@ public final class Store: ShardStore {
 
     /// The latest window of an earlier run.
     public let latestAtStart: Instant
+    /// The last number that a block of an earlier run has.
+    public let lastBlockAtStart: Int64
 
     /// Opens the store in `path`, or makes one. A damaged one is repaired; ``watch`` tells what was lost.
     ///
@@ -49,6 +50,7 @@ public final class Store: ShardStore {
         let opened = try Store.open(directory, watch)
         let facts = opened.facts
         pool = opened.pool
+        lastBlockAtStart = facts.lastBlock
         blocks = Atomic(facts.lastBlock + 1)
         series = Atomic(facts.lastSeries + 1)
         hasSeries = facts.lastSeries >= 0
@@ -130,7 +132,6 @@ public final class Store: ShardStore {
         guard let found = row else { return .damaged }
         guard let row = found else { return .absent }
         guard let content = StoredBody.content(codec: row[0], key: row[1], checksum: row[2], bytes: row[3]) else {
-            damaged.add(1, ordering: .relaxed)
             return .damaged
         }
         writer.append(content)
@@ -167,9 +168,12 @@ public final class Store: ShardStore {
         usage.withLock { $0.sinks = sinks }
         let marks = Array(repeating: "?", count: sinks.count).joined(separator: ", ")
         do {
-            try pool.write {
-                try $0.execute(
+            try pool.write { db in
+                try db.execute(
                     sql: "DELETE FROM sink WHERE name NOT IN (\(marks))", arguments: StatementArguments(sinks))
+                for sink in sinks {
+                    try db.execute(sql: "INSERT OR IGNORE INTO sink VALUES (?, 0)", arguments: [sink])
+                }
             }
         } catch {
             throw StoreError(error, "write to", directory.path)
@@ -200,12 +204,6 @@ public final class Store: ShardStore {
             throw StoreError(error, "read the types of", directory.path)
         }
     }
-
-    /// Counts rows that could not be read.
-    func noteDamage(_ count: Int) { damaged.add(count, ordering: .relaxed) }
-
-    /// Rows, archived windows among them, that could not be read back in this run.
-    public var damagedWindows: Int { damaged.load(ordering: .relaxed) }
 
     /// How much of ``StoreSettings/maxBytes`` is in use, as of the last commits.
     public var fill: StoreFill { StoreFill(bytes: usedBytes.load(ordering: .relaxed), limit: settings.maxBytes) }
@@ -240,13 +238,19 @@ public final class Store: ShardStore {
         watch.fail(error)
     }
 
+    /// Notes that the store cannot go on if what was written may not be on the disk: the system tells that once only.
+    func failIfNotDurable(_ error: StoreError) {
+        if error.kind == .syncFailed { fail(error) }
+    }
+
     /// Moves what the log has into the database, whose pages are there already, and empties it: on a full disk the log
     /// may be what fills it.
     func shrinkLog() {
         do {
             try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         } catch {
-            // Readers hold it, or there is no room for new pages: the next attempt tries again.
+            // Else readers hold it, or there is no room for new pages: the next attempt tries again.
+            failIfNotDurable(StoreError(error, "write to", directory.path))
         }
     }
 

@@ -65,6 +65,17 @@ struct StoreBatch: Sendable {
     /// Bytes of it all, about.
     var byteCount = 0
 
+    /// Adds what came later.
+    mutating func append(_ later: StoreBatch) {
+        units += later.units
+        settlements += later.settlements
+        deadLetters += later.deadLetters
+        tallies.merge(later.tallies) { $0 + $1 }
+        letterChanges += later.letterChanges
+        damaged.merge(later.damaged) { $0 + $1 }
+        byteCount += later.byteCount
+    }
+
     var isEmpty: Bool {
         units.isEmpty && settlements.isEmpty && deadLetters.isEmpty && tallies.isEmpty && damaged.isEmpty
             && letterChanges.isEmpty

@@ -27,11 +27,12 @@ struct StoreCommit: ~Copyable {
     mutating func commit(_ batch: StoreBatch, now: Instant) throws(StoreError) {
         if let failure = store.watch.failure { throw failure }
         CrashPoint.beforeWrite.pass()
+        let former = (needed, trimmed)
         for unit in batch.units where unit.needed != nil { needed[unit.shard] = unit.needed }
         var rows: [OutboxRow] = []
         do {
             // What sinks have taken makes room, and needs none.
-            if !batch.units.isEmpty { try retention.check(store, adding: batch.byteCount) }
+            if !batch.units.isEmpty { try checkRoom(for: batch) }
             rows = try store.pool.writeWithoutTransaction { db in
                 var rows: [OutboxRow] = []
                 try db.inTransaction(.immediate) {
@@ -41,12 +42,12 @@ struct StoreCommit: ~Copyable {
                 }
                 return rows
             }
-        } catch let error as StoreError {
-            throw error
         } catch {
-            // What was noted as written is not.
+            // What was noted as written is not, and what builds on it may not go.
             types = StoredTypes()
+            (needed, trimmed) = former
             hasGrown = true
+            if let error = error as? StoreError { throw error }
             let error = StoreError(error, "write to", store.directory.path)
             if error.kind == .damaged { store.fail(error) }
             throw error
@@ -54,6 +55,32 @@ struct StoreCommit: ~Copyable {
         CrashPoint.afterCommit.pass()
         for row in rows { store.tail.append(row) }
         retention.noteCommit()
+    }
+
+    /// Looks whether there is room, or the batch itself makes some.
+    private mutating func checkRoom(for batch: StoreBatch) throws {
+        do {
+            try retention.check(store, adding: batch.byteCount)
+        } catch let error as StoreError {
+            guard error.kind == .full, makesRoom(batch.units) else { throw error }
+        }
+    }
+
+    /// Whether committing `units` lets go of more of the journal than they add.
+    func makesRoom(_ units: [ShardUnit]) -> Bool {
+        var needed = needed
+        for unit in units where unit.needed != nil { needed[unit.shard] = unit.needed }
+        guard needed.count == store.shards, let oldest = needed.values.min(), oldest != trimmed else { return false }
+        var added = 0
+        for unit in units {
+            added += unit.byteCount
+            if let block = unit.journal, block.number < oldest { added -= block.bytes.count }
+        }
+        let freed = store.read { db in
+            try Int.fetchOne(
+                db, sql: "SELECT coalesce(sum(length(body)), 0) FROM journal WHERE number < ?", arguments: [oldest])
+        }
+        return freed.flatMap { $0 } ?? 0 > added
     }
 
     private mutating func write(_ batch: StoreBatch, _ now: Instant, _ db: Database) throws -> [OutboxRow] {
@@ -65,10 +92,14 @@ struct StoreCommit: ~Copyable {
             for bundle in unit.bundles { rows.append(try insert(bundle, now, db)) }
             // The Observations of the windows are in the unit's bundles, if in any.
             let carrier = unit.bundles.isEmpty ? 0 : rows.last?.number ?? 0
-            for window in unit.windows { try insert(window, outbox: carrier, now, db) }
+            for window in unit.windows {
+                try insert(window, outbox: carrier, now, db)
+                try insert(window.rejections, db)
+            }
+            try insert(unit.rejections, db)
         }
         for letter in batch.deadLetters { try insert(letter, db) }
-        for (key, count) in batch.tallies { try key.add(count, db) }
+        try add(batch.tallies, db)
         for change in batch.letterChanges { rows += try change.apply(now, db) }
         for settlement in batch.settlements { try settle(settlement, now, db) }
         try Store.quarantine(batch.damaged, now, db)
@@ -98,10 +129,23 @@ struct StoreCommit: ~Copyable {
 
     private mutating func insert(_ window: ClosedWindow, outbox: Int64, _ now: Instant, _ db: Database) throws {
         guard !window.block.isEmpty else { return try recount(window, db) }
+        if !window.facts.restored.isEmpty { try recall(window, db) }
         // Blocks of windows are packed already, and small: compressing them costs more than it saves.
         let body = BodyCompressor.plain(window.block)
         if insertion == nil { insertion = try WindowInsertion.prepare(db) }
         try insertion?.insert(window, body, outbox: outbox, now: now)
+    }
+
+    /// Takes back that the archive has dropped a window, if it did so while it was open: it comes again with all that
+    /// it had.
+    private func recall(_ window: ClosedWindow, _ db: Database) throws {
+        let statement = try db.cachedStatement(sql: "SELECT number FROM window WHERE start = ? AND series = ?")
+        let row = try Int64.fetchOne(statement, arguments: [window.start.nanoseconds, window.series])
+        if row == nil { try add(LedgerOutcome.recalled(window), db) }
+    }
+
+    private func add(_ tallies: [TallyKey: Int], _ db: Database) throws {
+        for (key, count) in tallies { try key.add(count, db) }
     }
 
     private func recount(_ window: ClosedWindow, _ db: Database) throws {
@@ -114,6 +158,8 @@ struct StoreCommit: ~Copyable {
             Int(window.facts.merged), Int(window.facts.duplicates), Int(window.facts.conflicts),
             window.through.block, window.through.index, window.start.nanoseconds, window.series,
         ])
+        // The archive has dropped it in the meantime.
+        if db.changesCount == 0 { try add(LedgerOutcome.missed(window), db) }
     }
 
     private mutating func insert(_ bundle: ShardUnit.Bundle, _ now: Instant, _ db: Database) throws -> OutboxRow {
@@ -138,6 +184,19 @@ struct StoreCommit: ~Copyable {
             letter.at.nanoseconds, letter.kind.rawValue, letter.reason, letter.source, letter.detail, letter.resource,
             letter.outbox, body.codec.rawValue, body.key, Int64(body.checksum), body.bytes,
         ])
+    }
+
+    private mutating func insert(_ rejections: [KeptRejection], _ db: Database) throws {
+        guard !rejections.isEmpty else { return }
+        let types = mappings.current.types
+        var tallies: [TallyKey: Int] = [:]
+        for rejection in rejections {
+            let letter = rejection.payload.withByteView { StoredDeadLetter(rejection.reading, $0, types) }
+            try insert(letter, db)
+            for key in rejection.tallies { tallies[key, default: 0] += 1 }
+            try rejection.withdraw(db)
+        }
+        try add(tallies, db)
     }
 
     // MARK: What is no longer needed
@@ -165,16 +224,8 @@ struct StoreCommit: ~Copyable {
                 bytes: entry.bytes, resource: entry.resource, outbox: entry.row)
             try insert(letter, db)
         }
-        let names = store.sinks
-        guard !names.isEmpty else { return }
-        let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
-        // A sink that has settled nothing yet has no row, and needs everything.
-        let known = try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM sink WHERE name IN (\(marks))", arguments: StatementArguments(names))
-        guard known == names.count else { return }
-        let through = try Int64.fetchOne(
-            db, sql: "SELECT min(through) FROM sink WHERE name IN (\(marks))", arguments: StatementArguments(names))
-        try db.cachedStatement(sql: "DELETE FROM outbox WHERE number <= ?").execute(arguments: [through ?? 0])
+        // A sink that has settled nothing yet has a row, too, and needs everything.
+        try db.cachedStatement(sql: "DELETE FROM outbox WHERE number <= (SELECT min(through) FROM sink)").execute()
     }
 
     private mutating func trim(_ db: Database) throws {
@@ -183,6 +234,7 @@ struct StoreCommit: ~Copyable {
         guard hasGrown || oldest != trimmed else { return }
         CrashPoint.beforeTrim.pass()
         try db.cachedStatement(sql: "DELETE FROM journal WHERE number < ?").execute(arguments: [oldest])
+        try db.cachedStatement(sql: "DELETE FROM withdrawn WHERE block < ?").execute(arguments: [oldest])
         (trimmed, hasGrown) = (oldest, false)
         CrashPoint.afterTrim.pass()
     }

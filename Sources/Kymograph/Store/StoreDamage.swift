@@ -10,9 +10,11 @@ enum DamagedPlace: String, Sendable {
 
 extension Store {
     /// Moves rows that cannot be read, by number, out of the way, so that nobody stumbles over them again. What is left
-    /// of their bytes stays in the database.
+    /// of their bytes stays in the database. Who reads the journal tells of it.
     func quarantine(_ numbers: [Int64], of place: DamagedPlace) {
-        noteDamage(numbers.count)
+        if place == .outbox {
+            watch.note("\(numbers.count) bundles of the outbox are damaged and were put into quarantine")
+        }
         queue.add { $0.damaged[place, default: []] += numbers }
     }
 

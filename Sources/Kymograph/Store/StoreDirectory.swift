@@ -24,10 +24,12 @@ struct StoreDirectory: Sendable {
         let raw = FileSystem.open(path, O_RDONLY | O_DIRECTORY)
         guard raw >= 0 else { throw StoreDirectory.error(-raw, "open", path) }
         descriptor = Descriptor(raw)
-        guard flock(raw, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
-            throw StoreError(
-                .inUse, "another kymo uses the data directory \(path): give each its own with --data, or --ephemeral")
-        }
+        guard flock(raw, LOCK_EX | LOCK_NB) != 0 else { return }
+        let code = errno
+        // Without the lock, two processes could write to one database.
+        guard code == EWOULDBLOCK else { throw StoreDirectory.error(code, "lock", path) }
+        throw StoreError(
+            .inUse, "another kymo uses the data directory \(path): give each its own with --data, or --ephemeral")
     }
 
     /// The database's file.

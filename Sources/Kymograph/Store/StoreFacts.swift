@@ -1,9 +1,11 @@
 import GRDB
+import KymographCore
 
 /// What an earlier run has left, as far as numbers go on from it.
 struct StoreFacts {
     var lastBlock: Int64
     var lastSeries: Int
+    /// The newest row of the outbox that is there, or 0.
     var lastBundle: Int64
     var latestWindow: Int64?
     /// The latest start of dropped windows, by series.
@@ -19,16 +21,24 @@ struct StoreFacts {
             throw StoreError(.damaged, "the measurement types of stored readings are damaged")
         }
         lastBlock = try StoreFacts.number("journal", db) ?? 0
-        lastBundle = try StoreFacts.number("outbox", db) ?? 0
-        lastSeries = max(
-            try Int.fetchOne(db, sql: "SELECT max(number) FROM series") ?? -1, try StoreFacts.number("series", db) ?? -1
-        )
+        lastBundle = try Int64.fetchOne(db, sql: "SELECT max(number) FROM outbox") ?? 0
+        lastSeries = try StoreFacts.lastSeries(db)
         latestWindow = try Int64.fetchOne(db, sql: "SELECT max(start) FROM window")
         floor = try StoreFacts.number("floor", db)
         dropped = [:]
         for row in try Row.fetchAll(
             db, sql: "SELECT number, dropped_through FROM series WHERE dropped_through IS NOT NULL")
         { dropped[row[0]] = row[1] }
+    }
+
+    /// The last number that a series has, or that anything refers to: readings of another series must never get it.
+    private static func lastSeries(_ db: Database) throws -> Int {
+        // The index of windows has their series, and the key of counts begins with the source: no table is read whole.
+        let queries =
+            ["SELECT max(number) FROM series", "SELECT max(series) FROM window"]
+            + (-1...ReadingSource.other).map { "SELECT max(series) FROM tally WHERE source = \($0)" }
+        let used = try queries.compactMap { try Int.fetchOne(db, sql: $0) }
+        return max(used.max() ?? -1, try number("series", db) ?? -1)
     }
 
     /// Where SQLite keeps the last numbers of tables; a repair keeps others there, which no table may go below.

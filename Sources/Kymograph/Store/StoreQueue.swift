@@ -26,12 +26,13 @@ final class StoreQueue: Sendable {
         do throws(SourceError) { bell = try Doorbell() } catch { throw StoreError(.unusable, error.message) }
     }
 
-    /// Takes a unit; waits while too much is waiting already: that is backpressure while the disk is slow or full.
-    func submit(_ unit: ShardUnit) {
+    /// Takes a unit; waits while too much is waiting already: that is backpressure while the disk is slow or full. One
+    /// that closes windows may be what makes room, and should not wait (`waits`) behind what needs it.
+    func submit(_ unit: ShardUnit, waits: Bool = true) {
         var microseconds = 100
         while !isForced.load(ordering: .relaxed) {
             let isTaken = state.withLock { state in
-                guard state.batch.byteCount < StoreQueue.mostBytes || state.isEnded else { return false }
+                guard state.batch.byteCount < StoreQueue.mostBytes || state.isEnded || !waits else { return false }
                 state.batch.units.append(unit)
                 state.batch.byteCount += unit.byteCount
                 state.submitted += 1
@@ -106,6 +107,9 @@ final class StoreQueue: Sendable {
             return (batch, state.submitted)
         }
     }
+
+    /// The units that wait.
+    var waitingUnits: [ShardUnit] { state.withLock { $0.batch.units } }
 
     /// What sinks have settled, ahead of what waits with it: it may make the room that everything else waits for.
     func takeSettlements() -> [Settlement] {

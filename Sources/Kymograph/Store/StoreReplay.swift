@@ -41,7 +41,7 @@ struct StoreReplay {
         }
         while let row = next(after: last) {
             last = row.number
-            guard let block = row.block, target.replay(block, series: find) else {
+            guard let block = row.block, target.replay(block, except: withdrawn(from: row.number), series: find) else {
                 damaged.append(row.number)
                 continue
             }
@@ -65,6 +65,15 @@ struct StoreReplay {
         guard let row = row.flatMap({ $0 }) else { return nil }
         let content = StoredBody.content(codec: row[2], key: row[3], checksum: row[4], bytes: row[5])
         return (row[0], content.map { JournalBlock(number: row[0], count: row[1], bytes: $0) })
+    }
+
+    /// Readings of a block that an earlier run has rejected, and counted so.
+    private func withdrawn(from block: Int64) -> Set<Int> {
+        let places = store.read { db in
+            try Int.fetchAll(
+                try db.cachedStatement(sql: "SELECT place FROM withdrawn WHERE block = ?"), arguments: [block])
+        }
+        return Set(places ?? [])
     }
 
     /// The key of a series that belongs to this shard. Of one that the store has lost, nobody knows whose it is.

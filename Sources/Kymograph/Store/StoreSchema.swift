@@ -38,6 +38,8 @@ enum StoreSchema {
                 CREATE TABLE journal (
                     number INTEGER PRIMARY KEY AUTOINCREMENT, shard INTEGER NOT NULL, readings INTEGER NOT NULL,
                     \(body));
+                CREATE TABLE withdrawn (
+                    block INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (block, place)) WITHOUT ROWID;
                 CREATE TABLE window (
                     number INTEGER PRIMARY KEY, start INTEGER NOT NULL, series INTEGER NOT NULL, "end" INTEGER NOT NULL,
                     first INTEGER NOT NULL, last INTEGER NOT NULL, readings INTEGER NOT NULL, sources TEXT NOT NULL,

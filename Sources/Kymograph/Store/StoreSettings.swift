@@ -16,7 +16,7 @@ public struct StoreSettings: Sendable {
     public var keeping = Keeping.auto
     /// Most bytes of the database, old windows and bundles that wait for sinks together.
     public var maxBytes = 16 << 30
-    /// Age, by the time of their readings, after which closed windows are dropped; 0 means never.
+    /// Age, since their last change, after which closed windows are dropped; 0 means never.
     public var archiveAge: Int64 = 30 * 86_400 * 1_000_000_000
     /// Least time between two commits.
     public var commitInterval: Int64 = 20_000_000

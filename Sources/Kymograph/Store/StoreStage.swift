@@ -18,7 +18,7 @@ final class StoreStage: Sendable {
         store.watch.begin(note: control.note) { control.fail($0.message, exitCode: ExitStatus.ioError) }
         let ways = try DeliveryWays(store, settings, outputs: outputs, control: control)
         self.ways = ways
-        writer = StoreWriter(store, mappings: mappings, control: control) { _ in ways.wake() }
+        writer = StoreWriter(store, mappings: mappings, control: control) { ways.wake() }
         store.noteRunBegan(WallClock.now())
     }
 

@@ -8,13 +8,14 @@ final class StoreWriter: Sendable {
     private let mappings: MappingExchange
     private let control: PipelineControl
     /// Called after each commit, on this thread.
-    private let committed: @Sendable (StoreBatch) -> Void
+    private let committed: @Sendable () -> Void
     private let isEnded = Atomic(false)
+    /// Whether a batch was given up: what came after it may refer to what it had.
+    private let hasLost = Atomic(false)
 
     /// Commits what `store` is given. `mappings` have the types of its series.
     init(
-        _ store: Store, mappings: MappingExchange, control: PipelineControl,
-        committed: @escaping @Sendable (StoreBatch) -> Void
+        _ store: Store, mappings: MappingExchange, control: PipelineControl, committed: @escaping @Sendable () -> Void
     ) {
         self.store = store
         self.mappings = mappings
@@ -37,17 +38,21 @@ final class StoreWriter: Sendable {
             last = WallClock.now()
             var (batch, submitted) = store.queue.take()
             store.book.move(into: &batch)
-            guard persist(batch, &commit, now: last) else { break }
+            guard persist(&batch, &submitted, &commit, now: last) else {
+                hasLost.store(true, ordering: .relaxed)
+                break
+            }
             store.queue.commit(batch, through: submitted)
-            if !batch.isEmpty { committed(batch) }
+            if !batch.isEmpty { committed() }
         }
         store.queue.end()
         isEnded.store(true, ordering: .releasing)
     }
 
-    /// Commits what came after ``run()`` ended; called on another thread.
+    /// Commits what came after ``run()`` ended; called on another thread. Nothing, when a batch was lost before it:
+    /// readings of a series that was not introduced would belong to whoever gets its number next.
     func commitRest() {
-        guard hasEnded else { return }
+        guard hasEnded, !hasLost.load(ordering: .relaxed) else { return }
         var commit = StoreCommit(store, mappings)
         var (batch, _) = store.queue.take()
         store.book.move(into: &batch)
@@ -55,12 +60,16 @@ final class StoreWriter: Sendable {
         do throws(StoreError) {
             try commit.commit(batch, now: WallClock.now())
         } catch {
+            if error.kind != .full { return control.fail(error.message, exitCode: ExitStatus.ioError) }
             control.note("\(error.message); sinks get their last bundles again at the next start")
         }
     }
 
-    /// Tries until it works, fails for good, or the pipeline is ended by force.
-    private func persist(_ batch: StoreBatch, _ commit: inout StoreCommit, now: Instant) -> Bool {
+    /// Tries until it works, fails for good, or the pipeline is ended by force. What was submitted meanwhile comes
+    /// along if it makes the room that is wanting, and not otherwise: senders must wait while it is in memory.
+    private func persist(
+        _ batch: inout StoreBatch, _ submitted: inout Int, _ commit: inout StoreCommit, now: Instant
+    ) -> Bool {
         var hasReported = false
         while true {
             do throws(StoreError) {
@@ -68,28 +77,39 @@ final class StoreWriter: Sendable {
                 if hasReported { control.note("the store in \(store.directory.path) takes data again") }
                 return true
             } catch {
-                guard error.kind == .full, !control.isForced else {
-                    control.fail(error.message, exitCode: ExitStatus.ioError)
-                    return false
-                }
+                guard canWait(error) else { return false }
                 if !hasReported { control.note("\(error.message); waiting, and taking no more than fits in memory") }
                 hasReported = true
                 control.pause(milliseconds: 100)
                 store.shrinkLog()
-                settle(&commit, now: now)
+                guard settle(&commit, now: now) else { return false }
+                if !commit.makesRoom(batch.units), commit.makesRoom(batch.units + store.queue.waitingUnits) {
+                    let (more, last) = store.queue.take()
+                    batch.append(more)
+                    submitted = last
+                }
             }
         }
     }
 
-    /// Commits what sinks have settled meanwhile, which makes room.
-    private func settle(_ commit: inout StoreCommit, now: Instant) {
+    /// Whether what failed with `error` may be tried again; else the process ends.
+    private func canWait(_ error: StoreError) -> Bool {
+        if error.kind == .full, !control.isForced { return true }
+        control.fail(error.message, exitCode: ExitStatus.ioError)
+        return false
+    }
+
+    /// Commits what sinks have settled meanwhile, which makes room. False when that fails for good.
+    private func settle(_ commit: inout StoreCommit, now: Instant) -> Bool {
         var relief = StoreBatch()
         relief.settlements = store.queue.takeSettlements()
-        guard !relief.isEmpty else { return }
+        guard !relief.isEmpty else { return true }
         do throws(StoreError) {
             try commit.commit(relief, now: now)
         } catch {
             store.queue.add { [relief] in $0.settlements = relief.settlements + $0.settlements }
+            return canWait(error)
         }
+        return true
     }
 }

@@ -23,6 +23,8 @@ final class StoredOutbox: OutboxQueue {
     private let store: Store
     private let sink: String
     private let progress: Mutex<Progress>
+    /// Numbers of rows that were found damaged, and told of.
+    private let damaged = Mutex<Set<Int64>>([])
     private let bell: Doorbell
 
     /// The outbox as `sink` sees it; the name is what its progress is kept under.
@@ -51,13 +53,24 @@ final class StoredOutbox: OutboxQueue {
 
     /// Rows after `number`.
     func rows(after number: Int64, bytes: Int, milliseconds: Int) -> [OutboxRow] {
-        let start = progress.withLock { number >= $0.handedOut ? max(number, $0.lookedAt) : number }
-        if store.tail.newest <= start {
-            bell.sleep(milliseconds: Int32(clamping: milliseconds)) { store.tail.newest > start }
+        let newest = max(store.tail.newest, number)
+        let rows = presentRows(after: number, bytes: bytes)
+        guard rows.isEmpty else { return rows }
+        // There may have been rows after the number: those that are gone, or damaged, or for other sinks, do not come
+        // by being asked for.
+        bell.sleep(milliseconds: Int32(clamping: milliseconds)) { store.tail.newest > newest }
+        return store.tail.newest > newest ? presentRows(after: number, bytes: bytes) : []
+    }
+
+    private func presentRows(after number: Int64, bytes: Int) -> [OutboxRow] {
+        var start = progress.withLock { number >= $0.handedOut ? max(number, $0.lookedAt) : number }
+        while store.tail.newest > start {
+            let found = tailRows(after: start, bytes: bytes) ?? storedRows(after: start, bytes: bytes)
+            note(found, after: number)
+            if !found.rows.isEmpty || found.lookedAt == start { return found.rows }
+            start = found.lookedAt
         }
-        let found = tailRows(after: start, bytes: bytes) ?? storedRows(after: start, bytes: bytes)
-        note(found, after: number)
-        return found.rows
+        return []
     }
 
     /// Notes how far was looked. What is for others only is settled when nothing of this sink is open before it.
@@ -106,7 +119,8 @@ final class StoredOutbox: OutboxQueue {
                 size += content.count
             }
         }
-        if !damaged.isEmpty { store.quarantine(damaged, of: .outbox) }
+        let news = self.damaged.withLock { known in damaged.filter { known.insert($0).inserted } }
+        if !news.isEmpty { store.quarantine(news, of: .outbox) }
         return found
     }
 

@@ -4,7 +4,7 @@ import GRDB
 import KymographCore
 
 /// Inserts windows by SQLite's own interface: a closing round of a thousand devices is a thousand rows, and binding
-/// their 17 values through GRDB took three times as long as SQLite itself.
+/// their 18 values through GRDB took three times as long as SQLite itself.
 @safe
 struct WindowInsertion: ~Copyable, @unchecked Sendable {
     private let statement: OpaquePointer
@@ -44,7 +44,7 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        // Safe: prepared in init; the connection is closed later, and SQLite keeps it open for its statements.
+        // Safe: made by ``prepare(_:)``, and finalised once. A connection that was closed before waits for it.
         unsafe sqlite3_finalize(statement)
     }
 
@@ -73,14 +73,19 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
                 return unsafe sqlite3_step(statement)
             }
         }
+        // Asked before anything else happens to the connection.
+        let failure = code == SQLITE_DONE ? nil : lastError
         unsafe sqlite3_reset(statement)
         unsafe sqlite3_clear_bindings(statement)
-        guard code == SQLITE_DONE else {
-            // Safe: asked before anything else happens to the connection.
-            let extended = unsafe sqlite3_extended_errcode(connection)
-            let text = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) }
-            throw DatabaseError(resultCode: ResultCode(rawValue: extended), message: text)
-        }
+        if let failure { throw failure }
+    }
+
+    /// What went wrong with the last call.
+    private var lastError: DatabaseError {
+        // Safe: the connection is open, and the text is copied before it can change.
+        let extended = unsafe sqlite3_extended_errcode(connection)
+        let text = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) }
+        return DatabaseError(resultCode: ResultCode(rawValue: extended), message: text)
     }
 
     private func bind(_ numbers: [Int64], from first: Int32) {

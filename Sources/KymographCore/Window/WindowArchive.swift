@@ -15,6 +15,9 @@ public protocol WindowArchive: ~Copyable {
     /// Takes note of what happened to a window whose content is still what the archive keeps.
     mutating func note(series: Int, windowStart: Instant, facts: WindowFacts)
 
+    /// Keeps a rejected reading until the window at `windowStart`, which holds it, is stored.
+    mutating func hold(_ rejection: KeptRejection, windowStart: Instant)
+
     /// Appends a window's block to `writer`, if the archive has it.
     mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup
 
@@ -40,6 +43,9 @@ extension WindowArchive where Self: ~Copyable {
 
     /// Does nothing.
     public mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {}
+
+    /// Does nothing.
+    public mutating func hold(_ rejection: KeptRejection, windowStart: Instant) {}
 
     /// Does nothing.
     public mutating func journalReached(_ place: JournalPlace) {}

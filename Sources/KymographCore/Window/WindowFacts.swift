@@ -16,6 +16,8 @@ public struct WindowFacts: Sendable {
     public var conflicts: UInt32
     /// The journal's block of the first reading since the window was opened.
     public var journal: Int64
+    /// Readings, by the number of their source, that the archive had when the window was opened; empty for a new one.
+    public var restored: [UInt32] = []
 
     /// The facts of a window.
     public init(

@@ -42,6 +42,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var journal = JournalWriter()
     /// Bundles that wait to be handed over with the journal.
     var finishedBundles: [ShardUnit.Bundle] = []
+    /// Rejected readings that wait to be handed over with the journal.
+    var rejections: [KeptRejection] = []
     /// Series of the next records.
     private var ahead = RawArray<Int32>(repeating: -1, count: WindowTable.fetchCount)
     private let events: any ShardEvents
@@ -172,20 +174,24 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private mutating func reject(
-        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int
+        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int,
+        place: JournalPlace? = nil
     ) {
         tally.reject(reason)
         let rejected = RejectedReading(
             reason: reason, measurement: record, identity: identity, series: series, isInWindow: false)
         events.rejected(rejected, payload: payload)
+        guard isJournaled else { return }
+        rejections.append(KeptRejection(reading: rejected, payload: payload.array, place: place))
     }
 
-    /// Rejects a reading that an earlier run has accepted, and counted so.
+    /// Rejects a reading, at `place` in the journal, that an earlier run has accepted, and counted so.
     mutating func withdraw(
-        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int
+        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int,
+        place: JournalPlace
     ) {
         tally.accepted -= 1
-        reject(reason, record, payload, identity, series: series)
+        reject(reason, record, payload, identity, series: series, place: place)
     }
 
     /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
@@ -237,22 +243,21 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private mutating func write(_ emission: Emission, at place: Int, now: Instant) {
-        while true {
-            switch bundles.add(machine.content(of: emission), at: place) {
-            case .full, .repeated:
-                flush()
-            case .skipped(let reason):
-                return skip(emission, reason)
-            case .added(let condensed):
-                if bundles.takeResource(at: place) { tally.resources += 1 } else { tally.observations += 1 }
-                tally.condensed += condensed
-                let losses = bundles.losses(at: place)
-                tally.losses.passedOver += losses.passedOver
-                tally.losses.unwritten += losses.unwritten
-                count(emission)
-                if bundleSince == nil { bundleSince = now }
-                return
-            }
+        switch bundles.add(machine.content(of: emission), at: place) {
+        case .full, .repeated:
+            flush()
+            // The place was for the bundles that have ended.
+            write(emission, now: now)
+        case .skipped(let reason):
+            skip(emission, reason)
+        case .added(let condensed):
+            if bundles.takeResource(at: place) { tally.resources += 1 } else { tally.observations += 1 }
+            tally.condensed += condensed
+            let losses = bundles.losses(at: place)
+            tally.losses.passedOver += losses.passedOver
+            tally.losses.unwritten += losses.unwritten
+            count(emission)
+            if bundleSince == nil { bundleSince = now }
         }
     }
 
@@ -282,7 +287,11 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             let rejected = RejectedReading(
                 reason: reason, measurement: reading, identity: content.series,
                 series: machine.archive.number(of: emission.series), isInWindow: true)
-            events.rejected(rejected, payload: content.payload(of: reading))
+            let payload = content.payload(of: reading)
+            events.rejected(rejected, payload: payload)
+            guard isJournaled else { continue }
+            let start = machine.archiveStart(series: emission.series, at: reading.instant)
+            machine.archive.hold(KeptRejection(reading: rejected, payload: payload.array), windowStart: start)
         }
     }
 

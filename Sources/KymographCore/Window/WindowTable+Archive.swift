@@ -7,9 +7,11 @@ extension WindowTable {
             readings[ReadingSource.number(slots[slot].mark)] += 1
         }
         let first = window.count > 0 ? slots[Int(window.readings)].instant : window.span.start
-        return WindowFacts(
+        var facts = WindowFacts(
             end: window.span.end, firstReading: first, lastReading: window.last, readings: readings,
             merged: window.merged, duplicates: window.duplicates, conflicts: window.conflicts, journal: window.journal)
+        if !restored.isEmpty, let earlier = restored[index] { facts.restored = earlier }
+        return facts
     }
 
     /// Appends the content of a window to `writer` as an archive block.
@@ -38,8 +40,17 @@ extension WindowTable {
             windows[index].count += 1
             readingsHeld += 1
         }
-        if decoder.isComplete && Int(windows[index].count) == decoder.count { return index }
+        if decoder.isComplete && Int(windows[index].count) == decoder.count {
+            if journal != JournalWriter.noBlock { noteRestored(index) }
+            return index
+        }
         discard(index)
         return nil
+    }
+
+    /// Keeps what the archive has of a window: it may drop it before it gets the window back, and count it so.
+    private mutating func noteRestored(_ index: Int) {
+        let readings = facts(of: index).readings
+        restored[index] = readings.indices.map { readings[$0] }
     }
 }

@@ -25,6 +25,8 @@ struct WindowTable: ~Copyable {
     var journal = JournalWriter.noBlock
     /// Open windows in the order in which they were opened, while there is a journal.
     var journaled = JournaledWindows()
+    /// What the archive had of windows that were opened with its content, by window; while there is a journal.
+    var restored: [Int: [UInt32]] = [:]
     /// Whether readings of an earlier run are being taken.
     var isReplaying = false
     private var firstFree = noWindow
@@ -126,6 +128,7 @@ struct WindowTable: ~Copyable {
     mutating func discard(_ index: Int) {
         let window = windows[index]
         if window.flags.contains(.payloads) { releasePayloads(of: window) }
+        if !restored.isEmpty { restored[index] = nil }
         slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
         unlink(window, at: index)
         readingsHeld -= Int(window.count)

@@ -4,8 +4,10 @@ import KymographTestKit
 import Testing
 
 /// A disk that cannot make data durable ends the process: whoever went on would promise what is not so.
-@Suite struct SyncFailureTests {
-    /// Makes fsync and fdatasync of a store's files fail after some calls; for LD_PRELOAD.
+@Suite(.enabled(if: PreloadedLibrary.hasCompiler, "needs a C compiler called cc"))
+struct SyncFailureTests {
+    /// Makes fsync and fdatasync of a store's files fail: all of them after some calls, or a single one, as the kernel
+    /// tells of lost pages once only.
     private static let library = """
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -21,9 +23,12 @@ import Testing
             ssize_t size = readlink(link, name, sizeof name - 1);
             if (size < 0) return 0;
             name[size] = 0;
-            const char *after = getenv("FAIL_SYNC_AFTER");
-            if (!strstr(name, "kymo.sqlite") || !after) return 0;
-            return __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) > atoi(after);
+            if (!strstr(name, "kymo.sqlite")) return 0;
+            const char *after = getenv("FAIL_SYNC_AFTER"), *only = getenv("FAIL_SYNC_ONLY");
+            int call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+            int fail = after ? call > atoi(after) : only ? call == atoi(only) : 0;
+            if (fail) dprintf(2, "test: a sync fails\\n");
+            return fail;
         }
         int fsync(int fd) {
             if (fails(fd)) { errno = EIO; return -1; }
@@ -35,45 +40,55 @@ import Testing
         }
         """
 
-    @Test(.enabled(if: SyncFailureTests.hasCompiler, "needs a C compiler called cc"))
-    func whatMayNotBeDurableEndsTheProcess() throws {
+    private static let message = "the disk failed to make data durable"
+
+    @Test(arguments: [0, 4, 8, 15]) func whatMayNotBeDurableEndsTheProcess(calls: Int) throws {
+        let library = try PreloadedLibrary(Self.library)
         let folder = TemporaryFolder()
-        let source = folder.write("fail.c", SyncFailureTests.library)
-        let object = folder.file("fail.so")
-        try #require(try ChildProcess("cc", ["-shared", "-fPIC", "-o", object, source, "-ldl"]).wait() == .exit(0))
         let lines = Readings.heartRates(200)
-        for calls in [0, 4, 8, 15] {
-            let data = folder.file("data\(calls)")
-            // The store is there before the disk begins to fail.
-            _ = try Kymo.run(["run", "--stdin", "--data", data], input: .bytes(Readings.ndjson([])))
-            let run = try Kymo.start(
-                ["run", "--unix", folder.file("k\(calls).sock"), "--data", data],
-                environment: ["LD_PRELOAD": object, "FAIL_SYNC_AFTER": "\(calls)"])
-            let client = try? {
-                _ = try run.addresses(); return try AckClient(folder.file("k\(calls).sock"))
-            }()
-            var sent = 0
-            while let client, client.isOpen, sent < lines.count {
-                client.send(Readings.ndjson(Array(lines[sent..<(sent + 1)])))
-                sent += 1
-                client.receive()
-                usleep(20_000)
-            }
-            let acknowledged = client?.acknowledged ?? 0
-            let done = try run.finish()
-            #expect(done.end == .exit(74), "\(calls): \(done.error)")
-            #expect(done.error.contains("the disk failed to make data durable"), "\(calls): \(done.error)")
-            #expect(acknowledged < 200)
-            // What was acknowledged is there.
-            let again = try Kymo.run(["run", "--stdin", "--data", data])
-            #expect(again.end == .exit(0), "\(again.error)")
-            if acknowledged > 0 {
-                var reader = BundleReader()
-                try reader.read(ndjson: again.output)
-                #expect(reader.observations.count > 0, "\(calls): \(acknowledged) acknowledged; \(again.error)")
-            }
+        let data = folder.file("data")
+        // The store is there before the disk begins to fail.
+        _ = try Kymo.run(["run", "--stdin", "--data", data])
+        let run = try Kymo.start(
+            ["run", "--unix", folder.file("k.sock"), "--data", data],
+            environment: library.environment(["FAIL_SYNC_AFTER": "\(calls)"]))
+        // It may end before it listens.
+        try Waiting.until("a sign: \(run.errorText)") {
+            run.errorText.contains("listening on") || run.errorText.contains(Self.message)
         }
+        let client = try? AckClient(folder.file("k.sock"))
+        var sent = 0
+        while let client, client.isOpen, sent < lines.count {
+            client.send(Readings.ndjson([lines[sent]]))
+            sent += 1
+            usleep(20_000)
+        }
+        let done = try run.finish()
+        client?.receive()
+        let acknowledged = client?.acknowledged ?? 0
+        #expect(done.end == .exit(74) && done.error.contains(Self.message), "\(done.error)")
+        #expect(acknowledged < 200 && (calls < 15 || acknowledged > 0), "\(acknowledged) acknowledged")
+        // All that was acknowledged is there: whoever sends it again is told so.
+        let again = try Kymo.run(
+            ["run", "--stdin", "--data", data], input: .bytes(Readings.ndjson(Array(lines[..<acknowledged]))))
+        #expect(again.end == .exit(0) && again.balance?.duplicate == acknowledged, "\(again.error)")
     }
 
-    static let hasCompiler = (try? ChildProcess("cc", ["--version"]).wait()) == .exit(0)
+    /// Each single call counts, at the start, while it runs and at the end.
+    @Test func everyCallCounts() throws {
+        let library = try PreloadedLibrary(Self.library)
+        let run = StoredRun()
+        try run.run([])
+        var calls = 0
+        while calls < 100 {
+            let lines = Readings.ndjson((0..<10).map { Readings.heartRate(second: calls * 10 + $0) })
+            let done = try Kymo.run(
+                ["run", "--stdin", "--data", run.data, "--out", run.output],
+                environment: library.environment(["FAIL_SYNC_ONLY": "\(calls + 1)"]), input: .bytes(lines))
+            guard done.error.contains("test: a sync fails") else { break }
+            calls += 1
+            #expect(done.end == .exit(74) && done.error.contains(Self.message), "call \(calls): \(done.error)")
+        }
+        #expect(calls > 5 && calls < 100)
+    }
 }

@@ -118,7 +118,7 @@ import Testing
         }
         outcome.notes += notes.all
         outcome.isCounted =
-            outcome.isCounted || !outcome.notes.isEmpty || run.store.damagedWindows > 0
+            outcome.isCounted || !outcome.notes.isEmpty
             || run.replayed.damagedBlocks + run.replayed.rejected + run.replayed.unknown > 0
             || run.record.tally.rejected.contains { $0 > 0 }
         do { try outcome.server.read(ndjson: run.delivered) } catch { Issue.record("not even NDJSON: \(error)") }

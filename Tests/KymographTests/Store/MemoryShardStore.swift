@@ -12,6 +12,9 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
     private var windows: [WindowName: ClosedWindow] = [:]
     private var journal: [JournalBlock] = []
     private var lastBlock: Int64 = 0
+    /// The last number of a block that was handed over: a restart goes on from there.
+    private var lastStored: Int64 = 0
+    private(set) var lastBlockAtStart: Int64 = 0
     /// Whether it fails to find closed windows, as a fault would: what the tests must notice.
     private let forgets: Bool
     private(set) var latestAtStart = Instant.distantPast
@@ -51,15 +54,19 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
             let name = WindowName(series: window.series, start: window.start)
             if window.block.isEmpty { windows[name]?.through = window.through } else { windows[name] = window }
         }
-        if let block = unit.journal { journal.append(block) }
+        if let block = unit.journal {
+            journal.append(block)
+            lastStored = max(lastStored, block.number)
+        }
         if let needed = unit.needed { journal.removeAll { $0.number < needed } }
         for bundle in unit.bundles { output += bundle.bytes + [0x0A] }
     }
 
     // MARK: A restart
 
-    /// Forgets what was never handed over: series that were numbered only.
+    /// Forgets what was never handed over: series and blocks that were numbered only.
     func restart() {
+        (lastBlock, lastBlockAtStart) = (lastStored, lastStored)
         numbers = numbers.filter { keys[$0.value] != nil }
         latestAtStart = windows.keys.map(\.start).max() ?? .distantPast
     }

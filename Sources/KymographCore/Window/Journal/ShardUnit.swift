@@ -24,6 +24,8 @@ public struct ShardUnit: Sendable {
     public var series: [Series] = []
     /// Windows that have closed.
     public var windows: [ClosedWindow] = []
+    /// Readings that were rejected and are in no window, those of an earlier run's journal among them.
+    public var rejections: [KeptRejection] = []
     /// Bundles with the Observations of these windows among others.
     public var bundles: [Bundle] = []
     /// The oldest block that the shard may need again, once this unit is durable: it may be one that has not begun. Nil
@@ -46,11 +48,28 @@ public struct ShardUnit: Sendable {
 
     /// Bytes that it keeps in memory, about.
     public var byteCount: Int {
-        bundles.reduce(windows.reduce(journal?.bytes.count ?? 0) { $0 + $1.block.count + 96 }) { $0 + $1.bytes.count }
+        var count = (journal?.bytes.count ?? 0) + rejections.count * KeptRejection.byteCount
+        for window in windows { count += window.block.count + 96 + window.rejections.count * KeptRejection.byteCount }
+        return bundles.reduce(count) { $0 + $1.bytes.count }
     }
 
     /// Whether there is anything that must become durable.
-    public var isEmpty: Bool { journal == nil && windows.isEmpty && bundles.isEmpty && series.isEmpty }
+    public var isEmpty: Bool {
+        journal == nil && windows.isEmpty && bundles.isEmpty && series.isEmpty && rejections.isEmpty
+    }
+}
+
+/// A rejected reading, for a store to keep as a dead letter and to count.
+public struct KeptRejection: Sendable {
+    /// Reading and reason.
+    public var reading: RejectedReading
+    /// The reading's value records.
+    public var payload: [UInt8]
+    /// The place in the journal of a reading that an earlier run had accepted: it is not to be taken from there again.
+    public var place: JournalPlace?
+
+    /// Bytes that one takes in memory, about.
+    static let byteCount = 256
 }
 
 /// A window that has closed, for the archive.
@@ -65,6 +84,8 @@ public struct ClosedWindow: Sendable {
     public var through: JournalPlace
     /// The readings; empty when the archive has them already and only the counts are new.
     public var block: [UInt8]
+    /// Readings of it that are rejected all the same, since it gives no Observation.
+    public var rejections: [KeptRejection] = []
 }
 
 /// What makes a shard's units durable, and gives back what it has kept. Called on the shards' threads.
@@ -74,6 +95,9 @@ public protocol ShardStore: AnyObject, Sendable {
 
     /// The number for the next block, greater than all before.
     func nextBlock() -> Int64
+
+    /// The last number that a block of an earlier run has, 0 when there was none: all that is replayed comes before it.
+    var lastBlockAtStart: Int64 { get }
 
     /// No block that begins later has a lower number.
     var upcomingBlock: Int64 { get }

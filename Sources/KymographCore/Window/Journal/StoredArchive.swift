@@ -1,3 +1,9 @@
+/// A window by the store's number of its series and its start in the archive.
+struct WindowName: Hashable {
+    var series: Int
+    var start: Instant
+}
+
 /// An archive that a store keeps: what closed lately is in memory, too.
 ///
 /// A window must not become durable before the Observation that shows it, which may still be in an unfinished bundle:
@@ -13,6 +19,8 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     /// Windows at the front of `waiting` whose Observations have been handed over.
     private var ready = 0
     private var newSeries: [ShardUnit.Series] = []
+    /// Rejected readings of windows that are not stored yet.
+    private var held: [WindowName: [KeptRejection]] = [:]
     /// The place of the next reading in the journal.
     private var place = JournalPlace(block: 0, index: 0)
 
@@ -47,8 +55,16 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     }
 
     private mutating func wait(_ series: Int, _ start: Instant, _ facts: WindowFacts, _ block: [UInt8]) {
-        waiting.append(
-            ClosedWindow(series: numbers[series], start: start, facts: facts, through: place, block: block))
+        var window = ClosedWindow(series: numbers[series], start: start, facts: facts, through: place, block: block)
+        if !held.isEmpty {
+            window.rejections = held.removeValue(forKey: WindowName(series: numbers[series], start: start)) ?? []
+        }
+        waiting.append(window)
+    }
+
+    /// Keeps a rejected reading: it must become durable with its window, or the next run would reject it once more.
+    public mutating func hold(_ rejection: KeptRejection, windowStart: Instant) {
+        held[WindowName(series: rejection.reading.series, start: windowStart), default: []].append(rejection)
     }
 
     /// Looks in memory and then in the store.

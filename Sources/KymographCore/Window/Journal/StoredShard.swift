@@ -18,12 +18,7 @@ public struct StoredShard: ~Copyable {
     /// Those of ``replayed`` that no window took: they were rejected, as ``ShardEvents`` were told.
     public private(set) var replayRejected = 0
 
-    private struct WindowName: Hashable {
-        var series: Int
-        var start: Instant
-    }
-
-    /// Bytes of journal at which a block ends.
+    /// Bytes of journal, and of rejected readings, at which a block ends.
     private static var blockBytes: Int { 256 << 10 }
     /// Longest time, in nanoseconds, that readings wait for their block to end.
     private static var blockAge: Int64 { 20_000_000 }
@@ -46,20 +41,32 @@ public struct StoredShard: ~Copyable {
 
     // MARK: An earlier run
 
-    /// Takes the readings of `block` that no archived window has yet. `series` gives the ``SeriesKey`` of a number, or
-    /// nil when its readings belong to another shard. False when the block is damaged; what came before the damage has
-    /// been taken.
-    public mutating func replay(_ block: JournalBlock, series: (Int) -> [UInt8]?) -> Bool {
+    /// Takes the readings of `block` that no archived window has yet, except those at the places `withdrawn`. `series`
+    /// gives the ``SeriesKey`` of a number, or nil when its readings belong to another shard. False when the block is
+    /// damaged; what came before the damage has been taken.
+    public mutating func replay(
+        _ block: JournalBlock, except withdrawn: Set<Int> = [], series: (Int) -> [UInt8]?
+    ) -> Bool {
+        defer { handOverRejections() }
         shard.machine.setReplaying(true)
         shard.machine.journal(from: block.number)
         return block.bytes.withByteView { bytes in
             guard var reader = JournalReader(bytes) else { return false }
             while let record = reader.next() {
                 let place = JournalPlace(block: block.number, index: reader.read - 1)
+                guard !withdrawn.contains(place.index) else { continue }
                 if let key = series(record.series) { replay(record, key, place) }
             }
             return reader.isComplete && reader.read == block.count
         }
+    }
+
+    /// Gives the store many rejected readings of an earlier run at once: there may be more than fit in memory.
+    private mutating func handOverRejections() {
+        guard shard.rejections.count * KeptRejection.byteCount >= StoredShard.blockBytes else { return }
+        var unit = ShardUnit(shard: number)
+        swap(&unit.rejections, &shard.rejections)
+        store.submit(unit)
     }
 
     private mutating func replay(_ record: JournalReader.Record, _ key: [UInt8], _ place: JournalPlace) {
@@ -69,7 +76,7 @@ public struct StoredShard: ~Copyable {
             replayed += 1
             replayRejected += 1
             return shard.withdraw(
-                .tooManyDevices, reading, record.payload, identity, series: record.series)
+                .tooManyDevices, reading, record.payload, identity, series: record.series, place: place)
         }
         if !shard.machine.isOpen(series: series, at: reading.instant) {
             let start = shard.machine.archiveStart(series: series, at: reading.instant)
@@ -81,7 +88,7 @@ public struct StoredShard: ~Copyable {
         replayed += 1
         if case .rejected(let reason) = shard.machine.add(series: series, reading, payload: record.payload) {
             replayRejected += 1
-            shard.withdraw(reason, reading, record.payload, identity, series: record.series)
+            shard.withdraw(reason, reading, record.payload, identity, series: record.series, place: place)
         }
     }
 
@@ -90,7 +97,8 @@ public struct StoredShard: ~Copyable {
         archivedThrough = [:]
         shard.machine.setReplaying(false)
         shard.machine.journal(from: JournalWriter.noBlock)
-        shard.machine.archive.journalReached(JournalPlace(block: store.nextBlock(), index: 0))
+        // Not the next number: the next run would give it again, to a block that comes later.
+        shard.machine.archive.journalReached(JournalPlace(block: store.lastBlockAtStart, index: .max))
         shard.emit(now: now)
     }
 
@@ -113,7 +121,8 @@ public struct StoredShard: ~Copyable {
     /// size or age.
     public mutating func handOver(now: Instant, isQuiet: Bool) {
         let age = handedOver.map { now.nanoseconds &- $0.nanoseconds } ?? StoredShard.blockAge
-        let isDue = shard.journal.byteCount >= StoredShard.blockBytes || age >= StoredShard.blockAge || age < 0
+        let bytes = shard.journal.byteCount + shard.rejections.count * KeptRejection.byteCount
+        let isDue = bytes >= StoredShard.blockBytes || age >= StoredShard.blockAge || age < 0
         if isDue || isQuiet { submit(now: now) }
     }
 
@@ -123,6 +132,7 @@ public struct StoredShard: ~Copyable {
         unit.taken = shard.taken
         unit.bundles = shard.finishedBundles
         shard.finishedBundles.removeAll(keepingCapacity: true)
+        swap(&unit.rejections, &shard.rejections)
         let isBundleOpen = shard.bundles.isOpen
         shard.machine.archive.moveReady(into: &unit, isBundleOpen: isBundleOpen)
         unit.journal = shard.takeJournal()

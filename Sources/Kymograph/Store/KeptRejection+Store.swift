@@ -1,0 +1,33 @@
+import GRDB
+import KymographCore
+
+extension StoredDeadLetter {
+    /// The letter of a reading that a shard has rejected. The newest `types` know those of all readings before.
+    init(_ reading: RejectedReading, _ payload: ByteView, _ types: [MeasurementType]) {
+        let type = types[reading.identity.type]
+        var text = ByteWriter(capacity: 512)
+        MeasurementJSON.append(
+            reading.measurement, payload: payload, type: type, identity: reading.identity, to: &text)
+        self.init(
+            at: reading.measurement.received, kind: .measurement, reason: reading.reason.name, source: "shard",
+            detail: "the bytes are the normalised measurement of type \(type.name)", bytes: text.view.array)
+    }
+}
+
+extension KeptRejection {
+    /// The rows of the ledger that it belongs to.
+    var tallies: [TallyKey] {
+        let source = ReadingSource.number(reading.measurement.mark)
+        let hour = LedgerOutcome.hour(of: reading.measurement.received)
+        let outcomes = [reading.reason.name] + (reading.isInWindow ? [LedgerOutcome.unwritten] : [])
+        return outcomes.map { TallyKey(source: source, series: reading.series, hour: hour, outcome: $0) }
+    }
+
+    /// Notes that the journal has it no more, whatever keeps its block there.
+    func withdraw(_ db: Database) throws {
+        guard let place else { return }
+        try db.cachedStatement(sql: "INSERT OR IGNORE INTO withdrawn VALUES (?, ?)").execute(arguments: [
+            place.block, place.index,
+        ])
+    }
+}
