@@ -174,6 +174,7 @@ struct StreamTable: ~Copyable {
     mutating func abandon(
         _ stream: Stream, counts: inout SourceCounts, to consumer: inout some PayloadConsumer & ~Copyable
     ) {
+        consumer.sender(stream.peer)
         let arrival = Arrival(source: stream.number, received: WallClock.now())
         if let frames = stream.frames { return frames.abandon(arrival, counts: &counts, to: &consumer) }
         stream.framer.abandon(&memory, arrival, counts: &counts, to: &consumer)

@@ -88,6 +88,29 @@ import Testing
         #expect(done.end == .exit(0) && client.acknowledged == 2_000, "\(client.acknowledged): \(done.error)")
     }
 
+    /// With more clients in the kernel's queue than descriptors, those that have been read make room for the others.
+    @Test(.enabled(if: Files.exists("/usr/bin/prlimit"), "needs prlimit of util-linux"))
+    func allClientsAreReadWhenDescriptorsRunOut() throws {
+        let folder = TemporaryFolder()
+        let (run, path) = try start(folder)
+        let limit = Files.names("/proc/\(run.pid)/fd").count + 8
+        let prlimit = try ChildProcess(
+            "/usr/bin/prlimit", ["--pid", "\(run.pid)", "--nofile=\(limit):\(limit)"])
+        #expect(try prlimit.wait() == .exit(0))
+        run.signal(SIGSTOP)
+        let clients = try (0..<60).map { number in
+            let client = try AckClient(path)
+            client.send(Readings.ndjson([Readings.heartRate(second: 0, device: "watch-\(number)")]))
+            return client
+        }
+        run.signal(SIGTERM)
+        run.signal(SIGCONT)
+        let done = try run.finish()
+        #expect(done.end == .exit(0) && done.balance?.accepted == 60, "\(done.error)")
+        for client in clients { client.receive() }
+        #expect(clients.map(\.acknowledged) == Array(repeating: 1, count: 60))
+    }
+
     @Test func whoKeepsNothingAcknowledgesNothing() throws {
         let folder = TemporaryFolder()
         let path = folder.file("a.sock")

@@ -78,16 +78,48 @@ import Testing
         #expect(peer.process == getpid() && peer.user == geteuid() && peer.group == getegid())
         #expect(consumer.senders.contains(nil), "UDP does not tell")
     }
+
+    /// What is given up at the stop is not taken for another client's.
+    @Test func whatIsGivenUpHasItsOwnSender() throws {
+        let (reader, writer) = Files.pipe()
+        let lane = try Lane([
+            SourceConfiguration(.unixStream(path: path)), SourceConfiguration(.standardInput(descriptor: reader)),
+        ])
+        let client = Client.unix(path, stream: true)
+        let (hasInput, hasClient) = (AtomicFlag(), AtomicFlag())
+        let thread = TestThread {
+            var consumer = SenderConsumer()
+            consumer.onLine = { ($0 == nil ? hasInput : hasClient).set() }
+            _ = try? lane.run(&consumer)
+            return consumer.rejected
+        }
+        Files.write(writer, Array("one\nunfinished".utf8))
+        #expect(Patience.until { hasInput.isSet })
+        client.write("two\nalso unfinished")
+        #expect(Patience.until { hasClient.isSet })
+        lane.stop()
+        let rejected = thread.join()
+        #expect(rejected.count == 2 && rejected.filter { $0 == nil }.count == 1)
+        close(reader)
+        close(writer)
+    }
 }
 
 /// Keeps who sent each payload.
 private struct SenderConsumer: PayloadConsumer {
     var senders: [PeerCredentials?] = []
+    var rejected: [PeerCredentials?] = []
+    var onLine: @Sendable (PeerCredentials?) -> Void = { _ in }
     private var peer: PeerCredentials?
 
     mutating func sender(_ peer: PeerCredentials?) { self.peer = peer }
-    mutating func line(_ bytes: ByteView, source: Int, received: Instant) { senders.append(peer) }
+    mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
+        senders.append(peer)
+        onLine(peer)
+    }
     mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) { senders.append(peer) }
-    mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {}
+    mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {
+        rejected.append(peer)
+    }
     mutating func batchEnd() {}
 }
