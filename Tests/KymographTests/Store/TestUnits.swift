@@ -7,14 +7,14 @@ extension ShardUnit {
     /// A unit of shard 0 with a journal block of `bytes` bytes, the introduction of a series, or a window of one.
     static func made(
         journal: Int64? = nil, bytes: Int = 16, needed: Int64? = nil, introduces: Int? = nil, windowOf: Int? = nil,
-        bundle: Int = 0
+        bundle: Int = 0, route: BundleRoute = .all
     ) -> ShardUnit {
         var unit = ShardUnit(shard: 0)
         unit.needed = needed
         unit.journal = journal.map { JournalBlock(number: $0, count: 1, bytes: noise(bytes)) }
         if let introduces { unit.series = [Series(number: introduces, key: key(introduces))] }
         if let windowOf { unit.windows = [window(of: windowOf, through: needed ?? 1)] }
-        if bundle > 0 { unit.bundles = [noise(bundle)] }
+        if bundle > 0 { unit.bundles = [Bundle(route: route, bytes: noise(bundle))] }
         return unit
     }
 
