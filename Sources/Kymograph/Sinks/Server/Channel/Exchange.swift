@@ -39,9 +39,11 @@ final class Exchange {
     /// Answers that turned it down, to see whether it is to blame.
     var rebuffs: Rebuffs
     /// Whether its content is part of what the server has failed at.
-    let isDoubtful: Bool
+    private let isPart: Bool
     /// Whether nothing is known against it.
-    var isNew: Bool { failures == 0 && !isDoubtful }
+    var isNew: Bool { failures == 0 && !isPart }
+    /// Whether it may be to blame itself for failures.
+    var isDoubtful: Bool { isPart || rebuffs.isDoubtful }
     var authorization: String?
     /// Whether the authorization was renewed for this attempt.
     var isRenewed = false
@@ -55,7 +57,7 @@ final class Exchange {
         self.request = request
         self.due = due
         self.rebuffs = rebuffs
-        self.isDoubtful = isDoubtful
+        isPart = isDoubtful
         self.judge = judge
         self.completion = completion
     }

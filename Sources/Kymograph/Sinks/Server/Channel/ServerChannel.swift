@@ -76,7 +76,9 @@ final class ServerChannel {
         let now = clock.elapsed()
         guard pausedUntil <= now else { return false }
         switch circuit.state {
-        case .closed: return exchanges.values.count { $0.state != .waiting || $0.due <= now } < limit.count
+        case .closed:
+            let busy = exchanges.values.count { $0.state != .waiting || $0.due <= now && !$0.isDoubtful }
+            return busy < limit.count
         // One that is new tells more about the server than one that has failed.
         case .open(let until): return until <= now && inFlight == 0 && !waiting.contains(where: \.isNew)
         case .halfOpen: return inFlight == 0 && !waiting.contains(where: \.isNew)
@@ -84,7 +86,7 @@ final class ServerChannel {
     }
 
     /// Requests that may be to blame themselves for their failures.
-    var doubtful: Int { exchanges.values.count { $0.isDoubtful || $0.rebuffs.isDoubtful } }
+    var doubtful: Int { exchanges.values.count(where: \.isDoubtful) }
 
     /// When there is something to do next, if nobody answers before; nil when nothing waits.
     var nextWake: Instant? {
