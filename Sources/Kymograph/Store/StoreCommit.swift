@@ -11,6 +11,8 @@ struct StoreCommit: ~Copyable {
     /// The oldest block that each shard needs; a shard that has not said so needs all.
     private var needed: [Int: Int64] = [:]
     private var trimmed: Int64 = 0
+    /// The last series that anything refers to, as it is noted in the database.
+    private var lastSeries = -1
     /// Whether the journal has grown since it was trimmed.
     private var hasGrown = true
     private var retention: StoreRetention
@@ -27,7 +29,7 @@ struct StoreCommit: ~Copyable {
     mutating func commit(_ batch: StoreBatch, now: Instant) throws(StoreError) {
         if let failure = store.watch.failure { throw failure }
         CrashPoint.beforeWrite.pass()
-        let former = (needed, trimmed)
+        let former = (needed, trimmed, lastSeries)
         for unit in batch.units where unit.needed != nil { needed[unit.shard] = unit.needed }
         var rows: [OutboxRow] = []
         do {
@@ -45,7 +47,7 @@ struct StoreCommit: ~Copyable {
         } catch {
             // What was noted as written is not, and what builds on it may not go.
             types = StoredTypes()
-            (needed, trimmed) = former
+            (needed, trimmed, lastSeries) = former
             hasGrown = true
             if let error = error as? StoreError { throw error }
             let error = StoreError(error, "write to", store.directory.path)
@@ -98,6 +100,7 @@ struct StoreCommit: ~Copyable {
             }
             try insert(unit.rejections, db)
         }
+        try noteSeries(batch.units, db)
         for letter in batch.deadLetters { try insert(letter, db) }
         try add(batch.tallies, db)
         for change in batch.letterChanges { rows += try change.apply(now, db) }
@@ -117,6 +120,17 @@ struct StoreCommit: ~Copyable {
             series.number, Data(series.key), identity.type, text(identity.device) ?? "", text(identity.patient),
             text(identity.encounter),
         ])
+    }
+
+    private mutating func noteSeries(_ units: [ShardUnit], _ db: Database) throws {
+        var last = lastSeries
+        for unit in units {
+            for series in unit.series { last = max(last, series.number) }
+            for window in unit.windows { last = max(last, window.series) }
+        }
+        guard last > lastSeries else { return }
+        try StoreFacts.note(lastSeries: last, db)
+        lastSeries = last
     }
 
     private mutating func insert(_ block: JournalBlock, shard: Int, _ db: Database) throws {

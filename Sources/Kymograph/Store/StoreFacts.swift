@@ -33,12 +33,21 @@ struct StoreFacts {
 
     /// The last number that a series has, or that anything refers to: readings of another series must never get it.
     private static func lastSeries(_ db: Database) throws -> Int {
-        // The index of windows has their series, and the key of counts begins with the source: no table is read whole.
-        let queries =
-            ["SELECT max(number) FROM series", "SELECT max(series) FROM window"]
-            + (-1...ReadingSource.other).map { "SELECT max(series) FROM tally WHERE source = \($0)" }
-        let used = try queries.compactMap { try Int.fetchOne(db, sql: $0) }
-        return max(used.max() ?? -1, try number("series", db) ?? -1)
+        // The key of counts begins with the source: their table is not read whole. That of windows would be, so what
+        // they refer to is noted.
+        var queries = ["SELECT max(number) FROM series"]
+        queries += (-1...ReadingSource.other).map { "SELECT max(series) FROM tally WHERE source = \($0)" }
+        let noted: Int? = try number("series", db)
+        if noted == nil { queries.append("SELECT max(series) FROM window") }
+        return max(try queries.compactMap { try Int.fetchOne(db, sql: $0) }.max() ?? -1, noted ?? -1)
+    }
+
+    /// Notes that something refers to the series `number`, and to none after it.
+    static func note(lastSeries number: Int, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'series'", arguments: [number])
+        guard db.changesCount == 0 else { return }
+        try db.execute(sql: "INSERT INTO sqlite_sequence VALUES ('series', ?)", arguments: [number])
     }
 
     /// Where SQLite keeps the last numbers of tables; a repair keeps others there, which no table may go below.

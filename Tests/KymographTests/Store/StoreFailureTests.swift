@@ -97,6 +97,11 @@ import Testing
         }
         try withStore(scratch) { store, _ in
             #expect(store.number(of: ShardUnit.key(7)) == (42, true))
+            // Without the note of it, as in a store from before there was one.
+            try store.pool.write { try $0.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'series'") }
+        }
+        try withStore(scratch) { store, _ in
+            #expect(store.number(of: ShardUnit.key(7)) == (42, true))
             try store.pool.write { try $0.execute(sql: "INSERT INTO tally VALUES (3, 57, 1, 'tooManyDevices', 1)") }
         }
         try withStore(scratch) { store, _ in #expect(store.number(of: ShardUnit.key(7)) == (58, true)) }
