@@ -146,13 +146,15 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         marked.mark = mark
         while true {
             switch router.route(marked, payload: payload, key: key) {
-            case .written:
+            case .written(let isDue):
                 counts[source] += 1
                 routed += 1
+                // Its shard is not woken: it sleeps until the batch ends, or works.
+                if isDue { publish { _ in } }
                 return nil
             case .refused(let reason): return reason
             case .full(let shard):
-                publish()
+                publish { [events] in events.wake(shard: $0) }
                 if !events.waitForRoom(shard: shard) { return .shutdown }
             }
         }
@@ -169,22 +171,22 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     mutating func announceMappings() {
         for shard in 0..<router.shardCount {
             while !router.announceMappings(to: shard) {
-                publish()
+                publish { [events] in events.wake(shard: $0) }
                 if !events.waitForRoom(shard: shard) { return }
             }
         }
-        publish()
+        publish { [events] in events.wake(shard: $0) }
     }
 
     func note(_ notes: MappingNotes, source: Int) { events.noted(notes, source: source) }
 
     /// Counts first: nobody must see more readings leave the rings than were put in and received.
-    private mutating func publish() {
+    private mutating func publish(wake: (Int) -> Void) {
         report()
-        router.publish { [events] shard in events.wake(shard: shard) }
+        router.publish(wake: wake)
     }
 
-    mutating func batchEnd() { publish() }
+    mutating func batchEnd() { publish { [events] in events.wake(shard: $0) } }
 
     private mutating func report() {
         if routed > 0 { events.routed(routed) }

@@ -25,8 +25,8 @@ public struct ReadingRouter: ~Copyable {
 
     /// What became of a reading.
     public enum Outcome: Equatable, Sendable {
-        /// It is in the ring, or will be after the next publish.
-        case written
+        /// It will be in the ring after the next publish, which is due now or at the end of the batch.
+        case written(isDue: Bool)
         /// The ring of this shard is full: publish, wait, and route again.
         case full(shard: Int)
         /// It is over a cap.
@@ -39,7 +39,7 @@ public struct ReadingRouter: ~Copyable {
         guard let known = series.find(key) else { return introduce(measurement, payload: payload, key: key) }
         let route = routes[known]
         let isWritten = producers[Int(route.shard)].write(measurement, series: route.number, payload: payload)
-        return isWritten ? .written : .full(shard: Int(route.shard))
+        return isWritten ? .written(isDue: producers[Int(route.shard)].isDue) : .full(shard: Int(route.shard))
     }
 
     private mutating func introduce(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Outcome {
@@ -53,7 +53,9 @@ public struct ReadingRouter: ~Copyable {
         definition.kind = RecordKind.definition.rawValue
         definition.series = nextNumber[shard]
         definition.payloadBytes = UInt16(key.count)
-        guard producers[shard].write(definition, payload: key) else { return .full(shard: shard) }
+        guard producers[shard].write(definition, series: definition.series, payload: key) else {
+            return .full(shard: shard)
+        }
         if !isKnownDevice { _ = devices.insert(device) }
         _ = series.insert(key)
         routes.append(Route(shard: UInt32(shard), number: nextNumber[shard]))
@@ -80,7 +82,7 @@ public struct ReadingRouter: ~Copyable {
     mutating func announceMappings(to shard: Int) -> Bool {
         var record = Measurement(instant: .distantPast, received: .distantPast)
         record.kind = RecordKind.mappings.rawValue
-        return producers[shard].write(record, payload: ByteView(""))
+        return producers[shard].write(record, series: 0, payload: ByteView(""))
     }
 
     /// Makes everything routed visible to the shards, and tells `wake` of each shard that got something.

@@ -56,7 +56,7 @@ public struct RingProducer: ~Copyable {
     /// The last tail seen; the real one can only be further.
     private var knownTail: UInt64
 
-    /// Slots after which records are published without being asked, so that the shard works while a batch is mapped.
+    /// Slots after which records should be published, so that the shard works while a batch is mapped.
     private static let publishInterval: UInt64 = 128
 
     /// Takes the writing end of `ring`; there must be only one.
@@ -68,13 +68,21 @@ public struct RingProducer: ~Copyable {
         knownTail = ring.tail.value.load(ordering: .acquiring)
     }
 
-    /// Writes a record. False, and nothing is written, when the ring is full: publish, wake the shard, try again.
+    /// Writes a record, and publishes now and then. False, and nothing is written, when the ring is full: publish, wake
+    /// the shard, try again.
     @inline(__always)
     public mutating func write(_ record: Measurement, payload: ByteView) -> Bool {
-        write(record, series: record.series, payload: payload)
+        guard write(record, series: record.series, payload: payload) else { return false }
+        if isDue { publish() }
+        return true
     }
 
-    /// Writes a record of the series that has this number in the ring.
+    /// Whether so much was written that the shard should see it, though the batch has not ended.
+    @inline(__always)
+    var isDue: Bool { position &- published >= RingProducer.publishInterval }
+
+    /// Writes a record of the series that has this number in the ring. It is not visible before the next
+    /// ``publish()``.
     @inline(__always)
     mutating func write(_ record: Measurement, series: UInt32, payload: ByteView) -> Bool {
         guard payload.count == 0, record.payloadBytes == 0 else {
@@ -86,7 +94,6 @@ public struct RingProducer: ~Copyable {
         }
         ring.slots.store(record, series: series, continuationSlots: 0, at: Int(truncatingIfNeeded: position & mask))
         position &+= 1
-        if position &- published >= RingProducer.publishInterval { publish() }
         return true
     }
 
@@ -98,7 +105,6 @@ public struct RingProducer: ~Copyable {
         ring.slots.store(record, series: series, continuationSlots: UInt8(extra), at: index)
         if extra > 0 { ring.slots.store(payload, at: index + 1) }
         position += UInt64(extra + 1)
-        if position &- published >= RingProducer.publishInterval { publish() }
         return true
     }
 

@@ -1,3 +1,4 @@
+import CommandSupport
 import Kymograph
 import KymographCore
 import KymographTestKit
@@ -27,6 +28,24 @@ import Testing
             try #require(record.tally.readings == record.routed && record.tally.accepted >= 0, "\(seen)")
             try #require(reader.versions.values.reduce(0, +) == record.tally.observations, "\(seen)")
         }
+    }
+}
+
+extension PipelineLedgerTests {
+    /// A shard works while a batch is mapped, and a store may make durable what it has: a crash then must not leave
+    /// more readings than were received.
+    @Test func nothingIsInAWindowBeforeItIsCounted() throws {
+        let set = try #require(PipelineRehearsal.reading)
+        var rehearsal = PipelineRehearsal(set: set, settings: WindowSettings(idle: 0))
+        var early = 0
+        for index in 0..<600 {
+            let line = Readings.heartRate(second: index, value: 60 + index % 40, device: "w-\(index % 3)")
+            rehearsal.take(Array(line.utf8), isBatchEnd: false)
+            rehearsal.workEarly()
+            early += rehearsal.record.tally.accepted > 0 ? 1 : 0
+            try #require(rehearsal.record.tally.accepted <= rehearsal.record.received, "reading \(index)")
+        }
+        #expect(early > 100, "the shard saw nothing before the end of the batch")
     }
 }
 

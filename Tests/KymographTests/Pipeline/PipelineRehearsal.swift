@@ -111,6 +111,12 @@ struct PipelineRehearsal: ~Copyable {
         while shard.step(now: now) > 0 {}
     }
 
+    /// Lets the shard take what it sees before the lane's batch has ended.
+    mutating func workEarly() {
+        while shard.step(now: now) > 0 {}
+        shard.tick(now: now, bundleAge: .max)
+    }
+
     /// Lets time pass without readings.
     mutating func pass(nanoseconds: Int64) {
         work()
