@@ -143,15 +143,19 @@ final class MemoryServer: HTTPTransport, @unchecked Sendable {
     /// The entry with references to entries of the bundle resolved.
     private func resolved(_ entry: Resource, _ references: [String: String]) -> Resource {
         guard var resource = entry["resource"] as? Resource else { return entry }
-        for (name, value) in resource {
-            guard let reference = (value as? Resource)?["reference"] as? String, reference.hasPrefix("urn:") else {
-                continue
-            }
-            resource[name] = ["reference": references[reference] ?? "missing"]
-        }
+        for (name, value) in resource { resource[name] = rewritten(value, references) }
         var entry = entry
         entry["resource"] = resource
         return entry
+    }
+
+    private func rewritten(_ value: Any, _ references: [String: String]) -> Any {
+        if let list = value as? [Any] { return list.map { rewritten($0, references) } }
+        guard let object = value as? Resource else { return value }
+        if let reference = object["reference"] as? String, reference.hasPrefix("urn:") {
+            return ["reference": references[reference] ?? "missing"]
+        }
+        return object.mapValues { rewritten($0, references) }
     }
 
     private typealias StoreResult = (status: Int, code: String, location: String, version: String)

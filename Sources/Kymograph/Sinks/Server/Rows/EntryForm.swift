@@ -16,13 +16,15 @@ struct EntryForm {
     var references: References = .asSent
     /// Whether `PUT Observation/<id>` becomes a conditional update, without id in the body.
     var isConditionalUpdate = false
+    /// Whether a panel refers to its members by identifier, because what it says of them does not hold on the server.
+    var namesMembers = false
     /// The version of FHIR.
     var version: FHIRVersion = .r4
 
     /// Writes the entry.
     func write(_ entry: RowEntry, into output: inout [UInt8]) {
         let query = conditionalQuery(entry)
-        if case .asSent = references, query == nil {
+        if case .asSent = references, query == nil, !namesMembers || entry.members.isEmpty {
             output += entry.entry.bytes
             return
         }
@@ -46,13 +48,23 @@ struct EntryForm {
             isFirst = false
             output += entry.resource.text[member.nameRange]
             output += ":".utf8
-            if let reference = reference(member.name, entry) {
+            if let reference = members(member.name, entry) ?? reference(member.name, entry) {
                 output += reference.utf8
             } else {
                 output += member.value.bytes
             }
         }
         output += "}".utf8
+    }
+
+    /// What stands in the place of a panel's references; nil when they stay.
+    private func members(_ name: String, _ entry: RowEntry) -> String? {
+        guard namesMembers, !entry.members.isEmpty, name == "hasMember" || name == "related" else { return nil }
+        let references = entry.members.map { member in
+            name == "related"
+                ? "{\"type\":\"has-member\",\"target\":\(logical(member.identifier))}" : logical(member.identifier)
+        }
+        return "[\(references.joined(separator: ","))]"
     }
 
     /// What stands in the place of a reference; nil when it stays.
@@ -102,7 +114,10 @@ extension RowEntry {
             bundle += resource.entry.bytes
             bundle += ",".utf8
         }
-        bundle += entry.bytes
+        // Its members are not in this bundle.
+        var form = EntryForm(namesMembers: members.contains { !$0.isByID })
+        form.version = resource["related"] == nil ? .r4 : .stu3
+        form.write(self, into: &bundle)
         bundle += "]}\n".utf8
         return bundle
     }

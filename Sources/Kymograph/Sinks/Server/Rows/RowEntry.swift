@@ -44,6 +44,8 @@ final class RowEntry {
     let encounter: ServerIdentifier?
     /// The entries of its row that it refers to.
     let carried: [CarriedResource]
+    /// The members that it has, if it is a panel.
+    let members: [EntryReferences.Member]
     /// How often it was sent.
     var attempts = 0
     /// The ids that the server has, where they are asked for.
@@ -67,10 +69,12 @@ final class RowEntry {
         device = references.device
         encounter = references.encounter
         carried = references.carried
+        members = references.members
+        target = request.target
     }
 
     /// What the server is asked to change: two entries of one target must not be in one bundle.
-    var target: String { ifNoneExist.map { "\(url)?\($0)" } ?? url }
+    let target: String
 
     /// Entries with the same lane are delivered in order.
     var lane: ServerIdentifier { device ?? subject ?? ServerIdentifier(type: "", system: "", value: target) }
@@ -93,12 +97,25 @@ struct EntryRequest {
         self.url = url
         ifNoneExist = text("ifNoneExist")
     }
+
+    /// What the server is asked to change.
+    var target: String { ifNoneExist.map { "\(url)?\($0)" } ?? url }
 }
 
 /// Whom and what an Observation refers to.
 struct EntryReferences {
+    /// An Observation of the same row that a panel refers to.
+    struct Member {
+        var identifier: ServerIdentifier
+        /// ``EntryRequest/target`` of its entry.
+        var target: String
+        /// Whether it is named by the id that it is put under, not by the `fullUrl` of its entry.
+        var isByID: Bool
+    }
+
     var subject: ServerIdentifier?
     var device: ServerIdentifier?
     var encounter: ServerIdentifier?
     var carried: [CarriedResource] = []
+    var members: [Member] = []
 }

@@ -31,7 +31,7 @@ struct RowSlicer {
             }
         }
         return others.map { entry, resource, request in
-            rowEntry(entry, resource, request, references(of: resource))
+            rowEntry(entry, resource, request, references(of: resource, among: others))
         }
     }
 
@@ -64,11 +64,14 @@ struct RowSlicer {
             row: row.number, identifier: named, fullURL: entry["fullUrl"]?.string, entry: entry)
     }
 
-    private func references(of resource: JSONSlice) -> EntryReferences {
+    private func references(
+        of resource: JSONSlice, among others: [(JSONSlice, JSONSlice, EntryRequest)]
+    ) -> EntryReferences {
         var references = EntryReferences()
         for member in resource.members ?? [] {
             switch member.name {
             case "subject": references.subject = target(of: member.value, type: "Patient", &references.carried)
+            case "hasMember", "related": references.members = members(member.value, among: others)
             case "device": references.device = target(of: member.value, type: "Device", &references.carried)
             case "encounter", "context":
                 references.encounter = ServerIdentifier(reference: member.value, type: "Encounter")
@@ -76,6 +79,22 @@ struct RowSlicer {
             }
         }
         return references
+    }
+
+    /// The members of a panel, of which these are the references; none unless all are entries of the row.
+    private func members(
+        _ references: JSONSlice, among others: [(JSONSlice, JSONSlice, EntryRequest)]
+    ) -> [EntryReferences.Member] {
+        let references = references.elements ?? []
+        let members: [EntryReferences.Member] = references.compactMap { reference in
+            guard let url = (reference["target"] ?? reference)["reference"]?.string,
+                let (_, member, request) = others.first(where: { $0["fullUrl"]?.string == url || $2.url == url }),
+                let identifier = member["identifier"]?.elements?.first,
+                let named = ServerIdentifier(identifier: identifier, type: "Observation")
+            else { return nil }
+            return EntryReferences.Member(identifier: named, target: request.target, isByID: request.url == url)
+        }
+        return members.count == references.count ? members : []
     }
 
     /// What a reference names, by the entry that it points to or by identifier; notes the entry in `used`.
