@@ -227,13 +227,18 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     private mutating func write(_ emission: Emission, now: Instant) {
         while true {
+            let before = bundles.contentCount
             switch bundles.add(machine.content(of: emission)) {
             case .full, .repeated:
                 flush()
             case .skipped(let reason):
                 return skip(emission, reason)
             case .added(let condensed):
-                if bundles.takeResource() { tally.resources += 1 } else { tally.observations += 1 }
+                if bundles.takeResource() {
+                    tally.resources += 1
+                } else {
+                    tally.observations += bundles.contentCount - before
+                }
                 tally.condensed += condensed
                 tally.losses.passedOver += bundles.losses.passedOver
                 tally.losses.unwritten += bundles.losses.unwritten
