@@ -56,7 +56,7 @@ struct GeneratedWindowTests {
             for (index, mapping) in GeneratedWindowTests.names.enumerated() {
                 var windows = try GeneratedWindows(mapping: mapping, version: version, seed: UInt64(100 + index))
                 bundles += windows.bundles(60, options: options)
-                written += windows.written
+                written += windows.observations
             }
             try await server.postThreeTimes(bundles, "\(name) \(write)")
             let stats = try await server.stats()

@@ -18,6 +18,8 @@ struct GeneratedWindows: ~Copyable {
 
     /// How many became Observations.
     private(set) var written = 0
+    /// The Observations: a summary of glucose is several.
+    private(set) var observations = 0
 
     private static let second: Int64 = 1_000_000_000
     private static let day: Int64 = 86_400 * second
@@ -31,7 +33,7 @@ struct GeneratedWindows: ~Copyable {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Bundles of `count` Observations.
+    /// Bundles of `count` windows.
     mutating func bundles(_ count: Int, options: ObservationOptions) -> [[UInt8]] {
         let encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: options, digest: .openSSL)
@@ -62,13 +64,16 @@ struct GeneratedWindows: ~Copyable {
             patient: number % 3 == 0 ? nil : Array("p/\(number / 40)".utf8),
             encounter: number % 5 == 0 ? Array("e \(number)".utf8) : nil,
             correlation: set.types[type].grouping == .correlation ? Array("c-\(number)".utf8) : nil)
+        let before = writer.contentCount
         let outcome = writer.add(
             WindowContent(
                 series: series, start: Instant(nanoseconds: start), end: Instant(nanoseconds: end),
                 status: ObservationStatus(rawValue: UInt8(number % 3)) ?? .final,
                 readings: readings.list(0..<readings.count), payloads: payloads.view))
         switch outcome {
-        case .added: written += 1
+        case .added:
+            written += 1
+            observations += writer.contentCount - before
         // All values of all its readings are absent, or none is what the type reads.
         case .skipped(let reason):
             #expect([.missingValue, .invalidValue].contains(reason), "\(set.types[type].name)")

@@ -54,7 +54,8 @@ public struct PayloadPreview: Sendable {
             var writer = ByteWriter()
             switch encoder.encode(machine.content(of: emission), into: &writer) {
             case .written where encoder.takeResource(): resources.append(writer.view.array)
-            case .written: observations.append(writer.view.array)
+            // A summary is several Observations, one a line.
+            case .written: observations += writer.view.array.split(separator: 0x0A).map(Array.init)
             case .skipped(let reason):
                 rejected.append(Rejected(reason: reason, bytes: [], detail: "nothing to write into a resource"))
             }

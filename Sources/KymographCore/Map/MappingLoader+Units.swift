@@ -26,7 +26,8 @@ extension FHIRTemplate {
     /// The units that are written beside the numbers of the value `name`.
     fileprivate func units(of name: String) -> [UnitRule] {
         let values = (value.map { [$0] } ?? []) + components.map(\.value)
-        return values.filter { $0.name == name }.compactMap(\.kind.unit)
+        let summed = summary.flatMap { $0.value.text == name ? $0.readingUnit : nil }
+        return values.filter { $0.name == name }.compactMap(\.kind.unit) + (summed.map { [$0] } ?? [])
     }
 }
 

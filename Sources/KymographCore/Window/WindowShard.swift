@@ -243,6 +243,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private mutating func write(_ emission: Emission, at place: Int, now: Instant) {
+        let before = bundles.contentCount(at: place)
         switch bundles.add(machine.content(of: emission), at: place) {
         case .full, .repeated:
             flush()
@@ -251,7 +252,12 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         case .skipped(let reason):
             skip(emission, reason)
         case .added(let condensed):
-            if bundles.takeResource(at: place) { tally.resources += 1 } else { tally.observations += 1 }
+            if bundles.takeResource(at: place) {
+                tally.resources += 1
+            } else {
+                // A summary is several.
+                tally.observations += bundles.contentCount(at: place) - before
+            }
             tally.condensed += condensed
             let losses = bundles.losses(at: place)
             tally.losses.passedOver += losses.passedOver

@@ -60,12 +60,13 @@ public struct BundleWriter: ~Copyable, Sendable {
         if let rejection = encoder.prepare(content) { return .skipped(rejection) }
         let mark = output.count
         let entries = entryCount
+        let contents = contentCount
         let outcome = encoder.options.format == .ndjson ? addLine(content) : addEntries(content)
         // The closing bytes count too.
-        if entryCount > maxEntries || output.count + 3 > maxBytes, contentCount > 1 {
+        if entryCount > maxEntries || output.count + 3 > maxBytes, contents > 0 {
             output.truncate(to: mark)
             entryCount = entries
-            contentCount -= 1
+            contentCount = contents
             isFull = true
             return .full
         }
@@ -96,8 +97,10 @@ public struct BundleWriter: ~Copyable, Sendable {
     private mutating func addLine(_ content: borrowing WindowContent) -> AddOutcome {
         let condensed = encoder.write(content, references: .logical, into: &output)
         output.append("\n")
-        entryCount += 1
-        contentCount += 1
+        let type = content.series.type
+        let lines = encoder.isObservation(type) ? 1 : encoder.resourceCount(of: type)
+        entryCount += lines
+        contentCount += lines
         return .added(condensedValues: condensed)
     }
 
@@ -106,7 +109,7 @@ public struct BundleWriter: ~Copyable, Sendable {
         scratch.removeAll()
         scratch.append(digest)
         guard identities.add(scratch.view, digest: digest) else { return .repeated }
-        if let resource = encoder.resource(of: content.series.type) { return addResource(resource, content) }
+        guard encoder.isObservation(content.series.type) else { return addOther(content) }
         let references = requireResources(content)
         openEntry()
         output.append("{")
@@ -119,9 +122,17 @@ public struct BundleWriter: ~Copyable, Sendable {
         return .added(condensedValues: condensed)
     }
 
+    /// Adds what is not one Observation.
+    @inline(never)
+    private mutating func addOther(_ content: borrowing WindowContent) -> AddOutcome {
+        if let summary = encoder.summaryProgram(of: content.series.type) { return addSummary(summary, content) }
+        guard let resource = encoder.resource(of: content.series.type) else { return .skipped(.noFHIRTemplate) }
+        return addResource(resource, content)
+    }
+
     /// Writes the entries of the Patient and the Device of prepared `content` unless the bundle has them; gives how the
     /// Observation refers to them.
-    private mutating func requireResources(_ content: borrowing WindowContent) -> ObservationReferences {
+    mutating func requireResources(_ content: borrowing WindowContent) -> ObservationReferences {
         if encoder.isReference { return requireReferenceResources(content) }
         var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
         references.subject = require("Patient", encoder.systems.subject(of: content.series))
@@ -149,7 +160,7 @@ public struct BundleWriter: ~Copyable, Sendable {
     }
 
     /// Writes how the server is to store the prepared Observation.
-    private mutating func writeRequest() {
+    mutating func writeRequest() {
         switch encoder.options.write {
         case .putByID:
             output.append(",\"request\":{\"method\":\"PUT\",\"url\":\"Observation/")

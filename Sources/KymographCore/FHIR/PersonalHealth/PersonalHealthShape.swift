@@ -49,7 +49,7 @@ enum PersonalHealthShape {
     /// Warns of the types of `set` whose Observations cannot have the MDC code that the guide demands.
     static func check(_ set: MappingSet, _ mappings: [NamedMapping]) -> [Diagnostic] {
         set.types.indices.compactMap { type in
-            guard let template = set.fhirTemplates[type], template.resource == nil,
+            guard let template = set.fhirTemplates[type], template.resource == nil, template.summary == nil,
                 set.types[type].compatibility == .none, deviceCode(of: template) == nil,
                 let linked = set.templates.first(where: { $0.type == type })
             else { return nil }
@@ -79,6 +79,7 @@ extension FHIRTemplate {
             code: code, profiles: profiles, effective: effective, value: value, components: components, source: source,
             members: members)
         copy.resource = resource
+        copy.summary = summary
         return copy
     }
 }

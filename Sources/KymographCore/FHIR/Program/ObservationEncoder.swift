@@ -13,6 +13,9 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     private let referenceLogical: LogicalReferences
     let resources: RawArray<ResourceProgram>
     let resourceSteps: RawArray<ResourceStep>
+    let summaries: RawArray<GlucoseSummaryProgram>
+    /// The figures of the prepared summary.
+    var glucose = GlucoseFigures()
     /// Members of the resource that is being written, the innermost last.
     var frames = RawArray<ResourceFrame>(capacity: ResourceNodeReader.mostLevels)
     /// Whether a resource was written that is no Observation; reset by whoever counts them.
@@ -57,6 +60,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         self.types = compiler.types
         resources = compiler.resources
         resourceSteps = compiler.resourceSteps
+        summaries = compiler.summaries
         figures = WindowFigures(count: compiler.tables.figures.count)
         tables = compiler.tables
         self.options = options
@@ -147,6 +151,15 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         identityDigest = digest.of(identity.view)
     }
 
+    /// Digests the identity that an Observation called `name` has, which is among the constants.
+    mutating func digestIdentity(
+        _ content: borrowing WindowContent, _ program: TypeProgram, name: TableRange
+    ) {
+        startIdentity(ownSystems.observation.plain)
+        identity.appendIdentity(content, program, name: constants.view(name.places), times: &times)
+        identityDigest = digest.of(identity.view)
+    }
+
     @inline(__always)
     private mutating func startIdentity(_ system: [UInt8]) {
         identity.removeAll()
@@ -202,6 +215,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             case .guideIdentifier:
                 writeGuideIdentifier(content, code: constants.view(Int(step.start)..<Int(step.end)), &writer)
             case .resource: writeResource(content, program, references: references, into: &writer)
+            case .summary: writeSummary(content, program, references: references, into: &writer)
             }
         }
         return condensed
@@ -273,7 +287,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     }
 
     /// Writes the bounds of the window, which all series share.
-    private mutating func writeWindow(_ writer: inout ByteWriter) {
+    mutating func writeWindow(_ writer: inout ByteWriter) {
         writer.append("\"effectivePeriod\":{\"start\":\"")
         times.append(span.start, .dateTime, to: &writer)
         writer.append("\",\"end\":\"")

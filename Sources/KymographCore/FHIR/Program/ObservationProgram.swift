@@ -24,8 +24,8 @@ struct ProgramStep: BitwiseCopyable {
         case reason, interpretation, figure, issued
         /// What the Personal Health Devices guide has in its own way.
         case gateway, guideStatus, guideIdentifier
-        /// All of a resource that is no Observation.
-        case resource
+        /// All of a resource that is no Observation, and all of a summary of glucose.
+        case resource, summary
     }
 
     /// When a step is taken, by the facts of its field.
@@ -91,6 +91,8 @@ struct TypeProgram: BitwiseCopyable {
     var hasTemplate = false
     /// Index of the resource that its readings become in place of Observations, or -1.
     var resource: Int32 = -1
+    /// Index of the summary that its windows become in place of one Observation, or -1.
+    var summary: Int32 = -1
     var stepStart = 0
     var stepEnd = 0
     var fieldStart = 0

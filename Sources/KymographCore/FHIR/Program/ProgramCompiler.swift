@@ -7,6 +7,7 @@ struct ProgramCompiler: ~Copyable {
     var tables: ProgramTables
     var resources = RawArray<ResourceProgram>()
     var resourceSteps = RawArray<ResourceStep>()
+    var summaries = RawArray<GlucoseSummaryProgram>()
     let options: ObservationOptions
     /// First field of the type being compiled.
     private var firstField = 0
@@ -28,7 +29,7 @@ struct ProgramCompiler: ~Copyable {
         firstStep = steps.count
         var program = TypeProgram()
         program.nameStart = constants.count
-        isReference = type.compatibility == .iomtFHIR && template?.resource == nil
+        isReference = type.compatibility == .iomtFHIR && template?.resource == nil && template?.summary == nil
         let name = Array(type.name.utf8)
         if isReference { constants.append(name) } else { constants.appendIdentityPart(name) }
         program.nameEnd = constants.count
@@ -39,6 +40,11 @@ struct ProgramCompiler: ~Copyable {
             program.resource = Int32(resources.count)
             resources.append(addResource(resource, profiles: template.profiles, type))
             step(.resource)
+        } else if let summary = template?.summary {
+            program.summary = Int32(summaries.count)
+            program.coversWindow = true
+            summaries.append(addSummary(summary, type))
+            step(.summary)
         } else if let template {
             compile(shaped(template, type), type, into: &program)
         }
@@ -251,9 +257,13 @@ struct ProgramCompiler: ~Copyable {
     private mutating func addBytes(_ text: String) {
         let last = steps.count - 1
         if steps[last].end == 0 { steps[last].start = Int32(constants.count) }
-        let spelled = options.version == .stu3 ? CodeSystemNames.stu3(in: text) : text
-        constants.append(Array(spelled.utf8))
+        constants.append(Array(spelled(text).utf8))
         steps[last].end = Int32(constants.count)
+    }
+
+    /// `json` in the output version's spelling.
+    func spelled(_ json: String) -> String {
+        options.version == .stu3 ? CodeSystemNames.stu3(in: json) : json
     }
 }
 

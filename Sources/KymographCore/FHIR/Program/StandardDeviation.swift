@@ -27,6 +27,20 @@ enum StandardDeviation {
         return Int64(exactly: isUp ? quotient + 1 : quotient).map { Decimal64(mantissa: $0, exponent: finest * 2 - 1) }
     }
 
+    /// ``of(_:)`` in per cent of the mean, rounded once, half to even, to one decimal. `numbers` are two at least, and
+    /// their mean is above zero; nil as there.
+    static func coefficientOfVariation(of numbers: borrowing RawArray<Decimal64>) -> Decimal64? {
+        var sum = ExactSum()
+        for index in 0..<numbers.count { sum.add(numbers[index]) }
+        guard let total = sum.total, let spread = spread(numbers, total.exponent) else { return nil }
+        // In thousandths, squared: 10^6 spread / (n (n - 1)) over (total / n)².
+        let (scaled, overflow) = spread.multipliedReportingOverflow(by: 1_000_000 * Int128(numbers.count))
+        let square = Int128(total.mantissa) * Int128(total.mantissa)
+        let (divisor, tooMany) = square.multipliedReportingOverflow(by: Int128(numbers.count - 1))
+        guard !overflow, !tooMany, divisor > 0, let root = root(scaled, over: divisor) else { return nil }
+        return Decimal64(mantissa: root, exponent: -1)
+    }
+
     /// n times the sum of squares less the square of the sum, in units of 10^`finest` squared. All are taken from the
     /// first number, which changes nothing and keeps them small.
     private static func spread(_ numbers: borrowing RawArray<Decimal64>, _ finest: Int8) -> Int128? {
@@ -51,11 +65,11 @@ enum StandardDeviation {
         let (fourfold, tooLarge) = value.multipliedReportingOverflow(by: 4)
         guard !tooLarge else { return nil }
         let floor = wholeRoot(value / divisor)
-        // Compared with the middle between the two candidates: 4 v against d (2 r + 1)². The divisor is two at least,
-        // so r has 62 bits.
+        // Compared with the middle between the two candidates: 4 v against d (2 r + 1)².
         let odd = 2 * floor + 1
-        let (square, tooFar) = (odd * odd).multipliedReportingOverflow(by: divisor)
-        guard !tooFar else { return nil }
+        let (middle, tooLong) = odd.multipliedReportingOverflow(by: odd)
+        let (square, tooFar) = middle.multipliedReportingOverflow(by: divisor)
+        guard !tooLong, !tooFar else { return nil }
         let isUp = fourfold > square || (fourfold == square && !floor.isMultiple(of: 2))
         return Int64(exactly: isUp ? floor + 1 : floor)
     }

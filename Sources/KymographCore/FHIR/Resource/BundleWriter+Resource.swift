@@ -1,7 +1,6 @@
 /// Collects resources that are no Observations.
 extension BundleWriter {
     /// Adds the prepared resource of `content` as an entry, with the Patient and Device that it refers to.
-    @inline(never)
     mutating func addResource(
         _ resource: ResourceProgram, _ content: borrowing WindowContent
     ) -> AddOutcome {

@@ -4,6 +4,7 @@ extension ObservationEncoder {
     /// to write.
     @inline(never)
     mutating func prepareResource(_ content: borrowing WindowContent, _ program: TypeProgram) -> Rejection? {
+        if program.summary >= 0 { return prepareSummary(content, program) }
         guard program.resource >= 0 else { return .noFHIRTemplate }
         guard content.readings.count > 0 else { return .missingValue }
         let resource = resources[Int(program.resource)]
@@ -71,7 +72,6 @@ extension ObservationEncoder {
     }
 
     /// The resource that readings of a type become in place of Observations, or nil.
-    @inline(__always)
     func resource(of type: Int) -> ResourceProgram? {
         let place = types[type].resource
         return place < 0 ? nil : resources[Int(place)]

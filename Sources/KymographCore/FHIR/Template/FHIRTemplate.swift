@@ -29,6 +29,8 @@ public struct FHIRTemplate: Sendable {
     var source: TypeReference?
     /// What readings become in place of Observations, or nil.
     var resource: ResourceRule?
+    /// The summary that windows become in place of one Observation, or nil.
+    var summary: GlucoseSummaryRule?
     /// Members that are the same in every Observation, and how its time is written.
     var members = MemberRules()
 
@@ -47,7 +49,7 @@ public struct FHIRTemplate: Sendable {
 
     /// Every value that the template reads, in file order of the value and then the components.
     public var valueUses: [ValueUse] {
-        valueRules.flatMap(\.uses) + members.uses + (resource?.uses ?? [])
+        valueRules.flatMap(\.uses) + members.uses + (resource?.uses ?? []) + (summary.map { [$0.use] } ?? [])
     }
 
     var valueRules: [ValueRule] { (value.map { [$0] } ?? []) + components.map(\.value) }

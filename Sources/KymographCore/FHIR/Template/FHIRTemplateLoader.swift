@@ -67,25 +67,31 @@ public enum FHIRTemplateLoader {
             "components",
         ] + MemberReader.names
 
-    /// What follows `ResourceFhir`, our addition to the reference's one kind of templates.
-    private static func isResource(_ node: JSONNode) -> Bool {
-        ["resourcefhir", "resourcefhirtemplate"].contains(node.field("templateType")?.string?.lowercased())
+    /// The kinds of templates: that of the reference, and our additions.
+    private static let kinds = ["CodeValueFhir", "ResourceFhir", "GlucoseSummaryFhir"]
+
+    /// The kind that a shell names; that of the reference when it names none of ours.
+    private static func kind(_ node: JSONNode) -> String {
+        let name = node.field("templateType")?.string?.lowercased() ?? ""
+        return kinds.first { [$0.lowercased(), "\($0.lowercased())template"].contains(name) } ?? kinds[0]
     }
 
     private static func readTemplate(
         _ node: JSONNode, _ resources: ResourceReader, log: inout DiagnosticLog
     ) -> FHIRTemplate? {
-        let kind = isResource(node) ? "ResourceFhir" : "CodeValueFhir"
+        let kind = kind(node)
         guard let body = open(node, as: kind, log: &log) else { return nil }
         guard body.members != nil else {
             refuse(body, expected: "an object", in: "\(kind)Template", log: &log)
             return nil
         }
         let object = FieldReader(body, what: "a \(kind) template", log: &log)
-        guard kind == "CodeValueFhir" else {
-            return resources.read(object, typeName: typeName(object, log: &log), log: &log)
+        switch kind {
+        case "ResourceFhir": return resources.read(object, typeName: typeName(object, log: &log), log: &log)
+        case "GlucoseSummaryFhir":
+            return GlucoseSummaryReader.read(object, typeName: typeName(object, log: &log), log: &log)
+        default: return readObservation(object, body, log: &log)
         }
-        return readObservation(object, body, log: &log)
     }
 
     private static func readObservation(

@@ -70,6 +70,10 @@ struct RoutedBundles: ~Copyable {
     @inline(__always)
     func losses(at place: Int) -> ObservationLosses { bundles[place].writer.losses }
 
+    /// Observations and other resources in the bundle at `place`.
+    @inline(__always)
+    func contentCount(at place: Int) -> Int { bundles[place].writer.contentCount }
+
     /// Whether a resource that is no Observation was added at `place` since the last time of asking.
     @inline(__always)
     func takeResource(at place: Int) -> Bool { bundles[place].writer.takeResource() }

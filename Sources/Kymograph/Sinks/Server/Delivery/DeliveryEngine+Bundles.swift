@@ -37,14 +37,14 @@ extension DeliveryEngine {
         for entry in part.entries {
             if !isFirst { body += ",".utf8 }
             isFirst = false
-            form(of: entry).write(entry, into: &body)
+            form(of: entry, in: part).write(entry, into: &body)
         }
         body += "]}".utf8
         return body
     }
 
     /// Whether the part goes as a transaction: if its rows are, and the server can; or if it cannot do batches.
-    private func isTransaction(_ part: BundlePart) -> Bool {
+    func isTransaction(_ part: BundlePart) -> Bool {
         let isWanted = part.entries.first?.isTransaction ?? part.resources.contains { $0.carried.first?.fullURL != nil }
         return capabilities.hasTransaction && (isWanted || !capabilities.hasBatch)
     }

@@ -147,15 +147,24 @@ extension DeliveryEngine {
             encounter: entry.encounter, gateway: entry.gateway, needsPatient: entry.patient != nil)
     }
 
-    /// How `entry` is written for this server.
-    func form(of entry: RowEntry) -> EntryForm {
+    /// How `entry` is written for this server; on its own without `part`.
+    func form(of entry: RowEntry, in part: BundlePart? = nil) -> EntryForm {
         var form = EntryForm(isConditionalUpdate: !updatesByID(entry.type), version: settings.version)
         if settings.resolvesIdentity {
             if let identity = entry.identity { form.references = .literal(identity) }
         } else if entry.isTransaction && !capabilities.hasTransaction {
             form.references = .logical
         }
+        form.namesMembers = !entry.members.isEmpty && !reaches(entry.members, part)
         return form
+    }
+
+    /// Whether a panel's references to its members hold: by id where that is theirs, and otherwise in a transaction
+    /// that has the entries of all of them as they came.
+    private func reaches(_ members: [PanelMember], _ part: BundlePart?) -> Bool {
+        guard let part, isTransaction(part) else { return false }
+        let targets = settings.resolvesIdentity ? [] : Set(part.entries.map(\.target))
+        return members.allSatisfy { $0.isByID ? updatesByID("Observation") : targets.contains($0.target) }
     }
 
     // MARK: One by one

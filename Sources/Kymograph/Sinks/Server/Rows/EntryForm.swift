@@ -16,13 +16,15 @@ struct EntryForm {
     var references: References = .asSent
     /// Whether `PUT <type>/<id>` becomes a conditional update, without id in the body.
     var isConditionalUpdate = false
+    /// Whether a panel refers to its members by identifier, because what it says of them does not hold on the server.
+    var namesMembers = false
     /// The version of FHIR.
     var version: FHIRVersion = .r4
 
     /// Writes the entry.
     func write(_ entry: RowEntry, into output: inout [UInt8]) {
         let query = conditionalQuery(entry)
-        if case .asSent = references, query == nil {
+        if case .asSent = references, query == nil, !namesMembers || entry.members.isEmpty {
             output += entry.entry.bytes
             return
         }
@@ -46,9 +48,23 @@ struct EntryForm {
             isFirst = false
             output += entry.resource.text[member.nameRange]
             output += ":".utf8
-            write(member.value, of: entry, into: &output)
+            if let panel = panelMembers(member.name, entry) {
+                output += panel.utf8
+            } else {
+                write(member.value, of: entry, into: &output)
+            }
         }
         output += "}".utf8
+    }
+
+    /// What stands in the place of a panel's references; nil when they stay.
+    private func panelMembers(_ name: String, _ entry: RowEntry) -> String? {
+        guard namesMembers, !entry.members.isEmpty, name == "hasMember" || name == "related" else { return nil }
+        let references = entry.members.map { member in
+            let reference = "{\(logical(member.identifier))}"
+            return name == "related" ? "{\"type\":\"has-member\",\"target\":\(reference)}" : reference
+        }
+        return "[\(references.joined(separator: ","))]"
     }
 
     /// Writes a value with the References in it.

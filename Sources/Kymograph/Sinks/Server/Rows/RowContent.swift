@@ -48,4 +48,7 @@ struct EntryRequest {
         self.url = url
         ifNoneExist = text("ifNoneExist")
     }
+
+    /// What the server is asked to change.
+    var target: String { ifNoneExist.map { "\(url)?\($0)" } ?? url }
 }

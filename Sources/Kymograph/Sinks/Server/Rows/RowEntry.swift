@@ -33,6 +33,8 @@ final class RowEntry {
     let device: ServerIdentifier?
     let gateway: ServerIdentifier?
     let encounter: ServerIdentifier?
+    /// The members that it has, if it is a panel.
+    let members: [PanelMember]
     /// How often it was sent.
     var attempts = 0
     /// Answers about it that said: later.
@@ -42,7 +44,7 @@ final class RowEntry {
 
     init(
         row: OutboxRow, isTransaction: Bool, content: RowContent, references: [EntryReference],
-        carried: [CarriedResource], systems: ReferenceSystems
+        carried: [CarriedResource], members: [PanelMember], systems: ReferenceSystems
     ) {
         self.row = row.number
         self.isTransaction = isTransaction
@@ -58,6 +60,8 @@ final class RowEntry {
         described = content.findable
         self.references = references
         self.carried = carried
+        self.members = members
+        target = content.request.target
         let targets = references.map(\.target)
         patient = targets.first { $0.type == "Patient" }
         device = targets.first { $0.type == "Device" && !systems.isGateway($0) }
@@ -66,7 +70,7 @@ final class RowEntry {
     }
 
     /// What the server is asked to change: two entries of one target must not be in one bundle.
-    var target: String { ifNoneExist.map { "\(url)?\($0)" } ?? url }
+    let target: String
 
     /// Entries with the same lane are delivered in order.
     var lane: ServerIdentifier {
@@ -84,7 +88,10 @@ final class RowEntry {
             bundle += resource.entry.bytes
             bundle += ",".utf8
         }
-        bundle += entry.bytes
+        // Its members are not in this bundle.
+        var form = EntryForm(namesMembers: members.contains { !$0.isByID })
+        form.version = resource["related"] == nil ? .r4 : .stu3
+        form.write(self, into: &bundle)
         bundle += "]}\n".utf8
         return bundle
     }

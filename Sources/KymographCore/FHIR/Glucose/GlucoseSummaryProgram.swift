@@ -1,0 +1,65 @@
+/// The summary of one type of measurements.
+struct GlucoseSummaryProgram: BitwiseCopyable {
+    /// Value slot of the glucose, or -1.
+    var slot: Int32 = -1
+    var isMolar = false
+    /// Whether Patient, Device and Observations have the reference's identifier systems.
+    var isReference = false
+    /// Nanoseconds.
+    var samplePeriod: Int64 = 1
+    /// For each part, among the constants: its name in identities, and what stands between its status and its subject.
+    var names = InlineArray<7, TableRange>(repeating: TableRange())
+    var heads = InlineArray<7, TableRange>(repeating: TableRange())
+    /// What follows the number of a part, and of a range.
+    var units = InlineArray<7, TableRange>(repeating: TableRange())
+    /// Components up to their numbers.
+    var ranges = InlineArray<5, TableRange>(repeating: TableRange())
+    /// What stands in the place of a value that there is none of.
+    var absence = TableRange()
+}
+
+extension ProgramCompiler {
+    /// Adds the program of `rule`.
+    mutating func addSummary(_ rule: GlucoseSummaryRule, _ type: MeasurementType) -> GlucoseSummaryProgram {
+        var program = GlucoseSummaryProgram()
+        program.slot = Int32(type.valueNames.firstIndex(of: rule.value.text) ?? -1)
+        program.isMolar = rule.unit == .molarConcentration
+        program.samplePeriod = rule.samplePeriod
+        program.isReference = type.compatibility == .iomtFHIR
+        let categories = rule.categories.map(JSONText.object).joined(separator: ",")
+        let category = categories.isEmpty ? "" : "\"category\":[\(categories)],"
+        for part in GlucosePart.allCases {
+            let code = GlucoseSummaryProgram.code(part.code(rule.unit))
+            program.heads[part.rawValue] = addConstant(spelled("\",\(category)\"code\":\(code),\"subject\":{"))
+            let rest = JSONText.unit(part.unit(rule.unit))
+            program.units[part.rawValue] = addConstant("\(rest)}")
+            program.names[part.rawValue] = addName(type, part)
+        }
+        for (index, code) in GlucoseRange.codes.enumerated() {
+            program.ranges[index] = addConstant(
+                "{\"code\":\(GlucoseSummaryProgram.code(code)),\"valueQuantity\":{\"value\":")
+        }
+        program.absence = addConstant(spelled(",\(JSONText.dataAbsentReason("unknown"))"))
+        return program
+    }
+
+    /// A name with a dot is that of no other type, because dots are escaped.
+    private mutating func addName(_ type: MeasurementType, _ part: GlucosePart) -> TableRange {
+        let start = Int32(constants.count)
+        constants.appendIdentityPart(Array(type.name.utf8))
+        if part != .panel { constants.append(Array(".\(part.name)".utf8)) }
+        return TableRange(start: start, end: Int32(constants.count))
+    }
+
+    private mutating func addConstant(_ text: String) -> TableRange {
+        let start = Int32(constants.count)
+        constants.append(Array(text.utf8))
+        return TableRange(start: start, end: Int32(constants.count))
+    }
+}
+
+extension GlucoseSummaryProgram {
+    fileprivate static func code(_ loinc: String) -> String {
+        JSONText.object(CodeableConcept(text: nil, codings: [Coding(system: LOINC.system, code: loinc)]))
+    }
+}
