@@ -55,6 +55,21 @@ extension Rejection {
         case .patientDeviceMismatch: "the FHIR server's Device belongs to another patient than the reading"
         case .mergeFailed: "the Observation does not fit the one that the FHIR server holds"
         case .malformedBundle: "what waited for the sink must be a transaction or batch in one line of JSON"
+        default: packetExplanation
+        }
+    }
+
+    /// The part of ``explanation`` for packets.
+    private var packetExplanation: String {
+        switch self {
+        case .truncatedPacket: "the packet is shorter than its own flags say"
+        case .malformedPacket: "the packet contradicts itself: a size or date that cannot be, or bytes of no field"
+        case .wrongChecksum: "the packet's checksum is not that of its bytes"
+        case .implausibleValue: "the packet states what cannot be in nature, such as a negative concentration"
+        case .controlSolution: "the meter was tested with a control solution, and nobody's glucose was measured"
+        case .testMeasurement: "the device demonstrated or tested itself, and measured nobody"
+        case .malformedFrame: "the frame is not as docs/gatt.md says, or its packet is neither hexadecimal nor base64"
+        case .unknownCharacteristic: "neither kymo nor a mapping of the source knows the characteristic or handle"
         default: name
         }
     }

@@ -80,6 +80,22 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case malformedBundle = 37
     /// The window was emitted and its archived content is damaged: a partial must not replace it.
     case archiveDamaged = 38
+    /// A packet is shorter than its own flags say.
+    case truncatedPacket = 39
+    /// A packet contradicts itself: a size or date that cannot be, bytes that no field has.
+    case malformedPacket = 40
+    /// The checksum of a packet is not that of its bytes.
+    case wrongChecksum = 41
+    /// A packet states what cannot be in nature, such as a negative concentration.
+    case implausibleValue = 42
+    /// A glucose meter was tested with a control solution: the result is nobody's.
+    case controlSolution = 43
+    /// A device demonstrates or tests itself: the result is nobody's.
+    case testMeasurement = 44
+    /// A bridge's frame is none, or its packet is neither hexadecimal nor base64.
+    case malformedFrame = 45
+    /// No decoder and no mapping of the source knows the characteristic.
+    case unknownCharacteristic = 46
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }
