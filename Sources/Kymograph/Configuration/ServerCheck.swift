@@ -24,6 +24,7 @@ enum ServerCheck {
         let origin = stated["server.url"] ?? .commandLine("--server")
         checkIdentity(settings, origin, log: &log)
         checkForm(settings, origin, log: &log)
+        checkEffect(stated, server, log: &log)
         let missing = (needs[server.authorization] ?? []).filter { stated["server.\($0)"] == nil }
         guard missing.isEmpty else {
             let names = missing.map { "server.\($0)" }.joined(separator: " and ")
@@ -35,6 +36,25 @@ enum ServerCheck {
         for fault in server.access.faults(readingFiles: false) {
             let key = ServerSettings.key(ofFault: fault.setting)
             log.add(.error, stated[key] ?? origin, fault.message)
+        }
+    }
+
+    /// Secrets without a kind of authorization: somebody thinks that they are in force.
+    private static func checkEffect(
+        _ stated: [String: SettingOrigin], _ server: ServerSettings, log: inout ConfigurationLog
+    ) {
+        if server.authorization == .none {
+            for (kind, keys) in needs.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                for key in keys {
+                    guard let origin = stated["server.\(key)"] else { continue }
+                    return log.add(
+                        .error, origin, "it has no effect: the server is asked without authorization",
+                        advice: "write server.authorization: \(kind.rawValue), or remove it")
+                }
+            }
+        }
+        if let origin = stated["server.certificateKeyFile"], stated["server.certificateFile"] == nil {
+            log.add(.error, origin, "it has no effect alone", advice: "name the certificate as server.certificateFile")
         }
     }
 

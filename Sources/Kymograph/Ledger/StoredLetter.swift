@@ -102,18 +102,16 @@ public enum DeadLetterChange {
 extension Store {
     /// Makes a change at once: nothing else may use the store.
     fileprivate func apply(_ change: LetterChange) throws(StoreError) {
-        let missing: Int
+        let obstacle: String?
         do {
-            missing = try pool.write { db in
-                let missing = try change.missing(db)
+            obstacle = try pool.write { db in
+                if let obstacle = try change.obstacle(db) { return obstacle }
                 _ = try change.apply(WallClock.now(), db)
-                return missing
+                return nil
             }
         } catch {
             throw StoreError(error, "write to", directory.path)
         }
-        guard missing > 0 else { return }
-        throw StoreError(
-            .unusable, "\(missing) of the letters are no longer in \(directory.path); see 'kymo dead list'")
+        if let obstacle { throw StoreError(.unusable, obstacle) }
     }
 }

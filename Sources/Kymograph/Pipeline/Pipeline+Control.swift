@@ -26,6 +26,14 @@ extension Pipeline {
             return ControlAnswer(error: "this is no request that kymo \(KymographVersion.number) knows")
         }
         guard let change = request.letterChange else { return ControlAnswer(status: status(store)) }
+        if case .deliver = change, store.sinks.isEmpty {
+            return ControlAnswer(
+                error:
+                    "this instance has no FHIR server to send entries to: end it, and replay before one with --server")
+        }
+        if let obstacle = store.read({ try change.obstacle($0) }).flatMap({ $0 }) {
+            return ControlAnswer(error: obstacle)
+        }
         guard store.make(change) else { return ControlAnswer(error: "the store takes nothing at present") }
         return ControlAnswer()
     }

@@ -42,7 +42,7 @@ final class DeliveryWays: Sendable {
                 outboxes.append(try StoredOutbox(store, sink: DeliveryWays.localName))
                 names.append(DeliveryWays.localName)
             }
-            store.begin(sinks: names)
+            try store.begin(sinks: names)
         } catch {
             throw PipelineError(error)
         }
@@ -126,14 +126,23 @@ final class DeliveryWays: Sendable {
         waitForLocal()
         guard let server else { return }
         while !server.isDone, !control.isForced {
-            let status = server.status
-            if [.open, .refused].contains(status.circuit) { break }
+            if DeliveryWays.isAway(server.status, now: WallClock.now()) { break }
             Wait.milliseconds(5)
         }
         if !server.isDone { server.stop() }
         _ = server.wait(milliseconds: 1_000)
         transport?.close()
         report(server.status)
+    }
+
+    /// Nanoseconds that a server may ask to be left alone for before it counts as away.
+    private static let patience: Int64 = 5_000_000_000
+
+    /// Whether nothing will be delivered for a while.
+    private static func isAway(_ status: DeliveryStatus, now: Instant) -> Bool {
+        if [.open, .refused].contains(status.circuit) { return true }
+        guard status.inFlight == 0, let next = status.nextAttempt else { return false }
+        return next > now.advanced(by: patience)
     }
 
     private func waitForLocal() {

@@ -17,17 +17,58 @@ extension LetterChange {
         }
     }
 
-    /// How many of its letters are not in the store.
-    func missing(_ db: Database) throws -> Int {
-        let numbers =
-            switch self {
-            case .noteReplayed(let numbers), .deliver(let numbers): numbers
-            // What is gone need not be discarded.
-            case .discard: [Int64]()
+    /// Why it cannot be made, in a sentence; nil when it can.
+    func obstacle(_ db: Database) throws -> String? {
+        switch self {
+        // What is gone need not be discarded.
+        case .discard: return nil
+        case .noteReplayed(let numbers): return try LetterChange.obstacle(numbers, db)
+        case .deliver(let numbers):
+            if let obstacle = try LetterChange.obstacle(numbers, db) { return obstacle }
+            for number in numbers {
+                guard try LetterChange.isSuperseded(number, db) else { continue }
+                return "a newer version of what letter \(number) holds was delivered or waits: discard the letter"
             }
-        return try numbers.count { number in
+            return nil
+        }
+    }
+
+    private static func obstacle(_ numbers: [Int64], _ db: Database) throws -> String? {
+        let missing = try numbers.count { number in
             try Int.fetchOne(db, sql: "SELECT count(*) FROM dead WHERE number = ?", arguments: [number]) == 0
         }
+        return missing == 0 ? nil : "\(missing) of the letters are no longer in the store: see 'kymo dead list'"
+    }
+
+    /// Whether a later row of the outbox had, or has, the resource of an entry: that must not be replaced by it.
+    private static func isSuperseded(_ number: Int64, _ db: Database) throws -> Bool {
+        let sql = "SELECT resource, outbox, codec, key_id, checksum, body FROM dead WHERE number = ?"
+        guard let letter = try Row.fetchOne(db, sql: sql, arguments: [number]), let row = letter[1] as Int64? else {
+            return false
+        }
+        let receipts = try Int.fetchOne(
+            db, sql: "SELECT count(*) FROM receipt WHERE resource = ? AND outbox > ?",
+            arguments: [letter[0] as String?, row])
+        if receipts ?? 0 > 0 { return true }
+        let content = StoredBody.content(codec: letter[2], key: letter[3], checksum: letter[4], bytes: letter[5])
+        guard let content, let identifier = identifier(in: content) else { return false }
+        let waiting = try Row.fetchCursor(
+            db, sql: "SELECT codec, key_id, checksum, body FROM outbox WHERE number > ?", arguments: [row])
+        while let row = try waiting.next() {
+            let bundle = StoredBody.content(codec: row[0], key: row[1], checksum: row[2], bytes: row[3])
+            if let bundle, Data(bundle).range(of: identifier) != nil { return true }
+        }
+        return false
+    }
+
+    /// The identifiers of the last resource of a bundle, as they are written: Patients and Devices come before what
+    /// refers to them.
+    private static func identifier(in bundle: [UInt8]) -> Data? {
+        let data = Data(bundle)
+        guard let start = data.range(of: Data("\"identifier\":[".utf8), options: .backwards)?.lowerBound,
+            let end = data[start...].firstIndex(of: UInt8(ascii: "]"))
+        else { return nil }
+        return data[start...end]
     }
 
     /// Whether the change has been made, or there is nothing to change.

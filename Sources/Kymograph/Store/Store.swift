@@ -161,8 +161,20 @@ public final class Store: ShardStore {
         hasDropped.store(true, ordering: .relaxed)
     }
 
-    /// Says who takes bundles out.
-    func begin(sinks: [String]) { usage.withLock { $0.sinks = sinks } }
+    /// Says who takes bundles out. Sinks of earlier runs that are not among them get nothing any more: what they have
+    /// not taken leaves with the others.
+    func begin(sinks: [String]) throws(StoreError) {
+        usage.withLock { $0.sinks = sinks }
+        let marks = Array(repeating: "?", count: sinks.count).joined(separator: ", ")
+        do {
+            try pool.write {
+                try $0.execute(
+                    sql: "DELETE FROM sink WHERE name NOT IN (\(marks))", arguments: StatementArguments(sinks))
+            }
+        } catch {
+            throw StoreError(error, "write to", directory.path)
+        }
+    }
 
     /// Says that bundles go another way than through the outbox.
     func begin(direct: DirectDelivery) { usage.withLock { $0.direct = direct } }

@@ -18,6 +18,9 @@ struct StoredDeadLetter: Sendable {
     var source: String
     var detail: String
     var bytes: [UInt8]
+    /// Of an entry, what it is called in receipts, and the row that it came with.
+    var resource: String?
+    var outbox: Int64?
 }
 
 /// What an operator makes of dead letters.

@@ -130,12 +130,12 @@ struct StoreCommit: ~Copyable {
         let body = compressor.body(letter.bytes)
         try db.cachedStatement(
             sql: """
-                INSERT INTO dead (at, kind, reason, source, detail, codec, key_id, checksum, body)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO dead (at, kind, reason, source, detail, resource, outbox, codec, key_id, checksum, body)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
-            letter.at.nanoseconds, letter.kind.rawValue, letter.reason, letter.source, letter.detail,
-            body.codec.rawValue, body.key, Int64(body.checksum), body.bytes,
+            letter.at.nanoseconds, letter.kind.rawValue, letter.reason, letter.source, letter.detail, letter.resource,
+            letter.outbox, body.codec.rawValue, body.key, Int64(body.checksum), body.bytes,
         ])
     }
 
@@ -161,7 +161,7 @@ struct StoreCommit: ~Copyable {
             let letter = StoredDeadLetter(
                 at: now, kind: .entry, reason: entry.reason.name, source: settlement.sink,
                 detail: "\(entry.resource), row \(entry.row), sent \(entry.attempts) times: \(entry.detail)",
-                bytes: entry.bytes)
+                bytes: entry.bytes, resource: entry.resource, outbox: entry.row)
             try insert(letter, db)
         }
         let names = store.sinks

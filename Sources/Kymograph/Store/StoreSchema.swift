@@ -57,7 +57,8 @@ enum StoreSchema {
                 CREATE TABLE run (number INTEGER PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER);
                 CREATE TABLE dead (
                     number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL,
-                    reason TEXT NOT NULL, source TEXT NOT NULL, detail TEXT NOT NULL, replayed INTEGER, \(body));
+                    reason TEXT NOT NULL, source TEXT NOT NULL, detail TEXT NOT NULL, replayed INTEGER,
+                    resource TEXT, outbox INTEGER, \(body));
                 CREATE TABLE tally (
                     source INTEGER NOT NULL, series INTEGER NOT NULL, hour INTEGER NOT NULL, outcome TEXT NOT NULL,
                     count INTEGER NOT NULL, PRIMARY KEY (source, series, hour, outcome)) WITHOUT ROWID;

@@ -41,7 +41,7 @@ public enum SampleRecord {
             }
             let fewer = min(Int(number.exponent) - Int(finest), 18)
             let step = WindowBlockFormat.zigzag(digits - last) << 1
-            appendVarint(fewer == 0 ? step : step | 1, to: &writer)
+            WindowBlockEncoder.appendVarint(fewer == 0 ? step : step | 1, to: &writer)
             if fewer > 0 { writer.append(UInt8(fewer)) }
             last = digits
         }
@@ -52,16 +52,6 @@ public enum SampleRecord {
         var finest = markExponent
         for index in 0..<numbers.count { finest = min(finest, numbers[index].exponent) }
         return finest == markExponent ? 0 : finest
-    }
-
-    @inline(__always)
-    private static func appendVarint(_ value: UInt64, to writer: inout ByteWriter) {
-        var rest = value
-        while rest >= 128 {
-            writer.append(UInt8(truncatingIfNeeded: rest) | 128)
-            rest >>= 7
-        }
-        writer.append(UInt8(truncatingIfNeeded: rest))
     }
 
     /// Whether `bytes`, which may have been damaged, are a record.
@@ -141,7 +131,7 @@ struct SampleReader: BitwiseCopyable {
         guard decoded < count else { return nil }
         decoded += 1
         if isSingle { return .number(Decimal64(mantissa: digits, exponent: exponent)) }
-        guard let code = varint() else { return nil }
+        guard let code = WindowBlockDecoder.varint(bytes, &offset) else { return nil }
         digits &+= WindowBlockFormat.unzigzag(code >> 1)
         if code & 1 == 0 { return .number(Decimal64(mantissa: digits, exponent: exponent)) }
         return unusual()
@@ -156,20 +146,6 @@ struct SampleReader: BitwiseCopyable {
         let (coarser, overflow) = exponent.addingReportingOverflow(Int8(byte))
         guard !overflow else { return nil }
         return .number(Decimal64(mantissa: digits / Decimal64.powers[Int(byte)], exponent: coarser))
-    }
-
-    @inline(__always)
-    private mutating func varint() -> UInt64? {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while offset < bytes.count && shift < 64 {
-            let byte = bytes[offset]
-            offset += 1
-            value |= UInt64(byte & 127) << shift
-            if byte < 128 { return value }
-            shift += 7
-        }
-        return nil
     }
 }
 

@@ -25,13 +25,33 @@ import Testing
     }
 
     @Test func speaksIt() async throws {
-        let transport = CurlTransport(settings)
-        for bytes in [0, 10, 3_000_000] {
-            let seen = try await transport.send(post("/echo", bytes: bytes)).get().json
+        let sizes = [0, 10, 3_000_000]
+        for (bytes, answer) in zip(sizes, await answers(to: sizes.map { post("/echo", bytes: $0) })) {
+            let seen = try answer.get().json
             #expect(seen["method"]?.text == "POST")
             #expect(seen["bytes"]?.digits == "\(bytes)")
             #expect(seen["type"]?.text == "application/fhir+json")
             #expect(seen["connection"]?.digits == "1")
+        }
+    }
+
+    /// Sends one after the other, each from the completion of the one before: among many other tests, a task may be
+    /// resumed so late that libcurl has closed the idle connection (after 118 s).
+    private func answers(to requests: [HTTPRequest]) async -> [Result<HTTPResponse, HTTPFailure>] {
+        let transport = CurlTransport(settings)
+        return await withCheckedContinuation { continuation in
+            HTTP2Tests.send(requests[...], by: transport, after: []) { continuation.resume(returning: $0) }
+        }
+    }
+
+    private static func send(
+        _ requests: ArraySlice<HTTPRequest>, by transport: CurlTransport,
+        after answers: [Result<HTTPResponse, HTTPFailure>],
+        completion: @escaping @Sendable ([Result<HTTPResponse, HTTPFailure>]) -> Void
+    ) {
+        guard let request = requests.first else { return completion(answers) }
+        transport.submit(request) { answer in
+            send(requests.dropFirst(), by: transport, after: answers + [answer], completion: completion)
         }
     }
 

@@ -38,24 +38,39 @@ import Testing
     ]
 
     @Test func killedAtEveryPoint() throws {
-        try run(seed: 2, rounds: max(CrashTests.rounds, CrashTests.points.count * 2)) { round in
+        let reached = try run(seed: 2, rounds: max(CrashTests.rounds, CrashTests.points.count * 2)) { round in
             let point = CrashTests.points[round % CrashTests.points.count]
-            return .point("\(point):\(1 + round / CrashTests.points.count % 7)")
+            return .point(point, passes: 1 + round / CrashTests.points.count % 7)
         }
+        #expect(reached == Set(CrashTests.points), "no process died at \(Set(CrashTests.points).subtracting(reached))")
     }
 
     /// When a process dies.
     enum Death {
         case moment(milliseconds: Int)
-        case point(String)
+        case point(String, passes: Int)
+
+        /// Milliseconds until the test kills it.
+        var limit: Int { if case .moment(let milliseconds) = self { milliseconds } else { 3_000 } }
+
+        var environment: [String: String] {
+            if case .point(let point, let passes) = self { ["KYMO_CRASH_POINT": "\(point):\(passes)"] } else { [:] }
+        }
     }
 
-    private func run(seed: UInt64, rounds: Int, _ death: (Int) -> Death) throws {
-        let lines = CrashTests.lines(seed: seed, count: 3_000)
+    /// Gives the points at which a process ended itself.
+    @discardableResult
+    private func run(seed: UInt64, rounds: Int, _ death: (Int) -> Death) throws -> Set<String> {
+        // Enough for every round to have something to send.
+        let lines = CrashTests.lines(seed: seed, count: max(3_000, rounds * 150))
         let folder = TemporaryFolder()
         var acknowledged = 0
+        var reached: Set<String> = []
         for round in 0..<rounds {
-            acknowledged += try crash(death(round), folder, lines: lines[acknowledged...], round: round)
+            let death = death(round)
+            let end = try crash(death, folder, lines: lines[acknowledged...], round: round)
+            acknowledged += end.acknowledged
+            if case .point(let point, _) = death, end.isItsOwn { reached.insert(point) }
         }
         try finish(folder, lines: lines[acknowledged...])
         let oracle = try Kymo.run(
@@ -67,6 +82,7 @@ import Testing
         let differences = found.differences(from: expected, ignoring: ["status"])
         #expect(differences.isEmpty, "seed \(seed), after \(rounds) crashes: \(differences.prefix(5))")
         #expect(expected.observations.count > 50)
+        return reached
     }
 
     private func start(_ folder: TemporaryFolder, environment: [String: String]) throws -> ChildProcess {
@@ -76,41 +92,44 @@ import Testing
             ] + CrashTests.windows, environment: environment)
     }
 
-    /// Starts, sends until the process dies, and gives how many of `lines` it has acknowledged.
+    /// Starts, sends until the process dies, and gives how many of `lines` it has acknowledged, and whether it died
+    /// before the test had killed it.
     private func crash(
         _ death: Death, _ folder: TemporaryFolder, lines: ArraySlice<String>, round: Int
-    ) throws -> Int {
-        var environment: [String: String] = [:]
-        if case .point(let point) = death { environment["KYMO_CRASH_POINT"] = point }
-        let process = try start(folder, environment: environment)
+    ) throws -> (acknowledged: Int, isItsOwn: Bool) {
+        let process = try start(folder, environment: death.environment)
         _ = try? process.addresses()
         // It may be dead before anybody could connect.
         guard let client = try? AckClient(folder.file("k.sock")) else {
-            _ = try process.wait()
-            return 0
+            #expect(try process.wait() == .signal(SIGKILL), "round \(round): \(process.errorText)")
+            return (0, true)
         }
-        let clock = ContinuousClock()
-        let end =
-            clock.now
-            + .milliseconds(
-                { if case .moment(let milliseconds) = death { milliseconds } else { 3_000 } }())
         // A part in each round, so that there is something left for the next.
-        let share = Array(lines.prefix(max(lines.count / 12, 60)))
+        let sent = send(Array(lines.prefix(250)), to: client, milliseconds: death.limit)
+        // A process that ends closes the connection.
+        let isItsOwn = !client.isOpen
+        process.signal(SIGKILL)
+        #expect(try process.wait() == .signal(SIGKILL), "round \(round): \(process.errorText)")
+        client.receive()
+        #expect(client.acknowledged <= sent)
+        return (client.acknowledged, isItsOwn)
+    }
+
+    /// Sends `lines` in small parts until the connection or the time ends; gives how many went out.
+    private func send(_ lines: [String], to client: AckClient, milliseconds: Int) -> Int {
+        let clock = ContinuousClock()
+        let end = clock.now + .milliseconds(milliseconds)
         var sent = 0
         while client.isOpen, clock.now < end {
-            if sent < share.count {
-                let next = min(sent + 7, share.count)
-                client.send(Readings.ndjson(Array(share[sent..<next])))
+            if sent < lines.count {
+                let next = min(sent + 7, lines.count)
+                client.send(Readings.ndjson(Array(lines[sent..<next])))
                 sent = next
             }
             client.receive()
             usleep(1_000)
         }
-        process.signal(SIGKILL)
-        #expect(try process.wait() == .signal(SIGKILL), "round \(round): \(process.errorText)")
-        client.receive()
-        #expect(client.acknowledged <= sent)
-        return client.acknowledged
+        return sent
     }
 
     private func finish(_ folder: TemporaryFolder, lines: ArraySlice<String>) throws {

@@ -98,24 +98,52 @@ import Testing
     }
 
     /// What a server refused goes back to the outbox, byte by byte.
-    @Test(arguments: [false, true])
-    func entries(isRunning: Bool) throws {
+    @Test func entries() throws {
         let run = StoredRun()
         try run.run(Readings.heartRates(5))
-        try run.change(
-            """
-            INSERT INTO dead (at, kind, reason, source, detail, codec, key_id, checksum, body)
-            SELECT 1, 'entry', 'invalidValue', 'fhir', 'Observation/1: 422', codec, key_id, checksum, body FROM window
-            """)
-        let instance = isRunning ? try Kymo.start(Self.arguments(run)) : nil
-        _ = try instance?.addresses()
+        try run.change(StoredRun.refusedEntry)
         let number = try run.json("dead", "list", "--format", "ndjson")["number"]?.integer ?? 0
         let replay = try Kymo.run(["dead", "replay", "\(number)", "--data", run.data])
         #expect(replay.end == .exit(0) && replay.error.contains("0 payloads and 1 entries"), "\(replay.error)")
-        _ = try instance?.terminate()
         #expect(try run.json("status", "--format", "json")["store"]?["outboxRows"]?.integer == 1)
         #expect(try run.value("SELECT outbox.body = dead.body FROM outbox, dead") == 1)
         #expect(try run.command("dead", "list").lines.count == 1)
+    }
+
+    /// An instance that writes files only has nobody to send an entry to, and must not take it for delivered.
+    @Test func entriesWithoutAServer() throws {
+        let run = StoredRun()
+        try run.run(Readings.heartRates(5))
+        try run.change(StoredRun.refusedEntry)
+        let instance = try Kymo.start(Self.arguments(run))
+        _ = try instance.addresses()
+        try Waiting.until("the instance to answer") { try run.command("status").text.contains("used by process") }
+        let replay = try Kymo.run(["dead", "replay", "--all", "--data", run.data])
+        #expect(replay.end != .exit(0) && replay.error.contains("no FHIR server"), "\(replay.error)")
+        #expect(try run.command("dead", "list").lines.count == 2)
+        #expect(try instance.terminate().end == .exit(0))
+    }
+
+    /// A newer version on the server, or on its way there, is not replaced by what was refused before.
+    @Test(arguments: ["receipt", "outbox"])
+    func supersededEntries(by place: String) throws {
+        let run = StoredRun()
+        try run.run(Readings.heartRates(5))
+        try run.change(StoredRun.refusedEntry)
+        let newer =
+            place == "receipt"
+            ? """
+            INSERT INTO receipt (sink, outbox, resource, status, location, version, attempts, at)
+            VALUES ('server', 8, 'Observation/1', 200, '', '', 1, 1)
+            """
+            : """
+            INSERT INTO outbox (number, created, size, codec, key_id, checksum, body)
+            SELECT 8, 1, 1, codec, key_id, checksum, body FROM dead
+            """
+        try run.change(newer)
+        let replay = try Kymo.run(["dead", "replay", "--all", "--data", run.data])
+        #expect(replay.end != .exit(0) && replay.error.contains("newer version"), "\(replay.error)")
+        #expect(try run.command("dead", "list").lines.count == 2)
     }
 
     /// A page that another program has written looks as if the disk had changed it: the store is repaired, says so, and
@@ -131,7 +159,7 @@ import Testing
             """)
         let number = try run.json("dead", "list", "--format", "ndjson")["number"]?.integer ?? 0
         let replay = try Kymo.run(["dead", "replay", "\(number)", "--data", run.data])
-        #expect(replay.end != .exit(0) && replay.error.contains("no longer in"), "\(replay.error)")
+        #expect(replay.end != .exit(0) && replay.error.contains("no longer in the store"), "\(replay.error)")
         #expect(replay.error.contains("repaired"), "\(replay.error)")
         #expect(try run.json("status", "--format", "json")["store"]?["windows"]?.integer == 1)
     }

@@ -28,6 +28,12 @@ struct StoredRun {
         try JSONTree(parsing: try Kymo.run(arguments + ["--data", data]).output)
     }
 
+    /// Adds a letter with an entry of row 7: `{"identifier":[{"value":"1"}]}`, with its CRC-32C.
+    static let refusedEntry = """
+        INSERT INTO dead (at, kind, reason, source, detail, resource, outbox, codec, key_id, checksum, body)
+        VALUES (1, 'entry', 'serverRefused', 'server', 'Observation/1: 422', 'Observation/1', 7, 0, 0, 481703251, X'7B226964656E746966696572223A5B7B2276616C7565223A2231227D5D7D')
+        """
+
     /// Changes the database as a forger would who knows its format: the pages keep their checksums.
     func change(_ sql: String) throws {
         guard kymo_pages_register() == 0 else { throw WaitError(description: "no checksums of pages") }

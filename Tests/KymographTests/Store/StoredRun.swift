@@ -17,7 +17,7 @@ struct StoredRun: ~Copyable {
         let store = try Store(path: path)
         // Before anything that cannot be copied: an initialiser that fails could not take it back.
         let outbox = try StoredOutbox(store, sink: "output")
-        store.begin(sinks: ["output"])
+        try store.begin(sinks: ["output"])
         store.begin(shards: 1)
         (self.store, self.outbox) = (store, outbox)
         commit = StoreCommit(store, MappingExchange(set))

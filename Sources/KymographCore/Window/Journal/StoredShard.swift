@@ -97,10 +97,7 @@ public struct StoredShard: ~Copyable {
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
     /// rings were empty.
-    public mutating func step(now: Instant) -> Int {
-        let taken = shard.step(now: now)
-        return taken
-    }
+    public mutating func step(now: Instant) -> Int { shard.step(now: now) }
 
     /// Closes windows of quiet series, ends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
     public mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
