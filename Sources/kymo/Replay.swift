@@ -26,7 +26,9 @@ struct Replay: ParsableCommand {
     @Option(help: ArgumentHelp("Device of recorded packets that name none.", valueName: "id"))
     var device: String?
 
+    // A negative offset begins as an option does.
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Offset of device clocks from UTC, which frames tell; default +00:00.", valueName: "±hh:mm"))
     var utcOffset: OffsetArgument?
 

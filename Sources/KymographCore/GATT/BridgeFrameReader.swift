@@ -67,7 +67,7 @@ struct BridgeFrameReader: ~Copyable {
     }
 
     private func malformed(_ token: Int) -> PacketFailure {
-        PacketFailure(reason: .malformedFrame, offset: Int(scanner.tape[token].start))
+        PacketFailure(reason: .invalidBridgeFrame, offset: Int(scanner.tape[token].start))
     }
 
     private func name(_ bytes: ByteView) throws(PacketFailure) -> BridgeFrame.Name {
@@ -131,16 +131,16 @@ struct BridgeFrameReader: ~Copyable {
             end = start + reader.index
             return frame
         } catch {
-            let reason = error.reason == .truncatedPacket ? Rejection.malformedFrame : error.reason
+            let reason = error.reason == .truncatedPacket ? Rejection.invalidBridgeFrame : error.reason
             throw PacketFailure(reason: reason, offset: start + error.offset)
         }
     }
 
     private func readBinary(_ reader: inout PacketReader) throws(PacketFailure) -> BridgeFrame {
         _ = try reader.byte()
-        guard try reader.byte() == 1 else { throw reader.failure(.malformedFrame) }
+        guard try reader.byte() == 1 else { throw reader.failure(.invalidBridgeFrame) }
         let flags = try reader.byte()
-        guard flags >> 6 == 0 else { throw reader.failure(.malformedFrame) }
+        guard flags >> 6 == 0 else { throw reader.failure(.invalidBridgeFrame) }
         let device = try reader.run(Int(try reader.byte()))
         guard device.isUTF8 else { throw reader.failure(.invalidUTF8) }
         var frame = BridgeFrame(name: try BridgeFrameReader.name(flags, &reader), value: device)

@@ -38,7 +38,8 @@ struct SessionStart {
     /// Minutes from UTC, or ``UTCOffset/none`` where the device does not know them.
     private let offsetMinutes: Int16
 
-    /// Reads Date Time, time zone in quarters of an hour, and what daylight saving adds; a checksum may follow.
+    /// Reads Date Time, time zone in quarters of an hour, and what daylight saving adds; a checksum may follow, as in
+    /// records.
     init(_ bytes: ByteView) throws(PacketFailure) {
         var reader = PacketReader(bytes)
         clock = try DeviceClock(&reader)
@@ -47,7 +48,12 @@ struct SessionStart {
         // 0, 2, 4 and 8 quarters are what the SIG names; 255 and the rest say nothing.
         let isKnown = (-48...56).contains(zone) && [0, 2, 4, 8].contains(saving)
         offsetMinutes = isKnown ? (Int16(zone) + saving) * 15 : UTCOffset.none
-        guard reader.left == 0 || reader.left == 2 else { throw reader.failure(.malformedPacket) }
+        let end = reader.index
+        if reader.left == 0 { return }
+        guard reader.left == 2 else { throw reader.failure(.malformedPacket) }
+        guard try reader.short() == CGMChecksum.of(bytes[0..<end]) else {
+            throw PacketFailure(reason: .wrongChecksum, offset: end)
+        }
     }
 
     /// The offset by which its times are told: the device's, or else the bridge's.

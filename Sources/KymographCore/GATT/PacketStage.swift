@@ -53,13 +53,13 @@ struct PacketStage: ~Copyable {
             guard form.carrier != .frame else {
                 try readFrame(bytes, from: 0, end: &end, received: received)
                 guard JSONScanner.skipSpace(bytes, end) == bytes.count else {
-                    throw PacketFailure(reason: .malformedFrame, offset: end)
+                    throw PacketFailure(reason: .invalidBridgeFrame, offset: end)
                 }
                 return Outcome(end: bytes.count)
             }
             spelled.removeAll()
             guard PacketText.appendHex(bytes.trimmed, to: &spelled) else {
-                throw PacketFailure(reason: .malformedFrame, offset: 0)
+                throw PacketFailure(reason: .invalidBridgeFrame, offset: 0)
             }
             try readPacket(spelled.view, received: received)
             return Outcome(end: bytes.count)
@@ -74,8 +74,9 @@ struct PacketStage: ~Copyable {
             let head = head(BluetoothUUID(number: characteristic.rawValue), received: received)
             try decoder.decode(characteristic, bytes, head)
         case .packet, .frame:
-            guard let layout = form.layouts.first else { return }
-            name.removeAll()
+            guard let layout = form.layouts.first else {
+                throw PacketFailure(reason: .unknownCharacteristic, offset: 0)
+            }
             try decoder.decode(layout, bytes, PacketHead(characteristic: ByteView("binary"), received: received))
         }
     }
@@ -95,7 +96,7 @@ struct PacketStage: ~Copyable {
         switch bytes[start] {
         case UInt8(ascii: "{"): frame = try readJSON(bytes, from: start, end: &end)
         case BridgeFrameReader.magic: frame = try frames.readBinary(bytes, from: start, end: &end)
-        default: throw PacketFailure(reason: .malformedFrame, offset: start)
+        default: throw PacketFailure(reason: .invalidBridgeFrame, offset: start)
         }
         try decode(frame, received: received)
     }

@@ -68,7 +68,8 @@ extension Rejection {
         case .implausibleValue: "the packet states what cannot be in nature, such as a negative concentration"
         case .controlSolution: "the meter was tested with a control solution, and nobody's glucose was measured"
         case .testMeasurement: "the device demonstrated or tested itself, and measured nobody"
-        case .malformedFrame: "the frame is not as docs/gatt.md says, or its packet is neither hexadecimal nor base64"
+        case .invalidBridgeFrame:
+            "the frame is not as docs/gatt.md says, or its packet is neither hexadecimal nor base64"
         case .unknownCharacteristic: "neither kymo nor a mapping of the source knows the characteristic or handle"
         default: name
         }

@@ -93,7 +93,7 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// A device demonstrates or tests itself: the result is nobody's.
     case testMeasurement = 44
     /// A bridge's frame is none, or its packet is neither hexadecimal nor base64.
-    case malformedFrame = 45
+    case invalidBridgeFrame = 45
     /// No decoder and no mapping of the source knows the characteristic.
     case unknownCharacteristic = 46
 

@@ -35,20 +35,21 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""value":"063c""#, Rejection.malformedFrame), (#""characteristic":"2A37""#, .malformedFrame),
-        (#""characteristic":"2A3","value":"063c""#, .malformedFrame),
-        (#""characteristic":"2A37","value":"063""#, .malformedFrame),
-        (#""characteristic":"2A37","value":"heart""#, .malformedFrame),
-        (#""characteristic":"2A37","value":5"#, .malformedFrame),
-        (#""characteristic":"2A37","base64":"Bjw==""#, .malformedFrame),
-        (#""characteristic":"2A37","base64":"B""#, .malformedFrame),
-        (#""characteristic":"2A37","base64":"Bj-8""#, .malformedFrame),
-        (#""handle":70000,"value":"063c""#, .malformedFrame), (#""handle":"18","value":"063c""#, .malformedFrame),
+        (#""value":"063c""#, Rejection.invalidBridgeFrame), (#""characteristic":"2A37""#, .invalidBridgeFrame),
+        (#""characteristic":"2A3","value":"063c""#, .invalidBridgeFrame),
+        (#""characteristic":"2A37","value":"063""#, .invalidBridgeFrame),
+        (#""characteristic":"2A37","value":"heart""#, .invalidBridgeFrame),
+        (#""characteristic":"2A37","value":5"#, .invalidBridgeFrame),
+        (#""characteristic":"2A37","base64":"Bjw==""#, .invalidBridgeFrame),
+        (#""characteristic":"2A37","base64":"B""#, .invalidBridgeFrame),
+        (#""characteristic":"2A37","base64":"Bj-8""#, .invalidBridgeFrame),
+        (#""handle":70000,"value":"063c""#, .invalidBridgeFrame),
+        (#""handle":"18","value":"063c""#, .invalidBridgeFrame),
         (#""handle":19,"value":"063c""#, .unknownCharacteristic),
         (#""characteristic":"2A38","value":"01""#, .unknownCharacteristic),
         (#""characteristic":"6e400003-b5a3-f393-e0a9-e50e24dcca9e","value":"01""#, .unknownCharacteristic),
         (#""characteristic":"2A37","value":"063c","time":"now""#, .invalidTimestamp),
-        (#""characteristic":"2A37","value":"063c","sequence":-1"#, .malformedFrame),
+        (#""characteristic":"2A37","value":"063c","sequence":-1"#, .invalidBridgeFrame),
         (#""characteristic":"2AA7","value":"06000c100600","session":"ea07""#, .truncatedPacket),
         (#""characteristic":"2AA7","value":"06000c100600","feature":"001000ffff01""#, .malformedPacket),
         // The bytes above 0x7F were made UTF-8: a real meter behind a bridge that sends text.
@@ -69,7 +70,7 @@ import Testing
         let long = binary(8, "d", "fb349b5f8000008000100000372a0000" + "0200063c")
         #expect(run.datagram(long).values("heartRate") == ["60"])
         let session = binary(48, "d", "a72a" + "09ea0703010700000404" + "06001000ffff" + "0000")
-        #expect(run.datagram(session).reasons == [.malformedFrame])
+        #expect(run.datagram(session).reasons == [.invalidBridgeFrame])
         let sensor = binary(48, "d", "a72a" + "09ea0703010700000404" + "05001000ffff" + "080008000c100600596f")
         #expect(run.datagram(sensor).values("time") == ["2026-03-01T07:06:00+02:00"])
     }
@@ -91,16 +92,16 @@ import Testing
     func refusedBinary(_ hex: String) throws {
         let outcome = run.packet(hex)
         #expect(outcome.readings.isEmpty && outcome.rejections.count == 1)
-        #expect([.malformedFrame, .invalidUTF8].contains(try #require(outcome.reasons.first)))
+        #expect([.invalidBridgeFrame, .invalidUTF8].contains(try #require(outcome.reasons.first)))
     }
 
     @Test func linesCarryFramesOrHexadecimal() throws {
         #expect(run.run.line(#"{"handle":18,"value":"063c"}"#).values("heartRate") == ["60"])
-        #expect(run.run.line(#"{"handle":18,"value":"063c"} x"#).reasons == [.malformedFrame])
+        #expect(run.run.line(#"{"handle":18,"value":"063c"} x"#).reasons == [.invalidBridgeFrame])
         #expect(run.run.line("  ").rejections.isEmpty)
         let bare = try PacketRun("gatt/2A37")
         #expect(bare.run.line(" 16 3c 11 04 ").values("heartRate") == ["60", nil])
-        #expect(bare.run.line("163c1").reasons == [.malformedFrame])
+        #expect(bare.run.line("163c1").reasons == [.invalidBridgeFrame])
     }
 
     /// Whatever comes, it is taken or refused with a reason, once.

@@ -55,9 +55,9 @@ import Testing
     @Test func contextsHaveTheTimeOfTheirRecord() throws {
         let run = try PacketRun("gatt")
         func frame(_ device: String, _ characteristic: String, _ value: String) -> [UInt8] {
-            Array(
-                #"{"device":"\#(device)","time":"2026-03-01T08:00:05+01:00","characteristic":"\#(characteristic)","value":"\#(value)"}"#
-                    .utf8)
+            let time = #""time":"2026-03-01T08:00:05+01:00""#
+            let packet = #""characteristic":"\#(characteristic)","value":"\#(value)""#
+            return Array(#"{"device":"\#(device)",\#(time),\#(packet)}"#.utf8)
         }
         let record = "000700ea070301070000"
         let context = "02070002"
@@ -69,6 +69,15 @@ import Testing
             outcome.values("time") == ["2026-03-01T07:00:00+01:00", nil, nil, "2026-03-01T07:00:00+01:00"])
     }
 
+    /// CRC-16/MCRF4XX, bit by bit, the lower byte first.
+    private static func checksum(_ hex: String) -> String {
+        var sum = 0xFFFF
+        for byte in PacketRun.bytes(hex) {
+            for bit in 0..<8 { sum = (sum ^ Int(byte) >> bit) & 1 == 1 ? sum >> 1 ^ 0x8408 : sum >> 1 }
+        }
+        return [sum & 255, sum >> 8].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
     @Test func sensorsCountMinutesFromTheirSession() throws {
         let run = try PacketRun("gatt")
         let records = #""device":"d","characteristic":"2AA7","value":"06000c10050006000d103c00""#
@@ -76,6 +85,11 @@ import Testing
         // 2026-03-01 07:00:00, one hour east and daylight saving.
         let session = #""session":"ea0703010700000404""#
         #expect(times(run, "\(records),\(session)") == ["2026-03-01T07:05:00+02:00", "2026-03-01T08:00:00+02:00"])
+        // The sensor's own checksum counts.
+        let checked = #""session":"ea0703010700000404\#(Self.checksum("ea0703010700000404"))""#
+        #expect(times(run, "\(records),\(checked)").first == "2026-03-01T07:05:00+02:00")
+        let spoiled = #""session":"ea07030107000004040000""#
+        #expect(run.frame("\(records),\(spoiled)").reasons == [.wrongChecksum])
         // A zone that the sensor does not know is that of the bridge.
         let unknown = #""session":"ea07030107000080ff","time":"2026-03-01T08:00:05-05:00""#
         #expect(times(run, "\(records),\(unknown)") == ["2026-03-01T07:05:00-05:00", "2026-03-01T08:00:00-05:00"])
