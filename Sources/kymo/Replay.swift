@@ -66,21 +66,21 @@ struct Replay: ParsableCommand {
     }
 
     /// What is to be sent, and the member that holds its time.
-    private func lines(of content: [UInt8]) throws -> (lines: [[UInt8]], field: String) {
+    private func lines(of content: [UInt8]) throws -> (lines: [ArraySlice<UInt8>], field: String) {
         let isSnoop = content.starts(with: SnoopCapture.magic)
         guard isSnoop || capture else {
-            return (content.split(separator: UInt8(ascii: "\n")).map(Array.init), timestampField)
+            return (content.split(separator: UInt8(ascii: "\n")), timestampField)
         }
         do throws(SnoopCapture.Failure) {
             let packets = isSnoop ? try SnoopCapture.packets(of: content) : TextCapture.packets(of: content)
             let offset = utcOffset?.minutes ?? 0
-            return (packets.map { $0.frame(device: device, offsetMinutes: offset) }, "time")
+            return (packets.map { $0.frame(device: device, offsetMinutes: offset)[...] }, "time")
         } catch {
             throw StandardError.exit("\(file): \(error.description)", code: ExitStatus.dataError)
         }
     }
 
-    private func play(_ recorded: (lines: [[UInt8]], field: String)) throws {
+    private func play(_ recorded: (lines: [ArraySlice<UInt8>], field: String)) throws {
         let lines = recorded.lines
         var sender = try ReadingSender(to: sending.destination)
         var pacer = Pacer(pace: pace)
@@ -89,9 +89,9 @@ struct Replay: ParsableCommand {
         var time = Instant.distantPast
         for (index, line) in lines.enumerated() {
             // Only recorded speed needs the times, and finding one costs more than sending the line.
-            if case .speed = pace { time = reader.time(in: line) ?? time }
+            if case .speed = pace { time = reader.time(in: Array(line)) ?? time }
             if time != .distantPast || rate != nil { try sender.wait(pacer.wait(until: time)) }
-            try (line + [UInt8(ascii: "\n")]).withByteView { view in try sender.send(view) }
+            try (Array(line) + [UInt8(ascii: "\n")]).withByteView { view in try sender.send(view) }
             progress.show(Double(index + 1) / Double(lines.count), label: "\(sender.sent) sent")
         }
         try sender.flush()
