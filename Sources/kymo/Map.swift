@@ -56,7 +56,10 @@ enum Explanation {
         var explainer = MappingExplainer(set, templates: templates)
         let storage = PaddedBytes(copying: payload)
         do throws(ScanFailure) {
+            var object: String?
             for template in try explainer.explain(storage.view, context: context, received: WallClock.now()) {
+                if let decoded = template.object, decoded != object { StandardError.write("decoded: \(decoded)\n") }
+                object = template.object
                 write(template)
             }
         } catch {

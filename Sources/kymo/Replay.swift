@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
+import Kymograph
 import KymographCore
 import KymographTestKit
 
@@ -10,13 +11,26 @@ struct Replay: ParsableCommand {
         abstract: "Send recorded readings again, at the recorded speed or another.",
         discussion: """
             The lines are sent as they are, in the order of the file. Lines without a readable time leave with the line
-            before them.
+            before them. Of a btsnoop file, and with --capture of what gatttool, bluetoothctl, btmon or nRF Connect \
+            have written, the Bluetooth packets are sent as frames of a bridge.
 
             Example: kymo replay night.ndjson --speed 60 --udp 127.0.0.1:5757
             """)
 
-    @Argument(help: "NDJSON, one reading a line.", completion: .file())
+    @Argument(help: "NDJSON, one reading a line; or a recording of Bluetooth packets.", completion: .file())
     var file: String
+
+    @Flag(help: "The file is what gatttool, bluetoothctl, btmon or nRF Connect have written.")
+    var capture = false
+
+    @Option(help: ArgumentHelp("Device of recorded packets that name none.", valueName: "id"))
+    var device: String?
+
+    // A negative offset begins as an option does.
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Offset of device clocks from UTC, which frames tell; default +00:00.", valueName: "±hh:mm"))
+    var utcOffset: OffsetArgument?
 
     @OptionGroup(title: "Destination")
     var sending: SendingOptions
@@ -41,7 +55,7 @@ struct Replay: ParsableCommand {
             throw StandardError.exit("\(file) cannot be read; name a file of NDJSON readings", code: EX_NOINPUT)
         }
         do {
-            try play([UInt8](content))
+            try play(try lines(of: [UInt8](content)))
         } catch let error as SendingError {
             throw StandardError.exit(error.description, code: EX_UNAVAILABLE)
         }
@@ -51,21 +65,51 @@ struct Replay: ParsableCommand {
         rate.map { .rate($0) } ?? speed?.pace ?? .speed(1)
     }
 
-    private func play(_ content: [UInt8]) throws {
+    /// What is to be sent, and the member that holds its time.
+    private func lines(of content: [UInt8]) throws -> (lines: [ArraySlice<UInt8>], field: String) {
+        let isSnoop = content.starts(with: SnoopCapture.magic)
+        guard isSnoop || capture else {
+            return (content.split(separator: UInt8(ascii: "\n")), timestampField)
+        }
+        do throws(SnoopCapture.Failure) {
+            let packets = isSnoop ? try SnoopCapture.packets(of: content) : TextCapture.packets(of: content)
+            let offset = utcOffset?.minutes ?? 0
+            return (packets.map { $0.frame(device: device, offsetMinutes: offset)[...] }, "time")
+        } catch {
+            throw StandardError.exit("\(file): \(error.description)", code: ExitStatus.dataError)
+        }
+    }
+
+    private func play(_ recorded: (lines: [ArraySlice<UInt8>], field: String)) throws {
+        let lines = recorded.lines
         var sender = try ReadingSender(to: sending.destination)
         var pacer = Pacer(pace: pace)
         var progress = ProgressBar()
-        let reader = TimestampReader(field: timestampField)
-        var recorded = Instant.distantPast
-        for line in content.split(separator: UInt8(ascii: "\n")) {
+        let reader = TimestampReader(field: recorded.field)
+        var time = Instant.distantPast
+        for (index, line) in lines.enumerated() {
             // Only recorded speed needs the times, and finding one costs more than sending the line.
-            if case .speed = pace { recorded = reader.time(in: Array(line)) ?? recorded }
-            if recorded != .distantPast || rate != nil { try sender.wait(pacer.wait(until: recorded)) }
+            if case .speed = pace { time = reader.time(in: Array(line)) ?? time }
+            if time != .distantPast || rate != nil { try sender.wait(pacer.wait(until: time)) }
             try (Array(line) + [UInt8(ascii: "\n")]).withByteView { view in try sender.send(view) }
-            progress.show(Double(line.endIndex) / Double(content.count), label: "\(sender.sent) sent")
+            progress.show(Double(index + 1) / Double(lines.count), label: "\(sender.sent) sent")
         }
         try sender.flush()
         progress.finish()
         try sender.report(after: pacer.elapsed)
+    }
+}
+
+/// An offset from UTC as ISO 8601 writes it.
+struct OffsetArgument: ExpressibleByArgument {
+    let minutes: Int16
+
+    init?(argument: String) {
+        let digits = argument.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+        guard let sign = argument.first, sign == "+" || sign == "-", digits.count == 2,
+            let hours = Int16(digits[0]), let rest = Int16(digits[1]), digits.allSatisfy({ $0.count == 2 }),
+            (0...14).contains(hours), (0..<60).contains(rest), hours * 60 + rest <= 840
+        else { return nil }
+        minutes = (sign == "-" ? -1 : 1) * (hours * 60 + rest)
     }
 }

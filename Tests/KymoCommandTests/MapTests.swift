@@ -38,6 +38,29 @@ import Testing
         #expect(try JSONTree(parsing: done.output) == .object([:]))
     }
 
+    /// A packet shows what it was decoded to, and each of its objects is explained.
+    @Test func explainsPackets() throws {
+        let frame = #"{"device":"d","characteristic":"2A37","time":"2026-03-01T08:00:05Z","value":"163c1104"}"#
+        let arguments = ["map", "--mapping", "heart-rate-strap", "--explain"]
+        let done = try Kymo.run(arguments, input: .bytes(Array(frame.utf8)))
+        #expect(done.end == .exit(0), "\(done.error)")
+        #expect(done.error.split(separator: "\n").filter { $0.hasPrefix("decoded: {") }.count == 2, "\(done.error)")
+        #expect(
+            done.error.contains(#""heartRate":60"#) && done.error.contains("a reading: milliseconds = 1016.6015625"))
+        #expect(try JSONTree(parsing: done.output)["measurements"]?.elements?.count == 2)
+        let cut = try Kymo.run(arguments, input: .bytes(Array(frame.replacing("163c1104", with: "16").utf8)))
+        #expect(cut.end == .exit(65) && cut.error.contains("the payload is refused: truncatedPacket at byte 1"))
+    }
+
+    /// One payload cannot be JSON and a packet, nor two kinds of packets.
+    @Test func mappingsOfDifferentPayloads() throws {
+        let both = try Kymo.run(["map", "--mapping", "reading", "--mapping", "heart-rate-strap"])
+        #expect(both.end == .exit(78), "\(both.error)")
+        #expect(both.error.contains("'reading' and 'heart-rate-strap' of one source read different payloads"))
+        let agreed = ["map", "--mapping", "binary-patch", "--mapping", "heart-rate-strap"]
+        #expect(try Kymo.run(agreed).end == .exit(65))
+    }
+
     @Test func explain() throws {
         let good = try Kymo.run(["map", "--explain"], input: .bytes(Array(Readings.heartRate(second: 0).utf8)))
         #expect(good.end == .exit(0))

@@ -53,6 +53,23 @@ VALUES = [
     ({"valueExpression": "$.v", "unit": {"from": "m m", "to": "m"}}, False),
 ]
 
+# Members of device.json besides its templates, and whether its schema must accept them.
+FIELD = {"name": "v", "offset": 0}
+DEVICE_MEMBERS = [
+    ({"payload": "gatt", "handles": {"0x0012": "2A37"}, "cgmStatusOrder": "warning-first"}, True),
+    ({"payload": "gatt/2a37"}, True),
+    ({"payload": "gatt/2A38"}, False),
+    ({"payload": "gatt", "handles": {"18": "2A37"}}, False),
+    ({"payload": "gatt", "handles": {"0x12": "heart"}}, False),
+    ({"payload": "binary", "characteristic": "6e400003-b5a3-f393-e0a9-e50e24dcca9e", "fields": [FIELD]}, True),
+    ({"payload": "binary", "length": 8, "header": "A5 5A", "fields": [{**FIELD, "bit": 7, "scale": 0.1}]}, True),
+    ({"payload": "binary", "header": "A5 5", "fields": [FIELD]}, False),
+    ({"payload": "binary", "fields": []}, False),
+    ({"payload": "binary", "fields": [{"name": "v"}]}, False),
+    ({"payload": "binary", "fields": [{**FIELD, "width": 2}]}, False),
+    ({"payload": "binary", "fields": [{**FIELD, "name": "time"}]}, False),
+]
+
 
 def device(value, kind, **members):
     """A device mapping with one value."""
@@ -162,6 +179,8 @@ def extensions():
             yield "device", device(value, kind), is_valid
     yield "device", device({"constant": 1}, "JsonPathContent", payload="json"), True
     yield "device", device({"constant": 1}, "JsonPathContent", payload="xml"), False
+    for members, is_valid in DEVICE_MEMBERS:
+        yield "device", device({"constant": 1}, "JsonPathContent", **members), is_valid
     yield "fhir", fhir(**{"from": "heartRate", "period": "1d"}), True
     yield "fhir", fhir(**{"from": 5}), False
     for value, is_valid in FHIR_VALUES:

@@ -11,11 +11,15 @@ extension ConfigurationLoader {
     ) -> (set: MappingSet?, diagnostics: [Diagnostic]) {
         var log = ConfigurationLog()
         let mappings = resolve(settings, log: &log)
-        let failed = log.all.contains { $0.severity == .error }
+        var failed = log.all.contains { $0.severity == .error }
         let loaded = MappingLoader.load(mappings, defaultPeriod: settings.window, continuing: former, stored: stored)
         for diagnostic in loaded.diagnostics { log.add(diagnostic) }
         if let set = loaded.set {
             MappingOverlap.check(settings, mappings, log: &log)
+            for mixed in MixedPayloads.check(settings, set, mappings) {
+                log.add(mixed)
+                failed = true
+            }
             for diagnostic in set.diagnostics(of: settings.output.profile, mappings) { log.add(diagnostic) }
         }
         return (failed ? nil : loaded.set, log.all)

@@ -31,7 +31,10 @@ public enum MappingSelection {
         guard diagnostics.isEmpty else { return Loaded(set: nil, diagnostics: diagnostics, files: files) }
         let mappings = files.map { named($0, compatibility: compatibility, fhirVersion: fhirVersion) }
         let result = MappingLoader.load(mappings, defaultPeriod: defaultPeriod)
-        return Loaded(set: result.set, diagnostics: result.diagnostics, files: files)
+        let mixed = result.set.flatMap { MixedPayloads.find(in: names, of: $0, mappings, source: "one source") }
+        return Loaded(
+            set: mixed == nil ? result.set : nil, diagnostics: result.diagnostics + (mixed.map { [$0] } ?? []),
+            files: files)
     }
 
     /// The mapping with the file names that messages show: a path for a folder, `mapping/file` for the catalogue.

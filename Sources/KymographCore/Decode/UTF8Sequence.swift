@@ -29,3 +29,16 @@ enum UTF8Sequence {
             && isTrail(bytes[index + 3])
     }
 }
+
+extension ByteView {
+    /// Whether the bytes are well-formed UTF-8.
+    var isUTF8: Bool {
+        var index = 0
+        while index < count {
+            let length = self[index] < 0x80 ? 1 : UTF8Sequence.length(self, at: index)
+            if length == 0 { return false }
+            index += length
+        }
+        return true
+    }
+}

@@ -14,6 +14,8 @@ struct DeviceTemplateLoader {
     private var log: DiagnosticLog
     private var program: ExpressionProgram
     private var compatibility: Compatibility
+    /// How the file's packets are to be read; nil where its payloads are JSON documents.
+    private var packetForm: PacketForm?
     /// The language of the template that is being read.
     private var language = ExpressionLanguage.jsonPath
     /// Whether its match expression may make values: any JMESPath may.
@@ -24,12 +26,12 @@ struct DeviceTemplateLoader {
     /// The file may ask for `compatibility` itself.
     static func load(
         _ root: JSONNode, compatibility: Compatibility, program: inout ExpressionProgram, log: inout DiagnosticLog
-    ) -> [DeviceTemplate] {
+    ) -> (templates: [DeviceTemplate], packetForm: PacketForm?) {
         var loader = DeviceTemplateLoader(log: log, program: program, compatibility: compatibility)
         let templates = loader.collection(root)
         log = loader.log
         program = loader.program
-        return templates
+        return (templates, loader.packetForm)
     }
 
     private init(log: DiagnosticLog, program: ExpressionProgram, compatibility: Compatibility) {
@@ -50,7 +52,7 @@ struct DeviceTemplateLoader {
             return []
         }
         compatibility = Compatibility.read(reader, log: &log) ?? compatibility
-        PayloadKind.read(reader, log: &log)
+        packetForm = PayloadReader.read(reader, log: &log)
         guard let body = reader.required("template", nil, log: &log) else { return [] }
         guard let elements = body.elements else {
             refuse(body, expected: "an array", in: "CollectionContentTemplate")

@@ -5,10 +5,26 @@ extension Mapper {
         _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) {
+        var outcome = DocumentOutcome()
+        let isArray = mapTemplates(bytes, context: context, received: received, &outcome, output: &output)
+        if isArray {
+            rejectUnmatchedElements(bytes, outcome, output: &output)
+        } else if outcome.failedTemplate >= 0 {
+            output.reject(.expressionFailed, bytes: text(documentRange, of: bytes), detail: outcome.failure)
+        } else if outcome.matches == 0 {
+            output.reject(.noTemplate, bytes: text(documentRange, of: bytes), detail: RejectionDetail())
+        }
+    }
+
+    /// Tries all templates on the scanned document; whether it is an array.
+    @inline(__always) @discardableResult
+    mutating func mapTemplates(
+        _ bytes: ByteView, context: borrowing SourceContext, received: Instant, _ outcome: inout DocumentOutcome,
+        output: inout some MeasurementOutput & ~Copyable
+    ) -> Bool {
         evaluator.begin()
         let isArray = evaluator.paths.scanner.tape[body].kind == TokenKind.array
         let isFlat = evaluator.paths.scanner.isFlatObject && evaluator.paths.scanner.root != JSONScanner.payload
-        var outcome = DocumentOutcome()
         var index = 0
         while index < templates.count {
             switch verdict(index, bytes, isFlat: isFlat) {
@@ -20,13 +36,7 @@ extension Mapper {
             }
             index += 1
         }
-        if isArray {
-            rejectUnmatchedElements(bytes, outcome, output: &output)
-        } else if outcome.failedTemplate >= 0 {
-            output.reject(.expressionFailed, bytes: text(documentRange, of: bytes), detail: outcome.failure)
-        } else if outcome.matches == 0 {
-            output.reject(.noTemplate, bytes: text(documentRange, of: bytes), detail: RejectionDetail())
-        }
+        return isArray
     }
 
     /// How far a document has come.

@@ -23,6 +23,8 @@ public struct Mapper: ~Copyable {
     var leniency: Leniency?
     /// A document that was rewritten, as it came, while it is mapped: dead letters keep that.
     var original: ByteView?
+    /// For payloads that carry packets; nil where they are JSON documents.
+    var packets: PacketStage?
     /// For matches that need a document of their own; made when the first one comes.
     var composition: MatchComposition?
     /// For ``takeNotes()``.
@@ -52,6 +54,7 @@ public struct Mapper: ~Copyable {
                     $0.match, requiredNames: $0.requiredNames, isCompatible: $0.isCompatible, in: set.program)
             })
         leniency = code.templates.contains(where: \.isCompatible) ? Leniency() : nil
+        packets = set.packetForm(of: indexes).map { PacketStage($0, needs: set.program.packetNeeds) }
         values = RawArray(code.values)
         rules = ValueRules(code.rules)
         unitExpressions = RawArray(code.units)
@@ -64,11 +67,14 @@ public struct Mapper: ~Copyable {
 
     // MARK: Payloads
 
-    /// Maps one line: exactly one JSON document. Blank lines are no readings. `bytes` must be padded.
+    /// Maps one line: exactly one JSON document, or one packet. Blank lines are no readings. `bytes` must be padded.
     public mutating func mapLine(
         _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) {
+        if packets != nil {
+            return mapPackets(bytes, isLine: true, context: context, received: received, output: &output)
+        }
         let start = JSONScanner.skipSpace(bytes, 0)
         if start == bytes.count { return }
         do throws(ScanFailure) {
@@ -83,13 +89,16 @@ public struct Mapper: ~Copyable {
         mapDocument(bytes, context: context, received: received, output: &output)
     }
 
-    /// Maps one datagram: a document, or several separated by white space (NDJSON). `bytes` must be padded.
+    /// Maps one datagram: a document, or several separated by white space (NDJSON); or packets. `bytes` must be padded.
     ///
     /// A document that is not JSON costs the rest of its line, not the lines behind it.
     public mutating func mapDatagram(
         _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) {
+        if packets != nil {
+            return mapPackets(bytes, isLine: false, context: context, received: received, output: &output)
+        }
         var index = JSONScanner.skipSpace(bytes, 0)
         while index < bytes.count {
             do throws(ScanFailure) {

@@ -32,6 +32,8 @@ public struct TemplateExplanation: Sendable {
     public var missing: [Field]
     /// The matches.
     public var matches: [Match]
+    /// The object of a packet that this is about, as JSON; nil where the payload is JSON itself.
+    public var object: String?
 }
 
 /// Says why a payload gave the readings it gave, or none. Slow and thorough; not for the path of readings.
@@ -40,6 +42,7 @@ public struct MappingExplainer: ~Copyable {
     private let templates: [Int]
     private var evaluator: ExpressionEvaluator
     private var composition: MatchComposition
+    private var packets: PacketStage?
 
     /// Explains the templates numbered `templates` of `set`.
     public init(_ set: MappingSet, templates: [Int], limits: ScanLimits = ScanLimits()) {
@@ -47,13 +50,34 @@ public struct MappingExplainer: ~Copyable {
         self.templates = templates
         evaluator = ExpressionEvaluator(set, limits: limits, payloadIsRoot: false)
         composition = MatchComposition(set, limits: limits)
+        packets = set.packetForm(of: templates).map { PacketStage($0, needs: PacketNeeds()) }
     }
 
-    /// Explains one document. `bytes` must be padded.
+    /// Explains one document, or each object of the first packet in it. `bytes` must be padded.
     ///
-    /// - Throws: ``ScanFailure`` when it is not JSON.
+    /// - Throws: ``ScanFailure`` when it is not JSON, or no packet.
     public mutating func explain(
         _ bytes: ByteView, context: SourceContext, received: Instant
+    ) throws(ScanFailure) -> [TemplateExplanation] {
+        guard packets != nil else { return try explain(document: bytes, context, received) }
+        let start = packets?.skipsSpace ?? false ? JSONScanner.skipSpace(bytes, 0) : 0
+        if let failure = packets?.read(bytes, from: start, received: received).failure {
+            throw ScanFailure(reason: failure.reason, offset: failure.offset)
+        }
+        var explanations: [TemplateExplanation] = []
+        for index in 0..<(packets?.count ?? 0) {
+            guard let object = packets?[index] else { break }
+            explanations += try explain(document: object, context, received).map { explanation in
+                var explanation = explanation
+                explanation.object = object.string
+                return explanation
+            }
+        }
+        return explanations
+    }
+
+    private mutating func explain(
+        document bytes: ByteView, _ context: SourceContext, _ received: Instant
     ) throws(ScanFailure) -> [TemplateExplanation] {
         var explanations: [TemplateExplanation] = []
         for place in templates.indices {
@@ -116,6 +140,8 @@ public struct MappingExplainer: ~Copyable {
         of templates: [Int], _ bytes: ByteView, _ context: SourceContext, _ received: Instant
     ) -> [String] {
         var mapper = Mapper(set, templates: templates)
+        // What is mapped here has been decoded.
+        mapper.packets = nil
         var output = OutcomeTexts(set: set)
         mapper.mapLine(bytes, context: context, received: received, output: &output)
         return output.texts
@@ -161,36 +187,13 @@ public struct MappingExplainer: ~Copyable {
 
     /// The names that a match expression mentions, and what the payload has for them.
     private mutating func mentioned(_ path: PathReference, _ bytes: ByteView) -> [TemplateExplanation.Field] {
-        var names: [UInt16] = []
-        collectNames(path, &names)
         var fields: [TemplateExplanation.Field] = []
-        for name in names {
+        for name in set.program.mentionedNames(of: path) {
             let token = evaluator.paths.scanner.tape.firstIndex { $0.name == name }
             let result = token.map { evaluator.text(of: $0, bytes) } ?? "not in the payload"
             fields.append(.init(name: set.program.names[Int(name)], expression: "", result: result))
         }
         return fields
-    }
-
-    private func collectNames(_ path: PathReference, _ names: inout [UInt16]) {
-        guard !path.isAbsent else { return }
-        for step in set.program.steps[Int(path.start)..<Int(path.start + path.count)] {
-            for name in set.program.names(of: step) where !names.contains(name) { names.append(name) }
-            if step.operation == .filterChildren || step.operation == .filterDescendants {
-                collectNames(predicate: Int(step.argument), &names)
-            }
-        }
-    }
-
-    private func collectNames(predicate index: Int, _ names: inout [UInt16]) {
-        let predicate = set.program.predicates[index]
-        if predicate.operation == .and || predicate.operation == .or {
-            collectNames(predicate: Int(predicate.left), &names)
-            collectNames(predicate: Int(predicate.right), &names)
-            return
-        }
-        collectNames(set.program.operands[Int(predicate.left)].path, &names)
-        if predicate.operation != .exists { collectNames(set.program.operands[Int(predicate.right)].path, &names) }
     }
 }
 

@@ -27,7 +27,8 @@ public struct MappingLoader {
     private let defaultPeriod: Int64
     private let measurementsOnly: Bool
     var diagnostics: [Diagnostic] = []
-    private var program = ExpressionProgram()
+    private(set) var program = ExpressionProgram()
+    private var packetForms: [PacketForm?] = []
     var drafts: [Draft] = []
     var templates: [MappingSet.LinkedTemplate] = []
 
@@ -72,13 +73,17 @@ public struct MappingLoader {
     private mutating func add(_ mapping: NamedMapping, _ index: Int) {
         var log = DiagnosticLog(file: mapping.device.name)
         if let root = JSONNode.parse(mapping.device.bytes, log: &log) {
-            let templates = DeviceTemplateLoader.load(
+            let loaded = DeviceTemplateLoader.load(
                 root, compatibility: mapping.compatibility, program: &program, log: &log)
-            for template in templates {
+            for template in loaded.templates {
                 addTemplate(template, mapping: index, &log)
             }
             checkMatches(index, &log)
+            if let form = loaded.packetForm { checkFields(of: loaded.templates, form, &log) }
             log.attributeToTemplates(of: root)
+            packetForms.append(loaded.packetForm)
+        } else {
+            packetForms.append(nil)
         }
         diagnostics += log.all
         guard !measurementsOnly, let fhir = mapping.fhir else { return }
@@ -173,7 +178,7 @@ public struct MappingLoader {
     private func link(_ names: [String]) -> MappingSet {
         MappingSet(
             mappings: names, types: drafts.map(type), fhirTemplates: drafts.map(\.fhir),
-            templates: templates.map(\.sortedBySlot), program: program)
+            templates: templates.map(\.sortedBySlot), packetForms: packetForms, program: program)
     }
 
     private func type(_ draft: Draft) -> MeasurementType {

@@ -60,6 +60,8 @@ public final class MappingSet: Sendable {
     /// FHIR template by type index; nil when the type has none.
     public let fhirTemplates: [FHIRTemplate?]
     let templates: [LinkedTemplate]
+    /// How the packets of each mapping are to be read; nil where payloads are JSON documents.
+    let packetForms: [PacketForm?]
     /// Compiled expressions.
     let program: PathProgram
     let jmesPathProgram: JMESPathProgram
@@ -68,9 +70,10 @@ public final class MappingSet: Sendable {
 
     init(
         mappings: [String], types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate],
-        program: ExpressionProgram
+        packetForms: [PacketForm?], program: ExpressionProgram
     ) {
         self.mappings = mappings
+        self.packetForms = packetForms
         self.types = types
         self.fhirTemplates = fhirTemplates
         self.templates = templates
@@ -87,6 +90,7 @@ public final class MappingSet: Sendable {
         _ other: MappingSet, types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate]
     ) {
         mappings = other.mappings
+        packetForms = other.packetForms
         self.types = types
         self.fhirTemplates = fhirTemplates
         self.templates = templates
@@ -100,6 +104,33 @@ public final class MappingSet: Sendable {
         names.flatMap { name in
             templates.indices.filter { mappings[templates[$0].mapping] == name }
         }
+    }
+
+    /// How the packets of a source with these templates are to be read; nil where payloads are JSON documents. Of
+    /// mappings that contradict each other, which ``payloadConflict(of:)`` tells, the first counts.
+    func packetForm(of indexes: [Int]) -> PacketForm? {
+        var used: [Int] = []
+        for index in indexes where !used.contains(templates[index].mapping) { used.append(templates[index].mapping) }
+        guard let first = used.first, let form = packetForms[first] else { return nil }
+        return used.dropFirst().reduce(form) { form, mapping in
+            packetForms[mapping].flatMap { form.joined(with: $0) } ?? form
+        }
+    }
+
+    /// Two of the mappings `names` whose payloads one source cannot have both, in the order given; nil when all agree.
+    public func payloadConflict(of names: [String]) -> (first: String, second: String)? {
+        let numbers = names.compactMap { mappings.firstIndex(of: $0) }
+        guard let first = numbers.first else { return nil }
+        var form = packetForms[first]
+        for number in numbers.dropFirst() {
+            let other = packetForms[number]
+            if form == nil, other == nil { continue }
+            guard let joined = form.flatMap({ form in other.flatMap { form.joined(with: $0) } }) else {
+                return (names[0], mappings[number])
+            }
+            form = joined
+        }
+        return nil
     }
 
     /// The mapping and type of template `index`, and its position in the mapping's device file, for messages.

@@ -35,6 +35,11 @@ public enum Finding: String, CaseIterable, Sendable {
     case unitRule = "unit-rule"
     case derivation
 
+    // Packets.
+    case packetLayout = "packet-layout"
+    case packetField = "packet-field"
+    case mixedPayloads = "mixed-payloads"
+
     // The two files against each other.
     case noFHIRTemplate = "no-fhir-template"
     case noDeviceTemplate = "no-device-template"

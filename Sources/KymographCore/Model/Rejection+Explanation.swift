@@ -68,6 +68,22 @@ extension Rejection {
         case .frameMalformed: "the bytes are no frame of the source's framing"
         case .frameChecksum: "the frame does not have the checksum that it states"
         case .frameIncomplete: "the stream ended within a frame"
+        default: packetExplanation
+        }
+    }
+
+    /// The part of ``explanation`` for packets.
+    private var packetExplanation: String {
+        switch self {
+        case .truncatedPacket: "the packet is shorter than its own flags say"
+        case .malformedPacket: "the packet contradicts itself: a size or date that cannot be, or bytes of no field"
+        case .wrongChecksum: "the packet's checksum is not that of its bytes"
+        case .implausibleValue: "the packet states what cannot be in nature, such as a negative concentration"
+        case .controlSolution: "the meter was tested with a control solution, and nobody's glucose was measured"
+        case .testMeasurement: "the device demonstrated or tested itself, and measured nobody"
+        case .invalidBridgeFrame:
+            "the frame is not as docs/gatt.md says, or its packet is neither hexadecimal nor base64"
+        case .unknownCharacteristic: "neither kymo nor a mapping of the source knows the characteristic or handle"
         default: name
         }
     }

@@ -90,6 +90,22 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case frameChecksum = 42
     /// The stream ended within a frame.
     case frameIncomplete = 43
+    /// A packet is shorter than its own flags say.
+    case truncatedPacket = 44
+    /// A packet contradicts itself: a size or date that cannot be, bytes that no field has.
+    case malformedPacket = 45
+    /// The checksum of a packet is not that of its bytes.
+    case wrongChecksum = 46
+    /// A packet states what cannot be in nature, such as a negative concentration.
+    case implausibleValue = 47
+    /// A glucose meter was tested with a control solution: the result is nobody's.
+    case controlSolution = 48
+    /// A device demonstrates or tests itself: the result is nobody's.
+    case testMeasurement = 49
+    /// A bridge's frame is none, or its packet is neither hexadecimal nor base64.
+    case invalidBridgeFrame = 50
+    /// No decoder and no mapping of the source knows the characteristic.
+    case unknownCharacteristic = 51
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }

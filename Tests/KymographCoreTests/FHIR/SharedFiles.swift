@@ -27,7 +27,7 @@ enum SharedFiles {
         return result.status == 0 ? "" : result.output
     }
 
-    private static func run(_ arguments: [String]) -> (status: Int32, output: String) {
+    static func run(_ arguments: [String]) -> (status: Int32, output: String) {
         let process = Process()
         let python = ProcessInfo.processInfo.environment["KYMO_PYTHON"] ?? "python3"
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -89,6 +89,20 @@ import Testing
         #expect(result.diagnostics.contains { $0.file == "\(name)/device.json" && $0.severity == .error })
     }
 
+    @Test func differentPayloadsOfASource() throws {
+        let mixed = "sources: [{stdin: true, mappings: [reading, thermometer]}]"
+        let result = ConfigurationLoader.checkMappings(load(mixed).settings)
+        #expect(result.set == nil)
+        #expect(
+            result.diagnostics.map(\.fullText) == [
+                "thermometer/device.json:1:1: error: the mappings 'reading' and 'thermometer' of stdin read different "
+                    + "payloads; give each a source of its own [mixed-payloads]"
+            ])
+        let apart = "sources: [{stdin: true, mappings: reading}, {unix: a, mappings: [thermometer, weight-scale]}]"
+        let sound = ConfigurationLoader.checkMappings(load(apart).settings)
+        #expect(sound.set != nil && sound.diagnostics.isEmpty)
+    }
+
     @Test func oneTypeFromTwoMappingsOfASource() {
         let (one, two, three) = (MappingFolder(), MappingFolder(), MappingFolder())
         let names = [

@@ -77,7 +77,10 @@ struct ValueExtrasReader {
     /// What `"absent": true` stands for: the special values of IEEE 11073 and of floating point, as they are written
     /// (spec/gatt-and-framings.md).
     private static let usual: [AbsentRule] =
-        [AbsentRule(text: "NaN", code: "not-a-number"), AbsentRule(text: "NRes", code: "error")]
+        [
+            AbsentRule(text: "NaN", code: "not-a-number"), AbsentRule(text: "NRes", code: "error"),
+            AbsentRule(text: "reserved", code: "error"),
+        ]
         + ["INF", "+INF", "Infinity", "+Infinity", "+INFINITY"].map {
             AbsentRule(text: $0, code: "positive-infinity")
         } + ["-INF", "-Infinity", "-INFINITY"].map { AbsentRule(text: $0, code: "negative-infinity") }

@@ -42,4 +42,32 @@ extension PathProgram {
         default: return false
         }
     }
+
+    /// The numbers of the names that `path` mentions, also in its filters, each once.
+    func mentionedNames(of path: PathReference) -> [UInt16] {
+        var names: [UInt16] = []
+        collect(path, &names)
+        return names
+    }
+
+    private func collect(_ path: PathReference, _ names: inout [UInt16]) {
+        guard !path.isAbsent else { return }
+        for step in steps[Int(path.start)..<Int(path.start + path.count)] {
+            for name in self.names(of: step) where !names.contains(name) { names.append(name) }
+            if step.operation == .filterChildren || step.operation == .filterDescendants {
+                collect(predicate: Int(step.argument), &names)
+            }
+        }
+    }
+
+    private func collect(predicate index: Int, _ names: inout [UInt16]) {
+        let predicate = predicates[index]
+        if predicate.operation == .and || predicate.operation == .or {
+            collect(predicate: Int(predicate.left), &names)
+            collect(predicate: Int(predicate.right), &names)
+            return
+        }
+        collect(operands[Int(predicate.left)].path, &names)
+        if predicate.operation != .exists { collect(operands[Int(predicate.right)].path, &names) }
+    }
 }

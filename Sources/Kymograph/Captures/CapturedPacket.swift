@@ -1,0 +1,58 @@
+public import KymographCore
+
+/// A notification or indication that a tool has recorded.
+public struct CapturedPacket: Sendable, Equatable {
+    /// How the tool names the characteristic.
+    public enum Name: Sendable, Equatable {
+        /// By the handle of its value.
+        case handle(UInt16)
+        /// By its number, as the tool writes it.
+        case uuid(String)
+    }
+
+    /// Address of the device, or nil when the tool does not tell it.
+    public var device: String?
+    /// The characteristic.
+    public var name: Name
+    /// When it was received, or nil when the tool does not tell it.
+    public var time: Instant?
+    /// The packet.
+    public var value: [UInt8]
+
+    /// Makes a packet.
+    public init(device: String? = nil, name: Name, time: Instant? = nil, value: [UInt8]) {
+        self.device = device
+        self.name = name
+        self.time = time
+        self.value = value
+    }
+
+    /// The frame of a bridge for it in JSON, without a newline (docs/gatt.md). `device` stands for a device that is
+    /// not known; times are told `offsetMinutes` ahead of UTC.
+    public func frame(device fallback: String?, offsetMinutes: Int16) -> [UInt8] {
+        var writer = ByteWriter(capacity: 256)
+        writer.append("{")
+        if let device = device ?? fallback {
+            writer.append("\"device\":\"")
+            writer.appendJSON(device)
+            writer.append("\",")
+        }
+        switch name {
+        case .handle(let handle): writer.append(Array("\"handle\":\(handle),".utf8))
+        case .uuid(let uuid): writer.append(Array("\"characteristic\":\"\(uuid)\",".utf8))
+        }
+        if let time {
+            writer.append("\"time\":\"")
+            writer.append(time, offsetMinutes: offsetMinutes)
+            writer.append("\",")
+        }
+        writer.append("\"value\":\"")
+        writer.append(value.flatMap { [CapturedPacket.digit($0 >> 4), CapturedPacket.digit($0 & 15)] })
+        writer.append("\"}")
+        return writer.view.array
+    }
+
+    private static func digit(_ nibble: UInt8) -> UInt8 {
+        nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
+    }
+}

@@ -1,0 +1,23 @@
+import KymographCore
+
+/// Finds mappings of one source that read different payloads: each payload would then have to be guessed.
+enum MixedPayloads {
+    /// What is wrong with the sources of `settings`.
+    static func check(_ settings: PipelineSettings, _ set: MappingSet, _ mappings: [NamedMapping]) -> [Diagnostic] {
+        settings.listeningSources.compactMap { source in
+            find(in: settings.mappings(of: source), of: set, mappings, source: source.configuration.kind.name)
+        }
+    }
+
+    /// What is wrong with `names`, the mappings of the source that messages call `source`.
+    static func find(
+        in names: [String], of set: MappingSet, _ mappings: [NamedMapping], source: String
+    ) -> Diagnostic? {
+        guard let conflict = set.payloadConflict(of: names) else { return nil }
+        let file = mappings.first { $0.name == conflict.second }?.device.name ?? conflict.second
+        return Diagnostic(
+            .error, file: file, position: .start,
+            message: "the mappings '\(conflict.first)' and '\(conflict.second)' of \(source) read different payloads",
+            advice: "give each a source of its own", code: Finding.mixedPayloads.rawValue)
+    }
+}

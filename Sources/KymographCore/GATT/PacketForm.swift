@@ -1,0 +1,40 @@
+/// How the packets of a source are to be read: what the mappings that it uses say together.
+struct PacketForm: Sendable, Equatable {
+    /// What one payload is.
+    enum Carrier: Sendable, Equatable {
+        /// A frame of a bridge, which names the characteristic.
+        case frame
+        /// The value of one characteristic, and nothing else.
+        case value(GATTCharacteristic)
+        /// A vendor's packet, and nothing else.
+        case packet
+    }
+
+    var carrier: Carrier
+    /// The vendor's packets that can come.
+    var layouts: [BinaryLayout] = []
+    /// The characteristics of the device's handles.
+    var handles: [UInt16: BluetoothUUID] = [:]
+    /// nil when no mapping says.
+    var statusOrder: CGMStatusOrder?
+
+    /// This form and that of another mapping of the source; nil when one payload cannot be both.
+    func joined(with other: PacketForm) -> PacketForm? {
+        guard carrier == other.carrier else { return nil }
+        if carrier == .packet { return layouts == other.layouts ? self : nil }
+        var joined = self
+        for layout in other.layouts where !layouts.contains(layout) {
+            if layouts.contains(where: { $0.characteristic == layout.characteristic }) { return nil }
+            joined.layouts.append(layout)
+        }
+        for (handle, uuid) in other.handles {
+            if let known = handles[handle], known != uuid { return nil }
+            joined.handles[handle] = uuid
+        }
+        if let order = other.statusOrder {
+            if let known = statusOrder, known != order { return nil }
+            joined.statusOrder = order
+        }
+        return joined
+    }
+}

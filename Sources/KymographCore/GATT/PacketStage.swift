@@ -1,0 +1,149 @@
+/// From the payloads of a source that carries packets to the objects that its templates match.
+struct PacketStage: ~Copyable {
+    /// What became of one packet.
+    struct Outcome {
+        /// Where it ended, and the next begins.
+        var end: Int
+        /// Why it gave no object.
+        var failure: PacketFailure?
+    }
+
+    private let form: PacketForm
+    private var decoder: PacketDecoder
+    private var frames = BridgeFrameReader()
+    /// The text of a characteristic's number.
+    private var name = ByteWriter(capacity: 64)
+    /// The bytes that a line spells.
+    private var spelled = ByteWriter(capacity: 64)
+
+    init(_ form: PacketForm, needs: PacketNeeds) {
+        self.form = form
+        decoder = PacketDecoder(needs, statusOrder: form.statusOrder ?? .statusFirst)
+    }
+
+    /// Number of objects of the packet that was read last.
+    var count: Int { decoder.document.count }
+
+    /// One of them, padded for scanning.
+    subscript(index: Int) -> ByteView { decoder.document[index] }
+
+    /// Whether blanks before a packet are none of it.
+    var skipsSpace: Bool { form.carrier == .frame }
+
+    // MARK: Packets
+
+    /// Reads the packet of `bytes` that begins at `start`. `bytes` must be padded.
+    mutating func read(_ bytes: ByteView, from start: Int, received: Instant) -> Outcome {
+        var end = bytes.count
+        do throws(PacketFailure) {
+            switch form.carrier {
+            case .frame: try readFrame(bytes, from: start, end: &end, received: received)
+            case .value, .packet: try readPacket(bytes[start..<bytes.count], received: received)
+            }
+            return Outcome(end: end)
+        } catch {
+            return Outcome(end: end, failure: error)
+        }
+    }
+
+    /// Reads the packet of a line: a frame in JSON, or bytes in hexadecimal, for a line cannot hold all bytes.
+    mutating func readLine(_ bytes: ByteView, received: Instant) -> Outcome {
+        var end = bytes.count
+        do throws(PacketFailure) {
+            guard form.carrier != .frame else {
+                try readFrame(bytes, from: 0, end: &end, received: received)
+                guard JSONScanner.skipSpace(bytes, end) == bytes.count else {
+                    throw PacketFailure(reason: .invalidBridgeFrame, offset: end)
+                }
+                return Outcome(end: bytes.count)
+            }
+            spelled.removeAll()
+            guard PacketText.appendHex(bytes.trimmed, to: &spelled) else {
+                throw PacketFailure(reason: .invalidBridgeFrame, offset: 0)
+            }
+            try readPacket(spelled.view, received: received)
+            return Outcome(end: bytes.count)
+        } catch {
+            return Outcome(end: bytes.count, failure: error)
+        }
+    }
+
+    private mutating func readPacket(_ bytes: ByteView, received: Instant) throws(PacketFailure) {
+        switch form.carrier {
+        case .value(let characteristic):
+            let head = head(BluetoothUUID(number: characteristic.rawValue), received: received)
+            try decoder.decode(characteristic, bytes, head)
+        case .packet, .frame:
+            guard let layout = form.layouts.first else {
+                throw PacketFailure(reason: .unknownCharacteristic, offset: 0)
+            }
+            try decoder.decode(layout, bytes, PacketHead(characteristic: ByteView("binary"), received: received))
+        }
+    }
+
+    private mutating func head(_ uuid: BluetoothUUID, received: Instant) -> PacketHead {
+        name.removeAll()
+        uuid.append(to: &name)
+        return PacketHead(characteristic: name.view, received: received)
+    }
+
+    // MARK: Frames
+
+    private mutating func readFrame(
+        _ bytes: ByteView, from start: Int, end: inout Int, received: Instant
+    ) throws(PacketFailure) {
+        let frame: BridgeFrame
+        switch bytes[start] {
+        case UInt8(ascii: "{"): frame = try readJSON(bytes, from: start, end: &end)
+        case BridgeFrameReader.magic: frame = try frames.readBinary(bytes, from: start, end: &end)
+        default: throw PacketFailure(reason: .invalidBridgeFrame, offset: start)
+        }
+        try decode(frame, received: received)
+    }
+
+    /// A JSON frame that is none costs the rest of its line, not the lines behind it.
+    private mutating func readJSON(
+        _ bytes: ByteView, from start: Int, end: inout Int
+    ) throws(PacketFailure) -> BridgeFrame {
+        var scanned = -1
+        do throws(PacketFailure) {
+            let frame = try frames.readJSON(bytes, from: start, end: &scanned)
+            guard scanned == bytes.count || bytes[scanned] <= 0x20 || bytes[scanned] == BridgeFrameReader.magic else {
+                throw PacketFailure(reason: .invalidJSON, offset: scanned)
+            }
+            end = scanned
+            return frame
+        } catch {
+            if scanned >= 0, error.reason != .invalidJSON {
+                end = scanned
+            } else {
+                end = max(error.offset, start)
+                while end < bytes.count, bytes[end] != 0x0A { end += 1 }
+            }
+            throw error
+        }
+    }
+
+    private mutating func decode(_ frame: BridgeFrame, received: Instant) throws(PacketFailure) {
+        var uuid: BluetoothUUID?
+        switch frame.name {
+        case .uuid(let known): uuid = known
+        case .handle(let handle): uuid = form.handles[handle]
+        }
+        guard let uuid else { throw PacketFailure(reason: .unknownCharacteristic, offset: 0) }
+        var head = head(uuid, received: frame.time?.instant ?? received)
+        head.device = frame.device
+        head.deviceIsEscaped = frame.deviceIsEscaped
+        head.offsetMinutes = frame.time?.offsetMinutes ?? UTCOffset.none
+        head.sequence = frame.sequence
+        if let session = frame.session { head.session = try SessionStart(session) }
+        head.hasChecksum = try frame.hasChecksum()
+        for index in form.layouts.indices where form.layouts[index].characteristic == uuid {
+            return try decoder.decode(form.layouts[index], frame.value, head)
+        }
+        guard let characteristic = uuid.characteristic else {
+            throw PacketFailure(reason: .unknownCharacteristic, offset: 0)
+        }
+        try decoder.decode(characteristic, frame.value, head)
+    }
+}
