@@ -165,6 +165,12 @@ struct ServerSinkTests {
         try await some.makeFaults([:])
         let second = try Kymo.run(["run", "--stdin", "--config", file])
         #expect(second.end == .exit(0) && !second.error.contains("wait in"), "\(second.error)")
+        // One of them is called otherwise from now on: its receipts stay as they are, and it gets what comes now.
+        let renamed = folder.write("other.yaml", Files.text(file).replacing("study", with: "trial"))
+        let third = try Kymo.run(["run", "--stdin", "--config", renamed])
+        #expect(third.end == .exit(0) && third.error.contains("trial: delivered 0"), "\(third.error)")
+        let verified = try Kymo.run(["ledger", "--verify", "--data", folder.file("data")])
+        #expect(verified.end == .exit(0), "\(verified.error)")
         let own = ServerSinkTests.lines.filter { $0.contains("\"watch-1\"") || $0.contains("\"watch-4\"") }
         try await check(some, own, devices: 2)
     }

@@ -15,6 +15,8 @@ extension PipelineSettings {
         public var devices: [String] = []
         /// Patterns of sources' names.
         public var sources: [String] = []
+        /// Numbers of the sources that the patterns name, of earlier runs too; none before a pipeline has looked.
+        var sourceNumbers: [Int] = []
         /// Patterns of tags.
         public var tags: [String] = []
         /// Where the values were written, by key (`to`, `types[0]`); empty for a sink made in code.
@@ -33,16 +35,13 @@ extension PipelineSettings {
             }
         }
 
-        /// What it gets. `numbers` has the ledger's number of each source of `all`.
-        func filter(_ all: [Source]) -> SinkFilter {
+        /// What it gets.
+        var filter: SinkFilter {
             var filter = SinkFilter()
             filter.types = types.map(NamePattern.init)
             filter.devices = devices.map(NamePattern.init)
             filter.tags = tags.map(NamePattern.init)
-            guard !sources.isEmpty else { return filter }
-            let patterns = sources.map(NamePattern.init)
-            filter.sources = all.filter { source in patterns.contains { $0.matches(source.name.utf8) } }
-                .map(\.ledgerNumber)
+            filter.sources = sources.isEmpty ? nil : sourceNumbers
             return filter
         }
     }
@@ -66,21 +65,38 @@ extension PipelineSettings {
         return found
     }
 
-    /// Patterns of types that no mapping of `set` has, in sentences. A reload may bring them.
-    func strayTypes(_ set: MappingSet) -> [String] {
-        sinks.flatMap { sink in
-            sink.types.filter { type in
-                let pattern = NamePattern(type)
-                return !set.types.contains { pattern.matches($0.name.utf8) }
-            }.map { type in
-                let advice = NearestName.advice(for: type, among: set.types.map(\.name), otherwise: "see kymo explain")
-                return "sink \(sink.name): no mapping has a type '\(type)'; \(advice)"
-            }
+    /// Gives each sink the numbers of the sources that its patterns name; `known` are those of all sources.
+    mutating func resolveSources(_ known: [(name: String, number: Int)]) {
+        for index in sinks.indices {
+            let patterns = sinks[index].sources.map(NamePattern.init)
+            let named = known.filter { source in patterns.contains { $0.matches(source.name.utf8) } }
+            sinks[index].sourceNumbers = named.map(\.number)
+        }
+    }
+
+    /// Patterns of types and tags that no mapping of `set` has, in sentences. A reload may bring them.
+    func strayPatterns(_ set: MappingSet) -> [String] {
+        let (types, tags) = (set.types.map(\.name), set.fhirTemplates.flatMap { $0?.tagNames ?? [] })
+        return sinks.flatMap { sink in
+            PipelineSettings.stray(sink.types, among: types, "type", sink.name)
+                + PipelineSettings.stray(sink.tags, among: tags, "tag", sink.name)
+        }
+    }
+
+    private static func stray(
+        _ patterns: [String], among names: [String], _ noun: String, _ sink: String
+    ) -> [String] {
+        patterns.filter { text in
+            let pattern = NamePattern(text)
+            return !names.contains { pattern.matches($0.utf8) }
+        }.map { text in
+            let advice = NearestName.advice(for: text, among: names, otherwise: "look into the mappings")
+            return "sink \(sink): no mapping has a \(noun) '\(text)'; \(advice)"
         }
     }
 
     /// Which sinks get what; nil when all get everything.
     func router(_ set: MappingSet) -> BundleRouter? {
-        BundleRouter(outgoingSinks.map { $0.filter(sources) }, types: set.types, templates: set.fhirTemplates)
+        BundleRouter(outgoingSinks.map(\.filter), types: set.types, templates: set.fhirTemplates)
     }
 }

@@ -11,7 +11,15 @@ enum SinkCheck {
                 advice: "keep at most \(BundleRoute.mostSinks), or run another kymo for the others")
         }
         var names: Set<String> = []
+        var places: [PipelineSettings.Destination] = [.nowhere]
         for sink in settings.sinks {
+            if places.contains(sink.destination), sink.destination != .nowhere {
+                log.add(.error, sink.origin, "two sinks write to one place", advice: "make one of them")
+            }
+            places.append(sink.destination)
+            if sink.name.unicodeScalars.contains(where: { $0.value < 0x20 }) {
+                log.add(.error, sink.origin, "the name has a control character", advice: "write letters and digits")
+            }
             checkEffect(sink, log: &log)
             checkSources(sink, settings.listeningSources, log: &log)
             if !names.insert(sink.name).inserted {

@@ -105,7 +105,7 @@ public struct LedgerVerification: Sendable {
             db,
             sql: """
                 SELECT count(*) FROM receipt LEFT JOIN sink ON sink.name = receipt.sink
-                WHERE sink.through IS NULL OR receipt.outbox > sink.through
+                WHERE coalesce(receipt.outbox > sink.through, receipt.sink NOT IN (SELECT name FROM former_sink))
                 """)
         if let early, early > 0 { differences.append("\(early) receipts are of bundles that no sink has settled") }
         let unknown = try Int.fetchOne(

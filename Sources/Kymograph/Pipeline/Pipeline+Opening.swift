@@ -27,8 +27,11 @@ extension Pipeline {
             throw PipelineError(error)
         }
         for index in settings.sources.indices { settings.sources[index].ledgerNumber = numbers[index] }
-        let filters = settings.outgoingSinks.map { $0.filter(settings.sources) }
-        guard filters.contains(where: { $0.sources.contains(ReadingSource.other) }) else { return settings }
+        let present = zip(settings.sources, numbers).map { (name: $0.name, number: $1) }
+        settings.resolveSources((store?.namedSources ?? []) + present)
+        guard settings.sinks.contains(where: { $0.sourceNumbers.contains(ReadingSource.other) }) else {
+            return settings
+        }
         throw PipelineError(
             message: "a sink is to get the readings of one source, and that is beyond the \(ReadingSource.other - 1) "
                 + "that windows can tell apart: use another data directory, or fewer sources",

@@ -53,7 +53,7 @@ public final class Pipeline: Sendable {
         let settings = try Pipeline.numbered(settings, store)
         self.settings = settings
         self.set = set
-        for note in settings.strayTypes(set) { notes(note) }
+        for note in settings.strayPatterns(set) { notes(note) }
         mappings = MappingExchange(set)
         ledger = PipelineLedger(sources: settings.sources.count)
         do throws(SourceError) { control = try PipelineControl(notes: notes) } catch { throw PipelineError(error) }

@@ -18,8 +18,9 @@ final class DeliveryWays: Sendable {
         self.store = store
         self.control = control
         let sinks = settings.outgoingSinks
-        DeliveryWays.noteAbsent(store, sinks, control)
-        if sinks.count == 1, let only = outputs.stages.first {
+        let isDirect = sinks.count == 1 && !outputs.stages.isEmpty
+        DeliveryWays.noteAbsent(store, sinks, isDirect: isDirect, control)
+        if isDirect, let only = outputs.stages.first {
             direct = try DeliveryWays.direct(store, sinks[0], only.stage, control)
             locals = try DeliveryWays.remains(store, sinks[0], only.stage, control)
             (outboxes, servers) = ([], [])
@@ -65,11 +66,17 @@ final class DeliveryWays: Sendable {
         }
     }
 
-    /// Says what waits for sinks of earlier runs that this one does not have.
-    private static func noteAbsent(_ store: Store, _ sinks: [PipelineSettings.Sink], _ control: PipelineControl) {
+    /// Says what waits for sinks of earlier runs that this one does not have. A run with an outbox of its own does not
+    /// keep it.
+    private static func noteAbsent(
+        _ store: Store, _ sinks: [PipelineSettings.Sink], isDirect: Bool, _ control: PipelineControl
+    ) {
         for (sink, count) in store.bundlesWaiting(except: sinks.map(\.name)) {
-            control.note(
-                "\(count) bundles in \(store.directory.path) wait for \(sink), to which this run does not deliver")
+            let fate =
+                isDirect
+                ? "wait for \(sink), to which this run does not deliver"
+                : "are given up: no sink of this run is called '\(sink)', for which they were"
+            control.note("\(count) bundles in \(store.directory.path) \(fate)")
         }
     }
 

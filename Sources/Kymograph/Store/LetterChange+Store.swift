@@ -17,6 +17,15 @@ extension LetterChange {
         }
     }
 
+    /// The sinks that entries go back to.
+    func sinks(_ db: Database) throws -> [String] {
+        guard case .deliver(let numbers) = self else { return [] }
+        return try numbers.compactMap { number in
+            try String.fetchOne(
+                db, sql: "SELECT source FROM dead WHERE number = ? AND kind = 'entry'", arguments: [number])
+        }
+    }
+
     /// Why it cannot be made, in a sentence; nil when it can.
     func obstacle(_ db: Database) throws -> String? {
         switch self {

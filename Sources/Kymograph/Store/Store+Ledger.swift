@@ -21,6 +21,11 @@ extension Store {
         }
     }
 
+    /// The sources that have a number, of earlier runs too.
+    var namedSources: [(name: String, number: Int)] {
+        read { try Row.fetchAll($0, sql: "SELECT name, number FROM source").map { ($0[0], $0[1]) } } ?? []
+    }
+
     /// Counts datagrams that the kernel dropped since the last time.
     func noteKernelDrops(_ count: Int, source: Int, at now: Instant) {
         let hour = LedgerOutcome.hour(of: now)

@@ -163,16 +163,21 @@ public final class Store: ShardStore {
     }
 
     /// Says who takes bundles out. Sinks of earlier runs that are not among them get nothing any more: what they have
-    /// not taken leaves with the others.
+    /// not taken leaves with the others. New ones get what comes from here on.
     func begin(sinks: [String]) throws(StoreError) {
         usage.withLock { $0.sinks = sinks }
         let marks = Array(repeating: "?", count: sinks.count).joined(separator: ", ")
         do {
             try pool.write { db in
+                // Their receipts stay.
+                try db.execute(
+                    sql: "INSERT OR IGNORE INTO former_sink SELECT name FROM sink WHERE name NOT IN (\(marks))",
+                    arguments: StatementArguments(sinks))
                 try db.execute(
                     sql: "DELETE FROM sink WHERE name NOT IN (\(marks))", arguments: StatementArguments(sinks))
                 for sink in sinks {
-                    try db.execute(sql: "INSERT OR IGNORE INTO sink VALUES (?, 0)", arguments: [sink])
+                    try db.execute(
+                        sql: "INSERT OR IGNORE INTO sink VALUES (?, \(StoredOutbox.newest))", arguments: [sink])
                 }
             }
         } catch {

@@ -104,8 +104,9 @@ struct StoreCommit: ~Copyable {
         for letter in batch.deadLetters { try insert(letter, db) }
         try add(batch.tallies, db)
         for change in batch.letterChanges { rows += try change.apply(now, db) }
-        for settlement in batch.settlements { try settle(settlement, now, db) }
+        // Before they are settled, and leave.
         try Store.quarantine(batch.damaged, now, db)
+        for settlement in batch.settlements { try settle(settlement, now, db) }
         try trim(db)
         store.noteDropped(try retention.drop(now, db))
         return rows

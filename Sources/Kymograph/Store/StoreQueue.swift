@@ -112,10 +112,13 @@ final class StoreQueue: Sendable {
     var waitingUnits: [ShardUnit] { state.withLock { $0.batch.units } }
 
     /// What sinks have settled, ahead of what waits with it: it may make the room that everything else waits for.
-    func takeSettlements() -> [Settlement] {
+    func takeRelief() -> StoreBatch {
         state.withLock { state in
-            defer { state.batch.settlements = [] }
-            return state.batch.settlements
+            var relief = StoreBatch()
+            swap(&relief.settlements, &state.batch.settlements)
+            // What is damaged is kept before it is settled.
+            swap(&relief.damaged, &state.batch.damaged)
+            return relief
         }
     }
 

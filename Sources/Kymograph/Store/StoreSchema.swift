@@ -50,6 +50,7 @@ enum StoreSchema {
                 CREATE TABLE outbox (
                     number INTEGER PRIMARY KEY AUTOINCREMENT, created INTEGER NOT NULL, size INTEGER NOT NULL, \(body),
                     sinks TEXT);
+                CREATE TABLE former_sink (name TEXT PRIMARY KEY);
                 CREATE TABLE sink (name TEXT PRIMARY KEY, through INTEGER NOT NULL) WITHOUT ROWID;
                 CREATE TABLE receipt (
                     number INTEGER PRIMARY KEY, sink TEXT NOT NULL, outbox INTEGER NOT NULL, resource TEXT NOT NULL,

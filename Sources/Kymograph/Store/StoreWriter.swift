@@ -101,13 +101,15 @@ final class StoreWriter: Sendable {
 
     /// Commits what sinks have settled meanwhile, which makes room. False when that fails for good.
     private func settle(_ commit: inout StoreCommit, now: Instant) -> Bool {
-        var relief = StoreBatch()
-        relief.settlements = store.queue.takeSettlements()
+        let relief = store.queue.takeRelief()
         guard !relief.isEmpty else { return true }
         do throws(StoreError) {
             try commit.commit(relief, now: now)
         } catch {
-            store.queue.add { [relief] in $0.settlements = relief.settlements + $0.settlements }
+            store.queue.add { later in
+                later.settlements = relief.settlements + later.settlements
+                later.damaged.merge(relief.damaged) { $0 + $1 }
+            }
             return canWait(error)
         }
         return true

@@ -27,12 +27,17 @@ final class StoredOutbox: OutboxQueue {
     private let damaged = Mutex<Set<Int64>>([])
     private let bell: Doorbell
 
+    /// SQL of the last row that there was: a new sink begins after it.
+    static let newest = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'outbox'), 0)"
+
     /// The outbox as `sink` sees it; the name is what its progress is kept under.
     init(_ store: Store, sink: String) throws(StoreError) {
         self.store = store
         self.sink = sink
         let through = store.read { db in
-            try Int64.fetchOne(db, sql: "SELECT through FROM sink WHERE name = ?", arguments: [sink])
+            try Int64.fetchOne(
+                db, sql: "SELECT coalesce((SELECT through FROM sink WHERE name = ?), \(StoredOutbox.newest))",
+                arguments: [sink])
         }
         let settled = through.flatMap { $0 } ?? 0
         progress = Mutex(Progress(settled: settled, handedOut: settled, lookedAt: settled))

@@ -149,8 +149,10 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
             case .written(let isDue):
                 counts[source] += 1
                 routed += 1
-                // Its shard is not woken: it sleeps until the batch ends, or works.
-                if isDue { publish { _ in } }
+                if isDue {
+                    report()
+                    router.publishQuietly()
+                }
                 return nil
             case .refused(let reason): return reason
             case .full(let shard):

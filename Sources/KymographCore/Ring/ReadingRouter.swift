@@ -12,6 +12,8 @@ public struct ReadingRouter: ~Copyable {
     private var devices = SeriesTable(capacity: 256)
     private var routes = RawArray<Route>(capacity: 1_024)
     private var nextNumber: RawArray<UInt32>
+    /// Whether a shard got something that it was not woken for.
+    private var isQuiet: RawArray<Bool>
     private let maxDevices: Int
     private let maxSeries: Int
 
@@ -19,6 +21,7 @@ public struct ReadingRouter: ~Copyable {
     public init(rings: [Ring], maxDevices: Int, maxSeries: Int) {
         producers = OwnedList(count: rings.count) { RingProducer(rings[$0]) }
         nextNumber = RawArray(repeating: 0, count: rings.count)
+        isQuiet = RawArray(repeating: false, count: rings.count)
         self.maxDevices = maxDevices
         self.maxSeries = maxSeries
     }
@@ -85,9 +88,18 @@ public struct ReadingRouter: ~Copyable {
         return producers[shard].write(record, series: 0, payload: ByteView(""))
     }
 
-    /// Makes everything routed visible to the shards, and tells `wake` of each shard that got something.
+    /// Makes everything routed visible to the shards, and tells `wake` of each shard that got something since it was
+    /// last woken.
     @inline(__always)
     public mutating func publish(wake: (Int) -> Void) {
-        for shard in 0..<nextNumber.count where producers[shard].publish() { wake(shard) }
+        for shard in 0..<nextNumber.count where producers[shard].publish() || isQuiet[shard] {
+            isQuiet[shard] = false
+            wake(shard)
+        }
+    }
+
+    /// Makes everything routed visible, and wakes nobody yet: shards that work see it.
+    mutating func publishQuietly() {
+        for shard in 0..<nextNumber.count where producers[shard].publish() { isQuiet[shard] = true }
     }
 }

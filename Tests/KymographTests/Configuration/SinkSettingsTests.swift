@@ -49,6 +49,11 @@ import Testing
         ("sinks:\n- to: a\n  type: x", "3:3: error: sinks[0]: unknown key 'type'; did you mean 'types'?"),
         ("sinks:\n- to: none", "2:7: error: sinks[0].to: bundles would go nowhere"),
         ("sinks:\n- to: a\n- to: a", "3:7: error: sinks[1].to: two sinks are called 'files a'"),
+        (
+            "sinks:\n- {to: stdout, name: a}\n- {to: stdout, name: b}",
+            "3:8: error: sinks[1].to: two sinks write to one place"
+        ),
+        ("sinks:\n- to: a\n  name: \"a\\nb\"", "2:7: error: sinks[0].to: the name has a control character"),
         ("sinks:\n- to: a\n  sources: wrad", "3:12: error: sinks[0].sources: no source is called 'wrad'"),
         ("sinks:\n- to: a\n  gzip: true", "3:9: warning: sinks[0].gzip: it has no effect without a server"),
         ("sinks:\n- server: https://h/r4", "2:11: error: sinks[0].server: identity is not said"),

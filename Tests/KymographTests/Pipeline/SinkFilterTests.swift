@@ -59,7 +59,7 @@ import Testing
     private static func passes(_ delivery: Delivery, _ filter: SinkFilter) -> Bool {
         (filter.types.isEmpty || filter.types.contains { $0.matches(delivery.type.utf8) })
             && (filter.devices.isEmpty || filter.devices.contains { $0.matches(delivery.device.utf8) })
-            && (filter.sources.isEmpty || filter.sources.contains(delivery.source + 1))
+            && (filter.sources?.contains(delivery.source + 1) ?? true)
     }
 
     private static func play(

@@ -132,6 +132,7 @@ public struct BundleWriter: ~Copyable, Sendable {
 
     /// Writes the entries of the Patient and the Device of prepared `content` unless the bundle has them; gives how the
     /// Observation refers to them.
+    @inline(__always)
     mutating func requireResources(_ content: borrowing WindowContent) -> ObservationReferences {
         if encoder.isReference { return requireReferenceResources(content) }
         var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
@@ -160,6 +161,7 @@ public struct BundleWriter: ~Copyable, Sendable {
     }
 
     /// Writes how the server is to store the prepared Observation.
+    @inline(__always)
     mutating func writeRequest() {
         switch encoder.options.write {
         case .putByID:

@@ -18,7 +18,7 @@ public struct BundleRouter: Sendable {
     }
 
     /// Whether the windows of one series may go to different sinks.
-    var isDecidedByReadings: Bool { filters.contains { !$0.sources.isEmpty } }
+    var isDecidedByReadings: Bool { filters.contains { $0.sources != nil } }
 
     /// Follows newer mappings.
     mutating func adopt(types: [MeasurementType], templates: [FHIRTemplate?]) {

@@ -4,8 +4,9 @@ public struct SinkFilter: Hashable, Sendable {
     public var types: [NamePattern] = []
     /// Device identifiers.
     public var devices: [NamePattern] = []
-    /// Numbers of sources (``ReadingSource``); a window matches when any of its readings came from one of them.
-    public var sources: [Int] = []
+    /// Numbers of sources (``ReadingSource``); a window matches when any of its readings came from one of them. Nil for
+    /// all sources, empty for none.
+    public var sources: [Int]?
     /// Tags of the FHIR template: a `code`, or `system|code`.
     public var tags: [NamePattern] = []
 
@@ -13,7 +14,7 @@ public struct SinkFilter: Hashable, Sendable {
     public init() {}
 
     /// Whether it lets everything pass.
-    public var isOpen: Bool { types.isEmpty && devices.isEmpty && sources.isEmpty && tags.isEmpty }
+    public var isOpen: Bool { types.isEmpty && devices.isEmpty && sources == nil && tags.isEmpty }
 
     /// Whether windows of a series may match, as far as its readings do not decide.
     func mayMatch(type: String, tags: [String], device: [UInt8]) -> Bool {
@@ -27,7 +28,7 @@ public struct SinkFilter: Hashable, Sendable {
 
     /// Whether a reading of `content` came from one of the sources.
     func matchesSources(of content: borrowing WindowContent) -> Bool {
-        if sources.isEmpty { return true }
+        guard let sources else { return true }
         for index in 0..<content.readings.count
         where sources.contains(ReadingSource.number(content.readings[index].mark)) {
             return true
