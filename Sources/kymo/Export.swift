@@ -57,7 +57,7 @@ struct Export: ParsableCommand {
 
     /// Writes what `text` makes of each window; nil says that it is damaged.
     private func forEachWindow(_ reader: StoreReader, _ text: (ArchivedWindow) -> [UInt8]?) throws {
-        let filter = archive.filter
+        let filter = try archive.filter(reader)
         let total = try StandardError.translating { () throws(PipelineError) in try reader.count(filter).windows }
         var progress = ProgressBar()
         var done = 0

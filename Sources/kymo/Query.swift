@@ -47,8 +47,9 @@ struct Query: ParsableCommand {
     func run() throws {
         let reader = try archive.store.reader()
         if count { return try printCount(reader) }
+        let filter = try archive.filter(reader)
         let windows = try StandardError.translating { () throws(PipelineError) in
-            try reader.windows(archive.filter, after: cursor.flatMap { ArchiveCursor($0) }, limit: limit + 1)
+            try reader.windows(filter, after: cursor.flatMap { ArchiveCursor($0) }, limit: limit + 1)
         }
         let shown = Array(windows.prefix(limit))
         switch (format, readings) {
@@ -63,7 +64,8 @@ struct Query: ParsableCommand {
     }
 
     private func printCount(_ reader: StoreReader) throws {
-        let count = try StandardError.translating { () throws(PipelineError) in try reader.count(archive.filter) }
+        let filter = try archive.filter(reader)
+        let count = try StandardError.translating { () throws(PipelineError) in try reader.count(filter) }
         try StandardOutput.write(Array("{\"windows\":\(count.windows),\"readings\":\(count.readings)}\n".utf8))
     }
 

@@ -112,6 +112,10 @@ struct ArchiveOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only of this type, as the mapping names it.", valueName: "name"))
     var type: String?
 
+    @Option(
+        help: ArgumentHelp("Only types whose template in the mappings has this tag.", valueName: "code|system|code"))
+    var tag: String?
+
     @OptionGroup var span: SpanOptions
 
     @Option(help: ArgumentHelp("Only windows that were written at this time or later.", valueName: "time"))
@@ -129,16 +133,35 @@ struct ArchiveOptions: ParsableArguments {
     @Option(help: FHIRVersionOption.help)
     var fhirVersion: String?
 
-    /// The filter.
-    var filter: ArchiveFilter {
+    /// What is asked of `reader`; ends with 78 when a tag is asked for and the mappings do not fit.
+    func filter(_ reader: StoreReader) throws -> ArchiveFilter {
         var filter = span.filter
         filter.type = type
         (filter.modifiedFrom, filter.modifiedTo) = (modifiedFrom?.instant, modifiedTo?.instant)
+        if let tag { filter.types = ArchiveEncoder.types(tagged: tag, try mappings(reader).set) }
         return filter
     }
 
     /// What writes the Observations of the types in `reader`; ends with 78 when the mappings do not fit.
     func encoder(_ reader: StoreReader) throws -> ArchiveEncoder {
+        let (set, settings, former) = try mappings(reader)
+        let names = ArchiveEncoder.unwritable(set, stored: former).filter { name in
+            (type == nil || name == type)
+                && (tag.map { ArchiveEncoder.types(tagged: $0, set).contains(name) } ?? true)
+        }
+        guard names.isEmpty else {
+            throw StandardError.exit(
+                "the mappings have no template for \(names.joined(separator: ", ")): name those of 'kymo run' with "
+                    + "--mapping or --config, or ask for --readings",
+                code: ExitStatus.config)
+        }
+        return ArchiveEncoder(set: set, options: settings.output)
+    }
+
+    /// The mappings that are named, continuing the types of the store.
+    private func mappings(
+        _ reader: StoreReader
+    ) throws -> (set: MappingSet, settings: PipelineSettings, former: [FormerType]) {
         var flags: [(key: String, flag: String, value: String)] = mapping.map { ("mappings", "--mapping", $0) }
         if let fhirVersion { flags.append(("output.fhirVersion", "--fhir-version", fhirVersion)) }
         let settings = try store.settings(flags)
@@ -148,13 +171,6 @@ struct ArchiveOptions: ParsableArguments {
             Diagnostics.write(diagnostics.filter { $0.severity == .error })
             throw ExitCode(ExitStatus.config)
         }
-        let names = ArchiveEncoder.unwritable(set, stored: former).filter { type == nil || $0 == type }
-        guard names.isEmpty else {
-            throw StandardError.exit(
-                "the mappings have no template for \(names.joined(separator: ", ")): name those of 'kymo run' with "
-                    + "--mapping or --config, or ask for --readings",
-                code: ExitStatus.config)
-        }
-        return ArchiveEncoder(set: set, options: settings.output)
+        return (set, settings, former)
     }
 }

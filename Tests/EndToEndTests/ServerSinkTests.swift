@@ -168,4 +168,47 @@ struct ServerSinkTests {
         let own = ServerSinkTests.lines.filter { $0.contains("\"watch-1\"") || $0.contains("\"watch-4\"") }
         try await check(some, own, devices: 2)
     }
+
+    /// A server that takes nothing costs next to no processor time, and no memory that grows: a tenth of a second of
+    /// processor time in five seconds is 2 %.
+    @Test(arguments: ["503", "reset", "stall"])
+    func waitingForAServerCostsNothing(fault: String) async throws {
+        let server = try FHIRServer()
+        try await server.waitUntilReady()
+        let folder = TemporaryFolder()
+        let run = try Kymo.start(["run", "--unix", folder.file("a.sock")] + arguments(folder, server))
+        _ = try run.addresses()
+        try await server.makeFaults([fault: 1])
+        let client = try AckClient(folder.file("a.sock"))
+        client.send(Readings.ndjson(ServerSinkTests.lines))
+        try Waiting.until("everything to be durable") {
+            client.receive()
+            return client.acknowledged == ServerSinkTests.lines.count
+        }
+        try await Task.sleep(for: .seconds(3))
+        let (before, start) = (try ProcessUsage(of: run.pid), ContinuousClock.now)
+        try await Task.sleep(for: .seconds(5))
+        let (after, time) = (try ProcessUsage(of: run.pid), ContinuousClock.now - start)
+        let share = (after.processorSeconds - before.processorSeconds) / (Double(time.components.seconds) + 0.5)
+        #expect(share < 0.05, "\(fault): \(share) of a processor")
+        #expect(after.residentBytes < before.residentBytes + 4 << 20, "\(fault): \(before) \(after)")
+        run.signal(SIGKILL)
+        _ = try run.wait()
+    }
+}
+
+/// What the kernel says that a process uses (proc(5)).
+private struct ProcessUsage {
+    let processorSeconds: Double
+    let residentBytes: Int
+
+    init(of pid: pid_t) throws {
+        let stat = Files.text("/proc/\(pid)/stat").split(separator: ")").last.map(String.init) ?? ""
+        let fields = stat.split(separator: " ")
+        guard fields.count > 21, let user = Double(fields[11]), let system = Double(fields[12]),
+            let pages = Int(fields[21])
+        else { throw WaitError(description: "no usage of process \(pid)") }
+        processorSeconds = (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+        residentBytes = pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
 }

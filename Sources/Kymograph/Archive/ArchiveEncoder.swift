@@ -18,6 +18,13 @@ public struct ArchiveEncoder: ~Copyable {
         return former.indices.filter { former[$0].hasTemplate && templates[$0] == nil }.map { former[$0].type.name }
     }
 
+    /// Names of the types whose Observations have the tag `code` or `system|code`.
+    public static func types(tagged tag: String, _ set: MappingSet) -> Set<String> {
+        let templates = templates(set)
+        let tagged = set.types.indices.filter { templates[$0]?.tagNames.contains(tag) ?? false }
+        return Set(tagged.map { set.types[$0].name })
+    }
+
     /// The template of each type. Windows of another length than the mappings would have now are written by the same
     /// template.
     private static func templates(_ set: MappingSet) -> [FHIRTemplate?] {
@@ -57,7 +64,9 @@ public struct ArchiveEncoder: ~Copyable {
                 series: shown.series, start: shown.start, end: shown.end, status: isAmended ? .amended : .final,
                 readings: shown.readings, payloads: shown.payloads)
             var writer = ByteWriter()
-            if case .written = encoder.encode(content, into: &writer) { observations.append(writer.view.array) }
+            guard case .written = encoder.encode(content, into: &writer) else { continue }
+            // A summary is several Observations, one a line.
+            observations += writer.view.array.split(separator: 0x0A).map(Array.init)
             machine.settle(emission)
         }
         return observations

@@ -5,6 +5,8 @@ public import KymographCore
 public struct ArchiveFilter: Sendable {
     /// Name of the type, as the mapping spells it.
     public var type: String?
+    /// Names of types, one of which it must be: those of a tag.
+    public var types: Set<String>?
     /// Device.
     public var device: String?
     /// Patient.
@@ -30,8 +32,8 @@ public struct ArchiveFilter: Sendable {
             parts.append(sql)
             arguments += [value]
         }
-        if let type {
-            let numbers = types.indices.filter { types[$0].name == type }.map(String.init)
+        if type != nil || self.types != nil {
+            let numbers = types.indices.filter { isWanted(types[$0]) }.map(String.init)
             parts.append("series.type IN (\(numbers.joined(separator: ", ")))")
         }
         demand("series.device = ?", device)
@@ -45,11 +47,15 @@ public struct ArchiveFilter: Sendable {
         return (parts.joined(separator: " AND "), arguments)
     }
 
+    private func isWanted(_ candidate: MeasurementType) -> Bool {
+        (type == nil || candidate.name == type) && (types?.contains(candidate.name) ?? true)
+    }
+
     /// The start of the longest window that can have readings at ``from``: spares looking at all that came before.
     /// Nil where a window can cover all time.
     private func earliestStart(_ types: [MeasurementType]) -> Int64? {
         guard let from else { return nil }
-        let chosen = types.filter { type == nil || $0.name == type }
+        let chosen = types.filter(isWanted)
         guard !chosen.contains(where: { $0.grouping == .correlation }) else { return nil }
         return chosen.map { $0.grouping.archiveStart(around: from).nanoseconds }.min()
     }

@@ -48,6 +48,39 @@ import Testing
         #expect(try count("--modified-to", "2026-03-01T08:00:00Z") == 0)
     }
 
+    /// The tag of a type's template, with its system or without.
+    @Test func tags() throws {
+        let run = StoredRun()
+        let device = """
+            {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{
+            "typeName":"a","typeMatchExpression":"$..[?(@a)]","deviceIdExpression":"$.d","timestampExpression":"$.t",
+            "values":[{"valueName":"v","valueExpression":"$.a"}]}},{"templateType":"JsonPathContent","template":{
+            "typeName":"b","typeMatchExpression":"$..[?(@b)]","deviceIdExpression":"$.d","timestampExpression":"$.t",
+            "values":[{"valueName":"v","valueExpression":"$.b"}]}}]}
+            """
+        func template(_ type: String, _ rest: String) -> String {
+            """
+            {"templateType":"CodeValueFhir","template":{"typeName":"\(type)","codes":[{"system":"urn:x","code":"\(type)"}],
+            "value":{"valueType":"Quantity","valueName":"v","unit":"mm","code":"mm"}\(rest)}}
+            """
+        }
+        let tagged = template("a", ",\"tag\":[{\"system\":\"urn:study\",\"code\":\"research\"}]")
+        let fhir = "{\"templateType\":\"CollectionFhir\",\"template\":[\(tagged),\(template("b", ""))]}"
+        _ = run.folder.write("m/device.json", device)
+        _ = run.folder.write("m/fhir.json", fhir)
+        let mapping = ["--mapping", run.folder.file("m/")]
+        let lines = ["a", "a", "b"].enumerated().map { index, type in
+            "{\"d\":\"w\",\"t\":\"2026-03-01T08:00:0\(index)Z\",\"\(type)\":\(index)}"
+        }
+        try run.run(lines, mapping)
+        for (tag, count) in [("research", 2), ("urn:study|research", 2), ("study", 0)] {
+            let query = try Kymo.run(["query", "--data", run.data, "--tag", tag] + mapping)
+            #expect(query.end == .exit(0) && query.lines.count == count, "\(tag): \(query.text) \(query.error)")
+        }
+        let unfit = try run.command("query", "--tag", "research")
+        #expect(unfit.end == .exit(0) && unfit.lines.isEmpty, "\(unfit.error)")
+    }
+
     /// Pages have every window once, also when windows come in between them.
     @Test(arguments: [1, 4, 7])
     func pages(limit: Int) throws {

@@ -9,8 +9,8 @@ import Testing
             "a: 1\nlanes: 2",
             "1:1: error: unknown key 'a'; the keys here are window, lateness, idle, lateHold, maxFuture, "
                 + "identity, "
-                + "mappings, compatibility, watch, output, deadLetter, server, data, ephemeral, store, limits, "
-                + "lanes, shards, ringSlots, drain, sources"
+                + "mappings, framing, compatibility, watch, output, deadLetter, server, data, ephemeral, store, limits, "
+                + "lanes, shards, ringSlots, drain, sources, sinks"
         ),
         ("output:\n  fromat: bundle", "2:3: error: unknown key 'output.fromat'; did you mean 'format'?"),
         ("format: bundle", "1:1: error: unknown key 'format'; did you mean 'format' under 'output'?"),

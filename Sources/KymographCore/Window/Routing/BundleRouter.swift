@@ -50,13 +50,3 @@ public struct BundleRouter: Sendable {
         return route
     }
 }
-
-extension FHIRTemplate {
-    /// Each tag as `code`, and as `system|code` when it has a system.
-    fileprivate var tagNames: [String] {
-        members.tags.flatMap { tag -> [String] in
-            guard let code = tag.code else { return [] }
-            return [code] + (tag.system.map { ["\($0)|\(code)"] } ?? [])
-        }
-    }
-}

@@ -49,7 +49,8 @@ struct RowSlicer {
         let needed = targets.compactMap { carried[$0] }.sorted { $0.place < $1.place }
         return RowEntry(
             row: row, isTransaction: isTransaction, content: content, references: references,
-            carried: needed.map(\.resource), members: PanelMember.members(of: content, among: contents), systems: systems)
+            carried: needed.map(\.resource), members: PanelMember.members(of: content, among: contents),
+            systems: systems)
     }
 
     /// Entries for Patients and Devices that nothing in the row refers to.
