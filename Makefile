@@ -45,6 +45,7 @@ test: setup .venv/ready ## Run all tests
 	swift test --skip-build
 	.build/debug/kymo test
 	$(KYMO_PYTHON) Tests/Validation/check_schemas.py mappings
+	KYMO_BINARY=.build/debug/kymo $(KYMO_PYTHON) -B -m unittest discover -s Tests/Bridges
 
 .PHONY: torture
 torture: setup .venv/ready ## Run the long forms of the tests of crashes, damage, full disks and disorder (hours)
