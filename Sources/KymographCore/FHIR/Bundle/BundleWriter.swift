@@ -111,13 +111,9 @@ public struct BundleWriter: ~Copyable, Sendable {
         guard identities.add(scratch.view, digest: digest) else { return .repeated }
         guard encoder.isObservation(content.series.type) else { return addOther(content) }
         let references = requireResources(content)
-        openEntry()
-        output.append("{")
-        if encoder.options.bundleType == .collection { writeFullURL(digest) }
-        output.append("\"resource\":")
+        openResource(digest)
         let condensed = encoder.write(content, references: references, into: &output)
-        if encoder.options.bundleType != .collection { writeRequest() }
-        output.append("}")
+        if encoder.options.bundleType == .collection { output.append("}") } else { writeRequest(closing: "\"}}") }
         contentCount += 1
         return .added(condensedValues: condensed)
     }
@@ -153,6 +149,19 @@ public struct BundleWriter: ~Copyable, Sendable {
         }
     }
 
+    /// Opens the entry of the Observation of `digest`, up to its resource.
+    @inline(__always)
+    private mutating func openResource(_ digest: Digest256.Bytes) {
+        if output.count > 0, encoder.options.bundleType != .collection {
+            entryCount += 1
+            return output.append(",{\"resource\":")
+        }
+        openEntry()
+        output.append("{")
+        if encoder.options.bundleType == .collection { writeFullURL(digest) }
+        output.append("\"resource\":")
+    }
+
     /// Writes the `fullUrl` that references to the resource of `digest` have.
     mutating func writeFullURL(_ digest: Digest256.Bytes) {
         output.append("\"fullUrl\":\"urn:uuid:")
@@ -160,9 +169,9 @@ public struct BundleWriter: ~Copyable, Sendable {
         output.append("\",")
     }
 
-    /// Writes how the server is to store the prepared Observation.
+    /// Writes how the server is to store the prepared Observation, and `closing`.
     @inline(__always)
-    mutating func writeRequest() {
+    mutating func writeRequest(closing: StaticString = "\"}") {
         switch encoder.options.write {
         case .putByID:
             output.append(",\"request\":{\"method\":\"PUT\",\"url\":\"Observation/")
@@ -176,7 +185,7 @@ public struct BundleWriter: ~Copyable, Sendable {
             output.appendIdentifierQuery(
                 system: encoder.systems.observation.search, value: encoder.identityValue)
         }
-        output.append("\"}")
+        output.append(closing)
     }
 
     /// Writes the entry of a Patient or Device unless the bundle has it; gives the digest that its UUID is made of

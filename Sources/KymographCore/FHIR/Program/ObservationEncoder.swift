@@ -137,6 +137,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     }
 
     /// Digests the identity of a resource that is no Observation.
+    @inline(never)
     mutating func digestIdentity(
         of resource: ResourceProgram, _ content: borrowing WindowContent, _ program: TypeProgram
     ) {
@@ -152,6 +153,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     }
 
     /// Digests the identity that an Observation called `name` has, which is among the constants.
+    @inline(never)
     mutating func digestIdentity(
         _ content: borrowing WindowContent, _ program: TypeProgram, name: TableRange
     ) {
@@ -287,6 +289,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     }
 
     /// Writes the bounds of the window, which all series share.
+    @inline(__always)
     mutating func writeWindow(_ writer: inout ByteWriter) {
         writer.append("\"effectivePeriod\":{\"start\":\"")
         times.append(span.start, .dateTime, to: &writer)

@@ -17,6 +17,7 @@ extension ByteWriter {
     }
 
     /// Writes the identity of `content`; `name` is the type's name, already escaped.
+    @inline(__always)
     mutating func appendIdentity(
         _ content: borrowing WindowContent, _ program: TypeProgram, name: ByteView, times: inout TimeTexts
     ) {
