@@ -66,7 +66,7 @@ let package = Package(
         .testTarget(
             name: "KymographTests",
             dependencies: [
-                "Kymograph", "KymographTestKit", "CKymographLinux", "CZstd",
+                "Kymograph", "CommandSupport", "KymographTestKit", "CKymographLinux", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),

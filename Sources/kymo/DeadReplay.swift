@@ -51,26 +51,48 @@ struct DeadReplay: ParsableCommand {
         }
     }
 
-    /// To the sockets that the letters came from, if these take lines or datagrams.
+    /// What goes to one socket.
+    private struct Parcel {
+        var destination: ReadingDestination
+        var messages: [[UInt8]]
+    }
+
+    /// To the sockets that the letters came from, if these take lines or datagrams. Nothing is sent unless everything
+    /// can be.
     private func send(_ letters: [StoredLetter], _ directory: String) throws {
         let sources = ControlClient.ask(ControlRequest(.status), directory)?.status?.sources ?? []
         let framed = sources.filter { $0.framing != nil }.map(\.name)
-        for name in Set(letters.map(\.source)).sorted() {
+        let parcels = try Set(letters.map(\.source)).sorted().map { name in
             guard !framed.contains(name), let destination = Self.destination(name) else {
                 throw StandardError.exit(
                     "letters from \(name) cannot be sent to the running instance: stop it, and replay then",
                     code: ExitStatus.failure)
             }
-            do {
-                var sender = try ReadingSender(to: destination)
-                for letter in letters where letter.source == name {
-                    try LetterReplay.line(letter).withByteView { try sender.send($0) }
-                }
-                try sender.flush()
-            } catch let error as SendingError {
-                throw StandardError.exit(error.description, code: ExitStatus.failure)
-            }
+            let messages = try letters.filter { $0.source == name }.map { try Self.message($0, to: destination) }
+            return Parcel(destination: destination, messages: messages)
         }
+        do {
+            for parcel in parcels {
+                var sender = try ReadingSender(to: parcel.destination)
+                for message in parcel.messages { try message.withByteView { try sender.send(exactly: $0) } }
+                try sender.flush()
+            }
+        } catch let error as SendingError {
+            throw StandardError.exit(error.description, code: ExitStatus.failure)
+        }
+    }
+
+    /// Datagrams are sent as they came. What comes by a stream must be a line there.
+    private static func message(_ letter: StoredLetter, to destination: ReadingDestination) throws -> [UInt8] {
+        let bytes = letter.bytes ?? []
+        guard case .unixStream = destination else { return bytes }
+        guard let line = LetterLine.line(bytes) else {
+            throw StandardError.exit(
+                "letter \(letter.number) from \(letter.source) cannot be sent as a line: its bytes would change; "
+                    + "nothing was sent; stop the instance, and replay then, or leave it out",
+                code: ExitStatus.failure)
+        }
+        return line
     }
 
     private static func destination(_ name: String) -> ReadingDestination? {
@@ -79,6 +101,7 @@ struct DeadReplay: ParsableCommand {
         switch parts[0] {
         case "unix": return .unixStream(path: parts[1])
         case "unixgram": return .unixDatagram(path: parts[1])
+        case "seqpacket": return .unixSeqpacket(path: parts[1])
         case "udp":
             guard let kind = try? SourceKind.udp(parsing: parts[1]), case .udp(let host, let port) = kind, port > 0
             else { return nil }

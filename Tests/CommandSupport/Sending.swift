@@ -11,6 +11,7 @@ package enum Sending {
         switch parts[0] {
         case "unix": return .unixStream(path: parts[1])
         case "unixgram": return .unixDatagram(path: parts[1])
+        case "seqpacket": return .unixSeqpacket(path: parts[1])
         default:
             guard let colon = parts[1].lastIndex(of: ":"), let port = UInt16(parts[1][parts[1].index(after: colon)...])
             else { throw WaitError(description: "'\(address)' has no port") }
@@ -23,6 +24,14 @@ package enum Sending {
     package static func send(_ payloads: [[UInt8]], to address: String) throws {
         var sender = try ReadingSender(to: try destination(address))
         for payload in payloads { try payload.withByteView { try sender.send($0) } }
+        try sender.flush()
+        if sender.refused > 0 { throw WaitError(description: "\(sender.refused) were refused") }
+    }
+
+    /// Sends each of `messages` as it is, even if it ends as a line does.
+    package static func send(exactly messages: [[UInt8]], to address: String) throws {
+        var sender = try ReadingSender(to: try destination(address))
+        for message in messages { try message.withByteView { try sender.send(exactly: $0) } }
         try sender.flush()
         if sender.refused > 0 { throw WaitError(description: "\(sender.refused) were refused") }
     }

@@ -12,41 +12,65 @@ public enum LetterReplay {
         _ letters: [StoredLetter], _ settings: PipelineSettings, directory: String,
         notes: @escaping @Sendable (String) -> Void
     ) throws(PipelineError) -> Pipeline.Outcome {
-        var settings = settings
+        var replay = settings
         var files: [Int32] = []
         defer { for file in files { close(file) } }
-        let known = settings.listeningSources
-        settings.sources = []
+        replay.sources = []
         for name in Set(letters.map(\.source)).sorted() {
-            let lines = letters.filter { $0.source == name }.flatMap { line($0) }
-            let file = try open(lines, in: directory)
-            files.append(file)
-            var source = known.first { $0.name == name } ?? PipelineSettings.Source(.standardInput(descriptor: file))
-            source.configuration = SourceConfiguration(.standardInput(descriptor: file))
-            source.statedName = name
-            source.statedFraming = .lines
-            settings.sources.append(source)
-            settings.lineBytes = max(settings.lineBytes, lines.count)
+            let payloads = letters.filter { $0.source == name }.compactMap(\.bytes)
+            let known = settings.listeningSources.first { $0.name == name }
+            let lineFeed = UInt8(ascii: "\n")
+            let comesAsLines = hasLines(name, known, settings)
+            // What has a line feed did not come as a line, whatever the source's framing is now.
+            let lines = comesAsLines ? payloads.filter { !$0.contains(lineFeed) } : []
+            let others = comesAsLines ? payloads.filter { $0.contains(lineFeed) } : payloads
+            let parts: [(payloads: [[UInt8]], framing: StreamFraming)] = [(lines, .lines), (others, lengths)]
+            for part in parts where !part.payloads.isEmpty {
+                let file = try open(part.payloads.flatMap { framed($0, part.framing) }, in: directory)
+                files.append(file)
+                var source = known ?? PipelineSettings.Source(.standardInput(descriptor: file))
+                source.configuration = SourceConfiguration(.standardInput(descriptor: file))
+                source.statedName = name
+                source.statedFraming = part.framing
+                replay.sources.append(source)
+                replay.lineBytes = part.payloads.map(\.count).reduce(replay.lineBytes, max)
+            }
         }
-        let (set, diagnostics) = ConfigurationLoader.checkMappings(settings)
+        let (set, diagnostics) = ConfigurationLoader.checkMappings(replay)
         guard let set else {
             let text = diagnostics.first { $0.severity == .error }?.text ?? "the mappings have errors"
             throw PipelineError(message: text, exitCode: ExitStatus.config)
         }
-        return try Pipeline(settings, set: set, notes: notes).run(signals: nil)
+        return try Pipeline(replay, set: set, notes: notes).run(signals: nil)
     }
 
-    /// The letter as one line. Between the tokens of JSON a line feed is as good as a blank.
-    public static func line(_ letter: StoredLetter) -> [UInt8] {
-        (letter.bytes ?? []).map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 } + [0x0A]
+    /// Four bytes with the length before each payload, which can hold all bytes then.
+    private static let lengths = StreamFraming.frames(
+        Framing(.length(LengthField(.fixed(width: 4, isBigEndian: false)))))
+
+    /// Whether the payloads of a source came as lines, which a mapping of packets reads in another way than frames and
+    /// datagrams. `known` is the source in `settings`, if it is there.
+    private static func hasLines(
+        _ name: String, _ known: PipelineSettings.Source?, _ settings: PipelineSettings
+    ) -> Bool {
+        if let known { return known.configuration.kind.hasFraming && settings.framing(of: known) == .lines }
+        let isDatagrams = ["udp ", "unixgram ", "seqpacket "].contains { name.hasPrefix($0) }
+        return !isDatagrams && settings.framing == .lines
     }
 
-    /// An open file with `lines` that has no name any more.
-    private static func open(_ lines: [UInt8], in directory: String) throws(PipelineError) -> Int32 {
-        let path = "\(directory)/replay-\(getpid()).ndjson"
+    /// `payload` as a file of that framing has it.
+    private static func framed(_ payload: [UInt8], _ framing: StreamFraming) -> [UInt8] {
+        // A carriage return at the end of the payload is none of the line's end.
+        guard framing != .lines else { return payload + Array("\r\n".utf8) }
+        return (0..<4).map { UInt8(truncatingIfNeeded: payload.count >> (8 * $0)) } + payload
+    }
+
+    /// An open file with `content` that has no name any more.
+    private static func open(_ content: [UInt8], in directory: String) throws(PipelineError) -> Int32 {
+        let path = "\(directory)/replay-\(getpid())"
         guard
             FileManager.default.createFile(
-                atPath: path, contents: Data(lines), attributes: [.posixPermissions: 0o600])
+                atPath: path, contents: Data(content), attributes: [.posixPermissions: 0o600])
         else {
             throw PipelineError(message: "cannot write \(path)", exitCode: ExitStatus.cannotCreate)
         }

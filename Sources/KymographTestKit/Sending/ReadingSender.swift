@@ -9,6 +9,8 @@ public enum ReadingDestination: Sendable, Hashable {
     case unixStream(path: String)
     /// A Unix datagram socket, one reading a datagram.
     case unixDatagram(path: String)
+    /// A Unix socket of messages (SOCK_SEQPACKET), one reading a message.
+    case unixSeqpacket(path: String)
     /// Standard output, NDJSON.
     case standardOutput
 }
@@ -45,11 +47,15 @@ public struct ReadingSender: ~Copyable {
         case .unixStream(let path):
             name = "unix \(path)"
             isDatagram = false
-            socket = try SendingSocket.unix(path: path, isStream: true)
+            socket = try SendingSocket.unix(path: path, SOCK_STREAM, name: name)
         case .unixDatagram(let path):
             name = "unixgram \(path)"
             isDatagram = true
-            socket = try SendingSocket.unix(path: path, isStream: false)
+            socket = try SendingSocket.unix(path: path, SOCK_DGRAM, name: name)
+        case .unixSeqpacket(let path):
+            name = "seqpacket \(path)"
+            isDatagram = true
+            socket = try SendingSocket.unix(path: path, SOCK_SEQPACKET, name: name)
         case .standardOutput:
             name = "standard output"
             isDatagram = false
@@ -61,15 +67,21 @@ public struct ReadingSender: ~Copyable {
         if socket != STDOUT_FILENO { close(socket) }
     }
 
-    /// Sends `line`, which ends with a line end.
+    /// Sends `line`, which ends with a line end. A receiver of datagrams needs none, and does not get it.
     public mutating func send(_ line: ByteView) throws(SendingError) {
+        let hasEnd = line.count > 0 && line[line.count - 1] == UInt8(ascii: "\n")
+        try send(exactly: isDatagram && hasEnd ? line[0..<(line.count - 1)] : line)
+    }
+
+    /// Sends `bytes` as they are: a datagram, or a part of a stream.
+    public mutating func send(exactly bytes: ByteView) throws(SendingError) {
         sent += 1
         guard isDatagram else {
-            block.append(line)
+            block.append(bytes)
             if block.count >= 65_536 { try flush() }
             return
         }
-        while !SendingSocket.sendDatagram(line, to: socket) { try noteFailure(errno) }
+        while !SendingSocket.sendDatagram(bytes, to: socket) { try noteFailure(errno) }
         lastRefused = 0
     }
 

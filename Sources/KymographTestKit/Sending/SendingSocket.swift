@@ -23,9 +23,8 @@ enum SendingSocket {
         return descriptor
     }
 
-    /// A connected Unix socket.
-    static func unix(path: String, isStream: Bool) throws(SendingError) -> Int32 {
-        let name = "\(isStream ? "unix" : "unixgram") \(path)"
+    /// A connected Unix socket of a type; `name` is for messages.
+    static func unix(path: String, _ type: __socket_type, name: String) throws(SendingError) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
@@ -35,8 +34,7 @@ enum SendingSocket {
         }
         // Safe: bytes.count < size of sun_path, which is zeroed behind.
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        let kind = isStream ? SOCK_STREAM : SOCK_DGRAM
-        let descriptor = socket(AF_UNIX, Int32(kind.rawValue), 0)
+        let descriptor = socket(AF_UNIX, Int32(type.rawValue), 0)
         // Safe: the address outlives the call and its length is its own.
         let connected = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { rebound in
@@ -48,12 +46,11 @@ enum SendingSocket {
     }
 
     /// Sends one datagram, waiting for room; false with `errno` set when it failed.
-    static func sendDatagram(_ line: ByteView, to descriptor: Int32) -> Bool {
-        // Safe: the view is readable for its length. A receiver of datagrams needs no line end.
-        let bytes = unsafe line.unsafeBuffer
-        let length = line.count > 0 && line[line.count - 1] == UInt8(ascii: "\n") ? line.count - 1 : line.count
+    static func sendDatagram(_ datagram: ByteView, to descriptor: Int32) -> Bool {
+        // Safe: the view is readable for its length.
+        let bytes = unsafe datagram.unsafeBuffer
         while true {
-            let sent = unsafe Glibc.send(descriptor, bytes.baseAddress, length, Int32(MSG_NOSIGNAL))
+            let sent = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             if sent >= 0 { return true }
             if errno != EINTR { return false }
         }
