@@ -165,6 +165,13 @@ struct ServerSinkTests {
         try await some.makeFaults([:])
         let second = try Kymo.run(["run", "--stdin", "--config", file])
         #expect(second.end == .exit(0) && !second.error.contains("wait in"), "\(second.error)")
+        for (device, isShared) in [("watch-0", false), ("watch-1", true)] {
+            let ledger = try Kymo.run(
+                ["ledger", "--device", device, "--format", "json", "--data", folder.file("data")])
+            let windows = try JSONTree(parsing: ledger.output)["windows"]?.elements ?? []
+            #expect(windows.count == 20 && windows.allSatisfy { ($0["delivered"]?["study"] != nil) == isShared })
+            #expect(windows.allSatisfy { $0["delivered"]?["server \(all.base)"] == .bool(true) }, "\(ledger.text)")
+        }
         // One of them is called otherwise from now on: its receipts stay as they are, and it gets what comes now.
         let renamed = folder.write("other.yaml", Files.text(file).replacing("study", with: "trial"))
         let third = try Kymo.run(["run", "--stdin", "--config", renamed])

@@ -81,7 +81,7 @@ struct LedgerReader {
             db,
             sql: """
                 SELECT window.series, start, "end", readings, sources, merged, duplicates, conflicts, revision,
-                    modified, outbox, first, last, series.type FROM window JOIN series ON series.number = window.series
+                    modified, outbox, first, last, series.type, sinks FROM window JOIN series ON series.number = window.series
                 WHERE \(condition) ORDER BY start, window.series
                 """, arguments: arguments)
         while let row = try rows.next() { try take(row, db) }
@@ -100,7 +100,9 @@ struct LedgerReader {
         let shares = SourceShares.parse(row[4])
         for (source, count) in shares { sources[source, default: LedgerReader.others].inWindows += count }
         let outbox: Int64 = row[10]
-        let delivered = outbox == 0 ? [:] : sinks.mapValues { $0 >= outbox }
+        let names = (row[14] as String? ?? "").split(separator: "\n").map(String.init)
+        // Those that were given up have no place any more.
+        let delivered = sinks.filter { names.contains($0.key) }.mapValues { $0 >= outbox }
         for (sink, isDelivered) in delivered where !isDelivered { undelivered[sink, default: 0] += 1 }
         if outbox > 0, sinks.isEmpty { undelivered["any sink", default: 0] += 1 }
         guard listsWindows else { return }

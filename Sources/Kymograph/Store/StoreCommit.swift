@@ -91,11 +91,16 @@ struct StoreCommit: ~Copyable {
         for unit in batch.units {
             try unit.series.forEach { try insert($0, db) }
             try unit.journal.map { try insert($0, shard: unit.shard, db) }
-            for bundle in unit.bundles { rows.append(try insert(bundle, now, db)) }
-            // The Observations of the windows are in the unit's bundles, if in any.
-            let carrier = unit.bundles.isEmpty ? 0 : rows.last?.number ?? 0
+            // The Observations of the windows are in the unit's bundles of the same route, if in any.
+            var carriers: [BundleRoute: OutboxCarrier] = [:]
+            for bundle in unit.bundles {
+                let row = try insert(bundle, now, db)
+                rows.append(row)
+                let sinks = row.sinks ?? OutboxRow.stored(store.sinks)
+                carriers[bundle.route] = OutboxCarrier(row: row.number, sinks: sinks)
+            }
             for window in unit.windows {
-                try insert(window, outbox: carrier, now, db)
+                try insert(window, carriers[window.route], now, db)
                 try insert(window.rejections, db)
             }
             try insert(unit.rejections, db)
@@ -142,13 +147,15 @@ struct StoreCommit: ~Copyable {
         ])
     }
 
-    private mutating func insert(_ window: ClosedWindow, outbox: Int64, _ now: Instant, _ db: Database) throws {
+    private mutating func insert(
+        _ window: ClosedWindow, _ carrier: OutboxCarrier?, _ now: Instant, _ db: Database
+    ) throws {
         guard !window.block.isEmpty else { return try recount(window, db) }
         if !window.facts.restored.isEmpty { try recall(window, db) }
         // Blocks of windows are packed already, and small: compressing them costs more than it saves.
         let body = BodyCompressor.plain(window.block)
         if insertion == nil { insertion = try WindowInsertion.prepare(db) }
-        try insertion?.insert(window, body, outbox: outbox, now: now)
+        try insertion?.insert(window, body, carrier: carrier, now: now)
     }
 
     /// Takes back that the archive has dropped a window, if it did so while it was open: it comes again with all that

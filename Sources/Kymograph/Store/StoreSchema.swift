@@ -43,7 +43,7 @@ enum StoreSchema {
                 CREATE TABLE window (
                     number INTEGER PRIMARY KEY, start INTEGER NOT NULL, series INTEGER NOT NULL, "end" INTEGER NOT NULL,
                     first INTEGER NOT NULL, last INTEGER NOT NULL, readings INTEGER NOT NULL, sources TEXT NOT NULL,
-                    merged INTEGER NOT NULL, outbox INTEGER NOT NULL, duplicates INTEGER NOT NULL,
+                    merged INTEGER NOT NULL, outbox INTEGER NOT NULL, sinks TEXT, duplicates INTEGER NOT NULL,
                     conflicts INTEGER NOT NULL, revision INTEGER NOT NULL,
                     modified INTEGER NOT NULL, through_block INTEGER NOT NULL, through_index INTEGER NOT NULL, \(body));
                 CREATE UNIQUE INDEX window_name ON window (start, series);

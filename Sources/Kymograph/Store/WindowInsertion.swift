@@ -4,7 +4,7 @@ import GRDB
 import KymographCore
 
 /// Inserts windows by SQLite's own interface: a closing round of a thousand devices is a thousand rows, and binding
-/// their 18 values through GRDB took three times as long as SQLite itself.
+/// their 19 values through GRDB took three times as long as SQLite itself.
 @safe
 struct WindowInsertion: ~Copyable, @unchecked Sendable {
     private let statement: OpaquePointer
@@ -18,12 +18,12 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
         var prepared: OpaquePointer?
         let sql = """
             INSERT INTO window (start, series, "end", first, last, readings, sources, duplicates, conflicts, revision,
-                modified, through_block, through_index, codec, key_id, checksum, merged, outbox, body)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                modified, through_block, through_index, codec, key_id, checksum, merged, outbox, body, sinks)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (start, series) DO UPDATE SET number = (SELECT max(number) + 1 FROM window),
                 "end" = excluded."end", first = excluded.first,
                 last = excluded.last, readings = excluded.readings, sources = excluded.sources,
-                merged = merged + excluded.merged, outbox = max(outbox, excluded.outbox),
+                merged = merged + excluded.merged, outbox = max(outbox, excluded.outbox), sinks = excluded.sinks,
                 duplicates = duplicates + excluded.duplicates, conflicts = conflicts + excluded.conflicts,
                 revision = revision + 1, modified = excluded.modified, through_block = excluded.through_block,
                 through_index = excluded.through_index, codec = excluded.codec, key_id = excluded.key_id,
@@ -48,8 +48,8 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
         unsafe sqlite3_finalize(statement)
     }
 
-    /// Inserts `window`, which has a content, as it is now; its Observations left with rows up to `outbox`, 0 for none.
-    func insert(_ window: ClosedWindow, _ body: StoredBody, outbox: Int64, now: Instant) throws {
+    /// Inserts `window`, which has a content, as it is now; its Observations left with rows up to `carrier`, if any.
+    func insert(_ window: ClosedWindow, _ body: StoredBody, carrier: OutboxCarrier?, now: Instant) throws {
         let facts = window.facts
         var total: Int64 = 0
         for source in 0..<16 { total += Int64(facts.readings[source]) }
@@ -60,7 +60,7 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
         let more: [Int64] = [
             Int64(facts.duplicates), Int64(facts.conflicts), now.nanoseconds, window.through.block,
             Int64(window.through.index), Int64(body.codec.rawValue), Int64(body.key), Int64(body.checksum),
-            Int64(facts.merged), outbox,
+            Int64(facts.merged), carrier?.row ?? 0,
         ]
         bind(numbers, from: 1)
         let sources = facts.sourcesText
@@ -68,9 +68,12 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
         let code = unsafe sources.withCString { text in
             unsafe sqlite3_bind_text(statement, 7, text, -1, nil)
             bind(more, from: 8)
-            return unsafe body.bytes.withUnsafeBytes { bytes in
-                unsafe sqlite3_bind_blob64(statement, 18, bytes.baseAddress, UInt64(bytes.count), nil)
-                return unsafe sqlite3_step(statement)
+            return unsafe (carrier?.sinks ?? "").withCString { sinks in
+                if carrier != nil { unsafe sqlite3_bind_text(statement, 19, sinks, -1, nil) }
+                return unsafe body.bytes.withUnsafeBytes { bytes in
+                    unsafe sqlite3_bind_blob64(statement, 18, bytes.baseAddress, UInt64(bytes.count), nil)
+                    return unsafe sqlite3_step(statement)
+                }
             }
         }
         // Asked before anything else happens to the connection.
@@ -94,6 +97,12 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
             unsafe sqlite3_bind_int64(statement, first + Int32(place), number)
         }
     }
+}
+
+/// The row of the outbox that a window left with, and the names of the sinks that get it, each in a line.
+struct OutboxCarrier {
+    var row: Int64
+    var sinks: String
 }
 
 extension WindowFacts {

@@ -84,6 +84,8 @@ public struct ClosedWindow: Sendable {
     public var through: JournalPlace
     /// The readings; empty when the archive has them already and only the counts are new.
     public var block: [UInt8]
+    /// Who gets its Observation, in a bundle of the same unit.
+    public var route = BundleRoute.none
     /// Readings of it that are rejected all the same, since it gives no Observation.
     public var rejections: [KeptRejection] = []
 }

@@ -70,6 +70,10 @@ struct RoutedBundles: ~Copyable {
     @inline(__always)
     func losses(at place: Int) -> ObservationLosses { bundles[place].writer.losses }
 
+    /// Who gets the bundle at `place`.
+    @inline(__always)
+    func route(at place: Int) -> BundleRoute { bundles[place].route }
+
     /// Observations and other resources in the bundle at `place`.
     @inline(__always)
     func contentCount(at place: Int) -> Int { bundles[place].writer.contentCount }
