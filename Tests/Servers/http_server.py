@@ -150,7 +150,7 @@ class Handler(BaseHTTPRequestHandler):
         with lock:
             tokens.append("token-%d" % (len(tokens) + 1))
             token = tokens[-1]
-        self.json({"access_token": token, "token_type": "Bearer", "expires_in": 300})
+        self.json({"access_token": token, "token_type": "Bearer", "expires_in": 86400})
 
     def do_guarded(self, query, body):
         is_right = tokens and self.headers.get("Authorization") == "Bearer %s" % tokens[-1]
