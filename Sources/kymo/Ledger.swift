@@ -110,7 +110,9 @@ enum LedgerText {
         var text = "window \(window.start) \(window.device) \(window.type): readings \(window.readings)"
         text += " (\(counts(window.sources)))" + counts(window.merged, window.duplicate, window.conflict)
         text += ", written \(window.revision) times"
-        let sinks = window.delivered.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value ? "has it" : "waits")" }
+        let sinks =
+            window.delivered.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value ? "has it" : "waits")" }
+            + window.givenUp.map { "\($0) was ended without it" }
         if !sinks.isEmpty { text += "; " + sinks.joined(separator: ", ") }
         if !window.receipts.isEmpty { text += "; receipts \(counts(window.receipts))" }
         return text

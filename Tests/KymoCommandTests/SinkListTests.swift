@@ -132,4 +132,29 @@ import Testing
         let query = try Kymo.run(["query", "--data", folder.file("data"), "--format", "ndjson", "--limit", "5000"])
         #expect(query.text.contains("bed-0") && query.text.contains("bed-2"), "\(query.error)")
     }
+
+    /// A sink that is ended while bundles wait for it: that is said, and the ledger does not call its windows complete.
+    @Test func aSinkThatIsEndedWithoutItsBundles() throws {
+        let folder = TemporaryFolder()
+        func run(_ sinks: String, _ lines: [String]) throws -> Kymo.Finished {
+            let file = folder.write("kymo.yaml", "sinks: [{to: all}\(sinks)]")
+            return try Kymo.run(
+                ["run", "--stdin", "--config", file, "--data", folder.file("data")] + Self.window,
+                directory: folder.path, input: .bytes(Readings.ndjson(lines)))
+        }
+        func server(_ name: String) -> String {
+            ", {server: \"http://127.0.0.1:9/fhir\", identity: create, name: \(name), devices: bed-1}"
+        }
+        #expect(try run(server("study"), Self.lines).end == .exit(0))
+        let ended = try run(server("trial"), [])
+        #expect(ended.end == .exit(0) && ended.error.contains("are given up"), "\(ended.error)")
+        func ledger(_ device: String) throws -> Kymo.Finished {
+            try Kymo.run(["ledger", "--data", folder.file("data"), "--device", device])
+        }
+        let lost = try ledger("bed-1")
+        #expect(lost.end == .exit(65) && lost.text.contains("10 windows were given up for study"), "\(lost.text)")
+        #expect(lost.text.contains("files all has it, study was ended without it"), "\(lost.text)")
+        #expect(try ledger("bed-0").end == .exit(0))
+        #expect(try Kymo.run(["ledger", "--verify", "--data", folder.file("data")]).end == .exit(0))
+    }
 }

@@ -30,6 +30,8 @@ struct LedgerReader {
     private let sequenceSlots: [Int?]
     private var sequence = SequenceNumbers()
     private var undelivered: [String: Int] = [:]
+    /// Windows that no sink will get any more, by the sink that they were for.
+    private var givenUp: [String: Int] = [:]
     /// Whether windows are listed one by one.
     private var listsWindows: Bool {
         filter.device != nil || filter.patient != nil || filter.from != nil || filter.to != nil
@@ -81,7 +83,8 @@ struct LedgerReader {
             db,
             sql: """
                 SELECT window.series, start, "end", readings, sources, merged, duplicates, conflicts, revision,
-                    modified, outbox, first, last, series.type, sinks FROM window JOIN series ON series.number = window.series
+                    modified, outbox, first, last, series.type, sinks
+                FROM window JOIN series ON series.number = window.series
                 WHERE \(condition) ORDER BY start, window.series
                 """, arguments: arguments)
         while let row = try rows.next() { try take(row, db) }
@@ -101,9 +104,10 @@ struct LedgerReader {
         for (source, count) in shares { sources[source, default: LedgerReader.others].inWindows += count }
         let outbox: Int64 = row[10]
         let names = (row[14] as String? ?? "").split(separator: "\n").map(String.init)
-        // Those that were given up have no place any more.
         let delivered = sinks.filter { names.contains($0.key) }.mapValues { $0 >= outbox }
         for (sink, isDelivered) in delivered where !isDelivered { undelivered[sink, default: 0] += 1 }
+        let lost = names.filter { $0.hasPrefix(OutboxRow.givenUp) }.map { String($0.dropFirst()) }
+        for sink in lost { givenUp[sink, default: 0] += 1 }
         if outbox > 0, sinks.isEmpty { undelivered["any sink", default: 0] += 1 }
         guard listsWindows else { return }
         let isOpenEnded = row[1] as Int64 == 0 && row[11] as Int64 != 0
@@ -113,7 +117,7 @@ struct LedgerReader {
                 start: Instant(nanoseconds: isOpenEnded ? row[11] : row[1]).text,
                 end: Instant(nanoseconds: isOpenEnded ? row[12] : row[2]).text, readings: row[3],
                 sources: LedgerReader.byName(shares, sources), merged: row[5], duplicate: row[6], conflict: row[7],
-                revision: row[8], modified: Instant(nanoseconds: row[9]).text, delivered: delivered,
+                revision: row[8], modified: Instant(nanoseconds: row[9]).text, delivered: delivered, givenUp: lost,
                 receipts: try receipts(outbox, db)))
     }
 
@@ -208,6 +212,9 @@ struct LedgerReader {
         report.sequenceGaps = sequence.missing
         for (device, count) in report.sequenceGaps.sorted(by: { $0.key < $1.key }) where count > 0 {
             report.missing.append("\(device): \(count) messages are missing by their sequence numbers")
+        }
+        for (sink, count) in givenUp.sorted(by: { $0.key < $1.key }) {
+            report.missing.append("\(count) windows were given up for \(sink), which was no sink any more")
         }
         for (sink, count) in undelivered.sorted(by: { $0.key < $1.key }) {
             report.missing.append("\(count) windows are not delivered to \(sink) yet")

@@ -90,6 +90,8 @@ public struct LedgerReport: Encodable, Sendable {
         /// Whether each sink has taken its latest Observation. Empty when it gave none, and when there was one sink of
         /// files or standard output only: windows are archived when that has them.
         public var delivered: [String: Bool]
+        /// Sinks that it was for, and that were ended before they got it.
+        public var givenUp: [String]
         /// What servers answered for the bundles that it left with, by status.
         public var receipts: [String: Int]
     }

@@ -163,18 +163,14 @@ public final class Store: ShardStore {
     }
 
     /// Says who takes bundles out. Sinks of earlier runs that are not among them get nothing any more: what they have
-    /// not taken leaves with the others. New ones get what comes from here on.
+    /// not taken leaves with the others, and is given up. New ones get what comes from here on.
     func begin(sinks: [String]) throws(StoreError) {
         usage.withLock { $0.sinks = sinks }
-        let marks = Array(repeating: "?", count: sinks.count).joined(separator: ", ")
         do {
             try pool.write { db in
-                // Their receipts stay.
-                try db.execute(
-                    sql: "INSERT OR IGNORE INTO former_sink SELECT name FROM sink WHERE name NOT IN (\(marks))",
-                    arguments: StatementArguments(sinks))
-                try db.execute(
-                    sql: "DELETE FROM sink WHERE name NOT IN (\(marks))", arguments: StatementArguments(sinks))
+                for former in try String.fetchAll(db, sql: "SELECT name FROM sink") where !sinks.contains(former) {
+                    try Store.giveUp(former, db)
+                }
                 for sink in sinks {
                     try db.execute(
                         sql: "INSERT OR IGNORE INTO sink VALUES (?, \(StoredOutbox.newest))", arguments: [sink])

@@ -144,6 +144,9 @@ final class StoredOutbox: OutboxQueue {
 }
 
 extension OutboxRow {
+    /// Stands before the name of a sink that was ended before it got a window; no name has control characters.
+    static let givenUp = "\u{18}"
+
     /// Names of sinks as they are stored: each in a line of its own.
     static func stored(_ sinks: [String]) -> String { sinks.joined(separator: "\n") }
 

@@ -80,9 +80,14 @@ import Testing
         let other = try Kymo.run(["ledger", "--data", run.data, "--device", "nobody"] + span)
         #expect(other.end == .exit(65) && other.text.contains("there are no readings"))
         // As a server that has taken the first of two bundles.
-        try run.change("INSERT INTO sink VALUES ('fhir', 3); UPDATE window SET outbox = 3 + number / 2")
+        try run.change(
+            """
+            INSERT INTO sink VALUES ('fhir', 3), ('study', 0);
+            UPDATE window SET outbox = 3 + number / 2, sinks = 'fhir'
+            """)
         let behind = try Kymo.run(["ledger", "--data", run.data, "--device", "watch-1"] + span)
         #expect(behind.end == .exit(65) && behind.text.contains("1 windows are not delivered to fhir yet"))
+        #expect(!behind.text.contains("study"), "nothing was for it: \(behind.text)")
     }
 
     /// A late reading amends its window: the ledger shows one window, written twice.
