@@ -29,15 +29,15 @@ extension PacketDecoder {
         let quality = flags & 2 == 0 ? nil : try reader.magnitude()
         try checkEnd(of: record, &reader, head)
         document.begin(head, at: sessionTime(minutes, head))
-        document.member("minutes", minutes)
-        document.member("glucose", glucose)
-        document.member("unit", text: "mg/dL")
+        document.member(.minutes, minutes)
+        document.member(.glucose, glucose)
+        document.member(.unit, text: "mg/dL")
         let isStatusFirst = statusOrder == .statusFirst
-        if let status = isStatusFirst ? first : last { document.member("status", status) }
-        if let calibration { document.member("calibration", calibration) }
-        if let warning = isStatusFirst ? last : first { document.member("warning", warning) }
-        if let trend { document.member("trend", trend) }
-        if let quality { document.member("quality", quality) }
+        if let status = isStatusFirst ? first : last { document.member(.status, status) }
+        if let calibration { document.member(.calibration, calibration) }
+        if let warning = isStatusFirst ? last : first { document.member(.warning, warning) }
+        if let trend { document.member(.trend, trend) }
+        if let quality { document.member(.quality, quality) }
         document.end()
     }
 

@@ -14,19 +14,19 @@ extension PacketDecoder {
         let time = head.time(clock, minutesLater: offset ?? 0)
         records.keep(time, of: sequence, device: head.device)
         document.begin(head, at: time)
-        document.member("deviceTime", clock)
-        document.member("sequence", sequence)
-        document.member("record", record: sequence, clock)
-        if let offset { document.member("timeOffset", offset) }
+        document.member(.deviceTime, clock)
+        document.member(.sequence, sequence)
+        document.member(.record, record: sequence, clock)
+        if let offset { document.member(.timeOffset, offset) }
         if let concentration {
             // kg/L are 10^5 mg/dL, mol/L are 10^3 mmol/L.
             let isMolar = flags & 4 != 0
-            document.member("glucose", concentration.scaled(byPowers: isMolar ? 3 : 5))
-            document.member("unit", text: isMolar ? "mmol/L" : "mg/dL")
+            document.member(.glucose, concentration.scaled(byPowers: isMolar ? 3 : 5))
+            document.member(.unit, text: isMolar ? "mmol/L" : "mg/dL")
         }
         if let kind { writeSample(kind) }
         if let status { writeGlucoseStatus(status) }
-        document.flag("contextFollows", Int(flags), 4)
+        document.flag(.contextFollows, Int(flags), 4)
         document.end()
     }
 
@@ -37,59 +37,59 @@ extension PacketDecoder {
 
     private mutating func writeSample(_ kind: Int) {
         if (1...PacketDecoder.specimens.count).contains(kind & 15) {
-            document.member("specimen", text: PacketDecoder.specimens[(kind & 15) - 1])
+            document.member(.specimen, text: PacketDecoder.specimens[(kind & 15) - 1])
         } else {
-            document.member("specimen", text: "unspecified")
+            document.member(.specimen, text: "unspecified")
         }
         switch kind >> 4 {
-        case 1: document.member("sampleLocation", text: "finger")
-        case 2: document.member("sampleLocation", text: "alternate-site")
-        case 3: document.member("sampleLocation", text: "earlobe")
+        case 1: document.member(.sampleLocation, text: "finger")
+        case 2: document.member(.sampleLocation, text: "alternate-site")
+        case 3: document.member(.sampleLocation, text: "earlobe")
         default: break
         }
     }
 
     private mutating func writeGlucoseStatus(_ status: Int) {
-        document.member("status", status)
-        document.flag("batteryLow", status, 0)
-        document.flag("sensorMalfunction", status, 1)
-        document.flag("sampleInsufficient", status, 2)
-        document.flag("stripInsertionError", status, 3)
-        document.flag("stripTypeIncorrect", status, 4)
-        document.flag("resultTooHigh", status, 5)
-        document.flag("resultTooLow", status, 6)
-        document.flag("temperatureTooHigh", status, 7)
-        document.flag("temperatureTooLow", status, 8)
-        document.flag("readInterrupted", status, 9)
-        document.flag("generalFault", status, 10)
-        document.flag("timeFault", status, 11)
+        document.member(.status, status)
+        document.flag(.batteryLow, status, 0)
+        document.flag(.sensorMalfunction, status, 1)
+        document.flag(.sampleInsufficient, status, 2)
+        document.flag(.stripInsertionError, status, 3)
+        document.flag(.stripTypeIncorrect, status, 4)
+        document.flag(.resultTooHigh, status, 5)
+        document.flag(.resultTooLow, status, 6)
+        document.flag(.temperatureTooHigh, status, 7)
+        document.flag(.temperatureTooLow, status, 8)
+        document.flag(.readInterrupted, status, 9)
+        document.flag(.generalFault, status, 10)
+        document.flag(.timeFault, status, 11)
     }
 
     /// A context has no time of its own: that of the record with its sequence number, which the device sent before.
     mutating func decodeContext(_ reader: inout PacketReader, _ head: PacketHead) throws(PacketFailure) {
         let context = try GlucoseContext(&reader)
         document.begin(head, at: records.time(of: context.sequence, device: head.device))
-        document.member("sequence", context.sequence)
+        document.member(.sequence, context.sequence)
         if let carbohydrate = context.carbohydrate {
-            document.member("carbohydrateKind", carbohydrate.kind)
+            document.member(.carbohydrateKind, carbohydrate.kind)
             // kg in g.
-            document.member("carbohydrate", carbohydrate.amount.scaled(byPowers: 3))
+            document.member(.carbohydrate, carbohydrate.amount.scaled(byPowers: 3))
         }
-        if let meal = context.meal { document.member("meal", meal) }
+        if let meal = context.meal { document.member(.meal, meal) }
         if let person = context.person {
-            document.member("tester", person & 15)
-            document.member("health", person >> 4)
+            document.member(.tester, person & 15)
+            document.member(.health, person >> 4)
         }
         if let exercise = context.exercise {
-            document.member("exerciseSeconds", exercise.seconds)
-            document.member("exerciseIntensity", exercise.intensity)
+            document.member(.exerciseSeconds, exercise.seconds)
+            document.member(.exerciseIntensity, exercise.intensity)
         }
         if let medication = context.medication {
-            document.member("medicationKind", medication.kind)
-            document.member("medication", medication.amount.scaled(byPowers: context.isLitres ? 3 : 6))
-            document.member("medicationUnit", text: context.isLitres ? "mL" : "mg")
+            document.member(.medicationKind, medication.kind)
+            document.member(.medication, medication.amount.scaled(byPowers: context.isLitres ? 3 : 6))
+            document.member(.medicationUnit, text: context.isLitres ? "mL" : "mg")
         }
-        if let share = context.glycatedHaemoglobin { document.member("glycatedHaemoglobin", share) }
+        if let share = context.glycatedHaemoglobin { document.member(.glycatedHaemoglobin, share) }
         document.end()
     }
 }

@@ -12,10 +12,10 @@ extension PacketDecoder {
         // A device whose clock was never set shows a time all the same.
         let isSet = flags & 16 == 0
         document.begin(head, at: isSet ? head.time(clock) : nil)
-        if let clock, isSet { document.member("deviceTime", clock) }
-        document.flag("clockNotSet", Int(flags), 4)
-        document.member("oxygenSaturation", oxygen)
-        document.member("pulseRate", pulse)
+        if let clock, isSet { document.member(.deviceTime, clock) }
+        document.flag(.clockNotSet, Int(flags), 4)
+        document.member(.oxygenSaturation, oxygen)
+        document.member(.pulseRate, pulse)
         writeOxygen(status, sensor, amplitude)
         document.end()
     }
@@ -33,12 +33,12 @@ extension PacketDecoder {
         let amplitude = flags & 16 == 0 ? nil : try reader.magnitude()
         try refuseTests(status, reader)
         document.begin(head, at: head.arrival)
-        document.member("oxygenSaturation", oxygen)
-        document.member("pulseRate", pulse)
-        if let fastOxygen { document.member("fastOxygenSaturation", fastOxygen) }
-        if let fastPulse { document.member("fastPulseRate", fastPulse) }
-        if let slowOxygen { document.member("slowOxygenSaturation", slowOxygen) }
-        if let slowPulse { document.member("slowPulseRate", slowPulse) }
+        document.member(.oxygenSaturation, oxygen)
+        document.member(.pulseRate, pulse)
+        if let fastOxygen { document.member(.fastOxygenSaturation, fastOxygen) }
+        if let fastPulse { document.member(.fastPulseRate, fastPulse) }
+        if let slowOxygen { document.member(.slowOxygenSaturation, slowOxygen) }
+        if let slowPulse { document.member(.slowPulseRate, slowPulse) }
         writeOxygen(status, sensor, amplitude)
         document.end()
     }
@@ -50,10 +50,10 @@ extension PacketDecoder {
     }
 
     private mutating func writeOxygen(_ status: Int?, _ sensor: UInt64?, _ amplitude: MedicalFloat?) {
-        document.member("quality", text: PacketDecoder.quality(status ?? 0))
+        document.member(.quality, text: PacketDecoder.quality(status ?? 0))
         if let status { writeOxygenStatus(status) }
-        if let sensor { document.member("sensorStatus", sensor) }
-        if let amplitude { document.member("pulseAmplitudeIndex", amplitude) }
+        if let sensor { document.member(.sensorStatus, sensor) }
+        if let amplitude { document.member(.pulseAmplitudeIndex, amplitude) }
     }
 
     /// One word for whether the numbers may be used, so that templates need no list of flags.
@@ -65,11 +65,11 @@ extension PacketDecoder {
     }
 
     private mutating func writeOxygenStatus(_ status: Int) {
-        document.member("status", status)
-        document.flag("measurementOngoing", status, 5)
-        document.flag("earlyEstimate", status, 6)
-        document.flag("validated", status, 7)
-        document.flag("fullyQualified", status, 8)
-        document.flag("fromStorage", status, 9)
+        document.member(.status, status)
+        document.flag(.measurementOngoing, status, 5)
+        document.flag(.earlyEstimate, status, 6)
+        document.flag(.validated, status, 7)
+        document.flag(.fullyQualified, status, 8)
+        document.flag(.fromStorage, status, 9)
     }
 }

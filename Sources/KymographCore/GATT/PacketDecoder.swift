@@ -11,8 +11,8 @@ struct PacketDecoder: ~Copyable {
     let statusOrder: CGMStatusOrder
 
     init(_ needs: PacketNeeds, statusOrder: CGMStatusOrder) {
-        document = PacketDocument(writesReceived: needs.received)
-        writesIntervals = needs.intervals
+        document = PacketDocument(needs)
+        writesIntervals = needs.all || needs.names.contains("rrInterval")
         self.statusOrder = statusOrder
     }
 
@@ -55,16 +55,20 @@ struct PacketDecoder: ~Copyable {
     /// Begins the object of a packet that may have a clock of its own, and says what that shows.
     mutating func begin(_ head: PacketHead, _ clock: DeviceClock?) {
         document.begin(head, at: head.time(clock))
-        if let clock { document.member("deviceTime", clock) }
+        if let clock { document.member(.deviceTime, clock) }
     }
 }
 
-/// What the templates of a source look at, besides what is always written.
+/// What the templates of a source look at in packets; nothing else is written.
 struct PacketNeeds {
-    /// When packets came, also where they have a time of their own.
-    var received = true
-    /// The RR intervals of a heart rate.
-    var intervals = true
+    /// The names that their expressions mention, by number.
+    var names: [String]
+    /// Whether they look at other members as well.
+    var all = true
+    /// Whether the objects are looked at as JSON, and not only their members.
+    var text = true
+    /// Whether times are looked at as texts, and not only as times.
+    var timesAsText = true
 }
 
 /// The order of the three octets of a CGM record's sensor status, which are all as long: their meaning depends on it.

@@ -21,11 +21,23 @@ struct PacketStage: ~Copyable {
         decoder = PacketDecoder(needs, statusOrder: form.statusOrder ?? .statusFirst)
     }
 
+    /// A stage for a source with these templates, or none where its payloads are JSON documents.
+    static func list(_ set: MappingSet, _ templates: [Int], needs: PacketNeeds) -> OwnedList<PacketStage> {
+        let form = set.packetForm(of: templates)
+        return OwnedList(count: form == nil ? 0 : 1) { _ in
+            guard let form else { preconditionFailure("there is a form") }
+            return PacketStage(form, needs: needs)
+        }
+    }
+
     /// Number of objects of the packet that was read last.
     var count: Int { decoder.document.count }
 
     /// One of them, padded for scanning.
     subscript(index: Int) -> ByteView { decoder.document[index] }
+
+    /// The tokens of the members of one of them.
+    func members(of index: Int) -> ElementList<Token> { decoder.document.members(of: index) }
 
     /// Whether blanks before a packet are none of it.
     var skipsSpace: Bool { form.carrier == .frame }
@@ -83,7 +95,7 @@ struct PacketStage: ~Copyable {
 
     private mutating func head(_ uuid: BluetoothUUID, received: Instant) -> PacketHead {
         name.removeAll()
-        uuid.append(to: &name)
+        if decoder.document.writes(.characteristic) { uuid.append(to: &name) }
         return PacketHead(characteristic: name.view, received: received)
     }
 
