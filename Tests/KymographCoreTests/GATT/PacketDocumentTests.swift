@@ -19,9 +19,10 @@ import Testing
     ]
 
     private func run(_ characteristic: String, _ member: String, looksAtAll: Bool) throws -> MappingRun {
-        let one = template(
-            "one", characteristic == "2A37" ? "@\(member) > 0 && @contact != 'lost'" : "@\(member)", member)
-        let all = template("all", "@nothing.*", member)
+        let hasTime = !["2A18", "2AA7"].contains(characteristic)
+        let match = characteristic == "2A37" ? "@\(member) > 0 && @contact != 'lost'" : "@\(member)"
+        let one = template("one", match, member, hasTime: hasTime)
+        let all = template("all", "@nothing.*", member, hasTime: hasTime)
         let templates = looksAtAll ? [one, all] : [one]
         let fhir = ["one", "all"].prefix(templates.count).map {
             """
@@ -39,10 +40,11 @@ import Testing
         return run
     }
 
-    private func template(_ name: String, _ match: String, _ member: String) -> String {
+    /// Where the clock of a device cannot be told, packets have only the time when they came.
+    private func template(_ name: String, _ match: String, _ member: String, hasTime: Bool) -> String {
         """
         {"templateType":"JsonPathContent","template":{"typeName":"\(name)","typeMatchExpression":"$..[?(\(match))]",
-        "deviceIdExpression":"$.device","timestampExpression":"$.time","startExpression":"$.start",
+        "deviceIdExpression":"$.device","timestampExpression":"$.\(hasTime ? "time" : "received")","startExpression":"$.start",
         "values":[{"valueName":"x","valueExpression":"$.\(member)","required":true}]}}
         """
     }
