@@ -88,19 +88,18 @@ struct StoreCommit: ~Copyable {
     private mutating func write(_ batch: StoreBatch, _ now: Instant, _ db: Database) throws -> [OutboxRow] {
         var rows: [OutboxRow] = []
         if !batch.units.isEmpty { try types.update(mappings.current, db) }
+        var carriers = OutboxCarriers(store)
         for unit in batch.units {
             try unit.series.forEach { try insert($0, db) }
             try unit.journal.map { try insert($0, shard: unit.shard, db) }
-            // The Observations of the windows are in the unit's bundles of the same route, if in any.
-            var carriers: [BundleRoute: OutboxCarrier] = [:]
+            carriers.beginUnit()
             for bundle in unit.bundles {
                 let row = try insert(bundle, now, db)
                 rows.append(row)
-                let sinks = row.sinks ?? OutboxRow.stored(store.sinks)
-                carriers[bundle.route] = OutboxCarrier(row: row.number, sinks: sinks)
+                carriers.note(row, of: bundle.route)
             }
             for window in unit.windows {
-                try insert(window, carriers[window.route], now, db)
+                try insert(window, carriers.carrier(of: window.facts), now, db)
                 try insert(window.rejections, db)
             }
             try insert(unit.rejections, db)

@@ -99,12 +99,6 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// The row of the outbox that a window left with, and the names of the sinks that get it, each in a line.
-struct OutboxCarrier {
-    var row: Int64
-    var sinks: String
-}
-
 extension WindowFacts {
     /// `source:count` pairs of the sources that have readings.
     var sourcesText: String {

@@ -1,0 +1,33 @@
+import CommandSupport
+import Glibc
+import KymographTestKit
+import Testing
+
+/// What `kymo ledger` says while a server has not got everything.
+@Suite struct LedgerDeliveryTests {
+    /// Nobody listens there.
+    private static let server = ["--server", "http://127.0.0.1:9/fhir", "--server-identity", "create"]
+
+    /// Readings that are Observations of their own leave long before the window that keeps them is archived.
+    @Test func singleReadingsWaitForTheirServer() throws {
+        let run = StoredRun()
+        run.folder.write("mine/device.json", MappingText.device)
+        run.folder.write("mine/fhir.json", MappingText.fhir)
+        let instance = try Kymo.start(
+            [
+                "run", "--unix", run.folder.file("a.sock"), "--data", run.data, "--out", "none", "--mapping",
+                run.folder.file("mine/"), "--idle", "1s",
+            ] + Self.server)
+        try Sending.send(lines: [MappingText.reading], to: try instance.addresses()[0])
+        try Waiting.until("the window") {
+            try run.json("status", "--format", "json")["store"]?["windows"]?.integer == 1
+        }
+        let running = try run.command("ledger", "--device", "p-1")
+        #expect(try instance.terminate().end == .exit(0))
+        for ledger in [running, try run.command("ledger", "--device", "p-1")] {
+            #expect(ledger.end == .exit(65), "\(ledger.text)")
+            #expect(ledger.text.contains("1 windows are not delivered to server http://127.0.0.1:9/fhir yet"))
+            #expect(ledger.text.contains("server http://127.0.0.1:9/fhir waits"), "\(ledger.text)")
+        }
+    }
+}
