@@ -30,4 +30,24 @@ import Testing
             #expect(ledger.text.contains("server http://127.0.0.1:9/fhir waits"), "\(ledger.text)")
         }
     }
+
+    /// A start that fails for want of a file ends no sink of the run before.
+    @Test func aStartThatFailsEndsNoSink() throws {
+        let run = StoredRun()
+        func start(_ name: String, _ more: String = "") throws -> Kymo.Finished {
+            let sink = "{server: \"http://127.0.0.1:9/fhir\", identity: create, name: \(name)\(more)}"
+            let file = run.folder.write("kymo.yaml", "sinks: [\(sink)]")
+            return try Kymo.run(
+                ["run", "--stdin", "--data", run.data, "--config", file, "--window", "1m"],
+                input: .bytes(Readings.ndjson(Readings.heartRates(60))))
+        }
+        #expect(try start("study").end == .exit(0))
+        let failed = try start("trial", ", authorization: bearer, tokenFile: \(run.folder.file("none"))")
+        #expect(failed.end == .exit(78) && failed.error.contains("trial: tokenFile"), "\(failed.error)")
+        #expect(!failed.error.contains("given up"), "\(failed.error)")
+        let ledger = try run.command("ledger", "--device", "watch-1")
+        #expect(ledger.end == .exit(65), "\(ledger.text)")
+        #expect(ledger.text.contains("1 windows are not delivered to study yet"), "\(ledger.text)")
+        #expect(try start("study").error.contains("1 bundles wait in"))
+    }
 }
