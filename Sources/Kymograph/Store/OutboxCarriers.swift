@@ -1,9 +1,24 @@
+import GRDB
 import KymographCore
 
 /// The row of the outbox that a window left with, and the names of the sinks that get it, each in a line.
 struct OutboxCarrier {
     var row: Int64
     var sinks: String
+
+    /// With those of the sinks `former` of an earlier version, which left with `row`, that still wait for it, or were
+    /// ended without it.
+    func keeping(_ former: String?, of row: Int64, _ db: Database) throws -> OutboxCarrier {
+        guard let former, former != sinks else { return self }
+        let statement = try db.cachedStatement(sql: "SELECT name FROM sink WHERE through < ?")
+        let waiting = try Set(String.fetchAll(statement, arguments: [row]))
+        let own = sinks.split(separator: "\n").map(String.init)
+        let kept = former.split(separator: "\n").map(String.init).filter { name in
+            guard name.hasPrefix(OutboxRow.givenUp) else { return waiting.contains(name) && !own.contains(name) }
+            return !own.contains(String(name.dropFirst()))
+        }
+        return OutboxCarrier(row: self.row, sinks: OutboxRow.stored(own + kept))
+    }
 }
 
 /// What carries the Observations of the windows of a batch.

@@ -150,19 +150,24 @@ struct StoreCommit: ~Copyable {
         _ window: ClosedWindow, _ carrier: OutboxCarrier?, _ now: Instant, _ db: Database
     ) throws {
         guard !window.block.isEmpty else { return try recount(window, db) }
-        if !window.facts.restored.isEmpty { try recall(window, db) }
+        let carrier = try window.facts.restored.isEmpty ? carrier : renew(window, carrier, db)
         // Blocks of windows are packed already, and small: compressing them costs more than it saves.
         let body = BodyCompressor.plain(window.block)
         if insertion == nil { insertion = try WindowInsertion.prepare(db) }
         try insertion?.insert(window, body, carrier: carrier, now: now)
     }
 
-    /// Takes back that the archive has dropped a window, if it did so while it was open: it comes again with all that
-    /// it had.
-    private func recall(_ window: ClosedWindow, _ db: Database) throws {
-        let statement = try db.cachedStatement(sql: "SELECT number FROM window WHERE start = ? AND series = ?")
-        let row = try Int64.fetchOne(statement, arguments: [window.start.nanoseconds, window.series])
-        if row == nil { try add(LedgerOutcome.recalled(window), db) }
+    /// Prepares for a newer version of a window. If the archive has dropped it while it was open, that is taken back:
+    /// it comes again with all that it had.
+    private func renew(
+        _ window: ClosedWindow, _ carrier: OutboxCarrier?, _ db: Database
+    ) throws -> OutboxCarrier? {
+        let statement = try db.cachedStatement(sql: "SELECT outbox, sinks FROM window WHERE start = ? AND series = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [window.start.nanoseconds, window.series]) else {
+            try add(LedgerOutcome.recalled(window), db)
+            return carrier
+        }
+        return try carrier?.keeping(row[1], of: row[0], db)
     }
 
     private func add(_ tallies: [TallyKey: Int], _ db: Database) throws {

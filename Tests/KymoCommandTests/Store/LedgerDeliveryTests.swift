@@ -31,6 +31,27 @@ import Testing
         }
     }
 
+    /// A run with files only amends a window that a server still waits for; a later one ends that server.
+    @Test func anAmendmentDoesNotForgetWhoWaits() throws {
+        let run = StoredRun()
+        let lines = Readings.heartRates(60)
+        func deliver(_ lines: some Sequence<String>, _ sinks: [String]) throws {
+            let done = try Kymo.run(
+                ["run", "--stdin", "--data", run.data, "--out", run.output, "--window", "1m"] + sinks,
+                input: .bytes(Readings.ndjson(Array(lines))))
+            #expect(done.end == .exit(0), "\(done.error)")
+        }
+        try deliver(lines.dropLast(10), Self.server)
+        try deliver(lines.suffix(10), [])
+        let waiting = try run.command("ledger", "--device", "watch-1")
+        #expect(waiting.end == .exit(65) && waiting.text.contains("written 2 times"), "\(waiting.text)")
+        #expect(waiting.text.contains("1 windows are not delivered to server http://127.0.0.1:9/fhir yet"))
+        try deliver([], Self.server.map { $0.replacing(":9/", with: ":10/") })
+        let ended = try run.command("ledger", "--device", "watch-1")
+        #expect(ended.end == .exit(65), "\(ended.text)")
+        #expect(ended.text.contains("1 windows were given up for server http://127.0.0.1:9/fhir"), "\(ended.text)")
+    }
+
     /// A start that fails for want of a file ends no sink of the run before.
     @Test func aStartThatFailsEndsNoSink() throws {
         let run = StoredRun()

@@ -132,4 +132,56 @@ import Testing
         #expect(try window(scratch).delivered == ["a": false, "b": false])
         #expect(try window(scratch, of: "y").delivered == ["a": false])
     }
+
+    /// A sum that no longer fits 18 digits: the Observation that waits stays what its sinks are to get.
+    @Test func aWithheldAmendment() throws {
+        let scratch = Scratch()
+        var run = try Run(scratch, try Self.set(isInstance: false))
+        try run.take(#""d":"x","t":300,"a":900000000000000000"#)
+        try run.take(#""d":"x","t":1300,"a":1"#)
+        #expect(try window(scratch).delivered == ["a": false, "b": false])
+        try run.take(#""d":"x","t":301,"a":0.00000000000000001"#)
+        try run.end()
+        let found = try window(scratch)
+        #expect(found.revision == 2 && found.readings == 2)
+        #expect(found.delivered == ["a": false, "b": false])
+    }
+
+    /// Newer filters give an amendment to others, or to nobody: who waits for the version before it still waits.
+    @Test(arguments: [true, false]) func anAmendmentForOthers(isForNobody: Bool) throws {
+        let set = try Self.set(isInstance: false)
+        let scratch = Scratch()
+        var run = try Run(scratch, set, [Self.filter(devices: "x"), Self.filter(devices: "y")])
+        try run.take(#""d":"x","t":300,"a":1"#)
+        try run.end()
+        #expect(try window(scratch).delivered == ["a": false])
+        let others = Self.filter(devices: isForNobody ? "y" : "x")
+        var second = try Run(scratch, set, [Self.filter(devices: "y"), others])
+        try second.take(#""d":"x","t":301,"a":2"#)
+        try second.end()
+        let found = try window(scratch)
+        #expect(found.revision == 2)
+        #expect(found.delivered == (isForNobody ? ["a": false] : ["a": false, "b": false]))
+        // It has what there was for it: the next amendment is none of its business.
+        var third = try Run(scratch, set, [Self.filter(devices: "y"), Self.filter(devices: "x")])
+        try third.settle(0)
+        try third.take(#""d":"x","t":302,"a":2"#)
+        try third.end()
+        #expect(try window(scratch).delivered == ["b": false])
+    }
+
+    /// What was given up for a sink stays so until it gets a newer version.
+    @Test func anAmendmentAfterASinkWasEnded() throws {
+        let set = try Self.set(isInstance: false)
+        let scratch = Scratch()
+        for (round, sinks) in [["a", "b"], ["b"], ["b"], ["a", "b"]].enumerated() {
+            var run = try Run(scratch, set, sinks: sinks)
+            try run.take(#""d":"x","t":\#(300 + round),"a":1"#)
+            try run.end()
+            let found = try window(scratch)
+            #expect(found.revision == round + 1)
+            #expect(found.delivered == Dictionary(uniqueKeysWithValues: sinks.map { ($0, false) }))
+            #expect(found.givenUp == (sinks == ["b"] ? ["a"] : []))
+        }
+    }
 }
