@@ -221,13 +221,21 @@ struct LedgerReader {
             report.missing.append("\(count) windows are not delivered to \(sink) yet")
         }
         for source in report.sources where !listsWindows || source.inWindows > 0 { noteMissing(source) }
-        let entries = try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM dead WHERE kind = 'entry' AND replayed IS NULL")
-        if let entries, entries > 0 {
-            report.missing.append("\(entries) entries were refused by a server: see 'kymo dead list'")
-        }
+        try noteRefused(db)
         try noteInterruptions(db, isRunning: isRunning)
         return report
+    }
+
+    /// Entries that a server has not taken, and those that were sent again since and are not taken yet.
+    private mutating func noteRefused(_ db: Database) throws {
+        func count(_ condition: String) throws -> Int {
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM dead WHERE kind = 'entry' AND \(condition)") ?? 0
+        }
+        let refused = try count("replayed IS NULL")
+        if refused > 0 { report.missing.append("\(refused) entries were refused by a server: see 'kymo dead list'") }
+        let waiting = try count(
+            "replayed IS NOT NULL AND outbox > (SELECT through FROM sink WHERE name = source)")
+        if waiting > 0 { report.missing.append("\(waiting) entries wait to be sent again") }
     }
 
     private mutating func noteMissing(_ one: LedgerReport.Series) {
