@@ -222,6 +222,7 @@ struct LedgerReader {
         }
         for source in report.sources where !listsWindows || source.inWindows > 0 { noteMissing(source) }
         try noteRefused(db)
+        try noteDamaged(db)
         try noteInterruptions(db, isRunning: isRunning)
         return report
     }
@@ -236,6 +237,15 @@ struct LedgerReader {
         let waiting = try count(
             "replayed IS NOT NULL AND outbox > (SELECT through FROM sink WHERE name = source)")
         if waiting > 0 { report.missing.append("\(waiting) entries wait to be sent again") }
+    }
+
+    /// Bundles that sinks have passed over because nobody could read them. Whose they were is not known.
+    private mutating func noteDamaged(_ db: Database) throws {
+        let places = try String.fetchAll(db, sql: "SELECT place FROM quarantine WHERE place LIKE 'outbox %'")
+        let known = places.count { $0 != StoreSalvage.lostBundles }
+        if known > 0 { report.missing.append("\(known) bundles were damaged before all sinks had them") }
+        guard known < places.count else { return }
+        report.missing.append("bundles that waited for sinks were lost when the store was repaired")
     }
 
     private mutating func noteMissing(_ one: LedgerReport.Series) {
