@@ -30,7 +30,7 @@ struct LedgerReader {
     private let sequenceSlots: [Int?]
     private var sequence = SequenceNumbers()
     private var undelivered: [String: Int] = [:]
-    /// Windows that no sink will get any more, by the sink that they were for.
+    /// Windows that a sink was ended without, by the sink.
     private var givenUp: [String: Int] = [:]
     /// Whether windows are listed one by one.
     private var listsWindows: Bool {
