@@ -30,7 +30,7 @@ struct LedgerReader {
     private let sequenceSlots: [Int?]
     private var sequence = SequenceNumbers()
     private var undelivered: [String: Int] = [:]
-    /// Windows that no sink will get any more, by the sink that they were for.
+    /// Windows that a sink was ended without, by the sink.
     private var givenUp: [String: Int] = [:]
     /// Whether windows are listed one by one.
     private var listsWindows: Bool {
@@ -118,7 +118,8 @@ struct LedgerReader {
                 end: Instant(nanoseconds: isOpenEnded ? row[12] : row[2]).text, readings: row[3],
                 sources: LedgerReader.byName(shares, sources), merged: row[5], duplicate: row[6], conflict: row[7],
                 revision: row[8], modified: Instant(nanoseconds: row[9]).text, delivered: delivered, givenUp: lost,
-                receipts: try receipts(outbox, db)))
+                // Single readings left with many bundles, of which the row names none.
+                receipts: try types[row[13]].grouping == .instance ? [:] : receipts(outbox, db)))
     }
 
     private mutating func readSequence(
@@ -220,13 +221,31 @@ struct LedgerReader {
             report.missing.append("\(count) windows are not delivered to \(sink) yet")
         }
         for source in report.sources where !listsWindows || source.inWindows > 0 { noteMissing(source) }
-        let entries = try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM dead WHERE kind = 'entry' AND replayed IS NULL")
-        if let entries, entries > 0 {
-            report.missing.append("\(entries) entries were refused by a server: see 'kymo dead list'")
-        }
+        try noteRefused(db)
+        try noteDamaged(db)
         try noteInterruptions(db, isRunning: isRunning)
         return report
+    }
+
+    /// Entries that a server has not taken, and those that were sent again since and are not taken yet.
+    private mutating func noteRefused(_ db: Database) throws {
+        func count(_ condition: String) throws -> Int {
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM dead WHERE kind = 'entry' AND \(condition)") ?? 0
+        }
+        let refused = try count("replayed IS NULL")
+        if refused > 0 { report.missing.append("\(refused) entries were refused by a server: see 'kymo dead list'") }
+        let waiting = try count(
+            "replayed IS NOT NULL AND outbox > (SELECT through FROM sink WHERE name = source)")
+        if waiting > 0 { report.missing.append("\(waiting) entries wait to be sent again") }
+    }
+
+    /// Bundles that sinks have passed over because nobody could read them. Whose they were is not known.
+    private mutating func noteDamaged(_ db: Database) throws {
+        let places = try String.fetchAll(db, sql: "SELECT place FROM quarantine WHERE place LIKE 'outbox %'")
+        let known = places.count { $0 != StoreSalvage.lostBundles }
+        if known > 0 { report.missing.append("\(known) bundles were damaged before all sinks had them") }
+        guard known < places.count else { return }
+        report.missing.append("bundles that waited for sinks were lost when the store was repaired")
     }
 
     private mutating func noteMissing(_ one: LedgerReport.Series) {

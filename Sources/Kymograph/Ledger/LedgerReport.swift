@@ -92,7 +92,8 @@ public struct LedgerReport: Encodable, Sendable {
         public var delivered: [String: Bool]
         /// Sinks that it was for, and that were ended before they got it.
         public var givenUp: [String]
-        /// What servers answered for the bundles that it left with, by status.
+        /// What servers answered for the bundle that it left with, by status; empty when its readings were Observations
+        /// of their own, which left with many.
         public var receipts: [String: Int]
     }
 
