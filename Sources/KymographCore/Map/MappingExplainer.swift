@@ -60,7 +60,10 @@ public struct MappingExplainer: ~Copyable {
         _ bytes: ByteView, context: SourceContext, received: Instant
     ) throws(ScanFailure) -> [TemplateExplanation] {
         guard packets != nil else { return try explain(document: bytes, context, received) }
-        let start = packets?.skipsSpace ?? false ? JSONScanner.skipSpace(bytes, 0) : 0
+        let skipsSpace = packets?.skipsSpace ?? false
+        let start = skipsSpace ? JSONScanner.skipSpace(bytes, 0) : 0
+        // As for the mapper, blanks are no frame.
+        if skipsSpace, start == bytes.count { return [] }
         if let failure = packets?.read(bytes, from: start, received: received).failure {
             throw ScanFailure(reason: failure.reason, offset: failure.offset)
         }

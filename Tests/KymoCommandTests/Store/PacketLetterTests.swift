@@ -158,4 +158,23 @@ import Testing
         let forced = try Kymo.run(["dead", "replay", "1", "--parts"] + strap.arguments(source))
         #expect(forced.end == .exit(0) && strap.values == ["61"], "\(forced.error)")
     }
+
+    /// A packet without bytes is refused again, whoever maps it.
+    @Test(arguments: ["udp", "unixgram"], [true, false])
+    func anEmptyPacket(kind: String, isRunning: Bool) throws {
+        let strap = Strap()
+        let source = try strap.source(kind)
+        let instance = try strap.start(source, [])
+        if !isRunning { #expect(try instance.terminate().balance?.reasons == ["truncatedPacket": 1]) }
+        let replay = try strap.replay(source)
+        #expect(replay.end == .exit(0), "\(replay.error)")
+        if isRunning {
+            try Waiting.until("a new letter") { try strap.run.command("dead", "list", "--all").lines.count == 3 }
+            #expect(try instance.terminate().balance?.reasons == ["truncatedPacket": 2])
+        } else {
+            #expect(replay.balance?.reasons == ["truncatedPacket": 1], "\(replay.error)")
+        }
+        #expect(try strap.run.command("dead", "list", "--all").lines.count == 3)
+        try strap.letters(1)
+    }
 }
