@@ -13,7 +13,9 @@ extension Rejection {
     /// What dead letters with bytes of a source hold. A new reason must be decided here.
     public var letterContent: LetterContent {
         switch self {
-        case .lineTooLong, .truncatedDatagram, .frameTooLong, .frameMalformed, .frameChecksum, .frameIncomplete: .part
+        case .lineTooLong, .truncatedDatagram, .frameTooLong, .frameMalformed, .frameChecksum, .frameIncomplete,
+            .beginningMissed:
+            .part
         // The rest of a line that was never read, or a whole reading that found no room.
         case .shutdown: .either
         case .invalidJSON, .invalidUTF8, .tooDeep, .tooManyValues, .noTemplate, .noDevice, .noTimestamp,
