@@ -80,6 +80,13 @@ final class LaneReporter: LaneEvents, Sendable {
         }
     }
 
+    /// Gives dead letters to their file that wait to be written together: somebody may follow it.
+    func showDeadLetters() {
+        guard let deadLetters else { return }
+        deadLetters.flush()
+        if let error = deadLetters.takeError() { control.note("\(error.message); trying again") }
+    }
+
     /// Tells the operator of a source.
     func note(_ text: String) { control.note(text) }
 
@@ -165,6 +172,8 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     }
 
     mutating func sender(_ peer: PeerCredentials?) { reporter.sender(peer) }
+
+    mutating func idled() { reporter.showDeadLetters() }
 
     mutating func noted(_ text: String) { reporter.note(text) }
 

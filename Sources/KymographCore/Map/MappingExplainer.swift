@@ -60,7 +60,10 @@ public struct MappingExplainer: ~Copyable {
         _ bytes: ByteView, context: SourceContext, received: Instant
     ) throws(ScanFailure) -> [TemplateExplanation] {
         guard packets.count > 0 else { return try explain(document: bytes, context, received) }
-        let start = packets[0].skipsSpace ? JSONScanner.skipSpace(bytes, 0) : 0
+        let skipsSpace = packets[0].skipsSpace
+        let start = skipsSpace ? JSONScanner.skipSpace(bytes, 0) : 0
+        // As for the mapper, blanks are no frame.
+        if skipsSpace, start == bytes.count { return [] }
         if let failure = packets[0].read(bytes, from: start, received: received).failure {
             throw ScanFailure(reason: failure.reason, offset: failure.offset)
         }

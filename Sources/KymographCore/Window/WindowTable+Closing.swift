@@ -12,7 +12,9 @@ extension WindowTable {
         guard idle > 0 && now >= nextIdleCheck else { return }
         nextIdleCheck = .distantFuture
         for number in 0..<series.count where series[number].head != noWindow {
-            let quietAt = series[number].lastReceived.advanced(by: idle)
+            // A sensor that reads every few minutes is not silent between two readings of a window of days.
+            let silence = max(idle, series[number].period / WindowSettings.idleShare)
+            let quietAt = series[number].lastReceived.advanced(by: silence)
             if quietAt <= now { closeAll(series: number) } else { nextIdleCheck = min(nextIdleCheck, quietAt) }
         }
     }
