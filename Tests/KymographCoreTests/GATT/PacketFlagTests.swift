@@ -1,0 +1,116 @@
+import KymographCore
+import Testing
+
+/// Flags and words of packets, a bit a case, as the specifications of the services number them.
+@Suite struct PacketFlagTests {
+    private static let pressure = ["bodyMovement", "cuffTooLoose", "irregularPulse", "", "", "wrongPosition"]
+    private static let meter = [
+        "batteryLow", "sensorMalfunction", "sampleInsufficient", "stripInsertionError", "stripTypeIncorrect",
+        "resultTooHigh", "resultTooLow", "temperatureTooHigh", "temperatureTooLow", "readInterrupted",
+        "generalFault", "timeFault",
+    ]
+    private static let oximeter =
+        ["", "", "", "", ""]
+        + ["measurementOngoing", "earlyEstimate", "validated", "fullyQualified", "fromStorage"]
+
+    /// The flags of a packet whose last two bytes are a status, for each bit of that; "" for a bit without a flag.
+    @Test(
+        arguments: [
+            ("2A35", "10 7800 5000 6000", pressure), ("2A36", "10 7800 5000 6000", pressure),
+            ("2A18", "08 0100 ea070301070000", meter),
+            ("2A5E", "02 6100 6000", oximeter), ("2A5F", "04 6100 6000", oximeter),
+        ] as [(String, String, [String])])
+    func statusBits(_ characteristic: String, _ packet: String, _ names: [String]) throws {
+        let run = try PacketRun("gatt/\(characteristic)")
+        for bit in 0..<16 {
+            let status = UInt16(1) << UInt16(bit)
+            let bytes = PacketRun.bytes(packet) + [UInt8(status & 255), UInt8(status >> 8)]
+            let outcome = run.datagram(bytes)
+            let flags = outcome.readings.flatMap { $0.values.filter { $0.value == "True" }.keys }
+            let expected = bit < names.count && !names[bit].isEmpty ? [names[bit]] : []
+            #expect(flags == expected, "bit \(bit)")
+            // A demonstration, and a test of the device.
+            let isRefused = characteristic.hasPrefix("2A5") && (bit == 10 || bit == 11)
+            #expect(outcome.reasons == (isRefused ? [.testMeasurement] : []), "bit \(bit)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("2A35", "00 7800 5000 6000", "pulseRange", nil),
+            ("2A35", "10 7800 5000 6000 0000", "pulseRange", "within"),
+            ("2A35", "10 7800 5000 6000 0800", "pulseRange", "above"),
+            ("2A35", "10 7800 5000 6000 1000", "pulseRange", "below"),
+            ("2A35", "10 7800 5000 6000 1800", "pulseRange", nil), ("2A35", "00 7800 5000 6000", "unit", "mmHg"),
+            ("2A35", "01 7800 5000 6000", "unit", "kPa"), ("2A37", "00 3c", "contact", "unknown"),
+            ("2A37", "02 3c", "contact", "unknown"), ("2A37", "04 3c", "contact", "lost"),
+            ("2A37", "06 3c", "contact", "detected"), ("2A53", "00 0000 00", "gait", "walking"),
+            ("2A53", "04 0000 00", "gait", "running"), ("2A9D", "08 d202 e600 d606", "heightUnit", "m"),
+            ("2A9D", "09 d202 e600 d606", "heightUnit", "in"), ("2A9D", "00 d202", "heightUnit", nil),
+            ("2A9D", "00 d202", "unit", "kg"), ("2A9D", "01 d202", "unit", "lb"),
+            ("2A1C", "00 6c0100ff", "unit", "Cel"),
+            ("2A1C", "01 6c0100ff", "unit", "degF"), ("2A5E", "00 6100 6000", "clockNotSet", nil),
+            ("2A5E", "10 6100 6000", "clockNotSet", "True"),
+        ] as [(String, String, String, String?)])
+    func words(_ characteristic: String, _ packet: String, _ member: String, _ text: String?) throws {
+        #expect(try value(characteristic, packet, member) == text)
+    }
+
+    @Test(
+        arguments: [
+            ("0000", "good"), ("0010", "calibrating"), ("0020", "unavailable"), ("0040", "questionable"),
+            ("0080", "invalid"), ("0030", "unavailable"), ("0050", "calibrating"), ("00f0", "invalid"),
+        ])
+    func qualityOfSaturation(_ status: String, _ text: String) throws {
+        #expect(try value("2A5E", "02 6100 6000 \(status)", "quality") == text)
+        #expect(try value("2A5F", "04 6100 6000 \(status)", "quality") == text)
+    }
+
+    @Test(
+        arguments: [
+            "", "armpit", "body", "ear", "finger", "gastro-intestinal", "mouth", "rectum", "toe", "tympanum", "",
+        ].enumerated().map { ($0.offset, $0.element) })
+    func sites(_ number: Int, _ text: String) throws {
+        let expected = text.isEmpty ? nil : text
+        #expect(try value("2A1C", "04 6c0100ff \(hex(number))", "site") == expected)
+        #expect(try value("2A1E", "04 6c0100ff \(hex(number))", "site") == expected)
+    }
+
+    // MARK: Glucose
+
+    private static let record = "0100 ea070301070000"
+
+    @Test(
+        arguments: [
+            "unspecified", "capillary-whole-blood", "capillary-plasma", "venous-whole-blood", "venous-plasma",
+            "arterial-whole-blood", "arterial-plasma", "whole-blood", "plasma", "interstitial-fluid",
+        ].enumerated().map { ($0.offset, $0.element) })
+    func specimens(_ number: Int, _ text: String) throws {
+        #expect(try value("2A18", "02 \(Self.record) 70b0 \(hex(number))", "specimen") == text)
+    }
+
+    @Test(
+        arguments: [
+            ("02 \(record) 70b0 01", "sampleLocation", nil), ("02 \(record) 70b0 11", "sampleLocation", "finger"),
+            ("02 \(record) 70b0 21", "sampleLocation", "alternate-site"),
+            ("02 \(record) 70b0 31", "sampleLocation", "earlobe"), ("02 \(record) 70b0 f1", "sampleLocation", nil),
+            ("02 \(record) 70b0 11", "unit", "mg/dL"), ("06 \(record) 3cc0 11", "unit", "mmol/L"),
+            ("00 \(record)", "contextFollows", nil), ("10 \(record)", "contextFollows", "True"),
+        ] as [(String, String, String?)])
+    func glucoseWords(_ packet: String, _ member: String, _ text: String?) throws {
+        #expect(try value("2A18", packet, member) == text)
+    }
+
+    @Test func unitsOfMedication() throws {
+        #expect(try value("2A34", "10 0700 02 d002", "medicationUnit") == "mg")
+        #expect(try value("2A34", "30 0700 02 d002", "medicationUnit") == "mL")
+        #expect(try value("2A34", "00 0700", "medicationUnit") == nil)
+    }
+
+    private func value(_ characteristic: String, _ packet: String, _ member: String) throws -> String? {
+        let run = try PacketRun("gatt/\(characteristic)")
+        return try #require(run.packet(packet).readings.first, "\(characteristic) \(packet)").values[member]
+    }
+
+    private func hex(_ number: Int) -> String { (number < 16 ? "0" : "") + String(number, radix: 16) }
+}
