@@ -22,9 +22,11 @@ extension PacketDecoder {
         let flags = try reader.byte()
         let glucose = try reader.magnitude()
         let minutes = try reader.short()
-        let first = flags & 0x80 == 0 ? nil : try reader.byte()
+        // The flags say which octets are there, whatever their order.
+        let isStatusFirst = statusOrder == .statusFirst
+        let first = flags & (isStatusFirst ? 0x80 : 0x20) == 0 ? nil : try reader.byte()
         let calibration = flags & 0x40 == 0 ? nil : try reader.byte()
-        let last = flags & 0x20 == 0 ? nil : try reader.byte()
+        let last = flags & (isStatusFirst ? 0x20 : 0x80) == 0 ? nil : try reader.byte()
         let trend = flags & 1 == 0 ? nil : try reader.sfloat()
         let quality = flags & 2 == 0 ? nil : try reader.magnitude()
         try checkEnd(of: record, &reader, head)
@@ -32,7 +34,6 @@ extension PacketDecoder {
         document.member("minutes", minutes)
         document.member("glucose", glucose)
         document.member("unit", text: "mg/dL")
-        let isStatusFirst = statusOrder == .statusFirst
         if let status = isStatusFirst ? first : last { document.member("status", status) }
         if let calibration { document.member("calibration", calibration) }
         if let warning = isStatusFirst ? last : first { document.member("warning", warning) }

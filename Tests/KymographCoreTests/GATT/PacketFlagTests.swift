@@ -107,6 +107,31 @@ import Testing
         #expect(try value("2A34", "00 0700", "medicationUnit") == nil)
     }
 
+    // MARK: Continuous glucose
+
+    private func octets(_ order: String, _ record: String) throws -> [String?] {
+        let run = try PacketRun("gatt/2AA7", top: #","cgmStatusOrder":"\#(order)""#)
+        let reading = try #require(run.packet(record).readings.first)
+        return ["status", "calibration", "warning"].map { reading.values[$0] }
+    }
+
+    /// The flags say which octets are there, in both orders.
+    @Test(arguments: ["status-first", "warning-first"])
+    func oneStatusOctetIsWhatItsFlagSays(_ order: String) throws {
+        #expect(try octets(order, "07 80 0c10 0600 11") == ["17", nil, nil])
+        #expect(try octets(order, "07 40 0c10 0600 11") == [nil, "17", nil])
+        #expect(try octets(order, "07 20 0c10 0600 11") == [nil, nil, "17"])
+    }
+
+    @Test func orderOfStatusOctets() throws {
+        #expect(try octets("status-first", "09 e0 0c10 0600 01 02 03") == ["1", "2", "3"])
+        #expect(try octets("warning-first", "09 e0 0c10 0600 01 02 03") == ["3", "2", "1"])
+        #expect(try octets("status-first", "08 a0 0c10 0600 01 03") == ["1", nil, "3"])
+        #expect(try octets("warning-first", "08 a0 0c10 0600 01 03") == ["3", nil, "1"])
+        #expect(try octets("status-first", "08 60 0c10 0600 02 03") == [nil, "2", "3"])
+        #expect(try octets("warning-first", "08 60 0c10 0600 03 02") == [nil, "2", "3"])
+    }
+
     private func value(_ characteristic: String, _ packet: String, _ member: String) throws -> String? {
         let run = try PacketRun("gatt/\(characteristic)")
         return try #require(run.packet(packet).readings.first, "\(characteristic) \(packet)").values[member]
