@@ -26,12 +26,29 @@ extension Mapper {
         } while index < bytes.count
     }
 
+    /// Why an object of the packet cannot be mapped: it has more values than the limit. Asked of all before the first
+    /// is mapped, so that no reading stands beside the dead letter of its packet.
+    private mutating func scanFailure() -> Rejection? {
+        let limit = evaluator.paths.scanner.limits.values
+        for index in 0..<(packets?.count ?? 0) {
+            // A member has six bytes at least: of the usual limit no packet comes near, and none is scanned twice.
+            guard let object = packets?[index], object.count / 6 + 1 >= limit else { continue }
+            do throws(ScanFailure) {
+                _ = try evaluator.paths.scanner.scan(object, from: 0)
+            } catch {
+                return error.reason
+            }
+        }
+        return nil
+    }
+
     /// Maps the objects of one packet. A packet is one payload: it is rejected when none of its objects matches, and
     /// its dead letter holds the packet as it came.
     private mutating func mapObjects(
         of packet: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) {
+        if let reason = scanFailure() { return output.reject(reason, bytes: packet, detail: RejectionDetail()) }
         original = packet
         defer { original = nil }
         var outcome = DocumentOutcome()

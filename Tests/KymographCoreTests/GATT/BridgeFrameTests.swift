@@ -87,6 +87,22 @@ import Testing
         #expect(run.datagram([0x0A, 0x20]).rejections.isEmpty)
     }
 
+    /// A packet with an object of too many values is refused as a whole, also where another object has few enough.
+    @Test func aLowLimitOfValues() throws {
+        var run = try PacketRun("gatt")
+        run.run.limits = ScanLimits(values: 8)
+        let head = #""device":"d","characteristic":"2A37""#
+        #expect(run.frame(#"\#(head),"value":"063c""#).values("heartRate") == ["60"])
+        let beats = #"\#(head),"value":"163c00040002""#
+        let outcome = run.frame(beats)
+        #expect(outcome.readings.isEmpty && outcome.reasons == [.tooManyValues])
+        #expect(outcome.rejections.first?.text == "{\(beats)}")
+        run.run.limits = ScanLimits(values: 1)
+        #expect(run.frame(#"\#(head),"value":"063c""#).reasons == [.tooManyValues])
+        run.run.limits = ScanLimits(values: 9)
+        #expect(run.frame(beats).readings.count == 3)
+    }
+
     @Test(arguments: [
         "4b0200000037 2a0200063c", "4b01ff000037 2a0200063c", "4b010000372a0300063c", "4b0100", "4b01000161",
         "4b010001ff372a0200063c",
