@@ -96,7 +96,9 @@ struct PacketStage: ~Copyable {
         switch bytes[start] {
         case UInt8(ascii: "{"): frame = try readJSON(bytes, from: start, end: &end)
         case BridgeFrameReader.magic: frame = try frames.readBinary(bytes, from: start, end: &end)
-        default: throw PacketFailure(reason: .invalidBridgeFrame, offset: start)
+        default:
+            end = bytes.lineEnd(from: start)
+            throw PacketFailure(reason: .invalidBridgeFrame, offset: start)
         }
         try decode(frame, received: received)
     }
@@ -114,12 +116,8 @@ struct PacketStage: ~Copyable {
             end = scanned
             return frame
         } catch {
-            if scanned >= 0, error.reason != .invalidJSON {
-                end = scanned
-            } else {
-                end = max(error.offset, start)
-                while end < bytes.count, bytes[end] != 0x0A { end += 1 }
-            }
+            let isRead = scanned >= 0 && error.reason != .invalidJSON
+            end = isRead ? scanned : bytes.lineEnd(from: max(error.offset, start))
             throw error
         }
     }

@@ -85,6 +85,9 @@ import Testing
         let spoiled = run.datagram(json + Array("\n{\"value\":}\n".utf8) + json)
         #expect(spoiled.values("batteryLevel") == ["15", "15"] && spoiled.reasons == [.invalidJSON])
         #expect(run.datagram([0x0A, 0x20]).rejections.isEmpty)
+        let foreign = run.datagram(Array("x {\n\u{FF}y\n".utf8) + json)
+        #expect(foreign.values("batteryLevel") == ["15"] && foreign.rejections.map(\.text) == ["x {", "\u{FF}y"])
+        #expect(foreign.reasons == [.invalidBridgeFrame, .invalidBridgeFrame])
     }
 
     /// A packet with an object of too many values is refused as a whole, also where another object has few enough.
