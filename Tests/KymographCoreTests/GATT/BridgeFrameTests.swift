@@ -90,6 +90,18 @@ import Testing
         #expect(foreign.reasons == [.invalidBridgeFrame, .invalidBridgeFrame])
     }
 
+    /// What other members hold is passed over, however much that is.
+    @Test func otherMembersArePassedOver() throws {
+        let frame = #""characteristic":"2A19","value":"0f""#
+        let deep = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
+        #expect(run.frame(#""other":\#(deep),\#(frame)"#).values("batteryLevel") == ["15"])
+        let many = (0..<200).map { #""m\#($0)":\#($0)"# }.joined(separator: ",")
+        #expect(run.frame("\(many),\(frame)").values("batteryLevel") == ["15"])
+        let list = "[" + (0..<4_000).map(String.init).joined(separator: ",") + "]"
+        #expect(run.frame(#""other":\#(list),\#(frame)"#).values("batteryLevel") == ["15"])
+        #expect(run.frame(#""other":\#(list),"more":\#(list),\#(frame)"#).reasons == [.tooManyValues])
+    }
+
     /// A packet with an object of too many values is refused as a whole, also where another object has few enough.
     @Test func aLowLimitOfValues() throws {
         var run = try PacketRun("gatt")
