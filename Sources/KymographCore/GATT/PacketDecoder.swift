@@ -9,6 +9,8 @@ struct PacketDecoder: ~Copyable {
     /// Whether anybody reads RR intervals.
     let writesIntervals: Bool
     let statusOrder: CGMStatusOrder
+    /// The E2E-CRC of the CGM service.
+    let checksum = FrameChecksum(.crc16mcrf4xx)
 
     init(_ needs: PacketNeeds, statusOrder: CGMStatusOrder) {
         document = PacketDocument(writesReceived: needs.received)

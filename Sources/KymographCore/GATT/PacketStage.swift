@@ -134,7 +134,7 @@ struct PacketStage: ~Copyable {
         head.deviceIsEscaped = frame.deviceIsEscaped
         head.offsetMinutes = frame.time?.offsetMinutes ?? UTCOffset.none
         head.sequence = frame.sequence
-        if let session = frame.session { head.session = try SessionStart(session) }
+        if let session = frame.session { head.session = try SessionStart(session, decoder.checksum) }
         head.hasChecksum = try frame.hasChecksum()
         for index in form.layouts.indices where form.layouts[index].characteristic == uuid {
             return try decoder.decode(form.layouts[index], frame.value, head)

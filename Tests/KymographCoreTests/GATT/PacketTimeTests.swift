@@ -69,13 +69,10 @@ import Testing
             outcome.values("time") == ["2026-03-01T07:00:00+01:00", nil, nil, "2026-03-01T07:00:00+01:00"])
     }
 
-    /// CRC-16/MCRF4XX, bit by bit, the lower byte first.
+    /// The digits of the checksum of `hex`, the lower byte first.
     private static func checksum(_ hex: String) -> String {
-        var sum = 0xFFFF
-        for byte in PacketRun.bytes(hex) {
-            for bit in 0..<8 { sum = (sum ^ Int(byte) >> bit) & 1 == 1 ? sum >> 1 ^ 0x8408 : sum >> 1 }
-        }
-        return [sum & 255, sum >> 8].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        FrameEncoder.checksum(PacketRun.bytes(hex), Framing(.fixed(1), check: .crc16mcrf4xx))
+            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     @Test func sensorsCountMinutesFromTheirSession() throws {
