@@ -101,6 +101,27 @@ import Testing
         #expect(try value("2A18", packet, member) == text)
     }
 
+    /// Whether a number may be used: 112 mg/dL of a finger, and what the status says of it.
+    @Test(
+        arguments: [
+            ("0000", "good"), ("0100", "good"), ("0200", "invalid"), ("0400", "invalid"), ("0800", "invalid"),
+            ("1000", "invalid"), ("2000", "good"), ("4000", "good"), ("6000", "invalid"), ("8000", "invalid"),
+            ("0001", "invalid"), ("0002", "invalid"), ("0004", "invalid"), ("0008", "good"), ("00f0", "good"),
+        ])
+    func qualityOfGlucose(_ status: String, _ text: String) throws {
+        #expect(try value("2A18", "0a \(Self.record) 70b0 11 \(status)", "quality") == text)
+    }
+
+    /// Of a number beyond what the meter can process only a bound is known; infinity says so itself.
+    @Test(
+        arguments: [
+            ("70b0 11 2000", ">"), ("70b0 11 4000", "<"), ("70b0 11 6000", nil), ("70b0 11 2200", nil),
+            ("70b0 11 0000", nil), ("fe07 11 2000", nil), ("0208 11 4000", nil),
+        ] as [(String, String?)])
+    func boundsOfGlucose(_ rest: String, _ text: String?) throws {
+        #expect(try value("2A18", "0a \(Self.record) \(rest)", "comparator") == text)
+    }
+
     @Test func unitsOfMedication() throws {
         #expect(try value("2A34", "10 0700 02 d002", "medicationUnit") == "mg")
         #expect(try value("2A34", "30 0700 02 d002", "medicationUnit") == "mL")
