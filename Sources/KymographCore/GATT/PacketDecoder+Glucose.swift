@@ -9,9 +9,14 @@ extension PacketDecoder {
         let kind = concentration == nil ? nil : Int(try reader.byte())
         let status = flags & 8 == 0 ? nil : try reader.short()
         // A test of the meter with a control solution is nobody's glucose.
-        if let kind, kind & 15 == 10 || kind >> 4 == 4 { throw reader.failure(.controlSolution) }
+        if let kind, kind & 15 == 10 || kind >> 4 == 4 {
+            // Its context must not find an older record with the same number.
+            records.keep(nil, of: sequence, device: head.device)
+            throw reader.failure(.controlSolution)
+        }
         // The time that the user saw is that of the record's clock and what the user has set it forward since.
-        let time = head.time(clock, minutesLater: offset ?? 0)
+        let hasTimeFault = (status ?? 0) >> 11 & 1 == 1
+        let time = hasTimeFault ? nil : head.time(clock, minutesLater: offset ?? 0)
         records.keep(time, of: sequence, device: head.device)
         document.begin(head, at: time)
         document.member(.deviceTime, clock)
@@ -23,6 +28,7 @@ extension PacketDecoder {
             let isMolar = flags & 4 != 0
             document.member(.glucose, concentration.scaled(byPowers: isMolar ? 3 : 5))
             document.member(.unit, text: isMolar ? "mmol/L" : "mg/dL")
+            writeQuality(of: concentration, status ?? 0)
         }
         if let kind { writeSample(kind) }
         if let status { writeGlucoseStatus(status) }
@@ -47,6 +53,18 @@ extension PacketDecoder {
         case 3: document.member(.sampleLocation, text: "earlobe")
         default: break
         }
+    }
+
+    /// Whether the number may be used, and how the measured value compares with it. A meter may state a number where
+    /// its status says that the result is beyond what it can process: of that only a bound is known.
+    private mutating func writeQuality(of concentration: MedicalFloat, _ status: Int) {
+        // Sensor, sample and strip (bits 1 to 4), temperature (7, 8), a strip pulled too soon (9), the device (10).
+        let isFaulty = status & 0b111_1001_1110 != 0
+        let (isTooHigh, isTooLow) = (status >> 5 & 1 == 1, status >> 6 & 1 == 1)
+        let isUsable = !isFaulty && !(isTooHigh && isTooLow)
+        document.member(.quality, text: isUsable ? "good" : "invalid")
+        guard isUsable, isTooHigh || isTooLow, case .number = concentration else { return }
+        document.member(.comparator, text: isTooHigh ? ">" : "<")
     }
 
     private mutating func writeGlucoseStatus(_ status: Int) {

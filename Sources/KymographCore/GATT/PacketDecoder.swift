@@ -9,6 +9,8 @@ struct PacketDecoder: ~Copyable {
     /// Whether anybody reads RR intervals.
     let writesIntervals: Bool
     let statusOrder: CGMStatusOrder
+    /// The E2E-CRC of the CGM service.
+    let checksum = FrameChecksum(.crc16mcrf4xx)
 
     init(_ needs: PacketNeeds, statusOrder: CGMStatusOrder) {
         document = PacketDocument(needs)
@@ -72,9 +74,10 @@ struct PacketNeeds {
 }
 
 /// The order of the three octets of a CGM record's sensor status, which are all as long: their meaning depends on it.
+/// In both, bit 7 of the flags says that the status is there, bit 6 calibration and temperature, and bit 5 the warning.
 public enum CGMStatusOrder: String, CaseIterable, Sendable {
     /// Status, calibration and temperature, warning: the Bluetooth SIG's CGM Service, section 3.1.
     case statusFirst = "status-first"
-    /// Warning, calibration and temperature, status: what Nordic's libraries read, and devices made with them send.
+    /// Warning, calibration and temperature, status: what Nordic's nRF5 SDK sends, and its library for Android reads.
     case warningFirst = "warning-first"
 }

@@ -2,7 +2,7 @@
 enum PacketMember: Int, CaseIterable {
     case characteristic, device, time, received, bridgeSequence
     case batteryLevel, batteryLow, bodyMassIndex, bodyMovement, cadence, calibration, carbohydrate,
-        carbohydrateKind, clockNotSet, contact, contextFollows, cuffPressure, cuffTooLoose, deviceTime,
+        carbohydrateKind, clockNotSet, comparator, contact, contextFollows, cuffPressure, cuffTooLoose, deviceTime,
         diastolic, distance, earlyEstimate, energyExpended, exerciseIntensity, exerciseSeconds,
         fastOxygenSaturation, fastPulseRate, fromStorage, fullyQualified, gait, generalFault, glucose,
         glycatedHaemoglobin, health, heartRate, height, heightUnit, intermediateTemperature, irregularPulse,

@@ -108,7 +108,9 @@ struct PacketStage: ~Copyable {
         switch bytes[start] {
         case UInt8(ascii: "{"): frame = try readJSON(bytes, from: start, end: &end)
         case BridgeFrameReader.magic: frame = try frames.readBinary(bytes, from: start, end: &end)
-        default: throw PacketFailure(reason: .invalidBridgeFrame, offset: start)
+        default:
+            end = bytes.lineEnd(from: start)
+            throw PacketFailure(reason: .invalidBridgeFrame, offset: start)
         }
         try decode(frame, received: received)
     }
@@ -126,12 +128,8 @@ struct PacketStage: ~Copyable {
             end = scanned
             return frame
         } catch {
-            if scanned >= 0, error.reason != .invalidJSON {
-                end = scanned
-            } else {
-                end = max(error.offset, start)
-                while end < bytes.count, bytes[end] != 0x0A { end += 1 }
-            }
+            let isRead = scanned >= 0 && error.reason != .invalidJSON
+            end = isRead ? scanned : bytes.lineEnd(from: max(error.offset, start))
             throw error
         }
     }
@@ -148,7 +146,7 @@ struct PacketStage: ~Copyable {
         head.deviceIsEscaped = frame.deviceIsEscaped
         head.offsetMinutes = frame.time?.offsetMinutes ?? UTCOffset.none
         head.sequence = frame.sequence
-        if let session = frame.session { head.session = try SessionStart(session) }
+        if let session = frame.session { head.session = try SessionStart(session, decoder.checksum) }
         head.hasChecksum = try frame.hasChecksum()
         for index in form.layouts.indices where form.layouts[index].characteristic == uuid {
             return try decoder.decode(form.layouts[index], frame.value, head)

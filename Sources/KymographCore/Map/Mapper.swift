@@ -129,7 +129,7 @@ public struct Mapper: ~Copyable {
             } catch {
                 let lenientEnd = mapLeniently(
                     bytes, from: index, context: context, received: received, output: &output)
-                let end = lenientEnd ?? Mapper.lineEnd(bytes, max(error.offset, index))
+                let end = lenientEnd ?? bytes.lineEnd(from: max(error.offset, index))
                 if lenientEnd == nil {
                     let detail = RejectionDetail(offset: error.offset)
                     output.reject(error.reason, bytes: bytes[index..<end], detail: detail)
@@ -138,11 +138,5 @@ public struct Mapper: ~Copyable {
             }
             index = JSONScanner.skipSpace(bytes, index)
         }
-    }
-
-    private static func lineEnd(_ bytes: ByteView, _ start: Int) -> Int {
-        var index = start
-        while index < bytes.count && bytes[index] != 0x0A { index += 1 }
-        return index
     }
 }
