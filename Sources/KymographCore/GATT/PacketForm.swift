@@ -13,8 +13,8 @@ struct PacketForm: Sendable, Equatable {
     var carrier: Carrier
     /// The vendor's packets that can come.
     var layouts: [BinaryLayout] = []
-    /// The characteristics of the device's handles.
-    var handles: [UInt16: BluetoothUUID] = [:]
+    /// The characteristics of the devices' handles.
+    var handles = HandleTables()
     /// nil when no mapping says.
     var statusOrder: CGMStatusOrder?
 
@@ -27,10 +27,8 @@ struct PacketForm: Sendable, Equatable {
             if layouts.contains(where: { $0.characteristic == layout.characteristic }) { return nil }
             joined.layouts.append(layout)
         }
-        for (handle, uuid) in other.handles {
-            if let known = handles[handle], known != uuid { return nil }
-            joined.handles[handle] = uuid
-        }
+        guard let tables = handles.joined(with: other.handles) else { return nil }
+        joined.handles = tables
         if let order = other.statusOrder {
             if let known = statusOrder, known != order { return nil }
             joined.statusOrder = order

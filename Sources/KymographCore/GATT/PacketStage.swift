@@ -13,7 +13,7 @@ struct PacketStage: ~Copyable {
     private var frames = BridgeFrameReader()
     /// The text of a characteristic's number.
     private var name = ByteWriter(capacity: 64)
-    /// The bytes that a line spells.
+    /// The bytes that a line spells, or the device that a frame does.
     private var spelled = ByteWriter(capacity: 64)
 
     init(_ form: PacketForm, needs: PacketNeeds) {
@@ -124,11 +124,20 @@ struct PacketStage: ~Copyable {
         }
     }
 
+    private mutating func characteristic(at handle: UInt16, of frame: BridgeFrame) -> BluetoothUUID? {
+        guard let device = frame.device, frame.deviceIsEscaped else {
+            return form.handles.characteristic(at: handle, of: frame.device)
+        }
+        spelled.removeAll()
+        JSONUnescape.append(device, into: &spelled)
+        return form.handles.characteristic(at: handle, of: spelled.view)
+    }
+
     private mutating func decode(_ frame: BridgeFrame, received: Instant) throws(PacketFailure) {
         var uuid: BluetoothUUID?
         switch frame.name {
         case .uuid(let known): uuid = known
-        case .handle(let handle): uuid = form.handles[handle]
+        case .handle(let handle): uuid = characteristic(at: handle, of: frame)
         }
         guard let uuid else { throw PacketFailure(reason: .unknownCharacteristic, offset: 0) }
         var head = head(uuid, received: frame.time?.instant ?? received)
