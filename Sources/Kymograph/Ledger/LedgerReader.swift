@@ -29,6 +29,8 @@ struct LedgerReader {
     /// By the number of the type, the slot of its readings' sequence numbers.
     private let sequenceSlots: [Int?]
     private var sequence = SequenceNumbers()
+    /// Frames that never came, by device, less those that came late.
+    private var missingFrames: [String: Int] = [:]
     private var undelivered: [String: Int] = [:]
     /// Windows that no sink will get any more, by the sink that they were for.
     private var givenUp: [String: Int] = [:]
@@ -177,6 +179,10 @@ struct LedgerReader {
     }
 
     private mutating func take(_ source: Int, _ number: Int, _ outcome: String, _ count: Int) {
+        if let gap = LedgerOutcome.gap(outcome, count) {
+            missingFrames[gap.device, default: 0] += gap.missing - gap.late
+            return
+        }
         let isRejection = !LedgerOutcome.names.contains(outcome)
         if number >= 0 {
             guard series[number] != nil else { return }
@@ -213,6 +219,7 @@ struct LedgerReader {
         for (device, count) in report.sequenceGaps.sorted(by: { $0.key < $1.key }) where count > 0 {
             report.missing.append("\(device): \(count) messages are missing by their sequence numbers")
         }
+        noteMissingFrames()
         for (sink, count) in givenUp.sorted(by: { $0.key < $1.key }) {
             report.missing.append("\(count) windows were given up for \(sink), which was no sink any more")
         }
@@ -227,6 +234,19 @@ struct LedgerReader {
         }
         try noteInterruptions(db, isRunning: isRunning)
         return report
+    }
+
+    /// Of a patient, those of the devices that gave readings; frames that never came name nobody.
+    private mutating func noteMissingFrames() {
+        let known = Set(series.values.map(\.device))
+        for (device, count) in missingFrames.sorted(by: { $0.key < $1.key }) where count > 0 {
+            let isAsked = filter.device.map { $0 == device } ?? (filter.patient == nil || known.contains(device))
+            guard isAsked else { continue }
+            report.missingFrames[device] = count
+            report.missing.append(
+                "\(device.isEmpty ? "a device without identifier" : device): "
+                    + "\(count) frames never came, by the numbers of the bridge")
+        }
     }
 
     private mutating func noteMissing(_ one: LedgerReport.Series) {

@@ -11,6 +11,8 @@ struct PacketStage: ~Copyable {
     private let form: PacketForm
     private var decoder: PacketDecoder
     private var frames = BridgeFrameReader()
+    /// What the numbers of frames say.
+    var numbers = FrameNumbers()
     /// The text of a characteristic's number.
     private var name = ByteWriter(capacity: 64)
     /// The bytes that a line spells, or the device that a frame does.
@@ -134,6 +136,10 @@ struct PacketStage: ~Copyable {
     }
 
     private mutating func decode(_ frame: BridgeFrame, received: Instant) throws(PacketFailure) {
+        if let sequence = frame.sequence {
+            let time = frame.time?.instant ?? received
+            numbers.note(sequence, of: frame.device ?? ByteView(""), isEscaped: frame.deviceIsEscaped, at: time)
+        }
         var uuid: BluetoothUUID?
         switch frame.name {
         case .uuid(let known): uuid = known
