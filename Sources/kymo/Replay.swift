@@ -116,11 +116,7 @@ struct OffsetArgument: ExpressibleByArgument {
     let minutes: Int16
 
     init?(argument: String) {
-        let digits = argument.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
-        guard let sign = argument.first, sign == "+" || sign == "-", digits.count == 2,
-            let hours = Int16(digits[0]), let rest = Int16(digits[1]), digits.allSatisfy({ $0.count == 2 }),
-            (0...14).contains(hours), (0..<60).contains(rest), hours * 60 + rest <= 840
-        else { return nil }
-        minutes = (sign == "-" ? -1 : 1) * (hours * 60 + rest)
+        guard let minutes = UTCOffsetText.minutes(of: argument) else { return nil }
+        self.minutes = minutes
     }
 }

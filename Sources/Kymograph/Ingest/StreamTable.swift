@@ -11,6 +11,8 @@ final class Stream {
     fileprivate(set) var framer: LineFramer
     /// What cuts the stream when it is not NDJSON.
     fileprivate let frames: FrameSplitter?
+    /// What cuts the stream when it is the output of a Bluetooth tool.
+    fileprivate let capture: CaptureSplitter?
     /// Who the client is, where the kernel says it.
     let peer: PeerCredentials?
     /// Whether the kernel keeps messages apart.
@@ -32,10 +34,16 @@ final class Stream {
         self.source = source
         number = configuration.number
         framer = LineFramer(cap: configuration.lineCap)
+        let cap = configuration.lineCap
         if case .frames(let framing) = configuration.framing {
-            frames = FrameSplitter(framing, cap: configuration.lineCap)
+            frames = FrameSplitter(framing, cap: cap)
         } else {
             frames = nil
+        }
+        if case .capture(let framing) = configuration.framing {
+            capture = CaptureSplitter(framing, cap: cap)
+        } else {
+            capture = nil
         }
         hasOpenEnds = configuration.hasOpenEnds
         isFresh = configuration.kind.isListener || configuration.hasOpenEnds
@@ -142,6 +150,8 @@ struct StreamTable: ~Copyable {
         let before = counts.lines
         if let frames = stream.frames {
             frames.finish(stream, arrival, counts: &counts, to: &consumer)
+        } else if let capture = stream.capture {
+            capture.finish(arrival, counts: &counts, to: &consumer)
         } else {
             stream.framer.finish(&memory, arrival, counts: &counts, to: &consumer) { stream.mayBePart($0) }
         }
@@ -159,6 +169,8 @@ struct StreamTable: ~Copyable {
         if let frames = stream.frames {
             let goesOn = frames.split(memory.view(chunk), of: stream, arrival, counts: &counts, to: &consumer)
             if !goesOn { outcome = .ended }
+        } else if let capture = stream.capture {
+            capture.split(memory.view(chunk), arrival, counts: &counts, to: &consumer)
         } else {
             splitLines(stream, chunk, arrival, counts: &counts, to: &consumer)
         }
@@ -205,6 +217,7 @@ struct StreamTable: ~Copyable {
         consumer.sender(stream.peer)
         let arrival = Arrival(source: stream.number, received: WallClock.now())
         if let frames = stream.frames { return frames.abandon(arrival, counts: &counts, to: &consumer) }
+        if let capture = stream.capture { return capture.abandon(arrival, counts: &counts, to: &consumer) }
         stream.framer.abandon(&memory, arrival, counts: &counts, to: &consumer)
     }
 }

@@ -29,6 +29,8 @@ struct LedgerReader {
     /// By the number of the type, the slot of its readings' sequence numbers.
     private let sequenceSlots: [Int?]
     private var sequence = SequenceNumbers()
+    /// Frames that never came, by device, less those that came late.
+    private var missingFrames: [String: Int] = [:]
     private var undelivered: [String: Int] = [:]
     /// Windows that a sink was ended without, by the sink.
     private var givenUp: [String: Int] = [:]
@@ -178,6 +180,10 @@ struct LedgerReader {
     }
 
     private mutating func take(_ source: Int, _ number: Int, _ outcome: String, _ count: Int) {
+        if let gap = LedgerOutcome.gap(outcome, count) {
+            missingFrames[gap.device, default: 0] += gap.missing - gap.late
+            return
+        }
         let isRejection = !LedgerOutcome.names.contains(outcome)
         if number >= 0 {
             guard series[number] != nil else { return }
@@ -214,6 +220,7 @@ struct LedgerReader {
         for (device, count) in report.sequenceGaps.sorted(by: { $0.key < $1.key }) where count > 0 {
             report.missing.append("\(device): \(count) messages are missing by their sequence numbers")
         }
+        noteMissingFrames()
         for (sink, count) in givenUp.sorted(by: { $0.key < $1.key }) {
             report.missing.append("\(count) windows were given up for \(sink), which was no sink any more")
         }
@@ -246,6 +253,19 @@ struct LedgerReader {
         if known > 0 { report.missing.append("\(known) bundles were damaged before all sinks had them") }
         guard known < places.count else { return }
         report.missing.append("bundles that waited for sinks were lost when the store was repaired")
+    }
+
+    /// Of a patient, those of the devices that gave readings; frames that never came name nobody.
+    private mutating func noteMissingFrames() {
+        let known = Set(series.values.map(\.device))
+        for (device, count) in missingFrames.sorted(by: { $0.key < $1.key }) where count > 0 {
+            let isAsked = filter.device.map { $0 == device } ?? (filter.patient == nil || known.contains(device))
+            guard isAsked else { continue }
+            report.missingFrames[device] = count
+            report.missing.append(
+                "\(device.isEmpty ? "a device without identifier" : device): "
+                    + "\(count) frames never came, by the numbers of the bridge")
+        }
     }
 
     private mutating func noteMissing(_ one: LedgerReport.Series) {

@@ -16,6 +16,7 @@ public enum LetterReplay {
         var files: [Int32] = []
         defer { for file in files { close(file) } }
         replay.sources = []
+        replay.noticesMissingFrames = false
         for name in Set(letters.map(\.source)).sorted() {
             let payloads = letters.filter { $0.source == name }.compactMap(\.bytes)
             let known = settings.listeningSources.first { $0.name == name }

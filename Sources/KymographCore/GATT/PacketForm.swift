@@ -13,8 +13,8 @@ struct PacketForm: Sendable, Equatable {
     var carrier: Carrier
     /// The vendor's packets that can come.
     var layouts: [BinaryLayout] = []
-    /// The characteristics of the device's handles.
-    var handles: [UInt16: BluetoothUUID] = [:]
+    /// The characteristics of the devices' handles.
+    var handles = HandleTables()
     /// nil when no mapping says.
     var statusOrder: CGMStatusOrder?
 
@@ -31,10 +31,7 @@ struct PacketForm: Sendable, Equatable {
             }
             joined.layouts.append(layout)
         }
-        for (handle, uuid) in other.handles.sorted(by: { $0.key < $1.key }) {
-            if let known = handles[handle], known != uuid { throw .handle(handle) }
-            joined.handles[handle] = uuid
-        }
+        joined.handles = try handles.joined(with: other.handles)
         if let order = other.statusOrder {
             if let known = statusOrder, known != order { throw .statusOrder }
             joined.statusOrder = order

@@ -11,9 +11,11 @@ struct PacketStage: ~Copyable {
     private let form: PacketForm
     private var decoder: PacketDecoder
     private var frames = BridgeFrameReader()
+    /// What the numbers of frames say.
+    var numbers = FrameNumbers()
     /// The text of a characteristic's number.
     private var name = ByteWriter(capacity: 64)
-    /// The bytes that a line spells.
+    /// The bytes that a line spells, or the device that a frame does.
     private var spelled = ByteWriter(capacity: 64)
 
     init(_ form: PacketForm, needs: PacketNeeds) {
@@ -134,11 +136,24 @@ struct PacketStage: ~Copyable {
         }
     }
 
+    private mutating func characteristic(at handle: UInt16, of frame: BridgeFrame) -> BluetoothUUID? {
+        guard let device = frame.device, frame.deviceIsEscaped else {
+            return form.handles.characteristic(at: handle, of: frame.device)
+        }
+        spelled.removeAll()
+        JSONUnescape.append(device, into: &spelled)
+        return form.handles.characteristic(at: handle, of: spelled.view)
+    }
+
     private mutating func decode(_ frame: BridgeFrame, received: Instant) throws(PacketFailure) {
+        if let sequence = frame.sequence {
+            let time = frame.time?.instant ?? received
+            numbers.note(sequence, of: frame.device ?? ByteView(""), isEscaped: frame.deviceIsEscaped, at: time)
+        }
         var uuid: BluetoothUUID?
         switch frame.name {
         case .uuid(let known): uuid = known
-        case .handle(let handle): uuid = form.handles[handle]
+        case .handle(let handle): uuid = characteristic(at: handle, of: frame)
         }
         guard let uuid else { throw PacketFailure(reason: .unknownCharacteristic, offset: 0) }
         var head = head(uuid, received: frame.time?.instant ?? received)

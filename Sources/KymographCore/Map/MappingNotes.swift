@@ -19,6 +19,12 @@ public struct MappingNotes: BitwiseCopyable, Sendable {
 }
 
 extension Mapper {
+    /// What the numbers of frames have shown since the last call.
+    mutating func takeGaps() -> [FrameGap] {
+        guard packets?.numbers.hasGaps ?? false else { return [] }
+        return packets?.numbers.takeGaps() ?? []
+    }
+
     /// What happened since the last call.
     public mutating func takeNotes() -> MappingNotes {
         let wraps = evaluator.wraps + (composition?.evaluator.wraps ?? 0)
