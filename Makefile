@@ -74,6 +74,26 @@ bytes: build ## Print bytes per reading of the output beside what is promised
 durable: build ## Print what losing nothing costs, beside what is promised
 	KYMO=$(KYMO) Benchmarks/durable.sh
 
+.PHONY: latency
+latency: build ## Print how long readings take through the pipeline, beside what is promised
+	KYMO=$(KYMO) Benchmarks/latency.sh
+
+.PHONY: overload
+overload: build ## Offer more than the pipeline can take, and count every datagram
+	KYMO=$(KYMO) Benchmarks/overload.sh
+
+.PHONY: growth
+growth: build ## Print how cost and memory grow with series, windows and templates
+	KYMO=$(KYMO) Benchmarks/growth.sh
+
+.PHONY: bench-rivals
+bench-rivals: build ## Compare with scripts and a database on the same readings
+	KYMO=$(KYMO) Benchmarks/rivals.sh
+
+.PHONY: bench-limits
+bench-limits: ## Print what this machine can do at most: packets, rings, scanning
+	Benchmarks/limits.sh
+
 .PHONY: gate
 gate: ## Check instructions and allocations per reading against the thresholds
 	Benchmarks/gate.sh

@@ -1,0 +1,12 @@
+#!/bin/sh
+# overload.sh [--short]: more than the pipeline can take. Over UDP, at 0.5, 1, 2 and 5 times what it takes, every datagram
+# that was sent is accepted, rejected or counted as dropped by the kernel, to the last one; and memory stays flat.
+# Exact whatever the machine and its load. KYMO: the binary, built here when not given.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(dirname "$here")
+if [ -z "${KYMO:-}" ]; then
+    swift build --package-path "$root" -c release --product kymo >&2
+    KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
+fi
+exec python3 "$here/overload/measure.py" "$KYMO" "$here/workload" "$@"
