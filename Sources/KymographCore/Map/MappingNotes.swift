@@ -21,8 +21,8 @@ public struct MappingNotes: BitwiseCopyable, Sendable {
 extension Mapper {
     /// What the numbers of frames have shown since the last call.
     mutating func takeGaps() -> [FrameGap] {
-        guard packets?.numbers.hasGaps ?? false else { return [] }
-        return packets?.numbers.takeGaps() ?? []
+        guard packets.count > 0, packets[0].numbers.hasGaps else { return [] }
+        return packets[0].numbers.takeGaps()
     }
 
     /// What happened since the last call.

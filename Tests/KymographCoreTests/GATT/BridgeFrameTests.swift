@@ -151,7 +151,7 @@ import Testing
     /// What decoders write is what the check of templates knows: no member more, and none less.
     @Test(arguments: GATTCharacteristic.allCases)
     func membersAreThoseThatAreListed(_ characteristic: GATTCharacteristic) throws {
-        var stage = PacketStage(PacketForm(carrier: .value(characteristic)), needs: PacketNeeds())
+        var stage = PacketStage(PacketForm(carrier: .value(characteristic)), needs: PacketNeeds(names: []))
         var random = SeededGenerator(seed: UInt64(characteristic.rawValue))
         var written: Set<String> = []
         for _ in 0..<10_000 {

@@ -56,8 +56,8 @@ import Testing
         let strap = tables([1: 0x2A37], [("A*", [2: 0x2A37])])
         let battery = tables([1: 0x2A37, 3: 0x2A19], [("A*", [4: 0x2A19]), ("B*", [2: 0x2A19])])
         let both = tables([1: 0x2A37, 3: 0x2A19], [("A*", [2: 0x2A37, 4: 0x2A19]), ("B*", [2: 0x2A19])])
-        #expect(strap.joined(with: battery) == both)
-        #expect(strap.joined(with: tables([1: 0x2A19], [])) == nil)
-        #expect(strap.joined(with: tables([:], [("A*", [2: 0x2A19])])) == nil)
+        #expect(try strap.joined(with: battery) == both)
+        #expect(throws: PayloadConflict.handle(1)) { try strap.joined(with: tables([1: 0x2A19], [])) }
+        #expect(throws: PayloadConflict.handle(2)) { try strap.joined(with: tables([:], [("A*", [2: 0x2A19])])) }
     }
 }
