@@ -11,6 +11,7 @@ import signal
 import sys
 
 from kymo_socket import ArrivalClock, Backoff, KymoSocket, add_arguments, positive, say, time_text
+from uart_stream import BORDERS, LONGEST, TRANSMIT, UARTStream
 
 BASE = "-0000-1000-8000-00805f9b34fb"
 #: Measurements of the health services that kymo decodes, and the battery.
@@ -70,6 +71,8 @@ class Device:
         self._offset = options.utc_offset
         #: Members that all frames of this connection have.
         self._members = {}
+        #: What this connection's notifications of a UART service are a part of.
+        self._stream = None
 
     async def run(self):
         """Connects until it is cancelled."""
@@ -115,6 +118,8 @@ class Device:
     async def _prepare(self, client, there):
         """Reads what frames have to state besides the packet."""
         self._members = {}
+        # What a connection has left unfinished, the next one does not go on with.
+        self._stream = UARTStream(self._options.uart) if self._options.uart else None
         for member, name in [("session", SESSION_START), ("feature", CGM_FEATURE)]:
             if value := await self._read(client, there, name):
                 self._members[member] = value.hex()
@@ -151,10 +156,21 @@ class Device:
         return names
 
     def _notified(self, name, value):
-        moment = self._clock.now()
+        if self._stream and name == TRANSMIT:
+            return self._streamed(bytes(value))
+        self._put({"characteristic": name, "value": bytes(value).hex()} | self._members)
+
+    def _streamed(self, value):
+        too_long = self._stream.too_long
+        for members in self._stream.take(value):
+            self._put(members)
+        if self._stream.too_long > too_long:
+            say(f"{self._name}: a message of more than {LONGEST} bytes is left out")
+
+    def _put(self, members):
         self._sequence += 1
-        frame = {"device": self._name, "characteristic": name, "time": time_text(moment, self._offset)}
-        self._sink.put(frame | {"sequence": self._sequence, "value": bytes(value).hex()} | self._members)
+        frame = {"device": self._name, "time": time_text(self._clock.now(), self._offset), "sequence": self._sequence}
+        self._sink.put(frame | members)
 
     async def _ask_for_records(self, client, there):
         """Glucose meters and monitors send what they have stored only when they are asked."""
@@ -200,12 +216,18 @@ def parse(arguments):
         parser.add_argument(
             "--characteristic", action="append", metavar="UUID",
             help=f"subscribe to this alone; repeatable (default: {' '.join(MEASUREMENTS)})")
+        parser.add_argument(
+            "--uart", choices=BORDERS,
+            help="subscribe to the Nordic UART Service, too, whose bytes are lines of JSON or of hexadecimal digits, or "
+                 "packets in SLIP or COBS")
     parser.add_argument("--scan", action="store_true", help="list health devices in reach, and end")
     parser.add_argument("--timeout", type=positive, default=20, metavar="SECONDS", help="of finding and connecting")
     options = parser.parse_args(arguments)
     if not options.scan:
         options.characteristic = [name.upper() if len(name) == 4 else short(name)
                                   for name in options.characteristic or MEASUREMENTS]
+        if options.uart and TRANSMIT not in options.characteristic:
+            options.characteristic.append(TRANSMIT)
     return options
 
 

@@ -101,7 +101,9 @@ class SerialBridge:
 
     def __init__(self, options, sink, serial=None):
         self._options, self._sink, self._serial = options, sink, serial
-        self._sequence, self._clock = 0, ArrivalClock()
+        self._clock = ArrivalClock()
+        #: The last number of each device.
+        self._sequences = {}
         self.ending = threading.Event()
 
     def run(self):
@@ -140,22 +142,28 @@ class SerialBridge:
 
     def frame(self, line, moment):
         """The frame of a line. One that is garbled becomes a frame that kymo refuses and keeps as a dead letter."""
-        self._sequence += 1
-        frame = {"time": time_text(moment, self._options.utc_offset), "sequence": self._sequence}
+        frame = {"time": time_text(moment, self._options.utc_offset)}
         if self._options.device:
             frame["device"] = self._options.device
         if self._options.format == "json":
             try:
                 stated = json.loads(line)
                 if isinstance(stated, dict):
-                    return frame | {name: value for name, value in stated.items() if value is not None}
+                    return self._numbered(frame | {name: value for name, value in stated.items() if value is not None})
             except ValueError:
                 pass
         elif self._options.handle:
             frame["handle"] = self._options.handle
         else:
             frame["characteristic"] = self._options.characteristic
-        return frame | {"value": line.decode("ascii", "backslashreplace")}
+        return self._numbered(frame | {"value": line.decode("ascii", "backslashreplace")})
+
+    def _numbered(self, frame):
+        """The frame with the next number of its device, if it has none of its own."""
+        if "sequence" not in frame:
+            device = str(frame.get("device"))
+            frame["sequence"] = self._sequences[device] = self._sequences.get(device, 0) + 1
+        return frame
 
 
 def speed(text):

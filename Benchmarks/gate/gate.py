@@ -35,12 +35,16 @@ STAGES = {
     "jmespath": (READINGS, "reading"),
     "jsonpath": (READINGS, "reading"),
     "compatible": (READINGS, "reading"),
+    # Heart rates as Bluetooth packets, and the same as lines of JSON.
+    "packets": (READINGS, "reading"),
+    "lines": (READINGS, "reading"),
 }
 # How many times the instructions of the second stage the first may take, and what that means.
 RATIOS = {
     ("fhir", "twin"): (1.5, "bundled Observations against the same bytes written in C"),
     ("templates", "template"): (1.5, "all templates of healthkit-on-fhir against the one that matches"),
     ("jmespath", "jsonpath"): (5.0, "a template in JMESPath against the same in JSONPath"),
+    ("packets", "lines"): (1.0, "a Bluetooth packet of 2A37 against the same reading in JSON"),
 }
 # The C library picks memcpy and its like by processor; without these features every x86-64 picks the same ones.
 FEATURES = (

@@ -15,10 +15,18 @@ struct DeadReplay: ParsableCommand {
             What is rejected again becomes a new letter. The replayed letters are kept, and marked, until they are \
             discarded. A normalised measurement cannot be mapped again.
 
+            Letters that hold only a part of what came, such as a line that was too long or a frame with a wrong \
+            checksum, could give a reading that nobody took: they are named and left as they are, unless --parts is \
+            given.
+
             Example: kymo dead replay 17 18 --data /var/lib/kymo --mapping ./my-device/ --out ./observations
             """)
 
     @OptionGroup var selection: LetterSelection
+
+    @Flag(help: "Letters that hold only a part of what came, too, as if it were all.")
+    var parts = false
+
     @OptionGroup var settings: SettingOptions
 
     func run() throws {
@@ -27,7 +35,8 @@ struct DeadReplay: ParsableCommand {
             throw StandardError.exit("there is no place for data: name one with --data DIR", code: ExitStatus.config)
         }
         let letters = try selection.letters(try StoreReader.opened(directory))
-        let payloads = letters.filter { $0.kind == "payload" && $0.bytes != nil }
+        let refused = letters.filter { $0.bytes != nil && $0.isPart && !parts }
+        let payloads = letters.filter { $0.kind == "payload" && $0.bytes != nil && (parts || !$0.isPart) }
         let entries = letters.filter { $0.kind == "entry" && $0.bytes != nil }
         let isRunning = ControlClient.isRunning(directory)
         if !payloads.isEmpty {
@@ -35,13 +44,30 @@ struct DeadReplay: ParsableCommand {
             try change(.noteReplayed, payloads, directory)
         }
         if !entries.isEmpty { try change(.deliver, entries, directory) }
-        let left = letters.count - payloads.count - entries.count
         StandardError.write("kymo: replayed \(payloads.count) payloads and \(entries.count) entries\n")
-        guard left == 0 else {
-            throw StandardError.exit(
-                "\(left) letters are normalised measurements, or damaged, and cannot be replayed",
-                code: ExitStatus.dataError)
+        try report(refused, others: letters.count - payloads.count - entries.count - refused.count)
+    }
+
+    /// Says which letters were not replayed.
+    private func report(_ parts: [StoredLetter], others: Int) throws {
+        var reasons: [String] = []
+        if !parts.isEmpty {
+            reasons.append(
+                "\(parts.count) letters hold only a part of what came, and were left: \(Self.names(parts)); --parts "
+                    + "replays them as if it were all")
         }
+        if others > 0 {
+            reasons.append("\(others) letters are normalised measurements, or damaged, and cannot be replayed")
+        }
+        guard reasons.isEmpty else {
+            throw StandardError.exit(reasons.joined(separator: "; "), code: ExitStatus.dataError)
+        }
+    }
+
+    /// Numbers and reasons of the first letters.
+    private static func names(_ letters: [StoredLetter]) -> String {
+        let named = letters.prefix(10).map { "\($0.number) (\($0.reason))" }.joined(separator: ", ")
+        return letters.count > 10 ? "\(named) and \(letters.count - 10) more" : named
     }
 
     private func change(_ command: ControlRequest.Command, _ letters: [StoredLetter], _ directory: String) throws {

@@ -68,6 +68,12 @@ struct Replay: ParsableCommand {
     /// What is to be sent, and the member that holds its time.
     private func lines(of content: [UInt8]) throws -> (lines: [ArraySlice<UInt8>], field: String) {
         let isSnoop = content.starts(with: SnoopCapture.magic)
+        if !isSnoop, !capture, isCalledSnoop {
+            throw StandardError.exit(
+                "\(file): this is no btsnoop file, though it is called one: name one that 'btmon -w' or Android has "
+                    + "written; give --capture for the text of a tool, or NDJSON another name",
+                code: ExitStatus.dataError)
+        }
         guard isSnoop || capture else {
             return (content.split(separator: UInt8(ascii: "\n")), timestampField)
         }
@@ -78,6 +84,11 @@ struct Replay: ParsableCommand {
         } catch {
             throw StandardError.exit("\(file): \(error.description)", code: ExitStatus.dataError)
         }
+    }
+
+    /// Whether the file has the name of a recording: `night.btsnoop`, or Android's `btsnoop_hci.log`.
+    private var isCalledSnoop: Bool {
+        file.split(separator: "/").last?.lowercased().contains("btsnoop") ?? false
     }
 
     private func play(_ recorded: (lines: [ArraySlice<UInt8>], field: String)) throws {
@@ -105,11 +116,7 @@ struct OffsetArgument: ExpressibleByArgument {
     let minutes: Int16
 
     init?(argument: String) {
-        let digits = argument.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
-        guard let sign = argument.first, sign == "+" || sign == "-", digits.count == 2,
-            let hours = Int16(digits[0]), let rest = Int16(digits[1]), digits.allSatisfy({ $0.count == 2 }),
-            (0...14).contains(hours), (0..<60).contains(rest), hours * 60 + rest <= 840
-        else { return nil }
-        minutes = (sign == "-" ? -1 : 1) * (hours * 60 + rest)
+        guard let minutes = UTCOffsetText.minutes(of: argument) else { return nil }
+        self.minutes = minutes
     }
 }

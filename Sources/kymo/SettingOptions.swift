@@ -29,7 +29,10 @@ struct SettingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How bytes become payloads: lines, nul, delimiter, length, slip, cobs, fixed. Default: lines (NDJSON).",
+            """
+            How bytes become payloads: lines, nul, delimiter, length, slip, cobs, fixed, capture. Default: lines \
+            (NDJSON).
+            """,
             valueName: "framing"))
     var framing: String?
 

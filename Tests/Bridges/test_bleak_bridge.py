@@ -103,6 +103,32 @@ class BleakBridgeTests(unittest.TestCase):
         frame = self.notified(strap, "2A37", b"\x00\x3d")
         self.assertEqual((frame["device"], frame["sequence"], frame["value"]), (STRAP, 2, "003d"))
 
+    def test_a_uart_service_is_a_stream(self):
+        transmit = bleak_bridge.TRANSMIT
+        board = self.device((transmit, "notify"), ("2A19", "notify"))
+        self.bridge(f"{STRAP}=board", arguments=["--uart", "json"])
+        self.assertTrue(board.ready.wait(20), self.told.getvalue())
+        board.notify(transmit, b'{"type":"heartRa')
+        frame = self.notified(board, "2A19", b"\x64")
+        self.assertEqual((frame["sequence"], frame["characteristic"]), (1, "2A19"))
+        frame = self.notified(board, transmit, b'te","rate":61}\n{"half":')
+        self.assertEqual((frame.pop("device"), frame.pop("sequence")), ("board", 2))
+        self.assertIn("T", frame.pop("time"))
+        self.assertEqual(frame, {"type": "heartRate", "rate": 61})
+        # The end of what the last connection began never comes.
+        connection = board.client
+        board.drop()
+        wait_until(lambda: board.client is not connection and board.ready.is_set())
+        self.assertEqual(self.notified(board, transmit, b'{"type":"x"}\n')["type"], "x")
+
+    def test_packets_of_a_uart_service(self):
+        board = self.device((bleak_bridge.TRANSMIT, "notify"))
+        self.bridge(STRAP, arguments=["--uart", "slip"])
+        frame = self.notified(board, bleak_bridge.TRANSMIT, bytes.fromhex("a55a0009dbdcc0"))
+        self.assertEqual((frame["characteristic"], frame["value"]), (bleak_bridge.TRANSMIT, "a55a0009c0"))
+        board.notify(bleak_bridge.TRANSMIT, b"\x01" * 5000)
+        wait_until(lambda: "a message of more than 4096 bytes is left out" in self.told.getvalue())
+
     def test_one_device_out_of_reach_does_not_hold_up_another(self):
         strap = self.device(("2A37", "notify"), address="second")
         self.bridge("first", "second")

@@ -15,6 +15,7 @@ from bridge_testing import BRIDGES, wait_until
 import bleak
 import kymo_socket
 import test_bleak_bridge
+import uart_stream
 
 KYMO = os.environ.get("KYMO_BINARY")
 
@@ -29,11 +30,12 @@ class EndToEndTests(unittest.TestCase):
         self.enterContext(contextlib.redirect_stderr(io.StringIO()))
         self.enterContext(mock.patch.object(kymo_socket, "FIRST_PAUSE", 0.01))
 
-    def kymo(self):
-        """Starts kymo, which writes one Observation a line at its end."""
+    def kymo(self, *mappings):
+        """Starts kymo, which writes one Observation a line at its end; without names for a strap and its battery."""
+        names = [f"--mapping={name}" for name in mappings or ["heart-rate-strap", "bluetooth-battery"]]
         process = subprocess.Popen(
-            [os.path.abspath(KYMO), "run", "--unix", self.socket, "--mapping", "heart-rate-strap",
-             "--mapping", "bluetooth-battery", "--data", os.path.join(self.folder, "data"), "--idle", "0s"],
+            [os.path.abspath(KYMO), "run", "--unix", self.socket, *names,
+             "--data", os.path.join(self.folder, "data"), "--idle", "0s"],
             env={"PATH": os.environ["PATH"], "KYMO_OUTPUT_FORMAT": "ndjson"},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.communicate)
@@ -96,6 +98,48 @@ class EndToEndTests(unittest.TestCase):
         self.assertEqual(observations["67996"][0]["valueQuantity"]["value"], 80)
         self.assertIn("147240", observations)
 
+    def board(self, uart):
+        """A board with a UART service, whose bridge writes to the socket; what it sends comes in pieces of 20 bytes."""
+        board = bleak.FakeDevice([bleak.Characteristic(uart_stream.TRANSMIT, "notify")])
+        bleak.DEVICES[test_bleak_bridge.STRAP] = board
+        case = test_bleak_bridge.BleakBridgeTests()
+        case.sink = kymo_socket.KymoSocket(self.socket)
+        case.sink.start()
+        self.addCleanup(case.sink.finish, 0)
+        case.bridge(f"{test_bleak_bridge.STRAP}=board-1", arguments=["--uart", uart])
+        self.addCleanup(case.doCleanups)
+        self.assertTrue(board.ready.wait(20))
+
+        def send(stream):
+            for start in range(0, len(stream), 20):
+                board.notify(uart_stream.TRANSMIT, stream[start:start + 20])
+
+        return send
+
+    def test_lines_of_a_board(self):
+        process = self.kymo("reading")
+        send = self.board("json")
+        for rate in range(60, 70):
+            send(b'{"deviceId":"board-1","type":"heartRate","timestamp":"2026-03-01T08:00:%dZ",' % (rate - 50)
+                 + b'"value":%d,"unit":"/min"}\r\n' % rate)
+        send(b"noise of 30 bytes, and no object\n")
+        wait_until(lambda: "received 11 =" in self.status())
+        observations, told = self.end(process)
+        self.assertEqual(self.readings(observations), 10, told)
+        self.assertIn("rejected 1", told)
+
+    def test_packets_of_a_board(self):
+        process = self.kymo("binary-patch")
+        send = self.board("cobs")
+        # 36.70 degrees and 16 breaths, as the catalogue's example; then a code that leads past the end.
+        send(b"\x09\xa5\x5a\x01\x0e\x56\x10\x8e\x02\0")
+        send(b"\x05\xa5\0")
+        wait_until(lambda: "received 3 =" in self.status())
+        observations, told = self.end(process)
+        self.assertIn("invalidBridgeFrame 1", told)
+        self.assertEqual(observations["8310-5"][0]["valueQuantity"]["value"], 36.70)
+        self.assertEqual(observations["9279-1"][0]["device"]["identifier"]["value"], "board-1")
+
     def test_frames_that_come_twice_change_nothing(self):
         process = self.kymo()
         for _ in range(2):
@@ -108,6 +152,19 @@ class EndToEndTests(unittest.TestCase):
         observations, told = self.end(process)
         self.assertEqual(self.readings(observations), 10, told)
         self.assertIn("accepted 10 + duplicate 10", told)
+
+    def test_the_example_of_the_guide(self):
+        guide = (BRIDGES.parent / "docs" / "bluetooth.md").read_text().split("### Without a strap")[1].split("## ")[0]
+        script = "\n".join(line[4:] for line in guide.splitlines() if line.startswith("    "))
+        self.assertIn("kymo run", script)
+        os.symlink(os.path.abspath(KYMO), os.path.join(self.folder, "kymo"))
+        done = subprocess.run(
+            ["bash", "-c", script], env={"PATH": f"{self.folder}:{os.environ['PATH']}", "XDG_STATE_HOME": self.folder},
+            capture_output=True, text=True, timeout=60)
+        bundle = json.loads(done.stdout.splitlines()[0])
+        found = [entry["resource"] for entry in bundle["entry"]]
+        rates = [each["valueQuantity"]["value"] for each in found if each.get("code", {}).get("text") == "Heart rate"]
+        self.assertEqual(rates, [60], done.stderr)
 
     def test_the_serial_bridge_as_a_command(self):
         device, line = os.openpty()

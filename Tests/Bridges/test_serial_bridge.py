@@ -92,8 +92,19 @@ class SerialBridgeTests(unittest.TestCase):
         stated, added, garbled, array = self.sink.frames
         self.assertEqual(
             stated, {"device": "cuff", "time": "2026-03-01T08:00:00Z", "sequence": 9, "value": "00"})
-        self.assertEqual((added["device"], added["sequence"], len(added["time"]) > 20), ("gateway", 2, True))
+        self.assertEqual((added["device"], added["sequence"], len(added["time"]) > 20), ("gateway", 1, True))
         self.assertEqual((garbled["value"], array["value"]), ('{"half', "[1]"))
+        os.close(device)
+
+    def test_each_device_of_a_gateway_is_numbered(self):
+        device = self.plug()
+        self.bridge(["--format", "json"])
+        self.wait_until_open()
+        for name in "abaab":
+            os.write(device, b'{"device":"%s","characteristic":"2A37","value":"003c"}\n' % name.encode())
+        wait_until(lambda: len(self.sink.frames) == 5)
+        numbers = [(frame["device"], frame["sequence"]) for frame in self.sink.frames]
+        self.assertEqual(numbers, [("a", 1), ("b", 1), ("a", 2), ("a", 3), ("b", 2)])
         os.close(device)
 
     def test_a_line_that_goes_is_opened_again(self):

@@ -2,7 +2,7 @@ import Glibc
 
 /// The far end of a serial line: what is written here arrives at ``path``.
 package final class PseudoTerminal {
-    private let descriptor: Int32
+    private var descriptor: Int32
     /// The device.
     package let path: String
 
@@ -18,7 +18,13 @@ package final class PseudoTerminal {
         path = "/dev/pts/\(device)"
     }
 
-    deinit { close(descriptor) }
+    deinit { unplug() }
+
+    /// Ends the line: who reads it gets what was sent, and then nothing any more.
+    package func unplug() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
 
     /// Sends everything; what the line cannot hold waits until it is read.
     package func write(_ bytes: [UInt8]) {

@@ -38,6 +38,23 @@ import Testing
         #expect(try JSONTree(parsing: done.output) == .object([:]))
     }
 
+    /// Nothing is no frame, and no packet that could be read.
+    @Test func noPacketToMap() throws {
+        for text in ["", " \n"] {
+            let frames = try Kymo.run(
+                ["map", "--mapping", "heart-rate-strap", "--explain"], input: .bytes(Array(text.utf8)))
+            #expect(frames.end == .exit(65) && frames.error.isEmpty, "\(frames.error)")
+            #expect(try JSONTree(parsing: frames.output) == .object([:]))
+        }
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.packetDevice)
+        folder.write("mine/fhir.json", MappingText.fhir)
+        let packet = try Kymo.run(["map", "--mapping", folder.file("mine"), "--explain"])
+        #expect(packet.end == .exit(65) && packet.error.contains("truncatedPacket at byte 0"), "\(packet.error)")
+        let rejected = try JSONTree(parsing: packet.output)["rejected"]?.elements
+        #expect(rejected?.first?["reason"]?.text == "truncatedPacket")
+    }
+
     /// A packet shows what it was decoded to, and each of its objects is explained.
     @Test func explainsPackets() throws {
         let frame = #"{"device":"d","characteristic":"2A37","time":"2026-03-01T08:00:05Z","value":"163c1104"}"#

@@ -23,6 +23,14 @@ enum MappingText {
         ]}
         """
 
+    /// The same for heart-rate packets (2A37), of a source's default device.
+    static let packetDevice =
+        device
+        .replacing("\"template\": [", with: "\"payload\": \"gatt/2A37\", \"template\": [")
+        .replacing("(@pulse)", with: "(@heartRate)")
+        .replacing("$.id", with: "$.device").replacing("$.at", with: "$.time")
+        .replacing("$.pulse", with: "$.heartRate")
+
     static let reading = #"{"id":"p-1","at":"2026-03-01T08:00:00Z","pulse":61}"#
 
     static let brokenDevices: [(String, String, String)] = [

@@ -45,4 +45,18 @@ import Testing
         #expect(cut.end == .exit(65) && cut.error.contains("ends within the record at byte 16"))
         #expect(try Kymo.run(["replay", "a", "--stdout", "--utc-offset", "6"]).end == .exit(64))
     }
+
+    /// What is called a recording of packets and is none is not sent as text.
+    @Test(arguments: [("night.btsnoop", Self.log), ("btsnoop_hci.log", "\u{A}\u{D}nothing"), ("NIGHT.BTSNOOP", "")])
+    func noSnoopFile(name: String, content: String) throws {
+        let folder = TemporaryFolder()
+        let file = folder.write(name, content)
+        let done = try Kymo.run(["replay", file, "--stdout", "--rate", "1000"])
+        #expect(done.end == .exit(65) && done.output.isEmpty, "\(done.text)")
+        #expect(done.error.contains("\(file): this is no btsnoop file"), "\(done.error)")
+        #expect(done.error.contains("--capture"), "\(done.error)")
+        // What a tool has written may be called anything.
+        let text = try Kymo.run(["replay", file, "--stdout", "--capture", "--rate", "1000"])
+        #expect(text.end == .exit(0) && text.lines.count == (content == Self.log ? 3 : 0), "\(text.error)")
+    }
 }

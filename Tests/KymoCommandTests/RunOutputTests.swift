@@ -96,6 +96,19 @@ import Testing
         #expect(try DeadLetter.read(folder.file("dead.ndjson")).map(\.text) == bad + ["x"])
     }
 
+    /// Whoever follows the file sees a letter while kymo runs.
+    @Test func deadLettersShowSoon() throws {
+        let folder = TemporaryFolder()
+        let run = try Kymo.start([
+            "run", "--unix", folder.file("a.sock"), "--dead-letter", folder.file("dead.ndjson"), "--ephemeral",
+        ])
+        for number in 1...3 {
+            try Sending.send(lines: ["x"], to: try run.addresses()[0])
+            try Waiting.until("letter \(number)") { try DeadLetter.read(folder.file("dead.ndjson")).count == number }
+        }
+        #expect(try run.terminate().balance?.rejected == 3)
+    }
+
     @Test func outputThatCannotBeMade() throws {
         let folder = TemporaryFolder()
         folder.write("file", "")

@@ -70,6 +70,78 @@ import Testing
         #expect(done.end == .exit(0) && balance.accepted == 30 && balance.isClosed, "\(done.error)")
     }
 
+    /// A run that reads heart-rate packets in hexadecimal, or as they are in frames, from a line.
+    private func startPackets(_ folder: TemporaryFolder, _ link: String, _ framing: String) throws -> ChildProcess {
+        folder.write("mine/device.json", MappingText.packetDevice)
+        folder.write("mine/fhir.json", MappingText.fhir)
+        let config = folder.write(
+            "kymo.yaml",
+            """
+            sources:
+              - serial: \(link):9600
+                framing: \(framing)
+                mappings: \(folder.path)/mine
+                defaultDevice: strap-1
+            deadLetter: \(folder.file("dead"))
+            """)
+        let run = try Kymo.start(["run", "--config", config, "--format", "ndjson", "--idle", "100ms", "--ephemeral"])
+        _ = try run.addresses()
+        return run
+    }
+
+    /// The values of the Observations in `bytes`.
+    private func values(_ bytes: [UInt8]) -> [String] {
+        bytes.split(separator: 0x0A).compactMap { line in
+            guard case .number(let text)? = try? JSONTree(parsing: Array(line))["valueQuantity"]?["value"] else {
+                return nil
+            }
+            return text
+        }
+    }
+
+    /// A line is opened while its device sends, and unplugged while it sends: parts of packets are other packets.
+    @Test(arguments: [
+        ("lines", ["0611\n063d\n", "063e\n0640"], ["0611", "0640"]),
+        ("nul", ["\u{6}\u{11}\0\u{6}=\0", "\u{6}>\0\u{6}@"], ["\u{6}\u{11}", "\u{6}@"]),
+    ])
+    func partsOfPacketsAreNoReadings(framing: String, input: [String], parts: [String]) throws {
+        let folder = TemporaryFolder()
+        let link = folder.file("line")
+        let terminal = try PseudoTerminal()
+        plug(terminal, link)
+        let run = try startPackets(folder, link, framing)
+        // What is read at once was received at once.
+        for (number, piece) in input.enumerated() {
+            terminal.write(Array(piece.utf8))
+            try Waiting.until("reading \(number)") { values(run.output).count == number + 1 }
+        }
+        terminal.unplug()
+        try run.waitForError("serial \(link) has gone")
+        let done = try run.terminate()
+        #expect(values(done.output) == ["61", "62"], "\(done.text)")
+        let balance = try #require(done.balance)
+        #expect(balance.accepted == 2 && balance.reasons == ["beginningMissed": 1, "frameIncomplete": 1])
+        let letters = try DeadLetter.read(folder.file("dead"))
+        #expect(letters.map(\.text) == parts && letters.map(\.reason) == ["beginningMissed", "frameIncomplete"])
+    }
+
+    /// What begins as JSON does is whole, or fails to parse; so is a frame with a right checksum.
+    @Test func aWholeFirstLineIsTaken() throws {
+        let terminal = try PseudoTerminal()
+        let lines = Readings.heartRates(3)
+        for (first, reasons) in [
+            (lines[0], [:]), (String(lines[0].dropFirst(9)), ["beginningMissed": 1]),
+            ("{\"a\":1}}", ["invalidJSON": 1]),
+        ] as [(String, [String: Int])] {
+            let run = try Kymo.start(["run", "--serial", "\(terminal.path):9600", "--idle", "100ms", "--ephemeral"])
+            _ = try run.addresses()
+            terminal.write(Readings.ndjson([first, lines[1], lines[2]]))
+            try Waiting.until("a bundle") { String(decoding: run.output, as: UTF8.self).contains("}") }
+            let balance = try #require(try run.terminate().balance)
+            #expect(balance.accepted == (reasons.isEmpty ? 3 : 2) && balance.reasons == reasons, "\(first)")
+        }
+    }
+
     @Test func aLineBelongsToOneProcess() throws {
         let terminal = try PseudoTerminal()
         let run = try Kymo.start(["run", "--serial", "\(terminal.path):9600"])

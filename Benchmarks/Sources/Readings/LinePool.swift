@@ -31,6 +31,32 @@ public final class LinePool: Sendable {
         return LinePool(text, ends: ends)
     }
 
+    /// Heart rates as a chest strap sends them, in packets of the characteristic 2A37, or as lines of the catalogue's
+    /// mapping `reading`.
+    public static func heartRates(asPackets: Bool, count: Int = 4_096) -> LinePool {
+        var random = SplitMix64(seed: 3)
+        var text = ByteWriter(capacity: count * 128)
+        var ends: [Int] = []
+        for index in 0..<count {
+            let rate = 48 + random.below(80)
+            if asPackets {
+                text.append(0x06)
+                text.append(UInt8(rate))
+            } else {
+                text.append("{\"deviceId\":\"strap-1\",\"type\":\"heartRate\",\"timestamp\":\"2026-03-01T08:")
+                text.append(UInt64(index / 60 % 60), digits: 2)
+                text.append(":")
+                text.append(UInt64(index % 60), digits: 2)
+                text.append(".250Z\",\"value\":")
+                text.append(rate)
+                text.append(",\"unit\":\"/min\"}")
+            }
+            ends.append(text.count)
+            text.append("\n")
+        }
+        return LinePool(text, ends: ends)
+    }
+
     /// Lines in the shape of the end-to-end workload: heart rate 70 %, steps 15 %, glucose 10 %, blood pressure 5 %;
     /// `devices` devices, each with as many readings per second as there; 5 % are up to 20 s late.
     public static func workload(count: Int, devices: UInt64 = 32) -> LinePool {

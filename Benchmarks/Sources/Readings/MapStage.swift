@@ -17,7 +17,9 @@ public struct MapStage: ~Copyable, Stage {
 
     private let pool: LinePool
     private var mapper: Mapper
-    private let context = SourceContext()
+    private var context = SourceContext()
+    private var received = Instant.distantFuture
+    private var isDatagrams = false
     private var output = CountingOutput()
     private var next = 0
 
@@ -33,12 +35,25 @@ public struct MapStage: ~Copyable, Stage {
         mapper = Mapper(set, templates: templates)
     }
 
-    /// Maps `count` lines.
+    /// Maps the packets of `pool`, each a datagram that came at `received`, over and over.
+    public init(packets pool: LinePool, _ set: MappingSet, received: Instant) {
+        self.pool = pool
+        self.received = received
+        isDatagrams = true
+        context = SourceContext(defaultDevice: Array("strap-1".utf8))
+        mapper = Mapper(set, templates: set.templates(of: ["workload"]))
+    }
+
+    /// Maps `count` lines or packets.
     public mutating func run(_ count: Int) {
         let lines = unsafe pool.lines
         let before = output.accepted
         for _ in 0..<count {
-            mapper.mapLine(lines[next], context: context, received: Instant.distantFuture, output: &output)
+            if isDatagrams {
+                mapper.mapDatagram(lines[next], context: context, received: received, output: &output)
+            } else {
+                mapper.mapLine(lines[next], context: context, received: received, output: &output)
+            }
             next = next + 1 == lines.count ? 0 : next + 1
         }
         precondition(output.accepted - before == count)

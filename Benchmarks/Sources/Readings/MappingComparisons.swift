@@ -3,18 +3,37 @@ public import KymographCore
 
 /// Mappings that are held against each other: many templates against one, JMESPath against JSONPath.
 public enum MappingComparisons {
-    /// The catalogue's mapping of HealthKitOnFhir messages, read from the project.
-    public static func healthKit() -> MappingSet {
+    /// The catalogue's mapping of HealthKitOnFhir messages.
+    public static func healthKit() -> MappingSet { catalogue("healthkit-on-fhir") }
+
+    /// A mapping of the catalogue, read from the project, whose device file `change` may change.
+    private static func catalogue(_ name: String, change: (String) -> String = { $0 }) -> MappingSet {
         var root = URL(fileURLWithPath: #filePath)
         for _ in 0..<4 { root.deleteLastPathComponent() }
-        let folder = root.appendingPathComponent("mappings/healthkit-on-fhir")
+        let folder = root.appendingPathComponent("mappings/\(name)")
         do {
+            let device = String(
+                decoding: try Data(contentsOf: folder.appendingPathComponent("device.json")), as: UTF8.self)
             return Workload.load(
-                device: Array(try Data(contentsOf: folder.appendingPathComponent("device.json"))),
+                device: Array(change(device).utf8),
                 fhir: Array(try Data(contentsOf: folder.appendingPathComponent("fhir.json"))))
         } catch {
             fatalError("the catalogue cannot be read: \(error)")
         }
+    }
+
+    /// Maps heart rates that come as packets of the characteristic 2A37.
+    public static func packets() -> MapStage {
+        let set = catalogue("heart-rate-strap") { device in
+            device.replacingOccurrences(of: "\"payload\": \"gatt\"", with: "\"payload\": \"gatt/2A37\"")
+                .replacingOccurrences(of: "\"handles\": { \"0x0012\": \"2A37\" },", with: "")
+        }
+        return MapStage(packets: .heartRates(asPackets: true), set, received: Workload.received)
+    }
+
+    /// Maps the same heart rates as lines of the catalogue's own form.
+    public static func packetsAsLines() -> MapStage {
+        MapStage(.heartRates(asPackets: false), catalogue("reading"))
     }
 
     /// Maps heart-rate messages with all of the mapping's templates.

@@ -18,7 +18,7 @@ struct StageProbe {
         guard arguments.count == 3, let count = Int(arguments[2]), count > 0, count + warmup <= longest else {
             print(
                 "usage: StageProbe decode|map|ring|window|fhir|twin|endtoend|templates|template|jmespath|jsonpath"
-                    + "|compatible N")
+                    + "|compatible|packets|lines N")
             return
         }
         switch arguments[1] {
@@ -36,6 +36,8 @@ struct StageProbe {
         case "jmespath": measure(MappingComparisons.calculated(in: .jmesPath), count)
         case "jsonpath": measure(MappingComparisons.calculated(in: .jsonPath), count)
         case "compatible": measure(MappingComparisons.compatible(), count)
+        case "packets": measure(MappingComparisons.packets(), count)
+        case "lines": measure(MappingComparisons.packetsAsLines(), count)
         default: print("there is no stage \(arguments[1])")
         }
     }

@@ -11,6 +11,9 @@ public struct TextCapture {
         case handle(UInt16)
     }
 
+    /// Bytes in a full line of a dump.
+    private static let dumpWidth = 16
+
     private var open = Open.nothing
     /// The device that `gatttool` shows in its prompt.
     private var prompt: String?
@@ -34,7 +37,8 @@ public struct TextCapture {
             if let bytes = TextCapture.dumped(text) {
                 packet.value += bytes
                 open = .dump(packet)
-                return []
+                // A line that is not full is the last one.
+                return bytes.count < TextCapture.dumpWidth ? finish() : []
             }
             found += finish()
         }

@@ -4,7 +4,7 @@ import KymographCore
 /// `cobs,crc16-ccitt` or `length,u16be,at=2,keep`.
 enum FramingText {
     /// What may stand first.
-    private static let kinds = ["lines", "nul", "delimiter", "length", "slip", "cobs", "fixed"]
+    private static let kinds = ["lines", "nul", "delimiter", "length", "slip", "cobs", "fixed", "capture"]
     private static let forms: [(name: String, form: LengthField.Form)] = [
         ("u8", .fixed(width: 1, isBigEndian: false)), ("u16le", .fixed(width: 2, isBigEndian: false)),
         ("u16be", .fixed(width: 2, isBigEndian: true)), ("u24le", .fixed(width: 3, isBigEndian: false)),
@@ -26,6 +26,7 @@ enum FramingText {
             if let word = words.first { throw unknown(word, kind) }
             return .lines
         }
+        guard kind != "capture" else { return .capture(try capture(words)) }
         var framing = Framing(try borders(kind, &words))
         while let word = words.first, try option(word, &framing) { words.removeFirst() }
         if let word = words.first { throw unknown(word, kind) }
@@ -113,9 +114,40 @@ enum FramingText {
         return true
     }
 
+    private static func capture(_ words: [String]) throws(SettingProblem) -> CaptureFraming {
+        var framing = CaptureFraming()
+        for word in words {
+            if word.hasPrefix("device="), word.count > 7 {
+                framing.device = String(word.dropFirst(7))
+            } else if word.hasPrefix("utc-offset=") {
+                guard let minutes = UTCOffsetText.minutes(of: String(word.dropFirst(11))) else {
+                    throw SettingProblem(
+                        message: "'\(word.dropFirst(11))' is no offset from UTC", advice: "write for instance +01:00")
+                }
+                framing.offsetMinutes = minutes
+            } else {
+                throw unknown(word, "capture")
+            }
+        }
+        return framing
+    }
+
     /// `framing` as one would write it.
     static func text(_ framing: StreamFraming) -> String {
-        guard case .frames(let framing) = framing else { return "lines" }
+        switch framing {
+        case .lines: return "lines"
+        case .frames(let framing): return text(framing)
+        case .capture(let framing):
+            var words = ["capture"]
+            if let device = framing.device { words.append("device=\(device)") }
+            if framing.offsetMinutes != UTCOffset.none {
+                words.append("utc-offset=\(UTCOffsetText.text(framing.offsetMinutes))")
+            }
+            return words.joined(separator: ",")
+        }
+    }
+
+    private static func text(_ framing: Framing) -> String {
         var words = words(framing.borders)
         if framing.check != .none { words.append(framing.check.rawValue) }
         if framing.isCheckBigEndian { words.append("check-be") }

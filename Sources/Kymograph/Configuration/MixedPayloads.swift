@@ -1,6 +1,7 @@
 import KymographCore
 
-/// Finds mappings of one source that read different payloads: each payload would then have to be guessed.
+/// Finds mappings of one source that read different payloads, or contradict each other about them: what a payload is
+/// would then have to be guessed.
 enum MixedPayloads {
     /// What is wrong with the sources of `settings`.
     static func check(_ settings: PipelineSettings, _ set: MappingSet, _ mappings: [NamedMapping]) -> [Diagnostic] {
@@ -17,7 +18,7 @@ enum MixedPayloads {
         let file = mappings.first { $0.name == conflict.second }?.device.name ?? conflict.second
         return Diagnostic(
             .error, file: file, position: .start,
-            message: "the mappings '\(conflict.first)' and '\(conflict.second)' of \(source) read different payloads",
+            message: "the mappings '\(conflict.first)' and '\(conflict.second)' of \(source) \(conflict.reason.text)",
             advice: "give each a source of its own", code: Finding.mixedPayloads.rawValue)
     }
 }

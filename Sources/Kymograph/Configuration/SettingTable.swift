@@ -13,7 +13,9 @@ enum SettingTable {
         .duration("window", \.window, atLeast: millisecond, "Period of templates that summarise and name none"),
         .duration(
             "lateness", \.windows.lateness, "How far a series' event time passes a window's end before it closes"),
-        .duration("idle", \.windows.idle, "Silence after which a series' windows close; `0s` means never"),
+        .duration(
+            "idle", \.windows.idle,
+            "Silence after which a series' windows close, at least a thousandth of their period; `0s` means never"),
         .duration(
             "lateHold", \.windows.lateHold,
             "How long a window that a late reading opens waits for more of them; `0s` means not at all"),

@@ -12,6 +12,7 @@ extension LaneLoop {
         try resumeListeners()
         try reopenLines(now, &consumer)
         consumer.batchBegin()
+        consumer.idled()
     }
 
     /// Takes what the kernel has already queued, and no more: senders may never pause.

@@ -53,21 +53,25 @@ struct LineFramer: ~Copyable {
         keep(memory.view(start..<chunk.upperBound), arrival, counts: &counts, to: &consumer)
     }
 
-    /// Whether `bytes` up to a newline are the line `text`, and not the end of one that was too long.
-    func isLine(_ text: StaticString, _ bytes: ByteView) -> Bool {
-        !isSkipping && bytes[0..<lengthWithoutReturn(bytes)].equals(ByteView(text))
+    /// The line that `bytes` up to a newline are; nil when it is empty, or the end of one that was too long.
+    func line(_ bytes: ByteView) -> ByteView? {
+        let length = lengthWithoutReturn(bytes)
+        return isSkipping || length == 0 ? nil : bytes[0..<length]
     }
 
     /// Forgets the unfinished line.
     mutating func forget() { unfinished.removeAll() }
 
-    /// Hands on the last line, which had no newline. `memory` is scratch.
+    /// Hands on the last line, which had no newline, unless it may be a part. `memory` is scratch.
     mutating func finish(
         _ memory: inout ReceiveMemory, _ arrival: Arrival, counts: inout SourceCounts,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadConsumer & ~Copyable, mayBePart: (ByteView) -> Bool
     ) {
         let count = restore(to: &memory)
         unfinished.removeAll()
+        if let line = line(memory.view(0..<count)), mayBePart(line) {
+            return reject(.frameIncomplete, line, arrival, counts: &counts, to: &consumer)
+        }
         deliver(memory.view(0..<count), arrival, counts: &counts, to: &consumer)
     }
 
@@ -92,7 +96,7 @@ struct LineFramer: ~Copyable {
     ) {
         let length = lengthWithoutReturn(line)
         guard length > 0 else { return }
-        guard length <= cap else { return reject(line, arrival, counts: &counts, to: &consumer) }
+        guard length <= cap else { return reject(.lineTooLong, line, arrival, counts: &counts, to: &consumer) }
         counts.lines += 1
         consumer.line(line[0..<length], source: arrival.source, received: arrival.received)
     }
@@ -104,17 +108,18 @@ struct LineFramer: ~Copyable {
     ) {
         guard lengthWithoutReturn(rest) > cap else { return unfinished.append(rest) }
         isSkipping = true
-        reject(rest, arrival, counts: &counts, to: &consumer)
+        reject(.lineTooLong, rest, arrival, counts: &counts, to: &consumer)
     }
 
-    private func reject(
-        _ line: ByteView, _ arrival: Arrival, counts: inout SourceCounts,
+    /// Gives up `line`, of which up to the cap is kept.
+    func reject(
+        _ reason: Rejection, _ line: ByteView, _ arrival: Arrival, counts: inout SourceCounts,
         to consumer: inout some PayloadConsumer & ~Copyable
     ) {
         counts.lines += 1
         counts.rejected += 1
         consumer.rejected(
-            .lineTooLong, bytes: line[0..<cap], source: arrival.source, received: arrival.received)
+            reason, bytes: line[0..<min(line.count, cap)], source: arrival.source, received: arrival.received)
     }
 
     @inline(__always)

@@ -34,6 +34,9 @@ public protocol PayloadConsumer: ~Copyable {
     /// Whether everything before `mark` is durable: in windows of the journal, or among the dead letters.
     mutating func isDurable(_ mark: DurableMark) -> Bool
 
+    /// Called about four times a second, however busy or quiet the lane.
+    mutating func idled()
+
     /// Something about a source that its operator should know: a serial line has gone, or is back.
     mutating func noted(_ text: String)
 
@@ -47,6 +50,9 @@ extension PayloadConsumer where Self: ~Copyable {
 
     /// Forgets it.
     public mutating func sender(_ peer: PeerCredentials?) {}
+
+    /// Has nothing to do now and then.
+    public mutating func idled() {}
 
     /// Tells nobody.
     public mutating func noted(_ text: String) {}

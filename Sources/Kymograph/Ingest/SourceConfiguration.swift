@@ -26,3 +26,17 @@ public struct SourceConfiguration: Hashable, Sendable {
         self.number = number
     }
 }
+
+extension SourceConfiguration {
+    /// Whether a payload may have begun before the source was opened, or go on after it has gone, and nothing but its
+    /// content tells: on a serial line, unless frames have checksums. Where borders are told by lengths, all that comes
+    /// after a wrong beginning is wrong, and not the first payload only.
+    var hasOpenEnds: Bool {
+        guard case .serial = kind else { return false }
+        guard case .frames(let framing) = framing else { return true }
+        return switch framing.borders {
+        case .delimiter, .slip, .cobs: framing.check == .none
+        case .length, .fixed: false
+        }
+    }
+}

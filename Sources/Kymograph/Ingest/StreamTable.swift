@@ -11,6 +11,8 @@ final class Stream {
     fileprivate(set) var framer: LineFramer
     /// What cuts the stream when it is not NDJSON.
     fileprivate let frames: FrameSplitter?
+    /// What cuts the stream when it is the output of a Bluetooth tool.
+    fileprivate let capture: CaptureSplitter?
     /// Who the client is, where the kernel says it.
     let peer: PeerCredentials?
     /// Whether the kernel keeps messages apart.
@@ -19,8 +21,11 @@ final class Stream {
     var acknowledger: Acknowledger?
     /// Whether the client writes no more, and waits for its acknowledgements.
     var isHalfClosed = false
-    /// Whether nothing has come yet: the first payload may ask for acknowledgements.
+    /// Whether nothing has come yet: the first payload may ask for acknowledgements, or be the rest of one that began
+    /// before the line was opened.
     var isFresh: Bool
+    /// Whether payloads may begin before the stream is opened, and end after it has gone, and nothing else tells.
+    let hasOpenEnds: Bool
 
     init(_ descriptor: Descriptor, source: Int, configuration: SourceConfiguration, peer: PeerCredentials?) {
         self.descriptor = descriptor
@@ -29,17 +34,33 @@ final class Stream {
         self.source = source
         number = configuration.number
         framer = LineFramer(cap: configuration.lineCap)
+        let cap = configuration.lineCap
         if case .frames(let framing) = configuration.framing {
-            frames = FrameSplitter(framing, cap: configuration.lineCap)
+            frames = FrameSplitter(framing, cap: cap)
         } else {
             frames = nil
         }
-        isFresh = configuration.kind.isListener
+        if case .capture(let framing) = configuration.framing {
+            capture = CaptureSplitter(framing, cap: cap)
+        } else {
+            capture = nil
+        }
+        hasOpenEnds = configuration.hasOpenEnds
+        isFresh = configuration.kind.isListener || configuration.hasOpenEnds
+    }
+
+    /// Whether `payload`, the first or the unfinished last one, may be a part of what was sent. A part of a JSON
+    /// document is none, but one of a packet can be another packet.
+    func mayBePart(_ payload: ByteView) -> Bool {
+        guard hasOpenEnds else { return false }
+        var start = 0
+        while start < payload.count, payload[start] <= 0x20 { start += 1 }
+        return start == payload.count || payload[start] != UInt8(ascii: "{") && payload[start] != UInt8(ascii: "[")
     }
 
     /// Whether `payload`, frame or message, is the client's first one and asks for acknowledgements, which begin then.
     func asksForAcknowledgements(_ payload: ByteView, _ consumer: inout some PayloadConsumer & ~Copyable) -> Bool {
-        guard isFresh else { return false }
+        guard isFresh, !hasOpenEnds else { return false }
         isFresh = false
         guard payload.equals(ByteView(Acknowledger.request)) else { return false }
         acknowledger = Acknowledger(canKeep: consumer.mark() != nil)
@@ -128,15 +149,17 @@ struct StreamTable: ~Copyable {
         if case .nothing = outcome { return outcome }
         let before = counts.lines
         if let frames = stream.frames {
-            frames.finish(arrival, counts: &counts, to: &consumer)
+            frames.finish(stream, arrival, counts: &counts, to: &consumer)
+        } else if let capture = stream.capture {
+            capture.finish(arrival, counts: &counts, to: &consumer)
         } else {
-            stream.framer.finish(&memory, arrival, counts: &counts, to: &consumer)
+            stream.framer.finish(&memory, arrival, counts: &counts, to: &consumer) { stream.mayBePart($0) }
         }
         stream.acknowledger?.add(lines: counts.lines - before)
         return outcome
     }
 
-    /// Hands on the payloads of a chunk, except a first one that asks for acknowledgements.
+    /// Hands on the payloads of a chunk, except a first one that asks for acknowledgements or may be a part.
     private mutating func split(
         _ stream: Stream, _ chunk: Range<Int>, _ arrival: Arrival, counts: inout SourceCounts,
         to consumer: inout some PayloadConsumer & ~Copyable
@@ -146,6 +169,8 @@ struct StreamTable: ~Copyable {
         if let frames = stream.frames {
             let goesOn = frames.split(memory.view(chunk), of: stream, arrival, counts: &counts, to: &consumer)
             if !goesOn { outcome = .ended }
+        } else if let capture = stream.capture {
+            capture.split(memory.view(chunk), arrival, counts: &counts, to: &consumer)
         } else {
             splitLines(stream, chunk, arrival, counts: &counts, to: &consumer)
         }
@@ -160,14 +185,29 @@ struct StreamTable: ~Copyable {
         var chunk = chunk
         if stream.isFresh, let end = memory.newline(in: chunk) {
             stream.isFresh = false
-            if stream.framer.isLine(Acknowledger.request, memory.view(0..<end)) {
-                stream.acknowledger = Acknowledger(canKeep: consumer.mark() != nil)
+            if let line = stream.framer.line(memory.view(0..<end)),
+                takeFirst(line, of: stream, arrival, counts: &counts, to: &consumer)
+            {
                 memory.drop(end + 1, of: chunk.upperBound)
                 chunk = 0..<(chunk.upperBound - end - 1)
                 stream.framer.forget()
             }
         }
         stream.framer.split(memory, chunk: chunk, arrival, counts: &counts, to: &consumer)
+    }
+
+    /// Takes the first line if it is no payload; whether it is none.
+    private func takeFirst(
+        _ line: ByteView, of stream: Stream, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) -> Bool {
+        if stream.mayBePart(line) {
+            stream.framer.reject(.beginningMissed, line, arrival, counts: &counts, to: &consumer)
+            return true
+        }
+        guard !stream.hasOpenEnds, line.equals(ByteView(Acknowledger.request)) else { return false }
+        stream.acknowledger = Acknowledger(canKeep: consumer.mark() != nil)
+        return true
     }
 
     /// Gives up the unfinished line or frame of `stream`.
@@ -177,6 +217,7 @@ struct StreamTable: ~Copyable {
         consumer.sender(stream.peer)
         let arrival = Arrival(source: stream.number, received: WallClock.now())
         if let frames = stream.frames { return frames.abandon(arrival, counts: &counts, to: &consumer) }
+        if let capture = stream.capture { return capture.abandon(arrival, counts: &counts, to: &consumer) }
         stream.framer.abandon(&memory, arrival, counts: &counts, to: &consumer)
     }
 }

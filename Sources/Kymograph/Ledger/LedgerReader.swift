@@ -29,8 +29,10 @@ struct LedgerReader {
     /// By the number of the type, the slot of its readings' sequence numbers.
     private let sequenceSlots: [Int?]
     private var sequence = SequenceNumbers()
+    /// Frames that never came, by device, less those that came late.
+    private var missingFrames: [String: Int] = [:]
     private var undelivered: [String: Int] = [:]
-    /// Windows that no sink will get any more, by the sink that they were for.
+    /// Windows that a sink was ended without, by the sink.
     private var givenUp: [String: Int] = [:]
     /// Whether windows are listed one by one.
     private var listsWindows: Bool {
@@ -118,7 +120,8 @@ struct LedgerReader {
                 end: Instant(nanoseconds: isOpenEnded ? row[12] : row[2]).text, readings: row[3],
                 sources: LedgerReader.byName(shares, sources), merged: row[5], duplicate: row[6], conflict: row[7],
                 revision: row[8], modified: Instant(nanoseconds: row[9]).text, delivered: delivered, givenUp: lost,
-                receipts: try receipts(outbox, db)))
+                // Single readings left with many bundles, of which the row names none.
+                receipts: try types[row[13]].grouping == .instance ? [:] : receipts(outbox, db)))
     }
 
     private mutating func readSequence(
@@ -177,6 +180,10 @@ struct LedgerReader {
     }
 
     private mutating func take(_ source: Int, _ number: Int, _ outcome: String, _ count: Int) {
+        if let gap = LedgerOutcome.gap(outcome, count) {
+            missingFrames[gap.device, default: 0] += gap.missing - gap.late
+            return
+        }
         let isRejection = !LedgerOutcome.names.contains(outcome)
         if number >= 0 {
             guard series[number] != nil else { return }
@@ -213,6 +220,7 @@ struct LedgerReader {
         for (device, count) in report.sequenceGaps.sorted(by: { $0.key < $1.key }) where count > 0 {
             report.missing.append("\(device): \(count) messages are missing by their sequence numbers")
         }
+        noteMissingFrames()
         for (sink, count) in givenUp.sorted(by: { $0.key < $1.key }) {
             report.missing.append("\(count) windows were given up for \(sink), which was no sink any more")
         }
@@ -220,13 +228,44 @@ struct LedgerReader {
             report.missing.append("\(count) windows are not delivered to \(sink) yet")
         }
         for source in report.sources where !listsWindows || source.inWindows > 0 { noteMissing(source) }
-        let entries = try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM dead WHERE kind = 'entry' AND replayed IS NULL")
-        if let entries, entries > 0 {
-            report.missing.append("\(entries) entries were refused by a server: see 'kymo dead list'")
-        }
+        try noteRefused(db)
+        try noteDamaged(db)
         try noteInterruptions(db, isRunning: isRunning)
         return report
+    }
+
+    /// Entries that a server has not taken, and those that were sent again since and are not taken yet.
+    private mutating func noteRefused(_ db: Database) throws {
+        func count(_ condition: String) throws -> Int {
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM dead WHERE kind = 'entry' AND \(condition)") ?? 0
+        }
+        let refused = try count("replayed IS NULL")
+        if refused > 0 { report.missing.append("\(refused) entries were refused by a server: see 'kymo dead list'") }
+        let waiting = try count(
+            "replayed IS NOT NULL AND outbox > (SELECT through FROM sink WHERE name = source)")
+        if waiting > 0 { report.missing.append("\(waiting) entries wait to be sent again") }
+    }
+
+    /// Bundles that sinks have passed over because nobody could read them. Whose they were is not known.
+    private mutating func noteDamaged(_ db: Database) throws {
+        let places = try String.fetchAll(db, sql: "SELECT place FROM quarantine WHERE place LIKE 'outbox %'")
+        let known = places.count { $0 != StoreSalvage.lostBundles }
+        if known > 0 { report.missing.append("\(known) bundles were damaged before all sinks had them") }
+        guard known < places.count else { return }
+        report.missing.append("bundles that waited for sinks were lost when the store was repaired")
+    }
+
+    /// Of a patient, those of the devices that gave readings; frames that never came name nobody.
+    private mutating func noteMissingFrames() {
+        let known = Set(series.values.map(\.device))
+        for (device, count) in missingFrames.sorted(by: { $0.key < $1.key }) where count > 0 {
+            let isAsked = filter.device.map { $0 == device } ?? (filter.patient == nil || known.contains(device))
+            guard isAsked else { continue }
+            report.missingFrames[device] = count
+            report.missing.append(
+                "\(device.isEmpty ? "a device without identifier" : device): "
+                    + "\(count) frames never came, by the numbers of the bridge")
+        }
     }
 
     private mutating func noteMissing(_ one: LedgerReport.Series) {

@@ -92,7 +92,8 @@ public struct LedgerReport: Encodable, Sendable {
         public var delivered: [String: Bool]
         /// Sinks that it was for, and that were ended before they got it.
         public var givenUp: [String]
-        /// What servers answered for the bundles that it left with, by status.
+        /// What servers answered for the bundle that it left with, by status; empty when its readings were Observations
+        /// of their own, which left with many.
         public var receipts: [String: Int]
     }
 
@@ -108,6 +109,8 @@ public struct LedgerReport: Encodable, Sendable {
     public var series: [Series] = []
     /// By device whose mapping gives sequence numbers: how many of them, in the span, never came.
     public var sequenceGaps: [String: Int] = [:]
+    /// By device: frames that never came, by the numbers of its bridge, in the hours of the span.
+    public var missingFrames: [String: Int] = [:]
     /// Their windows; left out when the whole store was asked about.
     public var windows: [Window] = []
     /// What is open or missing; empty when the span is complete.
@@ -116,7 +119,7 @@ public struct LedgerReport: Encodable, Sendable {
     public var isComplete: Bool { missing.isEmpty }
 
     private enum CodingKeys: String, CodingKey {
-        case from, to, balance, sources, series, sequenceGaps, windows, missing, isComplete
+        case from, to, balance, sources, series, sequenceGaps, missingFrames, windows, missing, isComplete
     }
 
     /// Writes ``isComplete``, too.
@@ -128,6 +131,7 @@ public struct LedgerReport: Encodable, Sendable {
         try container.encode(sources, forKey: .sources)
         try container.encode(series, forKey: .series)
         try container.encode(sequenceGaps, forKey: .sequenceGaps)
+        try container.encode(missingFrames, forKey: .missingFrames)
         try container.encode(windows, forKey: .windows)
         try container.encode(missing, forKey: .missing)
         try container.encode(isComplete, forKey: .isComplete)

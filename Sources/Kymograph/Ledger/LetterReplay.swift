@@ -16,6 +16,7 @@ public enum LetterReplay {
         var files: [Int32] = []
         defer { for file in files { close(file) } }
         replay.sources = []
+        replay.noticesMissingFrames = false
         for name in Set(letters.map(\.source)).sorted() {
             let payloads = letters.filter { $0.source == name }.compactMap(\.bytes)
             let known = settings.listeningSources.first { $0.name == name }
@@ -44,9 +45,12 @@ public enum LetterReplay {
         return try Pipeline(replay, set: set, notes: notes).run(signals: nil)
     }
 
-    /// Four bytes with the length before each payload, which can hold all bytes then.
-    private static let lengths = StreamFraming.frames(
-        Framing(.length(LengthField(.fixed(width: 4, isBigEndian: false)))))
+    /// Four bytes with the length before each payload, which can hold all bytes then, or none as a datagram can.
+    private static let lengths: StreamFraming = {
+        var framing = Framing(.length(LengthField(.fixed(width: 4, isBigEndian: false))))
+        framing.keepsEmpty = true
+        return .frames(framing)
+    }()
 
     /// Whether the payloads of a source came as lines, which a mapping of packets reads in another way than frames and
     /// datagrams. `known` is the source in `settings`, if it is there.

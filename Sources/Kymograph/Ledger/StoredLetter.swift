@@ -34,6 +34,22 @@ public struct StoredLetter: Sendable {
             codec: row["codec"], key: row["key_id"], checksum: row["checksum"], bytes: row["body"])
     }
 
+    /// Whether the bytes may be only a part of what came, or more than a payload: mapped again, they could give a
+    /// reading that nobody took.
+    public var isPart: Bool {
+        guard kind == "payload", let reason = StoredLetter.reasons[reason] else {
+            return false
+        }
+        return switch reason.letterContent {
+        case .payload: false
+        case .part: true
+        // A reading that found no room names the template that had mapped it.
+        case .either: !detail.hasPrefix("mapping ")
+        }
+    }
+
+    private static let reasons = Dictionary(uniqueKeysWithValues: Rejection.allCases.map { ($0.name, $0) })
+
     /// The letter in the form of the dead-letter file, with its number and kind.
     public var json: [UInt8] {
         var writer = ByteWriter()

@@ -18,10 +18,11 @@ final class LaneReporter: LaneEvents, Sendable {
     private let bells: [Doorbell]
     private let rings: [Ring]
     private let control: PipelineControl
+    private let noticesMissingFrames: Bool
 
     init(
         set: MappingSet, sources: [PipelineSettings.Source], ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
-        store: Store?, bells: [Doorbell], rings: [Ring], control: PipelineControl
+        store: Store?, bells: [Doorbell], rings: [Ring], control: PipelineControl, noticesMissingFrames: Bool
     ) {
         self.set = Mutex(set)
         names = sources.map(\.name)
@@ -32,6 +33,7 @@ final class LaneReporter: LaneEvents, Sendable {
         self.bells = bells
         self.rings = rings
         self.control = control
+        self.noticesMissingFrames = noticesMissingFrames
     }
 
     /// The lane maps with `set` from here on.
@@ -80,10 +82,29 @@ final class LaneReporter: LaneEvents, Sendable {
         }
     }
 
+    /// Gives dead letters to their file that wait to be written together: somebody may follow it.
+    func showDeadLetters() {
+        guard let deadLetters else { return }
+        deadLetters.flush()
+        if let error = deadLetters.takeError() { control.note("\(error.message); trying again") }
+    }
+
     /// Tells the operator of a source.
     func note(_ text: String) { control.note(text) }
 
     func noted(_ notes: MappingNotes, source: Int) { ledger.sources[source].note(notes) }
+
+    func missed(_ gaps: [FrameGap], source: Int) {
+        for gap in gaps where noticesMissingFrames {
+            ledger.miss(gap)
+            guard let store else { continue }
+            let hour = LedgerOutcome.hour(of: WallClock.now())
+            for (count, outcome) in LedgerOutcome.counts(of: gap) where count > 0 {
+                let key = TallyKey(source: numbers[source], series: -1, hour: hour, outcome: outcome)
+                store.book.add(count, to: key)
+            }
+        }
+    }
 
     func routed(_ count: Int) { ledger.add(routed: count) }
 
@@ -165,6 +186,8 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     }
 
     mutating func sender(_ peer: PeerCredentials?) { reporter.sender(peer) }
+
+    mutating func idled() { reporter.showDeadLetters() }
 
     mutating func noted(_ text: String) { reporter.note(text) }
 

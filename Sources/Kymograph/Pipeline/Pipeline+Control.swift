@@ -31,9 +31,6 @@ extension Pipeline {
                 error:
                     "this instance has no FHIR server to send entries to: end it, and replay before one with --server")
         }
-        if let stranger = store.read({ try change.sinks($0) })?.first(where: { !store.sinks.contains($0) }) {
-            return ControlAnswer(error: "no sink of this instance is called '\(stranger)', which refused the entry")
-        }
         if let obstacle = store.read({ try change.obstacle($0) }).flatMap({ $0 }) {
             return ControlAnswer(error: obstacle)
         }

@@ -240,7 +240,8 @@ public final class Pipeline: Sendable {
         let limits = settings.windows.limits
         let reporter = LaneReporter(
             set: set, sources: settings.sources, ledger: ledger, deadLetters: deadLetters, store: stage?.store,
-            bells: bells, rings: rings[index], control: control)
+            bells: bells, rings: rings[index], control: control,
+            noticesMissingFrames: settings.noticesMissingFrames)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
         var consumer = LaneConsumer(

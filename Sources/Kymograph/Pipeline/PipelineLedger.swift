@@ -28,6 +28,8 @@ final class PipelineLedger: Sendable {
     private let bytes = Atomic<Int>(0)
     private let bundles = Atomic<Int>(0)
     private let undelivered = Atomic<Int>(0)
+    /// Frames that never came, less those that came late.
+    private let missingFrames = Atomic<Int>(0)
 
     init(sources: Int) {
         self.sources = (0..<sources).map { _ in SourceLedger() }
@@ -41,6 +43,8 @@ final class PipelineLedger: Sendable {
         bytes.add(count, ordering: .relaxed)
         bundles.add(1, ordering: .relaxed)
     }
+
+    func miss(_ gap: FrameGap) { missingFrames.add(gap.missing - gap.late, ordering: .relaxed) }
 
     func addUndelivered() { undelivered.add(1, ordering: .relaxed) }
 
@@ -70,6 +74,7 @@ final class PipelineLedger: Sendable {
         summary.kernelDropsBySource = names.map { ($0.0, Int($0.1.kernelDrops)) }.filter { $0.1 > 0 }
         summary.bytes = bytes.load(ordering: .relaxed)
         summary.bundles = bundles.load(ordering: .relaxed)
+        summary.missingFrames = missingFrames.load(ordering: .relaxed)
         summary.undeliveredBundles = undelivered.load(ordering: .relaxed)
         return summary
     }

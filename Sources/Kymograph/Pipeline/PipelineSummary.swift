@@ -18,6 +18,8 @@ public struct PipelineSummary: Sendable {
     public var kernelDropped = 0
     /// The same for each socket that has any.
     public var kernelDropsBySource: [(source: String, count: Int)] = []
+    /// Frames of bridges that never came, by their numbers.
+    public var missingFrames = 0
     /// Windows, or in instance grouping readings, that were emitted.
     public var windows = 0
     /// Emissions that replaced an earlier one of the same identity.
@@ -72,6 +74,7 @@ public struct PipelineSummary: Sendable {
         }
         let drops = kernelDropsBySource.map { "\($0.source) \($0.count)" }.joined(separator: ", ")
         lines.append("kernel-dropped \(kernelDropped)\(drops.isEmpty ? "" : " (\(drops))")")
+        if missingFrames > 0 { lines.append("missing frames \(missingFrames), by the numbers of bridges") }
         lines.append(outputLine)
         if withheld > 0 { lines.append("withheld \(withheld): changed windows whose numbers no longer fit 18 digits") }
         if filtered > 0 { lines.append("filtered \(filtered): windows that no sink is to get") }

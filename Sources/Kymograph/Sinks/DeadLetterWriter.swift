@@ -56,7 +56,8 @@ public final class DeadLetterWriter: Sendable {
         }
     }
 
-    /// Takes one dead letter; writes when 64 KiB have come together.
+    /// Takes one dead letter; writes when 64 KiB have come together. What comes less often is written by ``flush()``,
+    /// which the owner calls now and then.
     public func append(reason: Rejection, source: String, receivedAt: Instant, bytes: ByteView, detail: String) {
         state.withLock { state in
             if state.pending.count >= PendingBytes.limit { write(&state) }

@@ -19,12 +19,12 @@ final class DeliveryWays: Sendable {
         self.control = control
         let sinks = settings.outgoingSinks
         let isDirect = sinks.count == 1 && !outputs.stages.isEmpty
-        DeliveryWays.noteAbsent(store, sinks, isDirect: isDirect, control)
         if isDirect, let only = outputs.stages.first {
             direct = try DeliveryWays.direct(store, sinks[0], only.stage, control)
             locals = try DeliveryWays.remains(store, sinks[0], only.stage, control)
             (outboxes, servers) = ([], [])
             runningLocal = LaneCount(1)
+            noteAbsent(sinks)
             return
         }
         direct = nil
@@ -37,6 +37,9 @@ final class DeliveryWays: Sendable {
             servers.append(try ServerWay(sink, settings, outbox))
         }
         self.servers = servers
+        // Sinks of earlier runs are ended by this, so nothing may fail after it.
+        noteAbsent(sinks)
+        do throws(StoreError) { try store.begin(sinks: sinks.map(\.name)) } catch { throw PipelineError(error) }
     }
 
     private static func outboxes(
@@ -45,7 +48,6 @@ final class DeliveryWays: Sendable {
         do throws(StoreError) {
             var outboxes: [StoredOutbox] = []
             for sink in sinks { outboxes.append(try StoredOutbox(store, sink: sink.name)) }
-            try store.begin(sinks: sinks.map(\.name))
             return outboxes
         } catch {
             throw PipelineError(error)
@@ -68,12 +70,10 @@ final class DeliveryWays: Sendable {
 
     /// Says what waits for sinks of earlier runs that this one does not have. A run with an outbox of its own does not
     /// keep it.
-    private static func noteAbsent(
-        _ store: Store, _ sinks: [PipelineSettings.Sink], isDirect: Bool, _ control: PipelineControl
-    ) {
+    private func noteAbsent(_ sinks: [PipelineSettings.Sink]) {
         for (sink, count) in store.bundlesWaiting(except: sinks.map(\.name)) {
             let fate =
-                isDirect
+                direct != nil
                 ? "wait for \(sink), to which this run does not deliver"
                 : "are given up: no sink of this run is called '\(sink)', for which they were"
             control.note("\(count) bundles in \(store.directory.path) \(fate)")

@@ -23,6 +23,24 @@ enum LedgerOutcome {
         received, kernelDropped, unwritten, droppedReadings, droppedMerged, droppedDuplicate, droppedConflict,
     ]
 
+    /// What comes before the name of a device whose bridge has passed over numbers of frames, and before that of one
+    /// whose frames with such numbers have come after all. Neither are readings.
+    private static let (missingFrames, lateFrames) = ("missingFrames:", "lateFrames:")
+
+    /// What the store counts for `gap`.
+    static func counts(of gap: FrameGap) -> [(count: Int, outcome: String)] {
+        [(gap.missing, missingFrames + gap.device), (gap.late, lateFrames + gap.device)]
+    }
+
+    /// What `count` of `outcome` says of frames; nil when it counts readings or datagrams.
+    static func gap(_ outcome: String, _ count: Int) -> FrameGap? {
+        for (prefix, isLate) in [(missingFrames, false), (lateFrames, true)] where outcome.hasPrefix(prefix) {
+            let device = String(outcome.dropFirst(prefix.count))
+            return FrameGap(device: device, missing: isLate ? 0 : count, late: isLate ? count : 0)
+        }
+        return nil
+    }
+
     /// Nanoseconds of an hour.
     static let hourLength: Int64 = 3_600_000_000_000
 

@@ -17,15 +17,6 @@ extension LetterChange {
         }
     }
 
-    /// The sinks that entries go back to.
-    func sinks(_ db: Database) throws -> [String] {
-        guard case .deliver(let numbers) = self else { return [] }
-        return try numbers.compactMap { number in
-            try String.fetchOne(
-                db, sql: "SELECT source FROM dead WHERE number = ? AND kind = 'entry'", arguments: [number])
-        }
-    }
-
     /// Why it cannot be made, in a sentence; nil when it can.
     func obstacle(_ db: Database) throws -> String? {
         switch self {
@@ -35,6 +26,10 @@ extension LetterChange {
         case .deliver(let numbers):
             if let obstacle = try LetterChange.obstacle(numbers, db) { return obstacle }
             for number in numbers {
+                if let sink = try LetterChange.absentSink(number, db) {
+                    return "no sink is called '\(sink)', which refused what letter \(number) holds: replay it after a "
+                        + "run with a sink of that name, or discard it"
+                }
                 guard try LetterChange.isSuperseded(number, db) else { continue }
                 return "a newer version of what letter \(number) holds was delivered or waits: discard the letter"
             }
@@ -47,6 +42,16 @@ extension LetterChange {
             try Int.fetchOne(db, sql: "SELECT count(*) FROM dead WHERE number = ?", arguments: [number]) == 0
         }
         return missing == 0 ? nil : "\(missing) of the letters are no longer in the store: see 'kymo dead list'"
+    }
+
+    /// The sink that an entry would go back to, when there is none of that name: nobody would take the row.
+    private static func absentSink(_ number: Int64, _ db: Database) throws -> String? {
+        try String.fetchOne(
+            db,
+            sql: """
+                SELECT source FROM dead
+                WHERE number = ? AND kind = 'entry' AND source NOT IN (SELECT name FROM sink)
+                """, arguments: [number])
     }
 
     /// Whether a later row of the outbox had, or has, the resource of an entry: that must not be replaced by it.
@@ -116,6 +121,8 @@ extension LetterChange {
                 now.nanoseconds, content.count, row[0] as Int, row[1] as Int, row[2] as Int64, body, row[4] as String,
             ])
         let place = db.lastInsertedRowID
+        // The ledger tells by the row whether it was taken.
+        try db.execute(sql: "UPDATE dead SET outbox = ? WHERE number = ?", arguments: [place, number])
         try noteReplayed(number, now, db)
         return OutboxRow(number: place, body: content, sinks: row[4])
     }

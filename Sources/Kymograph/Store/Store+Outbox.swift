@@ -12,7 +12,8 @@ extension Store {
         return (waiting ?? []).filter { $0.count > 0 && !names.contains($0.sink) }
     }
 
-    /// Ends `sink`: windows that it has not got say so from here on; its receipts stay.
+    /// Ends `sink`: windows that it has not got say so from here on, and what it refused and was to get again is a dead
+    /// letter as before; its receipts stay.
     static func giveUp(_ sink: String, _ db: Database) throws {
         let line = "char(10) || ? || char(10)"
         try db.execute(
@@ -21,6 +22,11 @@ extension Store {
                 WHERE outbox > (SELECT through FROM sink WHERE name = ?)
                     AND instr(char(10) || sinks || char(10), \(line)) > 0
                 """, arguments: [sink, OutboxRow.givenUp + sink, sink, sink])
+        try db.execute(
+            sql: """
+                UPDATE dead SET replayed = NULL
+                WHERE kind = 'entry' AND source = ?1 AND outbox > (SELECT through FROM sink WHERE name = ?1)
+                """, arguments: [sink])
         try db.execute(sql: "INSERT OR IGNORE INTO former_sink VALUES (?)", arguments: [sink])
         try db.execute(sql: "DELETE FROM sink WHERE name = ?", arguments: [sink])
     }

@@ -235,7 +235,14 @@ public final class Store: ShardStore {
 
     /// Notes that the store cannot go on. When what was written is damaged, the next start repairs it.
     func fail(_ error: StoreError) {
-        if error.kind == .damaged { try? directory.mark(error.message) }
+        var error = error
+        if error.kind == .damaged {
+            do throws(StoreError) {
+                try directory.mark(error.message)
+            } catch let failure {
+                error.message += "; and the next start may not know of it: \(failure.message)"
+            }
+        }
         watch.fail(error)
     }
 

@@ -88,19 +88,18 @@ struct StoreCommit: ~Copyable {
     private mutating func write(_ batch: StoreBatch, _ now: Instant, _ db: Database) throws -> [OutboxRow] {
         var rows: [OutboxRow] = []
         if !batch.units.isEmpty { try types.update(mappings.current, db) }
+        var carriers = OutboxCarriers(store)
         for unit in batch.units {
             try unit.series.forEach { try insert($0, db) }
             try unit.journal.map { try insert($0, shard: unit.shard, db) }
-            // The Observations of the windows are in the unit's bundles of the same route, if in any.
-            var carriers: [BundleRoute: OutboxCarrier] = [:]
+            carriers.beginUnit()
             for bundle in unit.bundles {
                 let row = try insert(bundle, now, db)
                 rows.append(row)
-                let sinks = row.sinks ?? OutboxRow.stored(store.sinks)
-                carriers[bundle.route] = OutboxCarrier(row: row.number, sinks: sinks)
+                carriers.note(row, of: bundle.route)
             }
             for window in unit.windows {
-                try insert(window, carriers[window.route], now, db)
+                try insert(window, carriers.carrier(of: window.facts), now, db)
                 try insert(window.rejections, db)
             }
             try insert(unit.rejections, db)
@@ -151,19 +150,24 @@ struct StoreCommit: ~Copyable {
         _ window: ClosedWindow, _ carrier: OutboxCarrier?, _ now: Instant, _ db: Database
     ) throws {
         guard !window.block.isEmpty else { return try recount(window, db) }
-        if !window.facts.restored.isEmpty { try recall(window, db) }
+        let carrier = try window.facts.restored.isEmpty ? carrier : renew(window, carrier, db)
         // Blocks of windows are packed already, and small: compressing them costs more than it saves.
         let body = BodyCompressor.plain(window.block)
         if insertion == nil { insertion = try WindowInsertion.prepare(db) }
         try insertion?.insert(window, body, carrier: carrier, now: now)
     }
 
-    /// Takes back that the archive has dropped a window, if it did so while it was open: it comes again with all that
-    /// it had.
-    private func recall(_ window: ClosedWindow, _ db: Database) throws {
-        let statement = try db.cachedStatement(sql: "SELECT number FROM window WHERE start = ? AND series = ?")
-        let row = try Int64.fetchOne(statement, arguments: [window.start.nanoseconds, window.series])
-        if row == nil { try add(LedgerOutcome.recalled(window), db) }
+    /// Prepares for a newer version of a window. If the archive has dropped it while it was open, that is taken back:
+    /// it comes again with all that it had.
+    private func renew(
+        _ window: ClosedWindow, _ carrier: OutboxCarrier?, _ db: Database
+    ) throws -> OutboxCarrier? {
+        let statement = try db.cachedStatement(sql: "SELECT outbox, sinks FROM window WHERE start = ? AND series = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [window.start.nanoseconds, window.series]) else {
+            try add(LedgerOutcome.recalled(window), db)
+            return carrier
+        }
+        return try carrier?.keeping(row[1], of: row[0], db)
     }
 
     private func add(_ tallies: [TallyKey: Int], _ db: Database) throws {

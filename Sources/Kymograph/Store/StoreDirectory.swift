@@ -50,19 +50,30 @@ struct StoreDirectory: Sendable {
         let raw = FileSystem.open(marker, O_WRONLY | O_CREAT, mode: 0o600)
         guard raw >= 0 else { throw StoreDirectory.error(-raw, "write to", path) }
         let file = Descriptor(raw)
+        // That there is a file says enough: one without the reason will do.
         _ = Array("\(reason)\n".utf8).withByteView { FileSystem.write(file.raw, $0) }
-        fsync(file.raw)
-        synchronise()
+        try synchronise(file, marker)
+        try synchronise()
     }
 
     /// Notes that the repair is complete.
-    func unmark() {
+    func unmark() throws(StoreError) {
         FileSystem.remove(marker)
-        synchronise()
+        try synchronise()
     }
 
     /// Makes it durable which files there are.
-    func synchronise() { fsync(descriptor.raw) }
+    func synchronise() throws(StoreError) { try synchronise(descriptor, path) }
+
+    /// Makes durable what `file` holds.
+    private func synchronise(_ file: Descriptor, _ name: String) throws(StoreError) {
+        // Some file systems cannot synchronise directories, and need not.
+        guard fsync(file.raw) != 0, errno != EINVAL else { return }
+        throw StoreError(
+            .syncFailed,
+            "cannot make \(name) durable: \(ErrorText.of(errno)); the disk failed to make data durable: check it "
+                + "before starting again")
+    }
 
     /// The database's file in `directory`.
     static func database(in directory: String) -> String { "\(directory)/kymo.sqlite" }

@@ -5,7 +5,8 @@ import KymographCore
 /// Puts a new database, made from what can still be read, in the place of a damaged one.
 ///
 /// The old one stays beside it as `kymo.sqlite.damaged` until the next repair. A repair that is interrupted leaves the
-/// marker, and begins again at the next start.
+/// marker, and begins again at the next start. It ends with ``StoreError/Kind/syncFailed`` when the disk cannot make
+/// durable what it does.
 struct StoreRepair {
     private let directory: StoreDirectory
 
@@ -29,7 +30,7 @@ struct StoreRepair {
             // The log of a database that is gone would be taken for that of the new one.
             for ending in ["-wal", "-shm"] { FileSystem.remove(directory.database + ending) }
             try rename(directory.repaired, to: directory.database)
-            directory.synchronise()
+            try directory.synchronise()
         } catch let error as StoreError {
             throw error
         } catch {
@@ -84,10 +85,10 @@ struct StoreRepair {
         try rename(directory.database, to: directory.damaged)
         try rename(directory.database + "-wal", to: directory.damaged + "-wal")
         FileSystem.remove(directory.database + "-shm")
-        directory.synchronise()
+        try directory.synchronise()
         try rename(directory.repaired, to: directory.database)
-        directory.synchronise()
-        directory.unmark()
+        try directory.synchronise()
+        try directory.unmark()
     }
 
     /// Puts the old files back where an interrupted ``swap()`` took them from.

@@ -17,6 +17,11 @@ struct StoreSalvage {
     /// Tables of which nobody knows how many rows are lost.
     private(set) var torn: Set<String> = []
     private(set) var floor: Int64?
+    /// Whether bundles of the outbox are lost without a trace of their own in quarantine.
+    private var losesBundles = false
+
+    /// The place of such bundles, for the ledger: nobody knows how many they are.
+    static let lostBundles = "outbox pages"
 
     init(_ directory: StoreDirectory, now: Instant, lostTransactions: Int) {
         (self.directory, self.now, self.lostTransactions) = (directory, now, lostTransactions)
@@ -24,7 +29,9 @@ struct StoreSalvage {
 
     /// Copies everything into `target`, whose tables are empty.
     mutating func run(into target: Database) throws {
-        let tables = try SalvagedTable.all(of: target)
+        let all = try SalvagedTable.all(of: target)
+        // What is in quarantine already keeps its numbers.
+        let tables = all.filter { $0.name == "quarantine" } + all.filter { $0.name != "quarantine" }
         guard let source = try open() else {
             for table in tables { torn.insert(table.name) }
             return try finish(nil, target)
@@ -82,6 +89,7 @@ struct StoreSalvage {
         case .row(let number):
             // The row is there, and its body is not.
             lost[table.name, default: 0] += 1
+            if table.name == "outbox" { losesBundles = true }
             return number
         case .unreadable: break
         }
@@ -132,6 +140,12 @@ struct StoreSalvage {
             arguments: [now.nanoseconds, "\(table.name) \(number)", values[body]])
     }
 
+    private func noteLostBundles(_ db: Database) throws {
+        try db.execute(
+            sql: "INSERT INTO quarantine (at, place, body) VALUES (?, ?, X'')",
+            arguments: [now.nanoseconds, StoreSalvage.lostBundles])
+    }
+
     // MARK: What depends on several tables
 
     private mutating func finish(_ old: Database?, _ target: Database) throws {
@@ -141,6 +155,8 @@ struct StoreSalvage {
         lost["window", default: 0] += target.changesCount
         saved -= target.changesCount
         floor = try safeFloor(old, target)
+        // A sink whose progress is lost begins behind what waits for it.
+        if losesBundles || torn.contains("outbox") || torn.contains("sink") { try noteLostBundles(target) }
         try StoreFacts.keepNumbers(from: old, floor: floor, target)
     }
 

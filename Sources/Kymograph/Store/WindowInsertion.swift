@@ -11,7 +11,8 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
     private let connection: OpaquePointer
 
     /// Prepares for `db`, on whose thread all else happens. A window that is there already gets another content and the
-    /// next number, so that numbers are in the order of the last change.
+    /// next number, so that numbers are in the order of the last change. When its Observations stay as they are, or go
+    /// another way than through the outbox, so do the sinks that may wait for them.
     static func prepare(_ db: Database) throws -> WindowInsertion {
         // Safe: the connection lives as long as the database, which outlives this.
         guard let connection = unsafe db.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
@@ -23,7 +24,8 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
             ON CONFLICT (start, series) DO UPDATE SET number = (SELECT max(number) + 1 FROM window),
                 "end" = excluded."end", first = excluded.first,
                 last = excluded.last, readings = excluded.readings, sources = excluded.sources,
-                merged = merged + excluded.merged, outbox = max(outbox, excluded.outbox), sinks = excluded.sinks,
+                merged = merged + excluded.merged, outbox = max(outbox, excluded.outbox),
+                sinks = coalesce(excluded.sinks, sinks),
                 duplicates = duplicates + excluded.duplicates, conflicts = conflicts + excluded.conflicts,
                 revision = revision + 1, modified = excluded.modified, through_block = excluded.through_block,
                 through_index = excluded.through_index, codec = excluded.codec, key_id = excluded.key_id,
@@ -97,12 +99,6 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
             unsafe sqlite3_bind_int64(statement, first + Int32(place), number)
         }
     }
-}
-
-/// The row of the outbox that a window left with, and the names of the sinks that get it, each in a line.
-struct OutboxCarrier {
-    var row: Int64
-    var sinks: String
 }
 
 extension WindowFacts {

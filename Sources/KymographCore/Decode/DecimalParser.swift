@@ -21,21 +21,24 @@ public enum DecimalParser {
     /// The value of at most 18 bytes that are nothing but digits, without leading zero; else nil.
     @inline(__always)
     static func plainInteger(_ bytes: ByteView) -> Int64? {
-        guard bytes.count > 0, bytes[0] != UInt8(ascii: "0") || bytes.count == 1 else { return nil }
-        var value: Int64 = 0
-        var index = 0
-        while index + 8 <= bytes.count {
-            guard let eight = eightDigits(bytes.word(at: index)) else { return nil }
-            value = value * 100_000_000 + eight
-            index += 8
-        }
-        while index < bytes.count {
-            let digit = bytes[index] &- UInt8(ascii: "0")
-            if digit > 9 { return nil }
-            value = value * 10 + Int64(digit)
-            index += 1
-        }
-        return value
+        let count = bytes.count
+        guard count > 0, bytes[0] != UInt8(ascii: "0") || count == 1 else { return nil }
+        if count <= 8 { return eightDigits(leading(bytes, count)) }
+        guard let last = eightDigits(bytes.word(at: count &- 8)) else { return nil }
+        let left = count &- 8
+        if left <= 8 { return eightDigits(leading(bytes, left)).map { $0 &* 100_000_000 &+ last } }
+        guard let middle = eightDigits(bytes.word(at: left &- 8)),
+            let first = eightDigits(leading(bytes, left &- 8))
+        else { return nil }
+        return (first &* 100_000_000 &+ middle) &* 100_000_000 &+ last
+    }
+
+    /// The first `count` (1…8) bytes as the last ones of a word that begins with digits zero.
+    @inline(__always)
+    private static func leading(_ bytes: ByteView, _ count: Int) -> UInt64 {
+        let shift = UInt64(truncatingIfNeeded: 8 &* (8 &- count))
+        let zeros: UInt64 = 0x3030_3030_3030_3030
+        return bytes.word(at: 0) &<< shift | zeros & ~(UInt64.max &<< shift)
     }
 
     /// The value of eight digits, the first in the lowest byte; nil when one of them is none.

@@ -12,7 +12,7 @@ extension JSONScanner {
 
     /// Scans a flat object at `start` and returns the offset behind it, or nil when it is none that this can do.
     mutating func scanFlat(_ bytes: ByteView, from start: Int) -> Int? {
-        guard flatFailures < JSONScanner.patience || scanNumber & 63 == 0, limits.values > KeyGuesses.places else {
+        guard flatFailures < JSONScanner.patience || scanNumber & 63 == 0, limits.values > MemberGuesses.places else {
             return nil
         }
         guard start < bytes.count, bytes[start] == UInt8(ascii: "{") else { return nil }
@@ -39,41 +39,59 @@ extension JSONScanner {
     private mutating func scanMembers(_ bytes: ByteView, from start: Int) -> Int {
         var index = start
         var mask: UInt64 = 0
-        while index < bytes.count {
-            let place = tape.count
-            guard bytes[index] == UInt8(ascii: "\"") else { return JSONScanner.gaveUp }
-            var length = guesses.length(at: place, bytes, start: index + 1)
-            if length == 0 { length = learnKey(bytes, index + 1) }
-            guard length > 0 else { return JSONScanner.gaveUp }
-            var token = Token(kind: TokenKind.string, start: 0)
-            token.name = guesses.name(at: place)
-            token.keyStart = UInt32(truncatingIfNeeded: index + 1)
-            token.keyLength = UInt32(truncatingIfNeeded: length)
-            index += length + 2
-            guard bytes[index] == UInt8(ascii: ":") else { return JSONScanner.gaveUp }
-            index = JSONScanner.afterBlank(bytes, index + 1)
-            index = JSONScanner.flatValue(bytes, index, &token)
-            guard index > 0, note(token.name, &mask) else { return JSONScanner.gaveUp }
-            token.next = UInt32(truncatingIfNeeded: place + 1)
-            tape.append(token)
-            if bytes[index] == UInt8(ascii: "}") {
-                nameMask = mask
-                return index + 1
+        var place = tape.count
+        while place < MemberGuesses.places {
+            var guess = members[place]
+            if !guess.matches(bytes, at: index) {
+                if bytes[index] == UInt8(ascii: "}"), index > start {
+                    nameMask = mask
+                    return index &+ 1
+                }
+                guard members.swap(at: place, bytes, index) || learn(bytes, index, place) else {
+                    return JSONScanner.gaveUp
+                }
+                guess = members[place]
             }
-            guard bytes[index] == UInt8(ascii: ",") else { return JSONScanner.gaveUp }
-            index = JSONScanner.afterBlank(bytes, index + 1)
+            let value = index &+ Int(guess.length)
+            guard value < bytes.count else { return JSONScanner.gaveUp }
+            let isText = bytes[value] == UInt8(ascii: "\"")
+            let end =
+                isText
+                ? JSONScanner.plainTextEnd(bytes, value &+ 1) : JSONScanner.plainNumberEnd(bytes, value)
+            guard end > 0, note(guess.name, place, &mask) else { return JSONScanner.gaveUp }
+            let first = isText ? value &+ 1 : value
+            var token = Token(kind: isText ? TokenKind.string : TokenKind.number, name: guess.name, start: 0)
+            token.start = UInt32(truncatingIfNeeded: first)
+            token.length = UInt32(truncatingIfNeeded: end &- first)
+            token.next = UInt32(truncatingIfNeeded: place &+ 1)
+            token.keyStart = UInt32(truncatingIfNeeded: index &+ Int(guess.keyOffset))
+            token.keyLength = guess.keyLength
+            tape.appendReserved(token)
+            index = isText ? end &+ 1 : end
+            place &+= 1
         }
         return JSONScanner.gaveUp
     }
 
-    /// The length of a key that is not the one guessed, which becomes the next guess; 0 when it is not for this path.
+    /// Checks what leads to a value and is none of the guesses, and remembers it; false when it is not for this path.
     @inline(never)
-    private mutating func learnKey(_ bytes: ByteView, _ start: Int) -> Int {
-        let string = JSONStringScan.scan(bytes, from: start)
-        let length = string.end - start
-        guard string.failure == JSONStringScan.valid, string.flags == 0 else { return 0 }
-        let name = names.find(bytes, start: start, length: length)
-        return guesses.learn(name, at: tape.count, bytes, start: start, length: length) ? length : 0
+    private mutating func learn(_ bytes: ByteView, _ start: Int, _ place: Int) -> Bool {
+        var index = start
+        if place > JSONScanner.payload + 1 {
+            guard bytes[index] == UInt8(ascii: ",") else { return false }
+            index = JSONScanner.afterBlank(bytes, index + 1)
+        }
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return false }
+        let string = JSONStringScan.scan(bytes, from: index + 1)
+        guard string.failure == JSONStringScan.valid, string.flags == 0, string.end > index + 1 else { return false }
+        let key = index + 1..<string.end
+        guard string.end + 1 < bytes.count, bytes[string.end + 1] == UInt8(ascii: ":") else { return false }
+        let end = JSONScanner.afterBlank(bytes, string.end + 2)
+        guard end - start <= MemberGuesses.longest else { return false }
+        let name = names.find(bytes, start: key.lowerBound, length: key.count)
+        if name == NameTable.unknown, marksUnnamed { return false }
+        members.learn(bytes, at: start, length: end - start, key: key, name: name, place: place)
+        return true
     }
 
     @inline(__always)
@@ -83,28 +101,13 @@ extension JSONScanner {
 
     /// Notes where a name is; false when the object has it twice.
     @inline(__always)
-    private mutating func note(_ name: UInt16, _ mask: inout UInt64) -> Bool {
-        guard name != NameTable.unknown else { return !marksUnnamed }
-        guard slots[Int(name)] >> 32 != scanNumber else { return false }
-        mask |= 1 << UInt64(name & 63)
-        slots[Int(name)] = scanNumber << 32 | UInt64(tape.count)
+    private mutating func note(_ name: UInt16, _ place: Int, _ mask: inout UInt64) -> Bool {
+        guard name != NameTable.unknown else { return true }
+        let number = Int(name)
+        guard slots[number] >> 32 != scanNumber else { return false }
+        mask |= 1 &<< UInt64(name & 63)
+        slots[number] = scanNumber &<< 32 | UInt64(truncatingIfNeeded: place)
         return true
-    }
-
-    /// Completes `token` with the value at `index` and returns the place behind it.
-    @inline(__always)
-    private static func flatValue(_ bytes: ByteView, _ index: Int, _ token: inout Token) -> Int {
-        if bytes[index] == UInt8(ascii: "\"") {
-            let end = plainTextEnd(bytes, index + 1)
-            token.start = UInt32(truncatingIfNeeded: index + 1)
-            token.length = UInt32(truncatingIfNeeded: end - index - 1)
-            return end < 0 ? gaveUp : end + 1
-        }
-        let end = plainNumberEnd(bytes, index)
-        token.kind = TokenKind.number
-        token.start = UInt32(truncatingIfNeeded: index)
-        token.length = UInt32(truncatingIfNeeded: end - index)
-        return end
     }
 
     /// The closing quote of a text without escapes, control characters and non-ASCII.
@@ -113,8 +116,11 @@ extension JSONScanner {
         var index = start
         while index < bytes.count {
             let special = JSONStringScan.firstSpecial(bytes, index)
-            if special < 8 { return bytes[index + special] == UInt8(ascii: "\"") ? index + special : gaveUp }
-            index += 8
+            if special < 8 {
+                index &+= special
+                return bytes[index] == UInt8(ascii: "\"") ? index : gaveUp
+            }
+            index &+= 8
         }
         return gaveUp
     }
@@ -124,10 +130,10 @@ extension JSONScanner {
     private static func plainNumberEnd(_ bytes: ByteView, _ start: Int) -> Int {
         guard start < bytes.count else { return gaveUp }
         var index = digits(bytes, start)
-        let isZeroPadded = bytes[start] == UInt8(ascii: "0") && index > start + 1
+        let isZeroPadded = bytes[start] == UInt8(ascii: "0") && index > start &+ 1
         if index == start || isZeroPadded { return gaveUp }
         if bytes[index] == UInt8(ascii: ".") {
-            let fraction = index + 1
+            let fraction = index &+ 1
             index = digits(bytes, fraction)
             if index == fraction { return gaveUp }
         }

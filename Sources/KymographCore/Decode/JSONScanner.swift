@@ -37,7 +37,9 @@ struct JSONScanner: ~Copyable {
     var scanNumber: UInt64 = 0
     private var keyText = ByteWriter(capacity: 256)
     private var shadows = ShadowedMembers()
-    var guesses = KeyGuesses()
+    private var guesses = KeyGuesses()
+    /// For the short path.
+    var members = MemberGuesses()
     let limits: ScanLimits
     /// Whether duplicates matter whose names no template mentions, in flat payloads too.
     let marksUnnamed: Bool
@@ -95,6 +97,28 @@ struct JSONScanner: ~Copyable {
         finishEnvelope(end: end)
         if containers > 1 || marksUnnamed { shadows.mark(&tape, bytes, hasEscapedKeys: hasEscapedKeys) }
         return end
+    }
+
+    /// Takes an object that somebody has written and knows the tokens of, instead of scanning its text: `members` are
+    /// scalars, each with the number of its name, no two with one name.
+    mutating func adopt(_ members: ElementList<Token>, of bytes: ByteView) {
+        begin()
+        var payload = Token(kind: TokenKind.object, start: 0)
+        payload.next = UInt32(truncatingIfNeeded: JSONScanner.payload + 1 + members.count)
+        payload.length = UInt32(truncatingIfNeeded: bytes.count)
+        tape.append(payload)
+        containers = 1
+        for index in 0..<members.count {
+            var token = members[index]
+            let place = tape.count
+            token.next = UInt32(truncatingIfNeeded: place + 1)
+            if token.name != NameTable.unknown {
+                nameMask |= 1 << UInt64(token.name & 63)
+                slots[Int(token.name)] = scanNumber << 32 | UInt64(place)
+            }
+            tape.append(token)
+        }
+        finishEnvelope(end: bytes.count)
     }
 
     /// Sets a flag of a token.
@@ -375,8 +399,8 @@ struct JSONScanner: ~Copyable {
             // into the next byte lies behind the first such byte, which is the only one that counts.
             let word = bytes.word(at: index) ^ 0x3030_3030_3030_3030
             let others = ((word &+ 0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080
-            if others != 0 { return min(index + others.trailingZeroBitCount >> 3, bytes.count) }
-            index += 8
+            if others != 0 { return min(index &+ others.trailingZeroBitCount &>> 3, bytes.count) }
+            index &+= 8
         }
         return bytes.count
     }

@@ -62,6 +62,7 @@ public enum TimestampParser {
     /// Digits of the fraction beyond nanoseconds are cut off. A leap second (`:60`) is the first instant of the next
     /// minute, as POSIX time has it. A missing offset means UTC (quirk 32 of the mapping dialect).
     public static func iso8601(_ text: ByteView) -> Timestamp? {
+        if let plain = plain(text) { return plain }
         guard text.count >= 16, let minutes = minutesSinceEpoch(text) else { return nil }
         var index = 16
         guard let nanoseconds = secondsAndFraction(text, &index), let offset = offset(text, &index),

@@ -33,6 +33,9 @@ struct Token: BitwiseCopyable {
     /// Flag: a later member of the same object has the same name, and the last one wins.
     static let shadowed: UInt8 = 2
 
+    /// Flag: the token is a time that has no text (``time``).
+    static let known: UInt8 = 8
+
     /// Whether the token is an object or an array.
     @inline(__always)
     var isContainer: Bool { kind <= TokenKind.array }
@@ -44,4 +47,22 @@ struct Token: BitwiseCopyable {
     var range: Range<Int> { Int(start)..<(Int(start) + Int(length)) }
     /// The bytes of the key.
     var keyRange: Range<Int> { Int(keyStart)..<(Int(keyStart) + Int(keyLength)) }
+}
+
+extension Token {
+    /// Makes a token of a time that need not be read. No expression may look at its text.
+    init(_ time: Timestamp, name: UInt16) {
+        let nanoseconds = UInt64(bitPattern: time.instant.nanoseconds)
+        self.init(
+            kind: TokenKind.string, flags: Token.known, name: name, start: UInt32(truncatingIfNeeded: nanoseconds))
+        length = UInt32(truncatingIfNeeded: nanoseconds >> 32)
+        keyStart = UInt32(UInt16(bitPattern: time.offsetMinutes))
+    }
+
+    /// The time of a token that is flagged as ``known``.
+    var time: Timestamp {
+        Timestamp(
+            instant: Instant(nanoseconds: Int64(bitPattern: UInt64(length) << 32 | UInt64(start))),
+            offsetMinutes: Int16(bitPattern: UInt16(truncatingIfNeeded: keyStart)))
+    }
 }

@@ -23,7 +23,7 @@ struct BinaryLayout: Sendable, Equatable {
         var addend = Decimal64(mantissa: 0)
         /// Integers that stand for no value.
         var absent: [Int64] = []
-        /// Whether a packet may end before it.
+        /// Whether a packet may end before it; none may end within it.
         var isOptional = false
     }
 
@@ -49,7 +49,7 @@ extension PacketDecoder {
         for field in layout.fields {
             let end = field.offset + field.bytes
             if end > bytes.count {
-                if field.isOptional { continue }
+                if field.isOptional, bytes.count <= field.offset { continue }
                 document.removeAll()
                 throw PacketFailure(reason: .truncatedPacket, offset: bytes.count)
             }

@@ -52,6 +52,13 @@ struct BluetoothUUID: BitwiseCopyable, Hashable, Sendable {
         return UInt16(exactly: high >> 32).flatMap(GATTCharacteristic.init(rawValue:))
     }
 
+    /// The number as ``append(to:)`` writes it.
+    var text: String {
+        var writer = ByteWriter(capacity: 64)
+        append(to: &writer)
+        return writer.view.string
+    }
+
     /// Writes the SIG's numbers as `2A37`, others as 32 lower-case digits with hyphens.
     func append(to writer: inout ByteWriter) {
         if low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh, high >> 48 == 0 {

@@ -11,7 +11,7 @@ struct BridgeFrameReader: ~Copyable {
         // The envelope's names come first in every table.
         let names = ["Body", "Properties", "SystemProperties"] + Member.allCases.map(\.rawValue)
         scanner = JSONScanner(
-            names: NameTable(names), limits: ScanLimits(depth: 4, values: 64), payloadIsRoot: true)
+            names: NameTable(names), limits: ScanLimits(depth: 64, values: 4_096), payloadIsRoot: true)
     }
 
     /// Members of a frame in JSON; others are passed over.

@@ -40,7 +40,7 @@ struct SessionStart {
 
     /// Reads Date Time, time zone in quarters of an hour, and what daylight saving adds; a checksum may follow, as in
     /// records.
-    init(_ bytes: ByteView) throws(PacketFailure) {
+    init(_ bytes: ByteView, _ checksum: borrowing FrameChecksum) throws(PacketFailure) {
         var reader = PacketReader(bytes)
         clock = try DeviceClock(&reader)
         let zone = Int8(bitPattern: try reader.byte())
@@ -48,12 +48,9 @@ struct SessionStart {
         // 0, 2, 4 and 8 quarters are what the SIG names; 255 and the rest say nothing.
         let isKnown = (-48...56).contains(zone) && [0, 2, 4, 8].contains(saving)
         offsetMinutes = isKnown ? (Int16(zone) + saving) * 15 : UTCOffset.none
-        let end = reader.index
         if reader.left == 0 { return }
         guard reader.left == 2 else { throw reader.failure(.malformedPacket) }
-        guard try reader.short() == CGMChecksum.of(bytes[0..<end]) else {
-            throw PacketFailure(reason: .wrongChecksum, offset: end)
-        }
+        guard checksum.isRight(bytes, isBigEndian: false) else { throw reader.failure(.wrongChecksum) }
     }
 
     /// The offset by which its times are told: the device's, or else the bridge's.

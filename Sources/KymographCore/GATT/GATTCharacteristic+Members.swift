@@ -11,8 +11,9 @@ extension GATTCharacteristic {
         case .cuffPressure: ["cuffPressure"] + Self.pressureMembers
         case .glucose:
             [
-                "deviceTime", "sequence", "record", "timeOffset", "glucose", "unit", "specimen", "sampleLocation",
-                "status", "batteryLow", "sensorMalfunction", "sampleInsufficient", "stripInsertionError",
+                "deviceTime", "sequence", "record", "timeOffset", "glucose", "unit", "quality", "comparator",
+                "specimen", "sampleLocation", "status", "batteryLow", "sensorMalfunction", "sampleInsufficient",
+                "stripInsertionError",
                 "stripTypeIncorrect", "resultTooHigh", "resultTooLow", "temperatureTooHigh", "temperatureTooLow",
                 "readInterrupted", "generalFault", "timeFault", "contextFollows",
             ]

@@ -8,8 +8,8 @@ extension PacketDecoder {
         let clock = flags & 2 == 0 ? nil : try DeviceClock(&reader)
         let site = flags & 4 == 0 ? nil : try reader.byte()
         begin(head, clock)
-        document.member(isFinal ? "temperature" : "intermediateTemperature", temperature)
-        document.member("unit", text: flags & 1 == 0 ? "Cel" : "degF")
+        document.member(isFinal ? .temperature : .intermediateTemperature, temperature)
+        document.member(.unit, text: flags & 1 == 0 ? "Cel" : "degF")
         if let site { writeSite(site) }
         document.end()
     }
@@ -21,7 +21,7 @@ extension PacketDecoder {
 
     private mutating func writeSite(_ site: UInt8) {
         guard (1...PacketDecoder.sites.count).contains(Int(site)) else { return }
-        document.member("site", text: PacketDecoder.sites[Int(site) - 1])
+        document.member(.site, text: PacketDecoder.sites[Int(site) - 1])
     }
 
     mutating func decodeWeight(_ reader: inout PacketReader, _ head: PacketHead) throws(PacketFailure) {
@@ -33,14 +33,14 @@ extension PacketDecoder {
         let index = flags & 8 == 0 ? nil : try reader.short()
         let height = flags & 8 == 0 ? nil : try reader.short()
         begin(head, clock)
-        document.member("unit", text: isImperial ? "lb" : "kg")
+        document.member(.unit, text: isImperial ? "lb" : "kg")
         // 65,535 says that the measurement did not succeed.
-        document.member("weight", weight == 0xFFFF ? .notANumber : .number(PacketDecoder.mass(weight, isImperial)))
-        if let user, user != 255 { document.member("userId", user) }
-        if let index { document.member("bodyMassIndex", Decimal64(mantissa: Int64(index), exponent: -1)) }
+        document.member(.weight, weight == 0xFFFF ? .notANumber : .number(PacketDecoder.mass(weight, isImperial)))
+        if let user, user != 255 { document.member(.userId, user) }
+        if let index { document.member(.bodyMassIndex, Decimal64(mantissa: Int64(index), exponent: -1)) }
         if let height {
-            document.member("height", Decimal64(mantissa: Int64(height), exponent: isImperial ? -1 : -3))
-            document.member("heightUnit", text: isImperial ? "in" : "m")
+            document.member(.height, Decimal64(mantissa: Int64(height), exponent: isImperial ? -1 : -3))
+            document.member(.heightUnit, text: isImperial ? "in" : "m")
         }
         document.end()
     }
@@ -59,11 +59,11 @@ extension PacketDecoder {
         let distance = flags & 2 == 0 ? nil : try reader.unsigned(4)
         document.begin(head, at: head.arrival)
         // Units of 1/256 m/s: x · 390,625 / 10^8, exactly.
-        document.member("speed", PacketDecoder.trimmed(Int64(speed) * 390_625, decimals: 8))
-        document.member("cadence", cadence)
-        document.member("gait", text: flags & 4 == 0 ? "walking" : "running")
-        if let stride { document.member("strideLength", stride) }
-        if let distance { document.member("distance", Decimal64(mantissa: Int64(distance), exponent: -1)) }
+        document.member(.speed, PacketDecoder.trimmed(Int64(speed) * 390_625, decimals: 8))
+        document.member(.cadence, cadence)
+        document.member(.gait, text: flags & 4 == 0 ? "walking" : "running")
+        if let stride { document.member(.strideLength, stride) }
+        if let distance { document.member(.distance, Decimal64(mantissa: Int64(distance), exponent: -1)) }
         document.end()
     }
 }

@@ -22,35 +22,31 @@ extension PacketDecoder {
         let flags = try reader.byte()
         let glucose = try reader.magnitude()
         let minutes = try reader.short()
-        let first = flags & 0x80 == 0 ? nil : try reader.byte()
+        // The flags say which octets are there, whatever their order.
+        let isStatusFirst = statusOrder == .statusFirst
+        let first = flags & (isStatusFirst ? 0x80 : 0x20) == 0 ? nil : try reader.byte()
         let calibration = flags & 0x40 == 0 ? nil : try reader.byte()
-        let last = flags & 0x20 == 0 ? nil : try reader.byte()
+        let last = flags & (isStatusFirst ? 0x20 : 0x80) == 0 ? nil : try reader.byte()
         let trend = flags & 1 == 0 ? nil : try reader.sfloat()
         let quality = flags & 2 == 0 ? nil : try reader.magnitude()
-        try checkEnd(of: record, &reader, head)
+        try checkEnd(of: record, reader, head)
         document.begin(head, at: sessionTime(minutes, head))
-        document.member("minutes", minutes)
-        document.member("glucose", glucose)
-        document.member("unit", text: "mg/dL")
-        let isStatusFirst = statusOrder == .statusFirst
-        if let status = isStatusFirst ? first : last { document.member("status", status) }
-        if let calibration { document.member("calibration", calibration) }
-        if let warning = isStatusFirst ? last : first { document.member("warning", warning) }
-        if let trend { document.member("trend", trend) }
-        if let quality { document.member("quality", quality) }
+        document.member(.minutes, minutes)
+        document.member(.glucose, glucose)
+        document.member(.unit, text: "mg/dL")
+        if let status = isStatusFirst ? first : last { document.member(.status, status) }
+        if let calibration { document.member(.calibration, calibration) }
+        if let warning = isStatusFirst ? last : first { document.member(.warning, warning) }
+        if let trend { document.member(.trend, trend) }
+        if let quality { document.member(.quality, quality) }
         document.end()
     }
 
     /// Two bytes more than the fields are a checksum, unless the device has said that it sends none.
-    private func checkEnd(
-        of record: ByteView, _ reader: inout PacketReader, _ head: PacketHead
-    ) throws(PacketFailure) {
-        let end = reader.index
+    private func checkEnd(of record: ByteView, _ reader: PacketReader, _ head: PacketHead) throws(PacketFailure) {
         if reader.left == 0, head.hasChecksum != true { return }
         guard reader.left == 2, head.hasChecksum != false else { throw reader.failure(.malformedPacket) }
-        guard try reader.short() == CGMChecksum.of(record[0..<end]) else {
-            throw PacketFailure(reason: .wrongChecksum, offset: end)
-        }
+        guard checksum.isRight(record, isBigEndian: false) else { throw reader.failure(.wrongChecksum) }
     }
 
     /// The device counts minutes from the start of its session; without that, nobody knows the time.
@@ -58,17 +54,5 @@ extension PacketDecoder {
         guard let session = head.session, let instant = session.instant(after: minutes, bridge: head.offsetMinutes)
         else { return nil }
         return PacketTime(instant: instant, offsetMinutes: session.offset(orBridges: head.offsetMinutes))
-    }
-}
-
-/// The E2E-CRC of the CGM service: CRC-16/MCRF4XX (polynomial 0x1021 reflected, from 0xFFFF, nothing added at the end).
-enum CGMChecksum {
-    static func of(_ bytes: ByteView) -> Int {
-        var sum: UInt16 = 0xFFFF
-        for index in 0..<bytes.count {
-            sum ^= UInt16(bytes[index])
-            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0x8408 : sum >> 1 }
-        }
-        return Int(sum)
     }
 }

@@ -10,9 +10,9 @@ extension PacketDecoder {
         if hasIntervals, reader.left == 0 { throw reader.failure(.truncatedPacket) }
         if hasIntervals, reader.left % 2 != 0 { throw reader.failure(.malformedPacket) }
         document.begin(head, at: head.arrival)
-        document.member("contact", text: PacketDecoder.contact(flags))
-        document.member("heartRate", rate)
-        if let energy { document.member("energyExpended", energy) }
+        document.member(.contact, text: PacketDecoder.contact(flags))
+        document.member(.heartRate, rate)
+        if let energy { document.member(.energyExpended, energy) }
         document.end()
         if hasIntervals, writesIntervals { try writeIntervals(reader, flags, head) }
     }
@@ -37,9 +37,9 @@ extension PacketDecoder {
         while reader.left > 0 {
             let interval = try reader.short()
             document.begin(head, at: PacketDecoder.time(before: head, by: left - interval))
-            document.member("start", PacketDecoder.time(before: head, by: left))
-            document.member("contact", text: PacketDecoder.contact(flags))
-            document.member("rrInterval", PacketDecoder.milliseconds(interval))
+            document.member(.start, PacketDecoder.time(before: head, by: left))
+            document.member(.contact, text: PacketDecoder.contact(flags))
+            document.member(.rrInterval, PacketDecoder.milliseconds(interval))
             document.end()
             left -= interval
         }
@@ -72,7 +72,7 @@ extension PacketDecoder {
         guard reader.left == 0 else { throw reader.failure(.malformedPacket) }
         guard level <= 100 else { throw PacketFailure(reason: .implausibleValue, offset: 0) }
         document.begin(head, at: head.arrival)
-        document.member("batteryLevel", level)
+        document.member(.batteryLevel, level)
         document.end()
     }
 }

@@ -9,10 +9,12 @@ struct PacketDecoder: ~Copyable {
     /// Whether anybody reads RR intervals.
     let writesIntervals: Bool
     let statusOrder: CGMStatusOrder
+    /// The E2E-CRC of the CGM service.
+    let checksum = FrameChecksum(.crc16mcrf4xx)
 
     init(_ needs: PacketNeeds, statusOrder: CGMStatusOrder) {
-        document = PacketDocument(writesReceived: needs.received)
-        writesIntervals = needs.intervals
+        document = PacketDocument(needs)
+        writesIntervals = needs.all || needs.names.contains("rrInterval")
         self.statusOrder = statusOrder
     }
 
@@ -55,22 +57,27 @@ struct PacketDecoder: ~Copyable {
     /// Begins the object of a packet that may have a clock of its own, and says what that shows.
     mutating func begin(_ head: PacketHead, _ clock: DeviceClock?) {
         document.begin(head, at: head.time(clock))
-        if let clock { document.member("deviceTime", clock) }
+        if let clock { document.member(.deviceTime, clock) }
     }
 }
 
-/// What the templates of a source look at, besides what is always written.
+/// What the templates of a source look at in packets; nothing else is written.
 struct PacketNeeds {
-    /// When packets came, also where they have a time of their own.
-    var received = true
-    /// The RR intervals of a heart rate.
-    var intervals = true
+    /// The names that their expressions mention, by number.
+    var names: [String]
+    /// Whether they look at other members as well.
+    var all = true
+    /// Whether the objects are looked at as JSON, and not only their members.
+    var text = true
+    /// Whether times are looked at as texts, and not only as times.
+    var timesAsText = true
 }
 
 /// The order of the three octets of a CGM record's sensor status, which are all as long: their meaning depends on it.
+/// In both, bit 7 of the flags says that the status is there, bit 6 calibration and temperature, and bit 5 the warning.
 public enum CGMStatusOrder: String, CaseIterable, Sendable {
     /// Status, calibration and temperature, warning: the Bluetooth SIG's CGM Service, section 3.1.
     case statusFirst = "status-first"
-    /// Warning, calibration and temperature, status: what Nordic's libraries read, and devices made with them send.
+    /// Warning, calibration and temperature, status: what Nordic's nRF5 SDK sends, and its library for Android reads.
     case warningFirst = "warning-first"
 }

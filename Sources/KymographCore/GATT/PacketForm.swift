@@ -13,26 +13,27 @@ struct PacketForm: Sendable, Equatable {
     var carrier: Carrier
     /// The vendor's packets that can come.
     var layouts: [BinaryLayout] = []
-    /// The characteristics of the device's handles.
-    var handles: [UInt16: BluetoothUUID] = [:]
+    /// The characteristics of the devices' handles.
+    var handles = HandleTables()
     /// nil when no mapping says.
     var statusOrder: CGMStatusOrder?
 
-    /// This form and that of another mapping of the source; nil when one payload cannot be both.
-    func joined(with other: PacketForm) -> PacketForm? {
-        guard carrier == other.carrier else { return nil }
-        if carrier == .packet { return layouts == other.layouts ? self : nil }
+    /// This form and that of another mapping of the source.
+    ///
+    /// - Throws: ``PayloadConflict`` when one payload cannot be both.
+    func joined(with other: PacketForm) throws(PayloadConflict) -> PacketForm {
+        guard carrier == other.carrier else { throw .payload }
+        guard carrier != .packet || layouts == other.layouts else { throw .payload }
         var joined = self
         for layout in other.layouts where !layouts.contains(layout) {
-            if layouts.contains(where: { $0.characteristic == layout.characteristic }) { return nil }
+            if layouts.contains(where: { $0.characteristic == layout.characteristic }) {
+                throw .characteristic(layout.characteristic?.text ?? "")
+            }
             joined.layouts.append(layout)
         }
-        for (handle, uuid) in other.handles {
-            if let known = handles[handle], known != uuid { return nil }
-            joined.handles[handle] = uuid
-        }
+        joined.handles = try handles.joined(with: other.handles)
         if let order = other.statusOrder {
-            if let known = statusOrder, known != order { return nil }
+            if let known = statusOrder, known != order { throw .statusOrder }
             joined.statusOrder = order
         }
         return joined

@@ -11,9 +11,11 @@ struct PacketStage: ~Copyable {
     private let form: PacketForm
     private var decoder: PacketDecoder
     private var frames = BridgeFrameReader()
+    /// What the numbers of frames say.
+    var numbers = FrameNumbers()
     /// The text of a characteristic's number.
     private var name = ByteWriter(capacity: 64)
-    /// The bytes that a line spells.
+    /// The bytes that a line spells, or the device that a frame does.
     private var spelled = ByteWriter(capacity: 64)
 
     init(_ form: PacketForm, needs: PacketNeeds) {
@@ -21,11 +23,23 @@ struct PacketStage: ~Copyable {
         decoder = PacketDecoder(needs, statusOrder: form.statusOrder ?? .statusFirst)
     }
 
+    /// A stage for a source with these templates, or none where its payloads are JSON documents.
+    static func list(_ set: MappingSet, _ templates: [Int], needs: PacketNeeds) -> OwnedList<PacketStage> {
+        let form = set.packetForm(of: templates)
+        return OwnedList(count: form == nil ? 0 : 1) { _ in
+            guard let form else { preconditionFailure("there is a form") }
+            return PacketStage(form, needs: needs)
+        }
+    }
+
     /// Number of objects of the packet that was read last.
     var count: Int { decoder.document.count }
 
     /// One of them, padded for scanning.
     subscript(index: Int) -> ByteView { decoder.document[index] }
+
+    /// The tokens of the members of one of them.
+    func members(of index: Int) -> ElementList<Token> { decoder.document.members(of: index) }
 
     /// Whether blanks before a packet are none of it.
     var skipsSpace: Bool { form.carrier == .frame }
@@ -83,7 +97,7 @@ struct PacketStage: ~Copyable {
 
     private mutating func head(_ uuid: BluetoothUUID, received: Instant) -> PacketHead {
         name.removeAll()
-        uuid.append(to: &name)
+        if decoder.document.writes(.characteristic) { uuid.append(to: &name) }
         return PacketHead(characteristic: name.view, received: received)
     }
 
@@ -96,7 +110,9 @@ struct PacketStage: ~Copyable {
         switch bytes[start] {
         case UInt8(ascii: "{"): frame = try readJSON(bytes, from: start, end: &end)
         case BridgeFrameReader.magic: frame = try frames.readBinary(bytes, from: start, end: &end)
-        default: throw PacketFailure(reason: .invalidBridgeFrame, offset: start)
+        default:
+            end = bytes.lineEnd(from: start)
+            throw PacketFailure(reason: .invalidBridgeFrame, offset: start)
         }
         try decode(frame, received: received)
     }
@@ -114,21 +130,30 @@ struct PacketStage: ~Copyable {
             end = scanned
             return frame
         } catch {
-            if scanned >= 0, error.reason != .invalidJSON {
-                end = scanned
-            } else {
-                end = max(error.offset, start)
-                while end < bytes.count, bytes[end] != 0x0A { end += 1 }
-            }
+            let isRead = scanned >= 0 && error.reason != .invalidJSON
+            end = isRead ? scanned : bytes.lineEnd(from: max(error.offset, start))
             throw error
         }
     }
 
+    private mutating func characteristic(at handle: UInt16, of frame: BridgeFrame) -> BluetoothUUID? {
+        guard let device = frame.device, frame.deviceIsEscaped else {
+            return form.handles.characteristic(at: handle, of: frame.device)
+        }
+        spelled.removeAll()
+        JSONUnescape.append(device, into: &spelled)
+        return form.handles.characteristic(at: handle, of: spelled.view)
+    }
+
     private mutating func decode(_ frame: BridgeFrame, received: Instant) throws(PacketFailure) {
+        if let sequence = frame.sequence {
+            let time = frame.time?.instant ?? received
+            numbers.note(sequence, of: frame.device ?? ByteView(""), isEscaped: frame.deviceIsEscaped, at: time)
+        }
         var uuid: BluetoothUUID?
         switch frame.name {
         case .uuid(let known): uuid = known
-        case .handle(let handle): uuid = form.handles[handle]
+        case .handle(let handle): uuid = characteristic(at: handle, of: frame)
         }
         guard let uuid else { throw PacketFailure(reason: .unknownCharacteristic, offset: 0) }
         var head = head(uuid, received: frame.time?.instant ?? received)
@@ -136,7 +161,7 @@ struct PacketStage: ~Copyable {
         head.deviceIsEscaped = frame.deviceIsEscaped
         head.offsetMinutes = frame.time?.offsetMinutes ?? UTCOffset.none
         head.sequence = frame.sequence
-        if let session = frame.session { head.session = try SessionStart(session) }
+        if let session = frame.session { head.session = try SessionStart(session, decoder.checksum) }
         head.hasChecksum = try frame.hasChecksum()
         for index in form.layouts.indices where form.layouts[index].characteristic == uuid {
             return try decoder.decode(form.layouts[index], frame.value, head)

@@ -3,8 +3,6 @@ enum BinaryFieldReader {
     private static let members = [
         "name", "type", "offset", "bytes", "endian", "bit", "bits", "scale", "add", "absent", "optional",
     ]
-    /// Names that every packet's object has already.
-    private static let taken = ["characteristic", "device", "time", "received", "bridgeSequence"]
     /// Longest packet: what a datagram can hold.
     private static let longest = 65_535
 
@@ -72,6 +70,8 @@ enum BinaryFieldReader {
 
     private static func name(_ reader: FieldReader, log: inout DiagnosticLog) -> [UInt8] {
         guard let name = reader.requiredString("name", log: &log) else { return [] }
+        // Names that every packet's object has already.
+        let taken = GATTCharacteristic.commonMembers
         if name.isEmpty || taken.contains(name) {
             log.error(
                 reader.position(of: "name"), "a field cannot be called '\(name)'",

@@ -206,8 +206,13 @@ struct ExpressionEvaluator: ~Copyable {
     }
 
     /// Appends a scalar as text (mapping dialect, section 2.4); null appends nothing. True when it is a container.
+    ///
+    /// Mutating although it changes nothing: a lent evaluator is copied, all 1,100 bytes, where `writer` is another
+    /// part of the same mapper.
     @inline(__always)
-    func appendText(of found: Int, _ bytes: ByteView, compatible: Bool, to writer: inout ByteWriter) -> Bool {
+    mutating func appendText(
+        of found: Int, _ bytes: ByteView, compatible: Bool, to writer: inout ByteWriter
+    ) -> Bool {
         if isPlain(found), !compatible { return paths.scanner.tape[found].appendText(bytes, to: &writer) }
         return appendUnusual(found, bytes, compatible: compatible, to: &writer)
     }

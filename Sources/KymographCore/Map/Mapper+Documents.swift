@@ -25,18 +25,29 @@ extension Mapper {
         evaluator.begin()
         let isArray = evaluator.paths.scanner.tape[body].kind == TokenKind.array
         let isFlat = evaluator.paths.scanner.isFlatObject && evaluator.paths.scanner.root != JSONScanner.payload
-        var index = 0
-        while index < templates.count {
-            switch verdict(index, bytes, isFlat: isFlat) {
+        let sorted = isFlat ? candidates(bytes) : nil
+        var index = sorted?.lowerBound ?? 0
+        let end = sorted?.upperBound ?? templates.count
+        while index < end {
+            let number = sorted == nil ? index : dispatch[index]
+            switch verdict(number, bytes, isFlat: isFlat) {
             case .nothing: break
-            case .payload: mapPayload(index, bytes, context: context, received: received, &outcome, output: &output)
+            case .payload: mapPayload(number, bytes, context: context, received: received, &outcome, output: &output)
             case .unknown:
                 mapTemplate(
-                    index, bytes, isArray: isArray, context: context, received: received, &outcome, output: &output)
+                    number, bytes, isArray: isArray, context: context, received: received, &outcome, output: &output)
             }
-            index += 1
+            index &+= 1
         }
         return isArray
+    }
+
+    /// The templates that a flat payload can match, as places in ``dispatch``; nil when all must be tried.
+    @inline(__always)
+    private func candidates(_ bytes: ByteView) -> Range<Int>? {
+        guard dispatch.name != NameTable.unknown else { return nil }
+        guard let token = evaluator.paths.scanner.slot(of: dispatch.name) else { return dispatch.withoutText }
+        return dispatch.candidates(evaluator.paths.scanner.tape[token], bytes)
     }
 
     /// How far a document has come.
@@ -105,8 +116,17 @@ extension Mapper {
         _ number: Int, _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         _ outcome: inout DocumentOutcome, output: inout some MeasurementOutput & ~Copyable
     ) {
-        let template = templates[number]
         outcome.matches += 1
+        if plans[number].isUsable {
+            switch mapFlat(number, bytes, context: context, received: received, output: &output) {
+            case .mapped: return
+            case .refused(let reason):
+                let detail = RejectionDetail(template: Int(templates[number].index))
+                return output.reject(reason, bytes: text(documentRange, of: bytes), detail: detail)
+            case .unusual: break
+            }
+        }
+        let template = templates[number]
         let failure = mapMatch(
             template, JSONScanner.payload, bytes, context: context, received: received, output: &output)
         if let failure { output.reject(failure.reason, bytes: text(documentRange, of: bytes), detail: failure.detail) }

@@ -6,15 +6,14 @@ extension Mapper {
         _ bytes: ByteView, isLine: Bool, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) {
-        let skipsSpace = packets?.skipsSpace ?? false
+        let skipsSpace = packets[0].skipsSpace
         var index = skipsSpace || isLine ? JSONScanner.skipSpace(bytes, 0) : 0
         if index == bytes.count, skipsSpace || isLine { return }
         repeat {
             let outcome =
-                (isLine
-                    ? packets?.readLine(bytes[index..<bytes.count], received: received)
-                    : packets?.read(bytes, from: index, received: received))
-                ?? PacketStage.Outcome(end: bytes.count)
+                isLine
+                ? packets[0].readLine(bytes[index..<bytes.count], received: received)
+                : packets[0].read(bytes, from: index, received: received)
             let end = isLine ? bytes.count : outcome.end
             let packet = bytes[index..<end]
             if let failure = outcome.failure {
@@ -35,13 +34,10 @@ extension Mapper {
         original = packet
         defer { original = nil }
         var outcome = DocumentOutcome()
-        var index = 0
-        while index < packets?.count ?? 0 {
-            guard let object = packets?[index], (try? evaluator.paths.scanner.scan(object, from: 0)) != nil else {
-                preconditionFailure("a decoder writes JSON")
-            }
+        for index in 0..<packets[0].count {
+            let object = packets[0][index]
+            evaluator.paths.scanner.adopt(packets[0].members(of: index), of: object)
             mapTemplates(object, context: context, received: received, &outcome, output: &output)
-            index += 1
         }
         if outcome.failedTemplate >= 0 {
             output.reject(.expressionFailed, bytes: packet, detail: outcome.failure)

@@ -29,7 +29,7 @@ extension Mapper {
         if found < 0 { return .failed(unusable(found)) }
         if evaluator.isPlain(found), !template.isCompatible {
             let token = evaluator.paths.scanner.tape[found]
-            if token.flags & Token.escaped == 0, let time = time(token, bytes[token.range], template.format) {
+            if token.flags & Token.escaped == 0, let time = time(token, bytes, template.format) {
                 return .time(time)
             }
         }
@@ -38,10 +38,13 @@ extension Mapper {
 
     /// The time that a token's text says.
     @inline(__always)
-    private func time(_ token: Token, _ text: ByteView, _ format: TimestampFormat) -> Timestamp? {
-        if format == .iso8601 { return token.kind == TokenKind.string ? TimestampParser.iso8601(text) : nil }
+    func time(_ token: Token, _ bytes: ByteView, _ format: TimestampFormat) -> Timestamp? {
+        if token.flags & Token.known != 0 { return token.time }
+        if format == .iso8601 {
+            return token.kind == TokenKind.string ? TimestampParser.iso8601(bytes[token.range]) : nil
+        }
         let isText = token.kind == TokenKind.number || token.kind == TokenKind.string
-        return isText ? TimestampParser.epoch(text, format) : nil
+        return isText ? TimestampParser.epoch(bytes[token.range], format) : nil
     }
 
     @inline(never)

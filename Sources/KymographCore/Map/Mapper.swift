@@ -8,7 +8,12 @@ public struct Mapper: ~Copyable {
     let templates: RawArray<TemplateCode>
     /// For each template.
     let gates: RawArray<TemplateGate>
+    /// For each template.
+    let plans: RawArray<FlatPlan>
+    let dispatch: TemplateDispatch
     let values: RawArray<ValueCode>
+    /// For each value, as far as a plan reads it.
+    let flatValues: RawArray<FlatPlan.Value>
     let rules: ValueRules
     /// For each rule.
     let unitExpressions: RawArray<ExpressionCode>
@@ -23,8 +28,9 @@ public struct Mapper: ~Copyable {
     var leniency: Leniency?
     /// A document that was rewritten, as it came, while it is mapped: dead letters keep that.
     var original: ByteView?
-    /// For payloads that carry packets; nil where they are JSON documents.
-    var packets: PacketStage?
+    /// For payloads that carry packets: one, or none where they are JSON documents. In memory of its own, because parts
+    /// of a mapper that are lent are copied.
+    var packets: OwnedList<PacketStage>
     /// For matches that need a document of their own; made when the first one comes.
     var composition: MatchComposition?
     /// For ``takeNotes()``.
@@ -48,13 +54,25 @@ public struct Mapper: ~Copyable {
         self.limits = limits
         evaluator = ExpressionEvaluator(set, limits: limits, payloadIsRoot: payloadIsRoot)
         templates = RawArray(code.templates)
-        gates = RawArray(
+        let gates = RawArray(
             code.templates.map {
                 TemplateGate(
                     $0.match, requiredNames: $0.requiredNames, isCompatible: $0.isCompatible, in: set.program)
             })
+        dispatch = TemplateDispatch(gates)
+        self.gates = gates
+        plans = RawArray(
+            code.templates.map { template in
+                let first = Int(template.firstValue)
+                return FlatPlan(template, code.values[first..<(first + Int(template.valueCount))], in: set.program)
+            })
+        flatValues = RawArray(
+            code.values.map {
+                FlatPlan.value($0, in: set.program)
+                    ?? FlatPlan.Value(name: NameTable.unknown, slot: 0, isRequired: true)
+            })
         leniency = code.templates.contains(where: \.isCompatible) ? Leniency() : nil
-        packets = set.packetForm(of: indexes).map { PacketStage($0, needs: set.program.packetNeeds) }
+        packets = PacketStage.list(set, indexes, needs: set.packetNeeds(of: indexes))
         values = RawArray(code.values)
         rules = ValueRules(code.rules)
         unitExpressions = RawArray(code.units)
@@ -72,7 +90,7 @@ public struct Mapper: ~Copyable {
         _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) {
-        if packets != nil {
+        if packets.count > 0 {
             return mapPackets(bytes, isLine: true, context: context, received: received, output: &output)
         }
         let start = JSONScanner.skipSpace(bytes, 0)
@@ -96,7 +114,7 @@ public struct Mapper: ~Copyable {
         _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) {
-        if packets != nil {
+        if packets.count > 0 {
             return mapPackets(bytes, isLine: false, context: context, received: received, output: &output)
         }
         var index = JSONScanner.skipSpace(bytes, 0)
@@ -111,7 +129,7 @@ public struct Mapper: ~Copyable {
             } catch {
                 let lenientEnd = mapLeniently(
                     bytes, from: index, context: context, received: received, output: &output)
-                let end = lenientEnd ?? Mapper.lineEnd(bytes, max(error.offset, index))
+                let end = lenientEnd ?? bytes.lineEnd(from: max(error.offset, index))
                 if lenientEnd == nil {
                     let detail = RejectionDetail(offset: error.offset)
                     output.reject(error.reason, bytes: bytes[index..<end], detail: detail)
@@ -120,11 +138,5 @@ public struct Mapper: ~Copyable {
             }
             index = JSONScanner.skipSpace(bytes, index)
         }
-    }
-
-    private static func lineEnd(_ bytes: ByteView, _ start: Int) -> Int {
-        var index = start
-        while index < bytes.count && bytes[index] != 0x0A { index += 1 }
-        return index
     }
 }

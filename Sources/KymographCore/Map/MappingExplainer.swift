@@ -42,7 +42,7 @@ public struct MappingExplainer: ~Copyable {
     private let templates: [Int]
     private var evaluator: ExpressionEvaluator
     private var composition: MatchComposition
-    private var packets: PacketStage?
+    private var packets: OwnedList<PacketStage>
 
     /// Explains the templates numbered `templates` of `set`.
     public init(_ set: MappingSet, templates: [Int], limits: ScanLimits = ScanLimits()) {
@@ -50,7 +50,7 @@ public struct MappingExplainer: ~Copyable {
         self.templates = templates
         evaluator = ExpressionEvaluator(set, limits: limits, payloadIsRoot: false)
         composition = MatchComposition(set, limits: limits)
-        packets = set.packetForm(of: templates).map { PacketStage($0, needs: PacketNeeds()) }
+        packets = PacketStage.list(set, templates, needs: PacketNeeds(names: set.program.names))
     }
 
     /// Explains one document, or each object of the first packet in it. `bytes` must be padded.
@@ -59,14 +59,17 @@ public struct MappingExplainer: ~Copyable {
     public mutating func explain(
         _ bytes: ByteView, context: SourceContext, received: Instant
     ) throws(ScanFailure) -> [TemplateExplanation] {
-        guard packets != nil else { return try explain(document: bytes, context, received) }
-        let start = packets?.skipsSpace ?? false ? JSONScanner.skipSpace(bytes, 0) : 0
-        if let failure = packets?.read(bytes, from: start, received: received).failure {
+        guard packets.count > 0 else { return try explain(document: bytes, context, received) }
+        let skipsSpace = packets[0].skipsSpace
+        let start = skipsSpace ? JSONScanner.skipSpace(bytes, 0) : 0
+        // As for the mapper, blanks are no frame.
+        if skipsSpace, start == bytes.count { return [] }
+        if let failure = packets[0].read(bytes, from: start, received: received).failure {
             throw ScanFailure(reason: failure.reason, offset: failure.offset)
         }
         var explanations: [TemplateExplanation] = []
-        for index in 0..<(packets?.count ?? 0) {
-            guard let object = packets?[index] else { break }
+        for index in 0..<packets[0].count {
+            let object = packets[0][index]
             explanations += try explain(document: object, context, received).map { explanation in
                 var explanation = explanation
                 explanation.object = object.string
@@ -141,7 +144,7 @@ public struct MappingExplainer: ~Copyable {
     ) -> [String] {
         var mapper = Mapper(set, templates: templates)
         // What is mapped here has been decoded.
-        mapper.packets = nil
+        mapper.packets = OwnedList(count: 0) { _ in preconditionFailure("an empty list") }
         var output = OutcomeTexts(set: set)
         mapper.mapLine(bytes, context: context, received: received, output: &output)
         return output.texts

@@ -113,24 +113,35 @@ public final class MappingSet: Sendable {
         for index in indexes where !used.contains(templates[index].mapping) { used.append(templates[index].mapping) }
         guard let first = used.first, let form = packetForms[first] else { return nil }
         return used.dropFirst().reduce(form) { form, mapping in
-            packetForms[mapping].flatMap { form.joined(with: $0) } ?? form
+            packetForms[mapping].flatMap { try? form.joined(with: $0) } ?? form
         }
     }
 
-    /// Two of the mappings `names` whose payloads one source cannot have both, in the order given; nil when all agree.
-    public func payloadConflict(of names: [String]) -> (first: String, second: String)? {
+    /// Two of the mappings `names` whose payloads one source cannot have both, in the order given, and why; nil when
+    /// all agree.
+    public func payloadConflict(
+        of names: [String]
+    ) -> (first: String, second: String, reason: PayloadConflict)? {
         let numbers = names.compactMap { mappings.firstIndex(of: $0) }
-        guard let first = numbers.first else { return nil }
-        var form = packetForms[first]
-        for number in numbers.dropFirst() {
-            let other = packetForms[number]
-            if form == nil, other == nil { continue }
-            guard let joined = form.flatMap({ form in other.flatMap { form.joined(with: $0) } }) else {
-                return (names[0], mappings[number])
+        // What contradicts the forms of several mappings contradicts that of one of them.
+        for (place, second) in numbers.enumerated() {
+            for first in numbers[..<place] {
+                if let reason = conflict(first, second) { return (mappings[first], mappings[second], reason) }
             }
-            form = joined
         }
         return nil
+    }
+
+    private func conflict(_ first: Int, _ second: Int) -> PayloadConflict? {
+        guard let form = packetForms[first], let other = packetForms[second] else {
+            return packetForms[first] == packetForms[second] ? nil : .payload
+        }
+        do throws(PayloadConflict) {
+            _ = try form.joined(with: other)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// The mapping and type of template `index`, and its position in the mapping's device file, for messages.

@@ -84,21 +84,37 @@ struct PayloadReader {
         return nil
     }
 
-    private func handles(log: inout DiagnosticLog) -> [UInt16: BluetoothUUID] {
-        guard let node = reader.optional("handles", "an object", log: &log) else { return [:] }
-        var handles: [UInt16: BluetoothUUID] = [:]
-        for member in node.members ?? [] {
-            guard let handle = Array(member.name.utf8).withByteView({ AttributeHandle.parse($0) }) else {
-                log.error(
-                    member.position, "'\(member.name)' is no handle",
-                    advice: "write it as the device's table does: 0x0012",
-                    finding: .packetLayout)
+    private func handles(log: inout DiagnosticLog) -> HandleTables {
+        var tables = HandleTables()
+        for member in reader.optional("handles", "an object", log: &log)?.members ?? [] {
+            guard let handles = member.node.members, PayloadReader.handle(member.name) == nil else {
+                note(member, in: &tables.common, log: &log)
                 continue
             }
-            guard member.node.text("a characteristic", log: &log) != nil else { continue }
-            handles[handle] = uuid(member.node, log: &log)
+            var model = HandleTables.Model(devices: NamePattern(member.name), characteristics: [:])
+            for handle in handles { note(handle, in: &model.characteristics, log: &log) }
+            tables.models.append(model)
         }
-        return handles
+        return tables
+    }
+
+    /// Reads one line of a table: `"0x0012": "2A37"`.
+    private func note(
+        _ member: JSONNode.Member, in table: inout [UInt16: BluetoothUUID], log: inout DiagnosticLog
+    ) {
+        guard let handle = PayloadReader.handle(member.name) else {
+            log.error(
+                member.position, "'\(member.name)' is no handle",
+                advice: "write it as the device's table does, 0x0012; or give the devices of a model an object of "
+                    + "handles", finding: .packetLayout)
+            return
+        }
+        guard member.node.text("a characteristic", log: &log) != nil else { return }
+        table[handle] = uuid(member.node, log: &log)
+    }
+
+    private static func handle(_ text: String) -> UInt16? {
+        Array(text.utf8).withByteView { AttributeHandle.parse($0) }
     }
 
     private func statusOrder(log: inout DiagnosticLog) -> CGMStatusOrder? {

@@ -1,13 +1,18 @@
 /// What must be true of a payload for a template to match, as far as a few instructions can tell.
 ///
 /// Every reading is held against every template of its source, and nearly all templates are told apart by one text:
-/// `@type == 'heartRate'`. The gate compares that text's length and first eight bytes.
+/// `@type == 'heartRate'`. The gate compares that text's length and first sixteen bytes.
 struct TemplateGate: BitwiseCopyable {
     /// Names without which the match expression selects nothing, as bits of ``JSONScanner/nameMask``.
     let requiredNames: UInt64
-    private var word: UInt64 = 0
-    private var mask: UInt64 = 0
-    private var length: UInt32 = 0
+    /// The text's first eight bytes.
+    private(set) var low: UInt64 = 0
+    private var lowMask: UInt64 = 0
+    /// The eight bytes behind them.
+    private(set) var high: UInt64 = 0
+    private var highMask: UInt64 = 0
+    /// Bytes of the text.
+    private(set) var length: UInt32 = 0
     /// The member that holds the text; ``NameTable/unknown`` when no text decides.
     private(set) var name: UInt16 = NameTable.unknown
     /// Whether only a selection tells: comparisons may fail where quirks are copied.
@@ -26,12 +31,15 @@ struct TemplateGate: BitwiseCopyable {
         guard step.operation == .filterDescendants, program.isAboutPayload(predicate),
             let test = TemplateGate.test(predicate, in: program)
         else { return }
-        word = test.firstWord
-        mask = test.firstMask
+        (low, lowMask) = (test.firstWord, test.firstMask)
+        (high, highMask) = test.secondWord(in: program)
         length = UInt32(test.textLength)
         name = test.firstName
-        isDecisive = TextTest(program.predicates[predicate], in: program).isUsable && length <= 8
+        isDecisive = TextTest(program.predicates[predicate], in: program).isUsable && length <= 16
     }
+
+    /// Whether the template can be found by the text of the member `name`.
+    func isSorted(by name: UInt16) -> Bool { name != NameTable.unknown && self.name == name && !needsSelection }
 
     /// A text test without which the predicate cannot hold.
     private static func test(_ index: Int, in program: PathProgram) -> TextTest? {
@@ -40,7 +48,7 @@ struct TemplateGate: BitwiseCopyable {
             return test(Int(predicate.left), in: program) ?? test(Int(predicate.right), in: program)
         }
         let test = TextTest(predicate, in: program)
-        return test.stepCount == 1 ? test : nil
+        return test.stepCount == 1 && !test.isNegated ? test : nil
     }
 
     /// Whether the text in `token` is not the one wanted. Texts with escapes are never told.
@@ -48,6 +56,8 @@ struct TemplateGate: BitwiseCopyable {
     func excludes(_ token: Token, _ bytes: ByteView) -> Bool {
         guard token.kind == TokenKind.string else { return true }
         guard token.flags & Token.escaped == 0 else { return false }
-        return token.length != length || (bytes.word(at: Int(token.start)) ^ word) & mask != 0
+        guard token.length == length else { return true }
+        let start = Int(token.start)
+        return (bytes.word(at: start) ^ low) & lowMask | (bytes.word(at: start &+ 8) ^ high) & highMask != 0
     }
 }

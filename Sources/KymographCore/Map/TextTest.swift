@@ -1,4 +1,4 @@
-/// A predicate of the shape `@member == 'text'`, by which most mappings choose their templates.
+/// A predicate of the shape `@member == 'text'`, by which most mappings choose their templates, or `@member != 'text'`.
 ///
 /// Recognised at load: tested on every reading by every template, it must not cost a general comparison.
 struct TextTest: BitwiseCopyable {
@@ -14,11 +14,18 @@ struct TextTest: BitwiseCopyable {
     var firstWord: UInt64 = 0
     var firstMask: UInt64 = 0
 
+    /// Whether the member must be another text, or no text.
+    var isNegated = false
+
     /// Whether the predicate is of this shape.
     var isUsable: Bool { stepCount > 0 }
 
     init(_ predicate: PathPredicate, in program: PathProgram) {
-        guard predicate.operation == .equal || predicate.operation == .strictlyEqual else { return }
+        switch predicate.operation {
+        case .equal, .strictlyEqual: break
+        case .notEqual, .strictlyNotEqual: isNegated = true
+        default: return
+        }
         let path = program.operands[Int(predicate.left)].path
         let text = program.operands[Int(predicate.right)]
         guard program.operands[Int(predicate.left)].kind == .path, text.kind == .text else { return }
@@ -28,10 +35,20 @@ struct TextTest: BitwiseCopyable {
         firstName = program.steps[Int(path.start)].name
         textStart = text.textStart
         textLength = text.textLength
-        for (place, byte) in program.literals[Int(textStart)...].prefix(min(Int(textLength), 8)).enumerated() {
-            firstWord |= UInt64(byte) << UInt64(place * 8)
-            firstMask |= 0xFF << UInt64(place * 8)
+        (firstWord, firstMask) = word(0, in: program)
+    }
+
+    /// The text's bytes from the ninth, up to eight, and which bytes of a word they fill.
+    func secondWord(in program: PathProgram) -> (word: UInt64, mask: UInt64) { word(8, in: program) }
+
+    private func word(_ offset: Int, in program: PathProgram) -> (word: UInt64, mask: UInt64) {
+        var (word, mask) = (0 as UInt64, 0 as UInt64)
+        let text = program.literals[Int(textStart)...].prefix(Int(textLength)).dropFirst(offset).prefix(8)
+        for (place, byte) in text.enumerated() {
+            word |= UInt64(byte) << UInt64(place * 8)
+            mask |= 0xFF << UInt64(place * 8)
         }
+        return (word, mask)
     }
 }
 

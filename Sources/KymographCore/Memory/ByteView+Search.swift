@@ -1,4 +1,7 @@
 extension ByteView {
+    /// The end of the line that `start` is in: the place of its line feed, or of the end. The view must be padded.
+    func lineEnd(from start: Int) -> Int { firstIndex(of: 0x0A, from: start) ?? count }
+
     /// The place of the first `byte` from `start` on, or nil. The view must be padded.
     func firstIndex(of byte: UInt8, from start: Int) -> Int? {
         let (ones, highs) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)

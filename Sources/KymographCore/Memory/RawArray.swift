@@ -63,6 +63,15 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
         count += 1
     }
 
+    /// Adds `element` where room was reserved; traps where there is none.
+    @inline(__always)
+    mutating func appendReserved(_ element: Element) {
+        precondition(count < capacity)
+        // Safe: checked above.
+        unsafe (base + count).initialize(to: element)
+        count &+= 1
+    }
+
     /// Makes room for `needed` elements in all.
     public mutating func reserve(_ needed: Int) {
         guard needed > capacity else { return }

@@ -67,7 +67,8 @@ extension Rejection {
         case .frameTooLong: "the frame is longer than limits.lineBytes"
         case .frameMalformed: "the bytes are no frame of the source's framing"
         case .frameChecksum: "the frame does not have the checksum that it states"
-        case .frameIncomplete: "the stream ended within a frame"
+        case .frameIncomplete: "the stream ended within a line or frame"
+        case .beginningMissed: "the serial line was opened within the line or frame, and this is the rest of it"
         default: packetExplanation
         }
     }

@@ -88,7 +88,7 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case frameMalformed = 41
     /// A frame does not have the checksum that it states.
     case frameChecksum = 42
-    /// The stream ended within a frame.
+    /// The stream ended within a frame, or a serial line within a line.
     case frameIncomplete = 43
     /// A packet is shorter than its own flags say.
     case truncatedPacket = 44
@@ -106,6 +106,9 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case invalidBridgeFrame = 50
     /// No decoder and no mapping of the source knows the characteristic.
     case unknownCharacteristic = 51
+
+    /// A serial line was opened within a line or frame: this is the rest of it.
+    case beginningMissed = 52
 
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }

@@ -6,6 +6,8 @@ public protocol LaneEvents: AnyObject {
     func received(_ count: Int, source: Int)
     /// Something happened to readings of `source` since the last time that their owner should know.
     func noted(_ notes: MappingNotes, source: Int)
+    /// Numbers of a bridge's frames to `source` were passed over since the last time, or have come late.
+    func missed(_ gaps: [FrameGap], source: Int)
     /// `count` readings were put into rings since the last time.
     func routed(_ count: Int)
     /// The ring to `shard` has something new.
@@ -13,6 +15,11 @@ public protocol LaneEvents: AnyObject {
     /// The ring to `shard` is full and everything in it is published: block until it may have room. False when the
     /// pipeline is being ended by force and the reading must be given up.
     func waitForRoom(shard: Int) -> Bool
+}
+
+extension LaneEvents {
+    /// Forgets it.
+    public func missed(_ gaps: [FrameGap], source: Int) {}
 }
 
 /// One source as a lane sees it.
@@ -85,6 +92,8 @@ public struct ReadingLane: ~Copyable {
         for source in 0..<sources.count {
             let notes = sources[source].takeNotes()
             if !notes.isEmpty { output.note(notes, source: source) }
+            let gaps = sources[source].takeGaps()
+            if !gaps.isEmpty { output.miss(gaps, source: source) }
         }
         output.batchEnd()
     }
@@ -102,6 +111,8 @@ struct MappedSource: ~Copyable {
     }
 
     mutating func takeNotes() -> MappingNotes { mapper.takeNotes() }
+
+    mutating func takeGaps() -> [FrameGap] { mapper.takeGaps() }
 
     @inline(__always)
     mutating func line(_ bytes: ByteView, received: Instant, output: inout LaneOutput) {
@@ -181,6 +192,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     }
 
     func note(_ notes: MappingNotes, source: Int) { events.noted(notes, source: source) }
+
+    func miss(_ gaps: [FrameGap], source: Int) { events.missed(gaps, source: source) }
 
     /// Counts first: nobody must see more readings leave the rings than were put in and received.
     private mutating func publish(wake: (Int) -> Void) {

@@ -75,6 +75,8 @@ struct OpenWindow: BitwiseCopyable {
     var firstUnsent: UInt32 = 0
     /// Size class of the readings' block.
     var sizeClass: UInt8
+    /// Who gets the Observations that have shown it since it was opened.
+    var route = BundleRoute.none
     /// State.
     var flags: WindowFlags
 

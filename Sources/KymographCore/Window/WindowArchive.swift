@@ -18,9 +18,6 @@ public protocol WindowArchive: ~Copyable {
     /// Keeps a rejected reading until the window at `windowStart`, which holds it, is stored.
     mutating func hold(_ rejection: KeptRejection, windowStart: Instant)
 
-    /// Windows that are stored from here on leave in bundles for `route`.
-    mutating func leaves(by route: BundleRoute)
-
     /// Appends a window's block to `writer`, if the archive has it.
     mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup
 
@@ -46,9 +43,6 @@ extension WindowArchive where Self: ~Copyable {
 
     /// Does nothing.
     public mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {}
-
-    /// Does nothing.
-    public mutating func leaves(by route: BundleRoute) {}
 
     /// Does nothing.
     public mutating func hold(_ rejection: KeptRejection, windowStart: Instant) {}

@@ -18,6 +18,11 @@ public struct WindowFacts: Sendable {
     public var journal: Int64
     /// Readings, by the number of their source, that the archive had when the window was opened; empty for a new one.
     public var restored: [UInt32] = []
+    /// Who gets the Observations that have shown it since it was opened.
+    public var route = BundleRoute.none
+    /// Whether its readings were Observations of their own: they left before it, in bundles that may be of earlier
+    /// units.
+    public var isCarrier = false
 
     /// The facts of a window.
     public init(

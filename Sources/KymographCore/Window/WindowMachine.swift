@@ -143,6 +143,10 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
             status: emission.status, readings: table.readings(of: emission), payloads: table.slots.bytes)
     }
 
+    /// Notes that the Observation of `emission`, which is not settled yet, is in a bundle for `route`.
+    @inline(__always)
+    mutating func leaves(_ emission: Emission, by route: BundleRoute) { table.leaves(emission, by: route) }
+
     /// Notes that the content of `emission`, the last that ``nextEmission()`` gave, has been encoded. A closed window
     /// goes to the archive and leaves memory. If readings were added in between, what they changed is due again.
     public mutating func settle(_ emission: Emission) {

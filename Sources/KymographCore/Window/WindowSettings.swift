@@ -33,7 +33,8 @@ public struct WindowLimits: Sendable {
 public struct WindowSettings: Sendable {
     /// How far the series' own event time must pass a window's end before it closes, in nanoseconds.
     public var lateness: Int64
-    /// A series that received nothing for this many nanoseconds of receive time has its windows closed; 0 means never.
+    /// A series that received nothing for this many nanoseconds of receive time, and for a share of its windows' period
+    /// (``idleShare``), has its windows closed; 0 means never.
     public var idle: Int64
     /// How long, in receive time, a window that a late reading opens waits for more of them before it is emitted, so
     /// that a device that delivers stored hours does not cause an Observation per reading; 0 means not at all.
@@ -42,6 +43,9 @@ public struct WindowSettings: Sendable {
     public var limits: WindowLimits
     /// Where the readings of open windows are kept.
     public var memory = TableMemory.heap
+
+    /// The part of a window's period, as a divisor, that a series must be silent at least: about 20 minutes of 14 days.
+    static var idleShare: Int64 { 1_000 }
 
     /// Makes settings; times are in nanoseconds and not negative.
     public init(

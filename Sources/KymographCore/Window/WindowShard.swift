@@ -256,11 +256,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             flush()
             // The place was for the bundles that have ended.
             write(emission, now: now)
-        case .skipped(let reason):
-            machine.archive.leaves(by: .none)
-            skip(emission, reason)
+        case .skipped(let reason): skip(emission, reason)
         case .added(let condensed):
-            machine.archive.leaves(by: bundles.route(at: place))
+            machine.leaves(emission, by: bundles.route(at: place))
             if bundles.takeResource(at: place) {
                 tally.resources += 1
             } else {
@@ -283,7 +281,6 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// No sink wants the Observation: the window is archived like any other.
     private mutating func pass(_ emission: Emission) {
         count(emission)
-        machine.archive.leaves(by: .none)
         tally.filtered += 1
     }
 

@@ -10,6 +10,8 @@ extension WindowTable {
         var facts = WindowFacts(
             end: window.span.end, firstReading: first, lastReading: window.last, readings: readings,
             merged: window.merged, duplicates: window.duplicates, conflicts: window.conflicts, journal: window.journal)
+        facts.route = window.route
+        facts.isCarrier = window.flags.contains(.carrier)
         if !restored.isEmpty, let earlier = restored[index] { facts.restored = earlier }
         return facts
     }

@@ -11,7 +11,7 @@ extension WindowTable {
     mutating func closeQuiet(at now: Instant) {
         quiet.removeAll(keepingCapacity: true)
         while let number = quietChecks.takeDue(at: now) {
-            let quietAt = series[number].lastReceived.advanced(by: idle)
+            let quietAt = series[number].lastReceived.advanced(by: silence(of: number))
             let isOpen = series[number].head != noWindow
             if isOpen && quietAt > now {
                 quietChecks.add(number, at: quietAt)
@@ -61,7 +61,13 @@ extension WindowTable {
     mutating func expectQuiet(series number: Int, after received: Instant) {
         guard idle > 0, !series[number].isChecked else { return }
         series[number].isChecked = true
-        quietChecks.add(number, at: received.advanced(by: idle))
+        quietChecks.add(number, at: received.advanced(by: silence(of: number)))
+    }
+
+    /// How long a series receives nothing until it is quiet, in nanoseconds: a sensor that reads every few minutes is
+    /// not silent between two readings of a window of days.
+    private func silence(of number: Int) -> Int64 {
+        max(idle, series[number].period / WindowSettings.idleShare)
     }
 
     /// Closes everything, series by series.

@@ -54,6 +54,17 @@ extension WindowTable {
             series: Int(window.series), status: status, start: instant, end: instant, window: UInt32(index))
     }
 
+    /// Notes who gets the Observation of `emission`. The readings of a carrier may be for different sinks; of another
+    /// window, the last Observation counts.
+    mutating func leaves(_ emission: Emission, by route: BundleRoute) {
+        let index = Int(emission.window)
+        if windows[index].flags.contains(.carrier) {
+            windows[index].route.formUnion(route)
+        } else {
+            windows[index].route = route
+        }
+    }
+
     /// The readings that `emission` shows.
     func readings(of emission: Emission) -> ElementList<Measurement> {
         let window = windows[Int(emission.window)]

@@ -29,7 +29,7 @@ class FakeDevice:
     def notify(self, uuid, value):
         """What the device sends, from a test's thread."""
         for characteristic, callback in self.client.callbacks:
-            if characteristic.uuid[4:8] == uuid.lower():
+            if uuid.lower() in (characteristic.uuid, characteristic.uuid[4:8]):
                 self.client.loop.call_soon_threadsafe(callback, characteristic, bytearray(value))
 
     def drop(self):

@@ -97,17 +97,58 @@ import Testing
         #expect(try run.command("ledger", "--verify").end == .exit(0))
     }
 
-    /// What a server refused goes back to the outbox, byte by byte.
+    /// What a server refused goes back to the outbox, byte by byte, and is missing until the server has taken it.
     @Test func entries() throws {
         let run = StoredRun()
         try run.run(Readings.heartRates(5))
-        try run.change(StoredRun.refusedEntry)
+        try run.change("\(StoredRun.refusingSink); \(StoredRun.refusedEntry)")
+        let refused = try run.command("ledger", "--device", "watch-1")
+        #expect(refused.end == .exit(65) && refused.text.contains("1 entries were refused"), "\(refused.text)")
         let number = try run.json("dead", "list", "--format", "ndjson")["number"]?.integer ?? 0
         let replay = try Kymo.run(["dead", "replay", "\(number)", "--data", run.data])
         #expect(replay.end == .exit(0) && replay.error.contains("0 payloads and 1 entries"), "\(replay.error)")
         #expect(try run.json("status", "--format", "json")["store"]?["outboxRows"]?.integer == 1)
         #expect(try run.value("SELECT outbox.body = dead.body FROM outbox, dead") == 1)
         #expect(try run.command("dead", "list").lines.count == 1)
+        let waiting = try run.command("ledger", "--device", "watch-1")
+        #expect(waiting.end == .exit(65) && waiting.text.contains("1 entries wait to be sent again"), "\(waiting.text)")
+        try run.change("UPDATE sink SET through = (SELECT max(number) FROM outbox)")
+        #expect(try run.command("ledger", "--device", "watch-1").end == .exit(0))
+    }
+
+    /// An entry whose sink is gone would leave the store with nobody: it stays a dead letter.
+    @Test(arguments: [false, true]) func entriesOfASinkThatIsGone(isRunning: Bool) throws {
+        let run = StoredRun()
+        try run.run(Readings.heartRates(5))
+        try run.change(StoredRun.refusedEntry)
+        let arguments = [
+            "run", "--unix", run.folder.file("a.sock"), "--data", run.data, "--out", "none", "--server",
+            "http://127.0.0.1:9/fhir", "--server-identity", "create",
+        ]
+        let instance = isRunning ? try Kymo.start(arguments) : nil
+        _ = try instance?.addresses()
+        try Waiting.until("the instance to answer") {
+            try !isRunning || run.command("status").text.contains("used by process")
+        }
+        let replay = try Kymo.run(["dead", "replay", "--all", "--data", run.data])
+        #expect(replay.end != .exit(0) && replay.error.contains("no sink is called 'server'"), "\(replay.error)")
+        #expect(try run.command("dead", "list").lines.count == 2)
+        #expect(try instance?.terminate().end ?? .exit(0) == .exit(0))
+    }
+
+    /// A sink that is ended before it takes a replayed entry leaves a dead letter, as it was.
+    @Test func entriesOfASinkThatIsEnded() throws {
+        let run = StoredRun()
+        try run.run(Readings.heartRates(5))
+        try run.change("\(StoredRun.refusingSink); \(StoredRun.refusedEntry)")
+        #expect(try Kymo.run(["dead", "replay", "--all", "--data", run.data]).end == .exit(0))
+        #expect(try run.command("dead", "list").lines.count == 1)
+        let file = run.folder.write("kymo.yaml", "sinks: [{to: one}, {to: two}]")
+        let next = try Kymo.run(
+            ["run", "--stdin", "--data", run.data, "--config", file], directory: run.folder.path)
+        #expect(next.end == .exit(0) && next.error.contains("1 bundles in"), "\(next.error)")
+        #expect(try run.command("dead", "list").lines.count == 2)
+        #expect(try run.command("ledger", "--device", "watch-1").end == .exit(65))
     }
 
     /// An instance that writes files only has nobody to send an entry to, and must not take it for delivered.
@@ -129,7 +170,7 @@ import Testing
     func supersededEntries(by place: String) throws {
         let run = StoredRun()
         try run.run(Readings.heartRates(5))
-        try run.change(StoredRun.refusedEntry)
+        try run.change("\(StoredRun.refusingSink); \(StoredRun.refusedEntry)")
         let newer =
             place == "receipt"
             ? """

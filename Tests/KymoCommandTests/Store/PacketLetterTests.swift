@@ -18,11 +18,7 @@ import Testing
 
         /// Writes a mapping that matches heart rates above `least`.
         func write(least: Int) {
-            let device = MappingText.device
-                .replacing("\"template\": [", with: "\"payload\": \"gatt/2A37\", \"template\": [")
-                .replacing("(@pulse)", with: "(@heartRate > \(least))")
-                .replacing("$.id", with: "$.device").replacing("$.at", with: "$.time")
-                .replacing("$.pulse", with: "$.heartRate")
+            let device = MappingText.packetDevice.replacing("(@heartRate)", with: "(@heartRate > \(least))")
             run.folder.write("mine/device.json", device)
             run.folder.write("mine/fhir.json", MappingText.fhir)
         }
@@ -144,5 +140,41 @@ import Testing
         #expect(try instance.terminate().balance?.received == 0)
         let replay = try strap.replay(framed)
         #expect(replay.end == .exit(0) && strap.values == ["10"], "\(replay.error)")
+    }
+
+    /// The rest of the line was never read: what there is of it spells another packet.
+    @Test func whatWasCutIsNotMapped() throws {
+        let strap = Strap()
+        let source = try strap.source("unix")
+        let instance = try Kymo.start(["run", "--no-watch"] + strap.arguments(source))
+        let connection = try OpenConnection(try instance.addresses()[0])
+        try connection.send("00 3d")
+        #expect(try instance.terminate().balance?.reasons == ["shutdown": 1])
+        try strap.mend()
+        let refused = try strap.replay(source)
+        #expect(refused.end == .exit(65) && refused.error.contains("1 (shutdown)"), "\(refused.error)")
+        #expect(strap.values.isEmpty)
+        try strap.letters(1)
+        let forced = try Kymo.run(["dead", "replay", "1", "--parts"] + strap.arguments(source))
+        #expect(forced.end == .exit(0) && strap.values == ["61"], "\(forced.error)")
+    }
+
+    /// A packet without bytes is refused again, whoever maps it.
+    @Test(arguments: ["udp", "unixgram"], [true, false])
+    func anEmptyPacket(kind: String, isRunning: Bool) throws {
+        let strap = Strap()
+        let source = try strap.source(kind)
+        let instance = try strap.start(source, [])
+        if !isRunning { #expect(try instance.terminate().balance?.reasons == ["truncatedPacket": 1]) }
+        let replay = try strap.replay(source)
+        #expect(replay.end == .exit(0), "\(replay.error)")
+        if isRunning {
+            try Waiting.until("a new letter") { try strap.run.command("dead", "list", "--all").lines.count == 3 }
+            #expect(try instance.terminate().balance?.reasons == ["truncatedPacket": 2])
+        } else {
+            #expect(replay.balance?.reasons == ["truncatedPacket": 1], "\(replay.error)")
+        }
+        #expect(try strap.run.command("dead", "list", "--all").lines.count == 3)
+        try strap.letters(1)
     }
 }

@@ -28,6 +28,9 @@ struct StoredRun {
         try JSONTree(parsing: try Kymo.run(arguments + ["--data", data]).output)
     }
 
+    /// The sink of ``refusedEntry``, which has taken nothing of what comes.
+    static let refusingSink = "INSERT INTO sink VALUES ('server', 0)"
+
     /// Adds a letter with an entry of row 7: `{"identifier":[{"value":"1"}]}`, with its CRC-32C.
     static let refusedEntry = """
         INSERT INTO dead (at, kind, reason, source, detail, resource, outbox, codec, key_id, checksum, body)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.enabled(if: PreloadedLibrary.hasCompiler, "needs a C compiler called cc"))
 struct SyncFailureTests {
     /// Makes fsync and fdatasync of a store's files fail: all of them after some calls, or a single one, as the kernel
-    /// tells of lost pages once only.
+    /// tells of lost pages once only; or those of one file or directory.
     private static let library = """
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -23,6 +23,13 @@ struct SyncFailureTests {
             ssize_t size = readlink(link, name, sizeof name - 1);
             if (size < 0) return 0;
             name[size] = 0;
+            const char *of = getenv("FAIL_SYNC_OF");
+            if (of) {
+                ssize_t length = strlen(of);
+                int fail = size >= length && !strcmp(name + size - length, of);
+                if (fail) dprintf(2, "test: a sync fails\\n");
+                return fail;
+            }
             if (!strstr(name, "kymo.sqlite")) return 0;
             const char *after = getenv("FAIL_SYNC_AFTER"), *only = getenv("FAIL_SYNC_ONLY");
             int call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
@@ -90,5 +97,29 @@ struct SyncFailureTests {
             #expect(done.end == .exit(74) && done.error.contains(Self.message), "call \(calls): \(done.error)")
         }
         #expect(calls > 5 && calls < 100)
+    }
+
+    /// Which files there are, and that one must be repaired, is made durable, too.
+    @Test(arguments: ["/data", "/kymo.damaged"]) func aRepairCounts(file: String) throws {
+        let library = try PreloadedLibrary(Self.library)
+        let run = StoredRun()
+        try run.run(Readings.heartRates(5))
+        Files.write([], to: "\(run.data)/kymo.sqlite")
+        let done = try Kymo.run(
+            ["run", "--stdin", "--data", run.data, "--out", run.output],
+            environment: library.environment(["FAIL_SYNC_OF": file]), input: .bytes([]))
+        #expect(done.error.contains("test: a sync fails"), "\(done.error)")
+        #expect(done.end == .exit(74) && done.error.contains(Self.message), "\(done.error)")
+        let again = try run.run(Readings.heartRates(5))
+        #expect(again.end == .exit(0) && again.error.contains("repaired the store"), "\(again.error)")
+    }
+
+    @Test func aNewStoreCounts() throws {
+        let library = try PreloadedLibrary(Self.library)
+        let data = TemporaryFolder()
+        let done = try Kymo.run(
+            ["run", "--stdin", "--data", data.file("data")],
+            environment: library.environment(["FAIL_SYNC_OF": "/data"]), input: .bytes([]))
+        #expect(done.end == .exit(74) && done.error.contains(Self.message), "\(done.error)")
     }
 }

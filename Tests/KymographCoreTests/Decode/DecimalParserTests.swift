@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTestKit
 import Testing
 
 @Suite struct DecimalParserTests {
@@ -35,6 +36,23 @@ import Testing
     ])
     func refusesWhatItCannotKeepExactly(_ text: String) {
         #expect(parse(text) == .inexact)
+    }
+
+    /// Digits alone are read eight at a time, whatever lies behind them.
+    @Test func readsDigitsOfEachLength() {
+        var random = SeededGenerator(seed: 1)
+        for count in 1...18 {
+            for _ in 0..<200 {
+                var digits = (0..<count).map { _ in UInt8.random(in: 0x30...0x39, using: &random) }
+                if digits[0] == 0x30 { digits[0] = 0x31 }
+                let text = String(decoding: digits, as: UTF8.self)
+                #expect(parse(text) == .number(Decimal64(mantissa: Int64(text) ?? -1)), "\(text)")
+                digits[Int.random(in: 0..<count, using: &random)] =
+                    [0x2F, 0x3A, 0x20, 0x00, 0xFF].randomElement(using: &random) ?? 0
+                let storage = PaddedBytes(copying: digits + Array("99e9".utf8))
+                #expect(DecimalParser.parse(storage.view(0..<count)) == .malformed, "\(digits)")
+            }
+        }
     }
 
     @Test func readsBackWhatItWrote() {

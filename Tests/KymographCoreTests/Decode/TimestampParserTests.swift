@@ -1,5 +1,6 @@
 import Foundation
 import KymographCore
+import KymographTestKit
 import Testing
 
 @Suite struct TimestampParserTests {
@@ -25,6 +26,26 @@ import Testing
     ])
     func reads(_ text: String, _ expected: Int64) {
         #expect(nanoseconds(text) == expected)
+    }
+
+    /// Times in the form of nearly all devices are read three words at a time; with a small z they are not.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func readsTheUsualFormAsAnyOther(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<2_000 {
+            func two(_ range: ClosedRange<Int>) -> String {
+                let number = Int.random(in: range, using: &random)
+                return number < 10 ? "0\(number)" : "\(number)"
+            }
+            var text = "\(two(16...23))\(two(0...99))-\(two(0...13))-\(two(0...32))T\(two(0...24)):\(two(0...60)):"
+            text += two(0...61) + (Bool.random(using: &random) ? ".\(two(0...99))\(two(0...9).suffix(1))" : "")
+            if Int.random(in: 0..<8, using: &random) == 0 {
+                var bytes = Array(text.utf8)
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0x20...0x7E, using: &random)
+                text = String(decoding: bytes, as: UTF8.self)
+            }
+            #expect(parse(text + "Z") == parse(text + "z"), "\(text)Z")
+        }
     }
 
     @Test(arguments: [

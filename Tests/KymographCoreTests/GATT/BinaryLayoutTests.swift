@@ -45,6 +45,15 @@ import Testing
         #expect(open.packet("").reasons == [.truncatedPacket])
     }
 
+    /// A packet may end before an optional field, not within it.
+    @Test func anOptionalFieldThatIsCut() throws {
+        let fields = #","fields":[{"name":"x","offset":0},{"name":"y","offset":2,"bytes":3,"optional":true}]"#
+        let run = try PacketRun("binary", top: fields, members: ["x", "y"])
+        for whole in ["07", "0700"] { #expect(run.packet(whole).readings.map(\.values) == [["x": "7"]]) }
+        for cut in ["070001", "07000100"] { #expect(run.packet(cut).reasons == [.truncatedPacket]) }
+        #expect(run.packet("0700010000").readings.map(\.values) == [["x": "7", "y": "1"]])
+    }
+
     @Test func ofACharacteristicOfABridge() throws {
         let uuid = "6E400003-B5A3-F393-E0A9-E50E24DCCA9E"
         let top = #","characteristic":"\#(uuid)","handles":{"0x0010":"\#(uuid)"},"fields":[{"name":"x","offset":0}]"#

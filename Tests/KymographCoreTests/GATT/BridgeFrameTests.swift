@@ -1,6 +1,8 @@
-import KymographCore
+import Foundation
 import KymographTestKit
 import Testing
+
+@testable import KymographCore
 
 /// Frames of bridges: what is taken, and what is refused with which reason.
 @Suite struct BridgeFrameTests {
@@ -83,6 +85,30 @@ import Testing
         let spoiled = run.datagram(json + Array("\n{\"value\":}\n".utf8) + json)
         #expect(spoiled.values("batteryLevel") == ["15", "15"] && spoiled.reasons == [.invalidJSON])
         #expect(run.datagram([0x0A, 0x20]).rejections.isEmpty)
+        let foreign = run.datagram(Array("x {\n\u{FF}y\n".utf8) + json)
+        #expect(foreign.values("batteryLevel") == ["15"] && foreign.rejections.map(\.text) == ["x {", "\u{FF}y"])
+        #expect(foreign.reasons == [.invalidBridgeFrame, .invalidBridgeFrame])
+    }
+
+    /// What other members hold is passed over, however much that is.
+    @Test func otherMembersArePassedOver() throws {
+        let frame = #""characteristic":"2A19","value":"0f""#
+        let deep = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
+        #expect(run.frame(#""other":\#(deep),\#(frame)"#).values("batteryLevel") == ["15"])
+        let many = (0..<200).map { #""m\#($0)":\#($0)"# }.joined(separator: ",")
+        #expect(run.frame("\(many),\(frame)").values("batteryLevel") == ["15"])
+        let list = "[" + (0..<4_000).map(String.init).joined(separator: ",") + "]"
+        #expect(run.frame(#""other":\#(list),\#(frame)"#).values("batteryLevel") == ["15"])
+        #expect(run.frame(#""other":\#(list),"more":\#(list),\#(frame)"#).reasons == [.tooManyValues])
+    }
+
+    /// Packets have as many members as their layouts: the limit on values is for documents.
+    @Test func aLowLimitOfValues() throws {
+        var run = try PacketRun("gatt")
+        run.run.limits = ScanLimits(values: 1)
+        let head = #""device":"d","characteristic":"2A37""#
+        #expect(run.frame(#"\#(head),"value":"063c""#).values("heartRate") == ["60"])
+        #expect(run.frame(#"\#(head),"value":"163c00040002""#).readings.count == 3)
     }
 
     @Test(arguments: [
@@ -122,34 +148,35 @@ import Testing
         }
     }
 
-    /// No decoder writes a member that the check of templates does not know.
-    @Test func membersAreThoseThatAreListed() throws {
-        for characteristic in GATTCharacteristic.allCases {
-            let names = PacketRun.members.filter { $0 != "bridgeSequence" }
-            let values = names.map { #"{"valueName":"\#($0)","valueExpression":"$.\#($0)"}"# }
-            let device = """
-                {"templateType":"CollectionContent","payload":"gatt/\(characteristic.name)","template":[
-                {"templateType":"JsonPathContent","template":{"typeName":"t","typeMatchExpression":"$..[?(@time)]",
-                "deviceIdExpression":"$.device","timestampExpression":"$.time",
-                "values":[\(values.joined(separator: ","))]}}]}
-                """
-            let mapping = NamedMapping(
-                name: "m", device: MappingFile(name: "d", bytes: Array(device.utf8)), fhir: nil)
-            let result = MappingLoader.load([mapping], measurementsOnly: true)
-            let unknown = Set(
-                result.diagnostics.filter { $0.code == "packet-field" }.compactMap {
-                    $0.message.split(separator: "'").dropFirst().first.map(String.init)
-                })
-            let run = try PacketRun("gatt/\(characteristic.name)")
-            var random = SeededGenerator(seed: UInt64(characteristic.rawValue))
-            var written: Set<String> = []
-            for _ in 0..<400 {
-                let bytes =
-                    [UInt8.random(in: 0...255, using: &random)]
-                    + (0..<24).map { _ in UInt8.random(in: 0...11, using: &random) }
-                for reading in run.datagram(bytes).readings { written.formUnion(reading.values.keys) }
+    /// What decoders write is what the check of templates knows: no member more, and none less.
+    @Test(arguments: GATTCharacteristic.allCases)
+    func membersAreThoseThatAreListed(_ characteristic: GATTCharacteristic) throws {
+        var stage = PacketStage(PacketForm(carrier: .value(characteristic)), needs: PacketNeeds(names: []))
+        var random = SeededGenerator(seed: UInt64(characteristic.rawValue))
+        var written: Set<String> = []
+        for _ in 0..<10_000 {
+            let storage = PaddedBytes(copying: packet(of: characteristic, &random))
+            guard stage.read(storage.view, from: 0, received: Instant(seconds: 0)).failure == nil else { continue }
+            for index in 0..<stage.count {
+                let object = try JSONSerialization.jsonObject(with: Data(stage[index].array)) as? [String: Any]
+                written.formUnion(try #require(object).keys)
             }
-            #expect(written.isDisjoint(with: unknown), "\(characteristic): \(written.intersection(unknown))")
         }
+        written.subtract(GATTCharacteristic.commonMembers)
+        #expect(written == Set(characteristic.members))
+    }
+
+    /// Low bytes make dates; behind a random place there are all bits, and single ones.
+    private func packet(of characteristic: GATTCharacteristic, _ random: inout SeededGenerator) -> [UInt8] {
+        let isRecord = characteristic == .continuousGlucose
+        let count = characteristic == .battery ? 1 : Int.random(in: 6...(isRecord ? 13 : 25), using: &random)
+        let place = Int.random(in: 1...count, using: &random)
+        let bytes = (0..<count).map { index in
+            if index == (isRecord ? 1 : 0) { return UInt8.random(in: 0...255, using: &random) }
+            if index < place { return UInt8.random(in: 0...11, using: &random) }
+            let bit = UInt8(1) << UInt8.random(in: 0...7, using: &random)
+            return Bool.random(using: &random) ? bit : UInt8.random(in: 0...255, using: &random)
+        }
+        return isRecord ? [UInt8(count)] + bytes.dropFirst() : bytes
     }
 }

@@ -42,6 +42,18 @@ import Testing
             "packet-layout", #""payload":"gatt","handles":{"0x12":"HR"}"#,
             #""payload":"gatt","handles":{"0x12":"0x2A37"}"#, "2A37"
         ),
+        (
+            "packet-layout", #""payload":"gatt","handles":{"A0:*":{"18":"2A37"}}"#,
+            #""payload":"gatt","handles":{"A0:*":{"0x12":"2A37"},"0x12":"2A19"}"#, "0x0012"
+        ),
+        (
+            "packet-layout", #""payload":"gatt","handles":{"A0:*":"2A37"}"#, #""payload":"gatt","handles":{"A0:*":{}}"#,
+            "an object of handles"
+        ),
+        (
+            "wrong-kind", #""payload":"gatt","handles":{"0x12":{"0x13":"2A37"}}"#,
+            #""payload":"gatt","handles":{"0x1*":{"0x13":"2A37"}}"#, ""
+        ),
         ("packet-layout", #""payload":"binary","fields":[]"#, field(#""name":"x","offset":0"#), "name the numbers"),
         (
             "packet-layout", field(#""name":"time","offset":0"#), field(#""name":"seconds","offset":0"#),

@@ -1,22 +1,11 @@
 import Foundation
-import KymographCore
+
+@testable import KymographCore
 
 /// A mapping that keeps every member of its packets as the text that it is, and what it makes of packets.
 struct PacketRun {
-    /// All members that docs/gatt.md lists.
-    static let members = [
-        "characteristic", "device", "time", "bridgeSequence", "heartRate", "contact", "energyExpended", "start",
-        "rrInterval", "systolic", "diastolic", "meanArterial", "cuffPressure", "deviceTime", "unit", "pulseRate",
-        "userId", "status", "bodyMovement", "cuffTooLoose", "irregularPulse", "pulseRange", "wrongPosition",
-        "sequence", "record", "timeOffset", "glucose", "specimen", "sampleLocation", "contextFollows",
-        "resultTooHigh", "carbohydrateKind", "carbohydrate", "meal", "tester", "health", "exerciseSeconds",
-        "exerciseIntensity", "medicationKind", "medication", "medicationUnit", "glycatedHaemoglobin", "minutes",
-        "calibration", "warning", "trend", "quality", "temperature", "intermediateTemperature", "site",
-        "oxygenSaturation", "fastOxygenSaturation", "fastPulseRate", "slowOxygenSaturation", "slowPulseRate",
-        "measurementOngoing", "validated", "fromStorage", "sensorStatus", "pulseAmplitudeIndex", "clockNotSet",
-        "weight", "bodyMassIndex", "height", "heightUnit", "speed", "cadence", "gait", "strideLength", "distance",
-        "batteryLevel",
-    ]
+    /// All members that packets can have.
+    static let members = Set(GATTCharacteristic.commonMembers + GATTCharacteristic.allCases.flatMap(\.members)).sorted()
 
     var run: MappingRun
 

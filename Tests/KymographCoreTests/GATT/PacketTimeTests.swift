@@ -51,14 +51,15 @@ import Testing
         #expect(times(try PacketRun("gatt"), "\(Self.time),\(value)") == ["2020-07-14T21:08:05+01:00"])
     }
 
+    private func frame(_ device: String, _ characteristic: String, _ value: String) -> [UInt8] {
+        let time = #""time":"2026-03-01T08:00:05+01:00""#
+        let packet = #""characteristic":"\#(characteristic)","value":"\#(value)""#
+        return Array(#"{"device":"\#(device)",\#(time),\#(packet)}"#.utf8)
+    }
+
     /// A context has the time of the record of its sequence number and device, and of no other.
     @Test func contextsHaveTheTimeOfTheirRecord() throws {
         let run = try PacketRun("gatt")
-        func frame(_ device: String, _ characteristic: String, _ value: String) -> [UInt8] {
-            let time = #""time":"2026-03-01T08:00:05+01:00""#
-            let packet = #""characteristic":"\#(characteristic)","value":"\#(value)""#
-            return Array(#"{"device":"\#(device)",\#(time),\#(packet)}"#.utf8)
-        }
         let record = "000700ea070301070000"
         let context = "02070002"
         let outcome = run.datagrams([
@@ -69,13 +70,25 @@ import Testing
             outcome.values("time") == ["2026-03-01T07:00:00+01:00", nil, nil, "2026-03-01T07:00:00+01:00"])
     }
 
-    /// CRC-16/MCRF4XX, bit by bit, the lower byte first.
+    /// Numbers come again after a meter was reset; the context then belongs to the later record, whatever became of it.
+    @Test(
+        arguments: [
+            // A control solution; a clock that is at fault.
+            ("020700ea070301080000 70b01a", [.controlSolution]), ("080700ea070301080000 0008", []),
+        ] as [(String, [Rejection])])
+    func contextsOfRecordsWithoutTime(_ later: String, _ reasons: [Rejection]) throws {
+        let outcome = try PacketRun("gatt").datagrams([
+            frame("a", "2A18", "000700ea070301070000"), frame("a", "2A18", later), frame("a", "2A34", "02070002"),
+        ])
+        #expect(outcome.reasons == reasons)
+        #expect(outcome.values("time").first == "2026-03-01T07:00:00+01:00")
+        #expect(outcome.values("time").dropFirst().allSatisfy { $0 == nil } && outcome.readings.count >= 2)
+    }
+
+    /// The digits of the checksum of `hex`, the lower byte first.
     private static func checksum(_ hex: String) -> String {
-        var sum = 0xFFFF
-        for byte in PacketRun.bytes(hex) {
-            for bit in 0..<8 { sum = (sum ^ Int(byte) >> bit) & 1 == 1 ? sum >> 1 ^ 0x8408 : sum >> 1 }
-        }
-        return [sum & 255, sum >> 8].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        FrameEncoder.checksum(PacketRun.bytes(hex), Framing(.fixed(1), check: .crc16mcrf4xx))
+            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     @Test func sensorsCountMinutesFromTheirSession() throws {

@@ -100,6 +100,29 @@ import Testing
         }
     }
 
+    /// A sensor of five minutes does not have its window of 14 days written again with every reading.
+    @Test func longWindowsWaitForSlowSensors() {
+        let days = 14 * 86_400 * second
+        var run = WindowRun(.tumbling(nanoseconds: days), settings: WindowSettings(idle: 10 * second))
+        var now: Int64 = 0
+        for _ in 0..<50 {
+            run.add(.at(now, received: now))
+            for _ in 0..<10 {
+                now += 30
+                run.machine.tick(now: Instant(seconds: now))
+                run.take()
+            }
+        }
+        #expect(run.shown.isEmpty)
+        // The last reading came five minutes ago.
+        run.machine.tick(now: Instant(seconds: now - 300 + 1_209))
+        run.take()
+        #expect(run.shown.isEmpty)
+        run.machine.tick(now: Instant(seconds: now - 300 + 1_210))
+        run.take()
+        #expect(run.shown.map(\.status) == [.final])
+    }
+
     @Test func withoutIdleTimeQuietSeriesStayOpen() {
         var run = WindowRun(settings: WindowSettings(idle: 0))
         run.add(.at(5))

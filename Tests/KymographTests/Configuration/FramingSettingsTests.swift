@@ -4,6 +4,13 @@ import Testing
 
 /// Framings as the configuration says them.
 @Suite struct FramingSettingsTests {
+    private static let capture: StreamFraming = {
+        var framing = CaptureFraming()
+        framing.device = "strap-1"
+        framing.offsetMinutes = -210
+        return .capture(framing)
+    }()
+
     @Test(arguments: [
         ("lines", StreamFraming.lines), ("nul", .frames(Framing(.delimiter([0])))),
         ("delimiter,1e", .frames(Framing(.delimiter([0x1E])))),
@@ -20,7 +27,8 @@ import Testing
                         LengthField(
                             .fixed(width: 4, isBigEndian: false), offset: 2, adjustment: -6, keepsHead: true)),
                     check: .crc16x25))
-        ), ("length,varint", .frames(Framing(.length(LengthField(.varint))))),
+        ), ("length,varint", .frames(Framing(.length(LengthField(.varint))))), ("capture", .capture(CaptureFraming())),
+        ("capture,device=strap-1,utc-offset=-03:30", Self.capture),
     ])
     func reads(text: String, framing: StreamFraming) {
         let result = load(
@@ -33,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("cob", "'cob' is not one of lines, nul, delimiter, length, slip, cobs, fixed; did you mean 'cobs'?"),
+        ("cob", "'cob' is not one of lines, nul, delimiter, length, slip, cobs, fixed, capture; did you mean 'cobs'?"),
         ("lines,crc32", "'lines' has no option 'crc32'; docs/framings.md has all of them"),
         ("slip,at=2", "'slip' has no option 'at=2'; docs/framings.md has all of them"),
         ("cobs,check-be", "'check-be' is of no use without a checksum; docs/framings.md has all of them"),
@@ -47,7 +55,10 @@ import Testing
         (
             "length,u17",
             "'u17' is not one of u8, u16le, u16be, u24le, u24be, u32le, u32be, varint; did you mean 'u8'?"
-        ), ("length,u8,at=99", "'99' is not a whole number from 0 to 64; write for instance at=2"),
+        ), ("capture,slip", "'capture' has no option 'slip'; docs/framings.md has all of them"),
+        ("capture,device=", "'capture' has no option 'device='; docs/framings.md has all of them"),
+        ("capture,utc-offset=1", "'1' is no offset from UTC; write for instance +01:00"),
+        ("length,u8,at=99", "'99' is not a whole number from 0 to 64; write for instance at=2"),
     ])
     func refuses(text: String, message: String) {
         #expect(messages("framing: \(text)") == ["kymo.yaml:1:10: error: framing: \(message)"])

@@ -103,6 +103,51 @@ import Testing
         #expect(sound.set != nil && sound.diagnostics.isEmpty)
     }
 
+    private static let vendor = "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
+
+    private static func fields(at offset: Int) -> String {
+        #""payload":"binary","characteristic":"\#(vendor)","fields":[{"name":"x","offset":\#(offset)}]"#
+    }
+
+    /// Three mappings of one source, by the tops of their files: the last contradicts the second, not the first.
+    @Test(arguments: [
+        (
+            #""payload":"gatt""#, #""payload":"gatt","handles":{"0x12":"2A37","0x21":"2A19"}"#,
+            #""payload":"gatt","handles":{"0x21":"2A19","0x12":"2A38"}"#,
+            "name different characteristics for the handle 0x0012"
+        ),
+        (
+            #""payload":"gatt""#, #""payload":"gatt","cgmStatusOrder":"status-first""#,
+            #""payload":"gatt","cgmStatusOrder":"warning-first""#,
+            "name different orders of status octets ('cgmStatusOrder')"
+        ),
+        (
+            #""payload":"gatt""#, fields(at: 0), fields(at: 1),
+            "declare different fields for the characteristic \(vendor)"
+        ),
+    ])
+    func contradictionsAboutPackets(_ first: String, _ second: String, _ third: String, _ words: String) throws {
+        let folders = [MappingFolder(), MappingFolder(), MappingFolder()]
+        let names = zip(folders, [first, second, third]).map { folder, top in
+            let name = Self.mapping(folder, type: "hr", match: "$..[?(@device)]")
+            let device = Self.device("hr", match: "$..[?(@device)]")
+                .replacing(#""CollectionContent","#, with: #""CollectionContent",\#(top),"#)
+            Files.write("\(name)/device.json", Array(device.utf8))
+            return name
+        }
+        func conflicts(_ names: [String]) -> [String] {
+            let settings = load("sources: [{stdin: true, mappings: [\(names.joined(separator: ", "))]}]").settings
+            let result = ConfigurationLoader.checkMappings(settings)
+            return result.diagnostics.filter { $0.severity == .error }.map(\.fullText)
+        }
+        #expect(
+            conflicts(names) == [
+                "\(names[2])/device.json:1:1: error: the mappings '\(names[1])' and '\(names[2])' of stdin \(words); "
+                    + "give each a source of its own [mixed-payloads]"
+            ])
+        #expect(conflicts([names[0], names[1]]).isEmpty && conflicts([names[0], names[2]]).isEmpty)
+    }
+
     @Test func oneTypeFromTwoMappingsOfASource() {
         let (one, two, three) = (MappingFolder(), MappingFolder(), MappingFolder())
         let names = [

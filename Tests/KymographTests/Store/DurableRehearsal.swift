@@ -12,20 +12,30 @@ struct DurableRehearsal: ~Copyable {
 
     static let start = Instant(seconds: 1_900_000_000)
 
-    init(set: MappingSet, store: any ShardStore, settings: WindowSettings = WindowSettings()) {
+    /// With `sources` sources, numbered from 0, and sinks that get what `filters` say.
+    init(
+        set: MappingSet, store: any ShardStore, settings: WindowSettings = WindowSettings(), sources: Int = 1,
+        filters: [SinkFilter] = []
+    ) {
         self.store = store
         now = DurableRehearsal.start
         let ring = Ring(capacity: 1 << 14)
         lane = ReadingLane(
             set: set,
-            inputs: [LaneInput(templates: set.templates(of: set.mappings), context: SourceContext())],
+            inputs: (0..<sources).map { source in
+                var input = LaneInput(templates: set.templates(of: set.mappings), context: SourceContext())
+                input.ledgerNumber = source
+                return input
+            },
             limits: ScanLimits(), router: ReadingRouter(rings: [ring], maxDevices: 1_000, maxSeries: 1_000),
             events: record)
         let encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: ObservationOptions(), digest: .openSSL)
         shard = StoredShard(
             number: 0, rings: [ring], types: set.types, settings: settings,
-            bundles: BundleWriter(encoder, maxEntries: 20), events: record, store: store)
+            bundles: BundleWriter(encoder, maxEntries: 20),
+            router: BundleRouter(filters, types: set.types, templates: set.fhirTemplates), events: record,
+            store: store)
     }
 
     /// Takes what an earlier run has left with `replay`, and begins to receive.
@@ -35,9 +45,9 @@ struct DurableRehearsal: ~Copyable {
     }
 
     /// Takes a line.
-    mutating func take(_ line: [UInt8]) {
+    mutating func take(_ line: [UInt8], source: Int = 0) {
         let storage = PaddedBytes(copying: line)
-        lane.datagram(storage.view, source: 0, received: now)
+        lane.datagram(storage.view, source: source, received: now)
     }
 
     /// Hands over what was taken, which is durable then.

@@ -54,4 +54,46 @@ import Testing
         #expect(thread.join().map(\.number) == [3])
         #expect(store.queue.take().batch.damaged.isEmpty)
     }
+
+    /// What the ledger says that is missing, of bundles.
+    private func missingBundles(_ scratch: Scratch) throws -> [String] {
+        try StoreReader(directory: scratch.path).ledger(ArchiveFilter(), isRunning: false).missing
+            .filter { $0.contains("bundles") }
+    }
+
+    private func withStore(_ scratch: Scratch, _ body: (Store) throws -> Void) throws {
+        let store = try Store(path: scratch.path)
+        defer { store.close() }
+        try body(store)
+    }
+
+    /// A sink goes on behind a bundle that is damaged, and has not got it all the same.
+    @Test func whatIsDamagedIsMissing() throws {
+        let set = try #require(PipelineRehearsal.reading)
+        let scratch = Scratch()
+        try damage(scratch, set)
+        #expect(try missingBundles(scratch) == [])
+        try withStore(scratch) { store in
+            let outbox = try StoredOutbox(store, sink: "output")
+            #expect(outbox.rows(after: 0, bytes: 1 << 20, milliseconds: 0).isEmpty)
+            var commit = StoreCommit(store, MappingExchange(set))
+            try commit.commit(store.queue.take().batch, now: DurableRehearsal.start)
+        }
+        #expect(try missingBundles(scratch) == ["2 bundles were damaged before all sinks had them"])
+        // A repair keeps what is known of earlier damage, and adds its own.
+        try damage(scratch, set)
+        try StoreDirectory(scratch.path).mark("a test")
+        try withStore(scratch) { _ in }
+        #expect(try missingBundles(scratch) == ["4 bundles were damaged before all sinks had them"])
+    }
+
+    /// Bundles on pages that cannot be read are missing, too, however many they were.
+    @Test func whatARepairLosesIsMissing() throws {
+        let set = try #require(PipelineRehearsal.reading)
+        let scratch = Scratch()
+        try damage(scratch, set)
+        Files.write(scratch.file("kymo.sqlite"), [])
+        try withStore(scratch) { _ in }
+        #expect(try missingBundles(scratch) == ["bundles that waited for sinks were lost when the store was repaired"])
+    }
 }

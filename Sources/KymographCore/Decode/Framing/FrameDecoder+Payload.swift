@@ -27,7 +27,7 @@ extension FrameDecoder {
 
     /// `content` without its checksum, if that is right; `raw` is what was received.
     private func checked(_ content: ByteView, _ raw: ByteView) -> FrameEvent? {
-        if content.count == 0 { return nil }
+        if content.count == 0 { return framing.keepsEmpty ? .frame(content) : nil }
         let count = content.count - framing.check.width
         guard count >= 0 else { return .rejected(.frameMalformed, beginning(raw)) }
         guard count <= cap else { return .rejected(.frameTooLong, beginning(raw)) }

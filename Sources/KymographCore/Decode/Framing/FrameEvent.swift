@@ -1,6 +1,6 @@
 /// What ``FrameDecoder`` found. Views are valid until its next call.
 public enum FrameEvent {
-    /// A payload, never empty, with ``ByteView/padding`` readable bytes after it.
+    /// A payload, empty only if the framing keeps those, with ``ByteView/padding`` readable bytes after it.
     case frame(ByteView)
     /// Bytes that are no payload, the first of them up to the cap; what follows is read.
     case rejected(Rejection, ByteView)

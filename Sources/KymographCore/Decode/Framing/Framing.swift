@@ -20,6 +20,8 @@ public struct Framing: Hashable, Sendable {
     public var check: FrameCheck
     /// Whether the check is sent with its highest byte first.
     public var isCheckBigEndian: Bool
+    /// Whether a frame without content is a payload.
+    public var keepsEmpty = false
 
     /// Makes a framing.
     public init(_ borders: Borders, check: FrameCheck = .none, isCheckBigEndian: Bool = false) {

@@ -28,7 +28,7 @@ extension PathEvaluator {
         }
     }
 
-    private func comparand(_ token: Token, bytes: ByteView) -> Comparand {
+    func comparand(_ token: Token, bytes: ByteView) -> Comparand {
         switch token.kind {
         case TokenKind.number:
             let digits = bytes[token.range]
@@ -54,6 +54,14 @@ extension PathEvaluator {
         }
         let isEqual = left.kind == right.kind && order(left, right) == 0
         return isEqual == (operation == .equal || operation == .strictlyEqual)
+    }
+
+    /// Compares two exact numbers.
+    @inline(__always)
+    static func compares(_ left: Decimal64, _ operation: PathPredicate.Operation, _ right: Decimal64) -> Bool {
+        let order = order(left, right)
+        if operation.isOrder { return satisfies(order, operation) }
+        return (order == 0) == (operation == .equal || operation == .strictlyEqual)
     }
 
     private static func satisfies(_ order: Int, _ operation: PathPredicate.Operation) -> Bool {
@@ -82,6 +90,7 @@ extension PathEvaluator {
         }
     }
 
+    @inline(__always)
     private static func order(_ left: Decimal64, _ right: Decimal64) -> Int {
         left.isEqualInValue(to: right) ? 0 : left.isLess(than: right) ? -1 : 1
     }

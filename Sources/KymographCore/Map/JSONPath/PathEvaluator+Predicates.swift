@@ -35,10 +35,16 @@ extension PathEvaluator {
         }
         guard node >= 0 else { return false }
         let token = scanner.tape[node]
-        guard token.kind == TokenKind.string else { return false }
-        if token.flags & Token.escaped != 0 {
+        let isPlain = token.kind == TokenKind.string && token.flags & Token.escaped == 0
+        if !isPlain {
+            if token.kind != TokenKind.string, !test.isNegated { return false }
             return compares(predicates[index], at: current, root: root, bytes: bytes)
         }
+        return isText(token, test, bytes) != test.isNegated
+    }
+
+    @inline(__always)
+    private func isText(_ token: Token, _ test: TextTest, _ bytes: ByteView) -> Bool {
         guard Int32(truncatingIfNeeded: token.length) == test.textLength else { return false }
         let difference = (bytes.word(at: Int(token.start)) ^ test.firstWord) & test.firstMask
         if difference != 0 || test.textLength <= 8 { return difference == 0 }
@@ -56,6 +62,10 @@ extension PathEvaluator {
 
     /// True when any pair of tokens of the two sides compares true; a side without token never does.
     private mutating func compares(_ predicate: PathPredicate, at current: Int, root: Int, bytes: ByteView) -> Bool {
+        let path = operands[Int(predicate.left)].path
+        if path.isMemberChain, !path.fromRoot, operands[Int(predicate.right)].kind != .path {
+            return comparesMember(path, predicate, at: current, bytes: bytes)
+        }
         let mark = nodes.count
         defer { nodes.truncate(to: mark) }
         let left = operandNodes(operands[Int(predicate.left)], at: current, root: root, bytes: bytes)
@@ -68,6 +78,25 @@ extension PathEvaluator {
             }
         }
         return false
+    }
+
+    /// Nearly all comparisons: one member beside a constant, without lists of tokens.
+    @inline(__always)
+    private mutating func comparesMember(
+        _ path: PathReference, _ predicate: PathPredicate, at current: Int, bytes: ByteView
+    ) -> Bool {
+        let node = single(path, root: current, bytes: bytes)
+        guard node >= 0 else { return false }
+        let right = Int(predicate.right)
+        let token = scanner.tape[node]
+        if token.kind == TokenKind.number, operands[right].kind == .number,
+            case .number(let number) = DecimalParser.parse(bytes[token.range])
+        {
+            return PathEvaluator.compares(number, predicate.operation, operands[right].number)
+        }
+        return compare(
+            comparand(token, bytes: bytes), predicate.operation, comparand(operands[right], node: 0, bytes: bytes),
+            bytes)
     }
 
     /// True when a text of the left side matches the regular expression that the right side is.

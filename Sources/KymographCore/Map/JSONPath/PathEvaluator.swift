@@ -156,25 +156,3 @@ struct PathEvaluator: ~Copyable {
         return holds ? .payload : .nothing
     }
 }
-
-extension PathEvaluator {
-    /// Appends a scalar as text (mapping dialect, section 2.4); null appends nothing. True when it is a container.
-    @inline(__always)
-    func appendText(of index: Int, _ bytes: ByteView, to writer: inout ByteWriter) -> Bool {
-        let token = scanner.tape[index]
-        switch token.kind {
-        case TokenKind.string:
-            if token.flags & Token.escaped == 0 {
-                writer.append(bytes[token.range])
-            } else {
-                JSONUnescape.append(bytes[token.range], into: &writer)
-            }
-        case TokenKind.number: writer.append(bytes[token.range])
-        case TokenKind.yes: writer.append("True")
-        case TokenKind.no: writer.append("False")
-        case TokenKind.null: break
-        default: return true
-        }
-        return false
-    }
-}

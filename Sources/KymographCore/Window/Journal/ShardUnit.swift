@@ -26,7 +26,7 @@ public struct ShardUnit: Sendable {
     public var windows: [ClosedWindow] = []
     /// Readings that were rejected and are in no window, those of an earlier run's journal among them.
     public var rejections: [KeptRejection] = []
-    /// Bundles with the Observations of these windows among others.
+    /// Bundles with the Observations of these windows among others; those of carriers may have left before.
     public var bundles: [Bundle] = []
     /// The oldest block that the shard may need again, once this unit is durable: it may be one that has not begun. Nil
     /// when the unit does not say.
@@ -84,8 +84,6 @@ public struct ClosedWindow: Sendable {
     public var through: JournalPlace
     /// The readings; empty when the archive has them already and only the counts are new.
     public var block: [UInt8]
-    /// Who gets its Observation, in a bundle of the same unit.
-    public var route = BundleRoute.none
     /// Readings of it that are rejected all the same, since it gives no Observation.
     public var rejections: [KeptRejection] = []
 }

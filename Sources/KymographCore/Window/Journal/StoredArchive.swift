@@ -21,8 +21,6 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     private var newSeries: [ShardUnit.Series] = []
     /// Rejected readings of windows that are not stored yet.
     private var held: [WindowName: [KeptRejection]] = [:]
-    /// Who gets the Observation of the window that is stored next.
-    private var route = BundleRoute.none
     /// The place of the next reading in the journal.
     private var place = JournalPlace(block: 0, index: 0)
 
@@ -51,10 +49,6 @@ public struct StoredArchive: ~Copyable, WindowArchive {
         wait(series, windowStart, facts, block.array)
     }
 
-    /// The next window's Observation is in a bundle for `route`.
-    @inline(__always)
-    public mutating func leaves(by route: BundleRoute) { self.route = route }
-
     /// Keeps the counts of a window for the next unit.
     public mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {
         wait(series, windowStart, facts, [])
@@ -62,7 +56,6 @@ public struct StoredArchive: ~Copyable, WindowArchive {
 
     private mutating func wait(_ series: Int, _ start: Instant, _ facts: WindowFacts, _ block: [UInt8]) {
         var window = ClosedWindow(series: numbers[series], start: start, facts: facts, through: place, block: block)
-        window.route = route
         if !held.isEmpty {
             window.rejections = held.removeValue(forKey: WindowName(series: numbers[series], start: start)) ?? []
         }

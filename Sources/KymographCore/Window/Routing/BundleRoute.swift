@@ -1,5 +1,5 @@
 /// The sinks that get a bundle, by their place in the configuration.
-public struct BundleRoute: Hashable, Sendable {
+public struct BundleRoute: Hashable, Sendable, BitwiseCopyable {
     /// Most sinks of a pipeline: a shard may fill a bundle for each set of them at the same time.
     public static let mostSinks = 8
 
@@ -18,4 +18,7 @@ public struct BundleRoute: Hashable, Sendable {
 
     /// Adds sink `number`.
     mutating func insert(_ number: Int) { bits |= 1 << UInt8(number) }
+
+    /// Adds the sinks of `other`.
+    mutating func formUnion(_ other: BundleRoute) { bits |= other.bits }
 }

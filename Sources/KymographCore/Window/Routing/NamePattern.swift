@@ -10,27 +10,23 @@ public struct NamePattern: Hashable, Sendable {
 
     /// Whether it stands for `name`, case and all.
     public func matches(_ name: some Sequence<UInt8>) -> Bool {
-        let name = Array(name)
-        guard parts.count > 1 else { return name == parts[0] }
-        let (first, last) = (parts[0], parts[parts.count - 1])
-        guard name.starts(with: first), name.count >= first.count + last.count,
-            name[(name.count - last.count)...].elementsEqual(last)
-        else { return false }
-        var rest = name[first.count..<name.count - last.count]
-        for part in parts[1..<parts.count - 1] {
-            guard let end = NamePattern.end(of: part, in: rest) else { return false }
-            rest = rest[end...]
-        }
-        return true
+        Array(name).withByteView { matches($0) }
     }
 
-    /// Where the first occurrence of `part` ends.
-    private static func end(of part: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {
-        var start = bytes.startIndex
-        while start + part.count <= bytes.endIndex {
-            if bytes[start..<start + part.count].elementsEqual(part) { return start + part.count }
-            start += 1
+    /// Whether it stands for `name`, case and all. Nothing is allocated.
+    public func matches(_ name: ByteView) -> Bool {
+        let (first, last) = (parts[0], parts[parts.count - 1])
+        guard parts.count > 1 else { return name.equals(first) }
+        let end = name.count - last.count
+        guard end >= first.count, name[0..<first.count].equals(first), name[end..<name.count].equals(last) else {
+            return false
         }
-        return nil
+        var place = first.count
+        for part in parts[1..<parts.count - 1] {
+            while place + part.count <= end, !name[place..<place + part.count].equals(part) { place += 1 }
+            guard place + part.count <= end else { return false }
+            place += part.count
+        }
+        return true
     }
 }

@@ -44,6 +44,8 @@ final class Exchange {
     var isNew: Bool { failures == 0 && !isPart }
     /// Whether it may be to blame itself for failures.
     var isDoubtful: Bool { isPart || rebuffs.isDoubtful }
+    /// Whether nothing waits for its end: its failures say nothing about the server any more.
+    var isDetached = false
     var authorization: String?
     /// Whether the authorization was renewed for this attempt.
     var isRenewed = false

@@ -47,9 +47,9 @@ final class ServerChannel {
     // MARK: What it is asked
 
     /// Sends `request` as soon as may be, `wait` nanoseconds from now at the earliest. `isDoubtful`: it is part of what
-    /// the server has failed at.
+    /// the server has failed at. `isDetached`: nothing waits for its end.
     func send(
-        _ request: HTTPRequest, after wait: Int64 = 0, isDoubtful: Bool = false,
+        _ request: HTTPRequest, after wait: Int64 = 0, isDoubtful: Bool = false, isDetached: Bool = false,
         judge: @escaping (Exchange.Outcome, Exchange) -> Exchange.Verdict,
         completion: @escaping (Exchange.Outcome, Exchange) -> Void
     ) {
@@ -57,6 +57,7 @@ final class ServerChannel {
             number: nextNumber, request: request, due: clock.elapsed().advanced(by: wait),
             rebuffs: Rebuffs(taken: taken), isDoubtful: isDoubtful,
             judge: judge, completion: completion)
+        exchange.isDetached = isDetached
         nextNumber += 1
         exchanges[exchange.number] = exchange
         order.append(exchange.number)
@@ -113,7 +114,8 @@ final class ServerChannel {
             // Something must be asked to see whether the server answers again.
             guard inFlight == 0 else { return }
             let new = waiting.first { $0.isNew && $0.due <= now }
-            guard let first = new ?? waiting.min(by: { $0.due < $1.due }) else { return }
+            let wanted = waiting.filter { !$0.isDetached }.min { $0.due < $1.due }
+            guard let first = new ?? wanted ?? waiting.min(by: { $0.due < $1.due }) else { return }
             begin(first)
         case .closed:
             var room = limit.count - inFlight
@@ -207,6 +209,8 @@ final class ServerChannel {
         exchange.state = .waiting
         let wait = backoff.wait(failures: exchange.failures, using: &random)
         exchange.due = now.advanced(by: max(wait, asked ?? 0))
+        // Many that are detached must not keep the others from being sent.
+        if exchange.isDetached, circuit.state == .closed { return }
         limit.fail(sent: exchange.sent, now: now)
         circuit.fail(now: now, using: &random)
     }

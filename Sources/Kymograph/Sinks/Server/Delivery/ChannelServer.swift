@@ -4,10 +4,15 @@ import KymographCore
 final class ChannelServer: ResourceServer {
     private let channel: ServerChannel
     private let settings: DeliverySettings
+    /// Called when the server fails at a request again and again; whether nobody waits for that one any more.
+    private let whenDoubtful: () -> Bool
 
-    init(_ channel: ServerChannel, _ settings: DeliverySettings) {
+    init(
+        _ channel: ServerChannel, _ settings: DeliverySettings, whenDoubtful: @escaping () -> Bool = { false }
+    ) {
         self.channel = channel
         self.settings = settings
+        self.whenDoubtful = whenDoubtful
     }
 
     func search(_ identifier: ServerIdentifier, completion: @escaping (Result<[JSONNode], ServerRefusal>) -> Void) {
@@ -108,6 +113,7 @@ final class ChannelServer: ResourceServer {
     private func retry(_ outcome: Exchange.Outcome, _ exchange: Exchange, _ isOwn: Bool?) -> Exchange.Verdict {
         if let isOwn { channel.note(&exchange.rebuffs, isOwn: isOwn) }
         if channel.isExhausted(exchange.rebuffs) { return .final }
+        if exchange.rebuffs.isDoubtful { exchange.isDetached = whenDoubtful() }
         return .retry("\(exchange.request.method): \(EntryAnswer.text(outcome))")
     }
 

@@ -8,8 +8,9 @@ extension DeliveryEngine {
         let request = HTTPRequest(
             "POST", settings.bundleURL, headers: headers, body: body, timeout: settings.timeout)
         var answers: [EntryAnswer]?
-        channel.send(request, after: wait, isDoubtful: flight.isDoubtful) { outcome, exchange in
-            self.judge(outcome, exchange, part, &answers)
+        let isDetached = flight.detached != nil
+        channel.send(request, after: wait, isDoubtful: flight.isDoubtful, isDetached: isDetached) { outcome, exchange in
+            self.judge(outcome, exchange, part, of: flight, &answers)
         } completion: { [self] outcome, exchange in
             note(part, attempts: exchange.attempts, in: flight)
             complete(flight, outcome, answers)
@@ -65,7 +66,8 @@ extension DeliveryEngine {
     // MARK: Judging
 
     private func judge(
-        _ outcome: Exchange.Outcome, _ exchange: Exchange, _ part: BundlePart, _ answers: inout [EntryAnswer]?
+        _ outcome: Exchange.Outcome, _ exchange: Exchange, _ part: BundlePart, of flight: Flight,
+        _ answers: inout [EntryAnswer]?
     ) -> Exchange.Verdict {
         switch outcome {
         case .failure(let failure):
@@ -81,20 +83,32 @@ extension DeliveryEngine {
             case .tooLarge, .refused: return .final
             case .doubtful:
                 channel.note(&exchange.rebuffs, isOwn: true)
-                return exchange.rebuffs.isSuspicious ? .final : .retry(EntryAnswer.text(outcome))
+                return exchange.rebuffs.isSuspicious ? .final : again(outcome, exchange, part, of: flight)
             case .later: break
             }
         }
-        return retry(outcome, exchange, part)
+        return retry(outcome, exchange, part, of: flight)
     }
 
     /// Again, unless it is to blame itself: then in parts, or never.
-    private func retry(_ outcome: Exchange.Outcome, _ exchange: Exchange, _ part: BundlePart) -> Exchange.Verdict {
+    private func retry(
+        _ outcome: Exchange.Outcome, _ exchange: Exchange, _ part: BundlePart, of flight: Flight
+    ) -> Exchange.Verdict {
         if let isOwn = Rebuffs.isOwn(outcome) { channel.note(&exchange.rebuffs, isOwn: isOwn) }
-        let isAlone = part.entries.count == 1 && !bringsUnknown(part)
-        let isToBlame = isAlone ? channel.isExhausted(exchange.rebuffs) : exchange.rebuffs.isDoubtful
-        return isToBlame ? .final : .retry(EntryAnswer.text(outcome))
+        let isToBlame = isAlone(part) ? channel.isExhausted(exchange.rebuffs) : exchange.rebuffs.isDoubtful
+        return isToBlame ? .final : again(outcome, exchange, part, of: flight)
     }
+
+    /// The same again. Its devices do not wait for a lone entry that has been turned down so often.
+    private func again(
+        _ outcome: Exchange.Outcome, _ exchange: Exchange, _ part: BundlePart, of flight: Flight
+    ) -> Exchange.Verdict {
+        if isAlone(part), exchange.rebuffs.isDoubtful { exchange.isDetached = detach(flight) }
+        return .retry(EntryAnswer.text(outcome))
+    }
+
+    /// Whether a part is one entry, and nothing that comes with it can be to blame.
+    private func isAlone(_ part: BundlePart) -> Bool { part.entries.count == 1 && !bringsUnknown(part) }
 
     /// Whether a part has Patients or Devices that the server may not have, and that were not sent alone.
     private func bringsUnknown(_ part: BundlePart) -> Bool {
@@ -123,8 +137,8 @@ extension DeliveryEngine {
             size.grow()
             if answers.dropFirst(part.resources.count).contains(where: \.isStored) { channel.taken += 1 }
             if let rest = deliver(part, answers) {
-                flight.parts.append(rest)
                 wait = channel.wait(afterFailures: rest.failures)
+                flight.parts += detach(from: rest, of: flight, after: wait).map { [$0] } ?? []
             }
         } else {
             split(part, outcome, of: flight)
@@ -176,18 +190,6 @@ extension DeliveryEngine {
         case .failure(let failure): failure.message
         case .success(let response): EntryAnswer.text(response.status, ServerOutcome(body: response.body))
         }
-    }
-
-    /// Sends `part` on its own, with its devices.
-    private func branch(_ flight: Flight, _ part: BundlePart) {
-        let keys = Set(part.entries.map(\.lane))
-        let locked = flight.locked.intersection(part.identifiers)
-        let branch = Flight(part, lanes: flight.lanes.filter { keys.contains($0.key) }, locked: locked)
-        branch.isDoubtful = flight.isDoubtful
-        flight.lanes.removeAll { keys.contains($0.key) }
-        flight.locked.subtract(locked)
-        flights += 1
-        send(branch)
     }
 
     /// Notes what became of each entry; gives what is to be sent again.
@@ -278,7 +280,7 @@ extension DeliveryEngine {
     // MARK: The end of a flight
 
     /// Lets the devices go on of which nothing is left in `flight`.
-    private func releaseIdle(_ flight: Flight) {
+    func releaseIdle(_ flight: Flight) {
         let busy = Set(flight.parts.flatMap { $0.entries.map(\.lane) })
         for lane in flight.lanes where !busy.contains(lane.key) { release(lane) }
         flight.lanes.removeAll { !busy.contains($0.key) }
@@ -287,9 +289,10 @@ extension DeliveryEngine {
         flight.locked.formIntersection(needed)
     }
 
-    private func land(_ flight: Flight) {
+    func land(_ flight: Flight) {
         for lane in flight.lanes { release(lane) }
         locked.subtract(flight.locked)
+        if let entry = flight.detached { detached.remove(entry) }
         flights -= 1
     }
 }

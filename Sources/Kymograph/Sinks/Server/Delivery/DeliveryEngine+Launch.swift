@@ -43,13 +43,14 @@ extension DeliveryEngine {
         locked.formUnion(unknown)
         flights += 1
         let part = BundlePart(gathering.entries, carriesResources: !settings.resolvesIdentity)
-        send(Flight(part, lanes: gathering.lanes, locked: unknown))
+        send(Flight([part], lanes: gathering.lanes, locked: unknown))
         return true
     }
 
     /// Takes what fits from a lane; whether the bundle is full.
     private func gather(_ lane: DeviceLane, _ gathering: inout Gathering) -> Bool {
         while let entry = lane.first {
+            if detached.holdsUp(entry) { return false }
             guard let isResolved = resolve(entry, lane) else { continue }
             guard isResolved else { return false }
             if isSavedAlone(entry) {
@@ -187,7 +188,7 @@ extension DeliveryEngine {
         var left: [DeviceLane] = []
         var chosen: (entry: RowEntry, lane: DeviceLane)?
         for lane in ready where !lane.isBusy && !lane.isResolving {
-            while chosen == nil, let entry = lane.first {
+            while chosen == nil, let entry = lane.first, !detached.holdsUp(entry) {
                 guard let isResolved = resolve(entry, lane) else { continue }
                 if isResolved { chosen = (entry, lane) }
                 break
@@ -202,16 +203,18 @@ extension DeliveryEngine {
     }
 
     private func save(_ entry: RowEntry, _ lane: DeviceLane) {
+        let flight = Flight([], lanes: [lane])
         var body: [UInt8] = []
         form(of: entry).writeResource(entry, withID: true, into: &body)
         guard let resource = JSONNode.answer(body), let identifier = entry.identifier else {
             discard(entry, .malformedBundle, "the resource has no identifier")
-            return land(lane)
+            return land(flight)
         }
         entry.attempts += 1
         var rule = ResourceSaver.Rule()
         rule.creates = settings.identity == .create || entry.described == nil
         rule.updates = entry.type == "Observation" || entry.ifNoneExist == nil
+        let saver = self.saver { [self] in detach(flight, saving: entry) }
         saver.save(resource, identifier, rule: rule) { [self] result in
             switch result {
             case .success(let saved):
@@ -222,12 +225,17 @@ extension DeliveryEngine {
                 finish(entry, answer)
             case .failure(let failure): discard(entry, failure.reason, failure.message)
             }
-            land(lane)
+            land(flight)
         }
     }
 
-    private func land(_ lane: DeviceLane) {
-        flights -= 1
-        release(lane)
+    /// Stores single resources; `whenDoubtful` as ``ChannelServer`` has it.
+    private func saver(whenDoubtful: @escaping () -> Bool) -> ResourceSaver {
+        let compatibility = settings.compatibility
+        let server = ChannelServer(channel, settings, whenDoubtful: whenDoubtful)
+        return ResourceSaver(server: server, cache: observations) {
+            (existing, new) throws(ObservationMerge.Failure) in
+            try ResourceMerge.merge(existing, with: new, compatibility: compatibility)
+        }
     }
 }

@@ -21,9 +21,9 @@ final class DeliveryEngine {
     let clock: DeliveryClock
     let inbox: DeliveryInbox
     let channel: ServerChannel
-    let server: ChannelServer
     let resolver: IdentityResolver
-    let saver: ResourceSaver
+    /// What the server has of the Observations that were merged.
+    let observations = ObservationCache()
     var phase = Phase.probing
     var capabilities = ServerCapabilities()
     var verdict = ""
@@ -38,6 +38,7 @@ final class DeliveryEngine {
     /// Patients and Devices that the server has.
     var present: Set<ServerIdentifier> = []
     var flights = 0
+    var detached = DetachedEntries()
     private var settled: Int64
     private var deliveredCount = 0
     private var undeliverableCount = 0
@@ -53,13 +54,7 @@ final class DeliveryEngine {
         self.inbox = inbox
         channel = ServerChannel(
             settings, transport: transport, authorizer: authorizer, clock: clock, random: random, inbox: inbox)
-        server = ChannelServer(channel, settings)
-        resolver = IdentityResolver(settings.identity, server: server)
-        let compatibility = settings.compatibility
-        saver = ResourceSaver(server: server, cache: ObservationCache()) {
-            (existing, new) throws(ObservationMerge.Failure) in
-            try ResourceMerge.merge(existing, with: new, compatibility: compatibility)
-        }
+        resolver = IdentityResolver(settings.identity, server: ChannelServer(channel, settings))
         settled = queue.settledThrough
         rows = RowsInHand(settledThrough: settled)
         size = BundleSize(settings)

@@ -82,6 +82,16 @@ struct BundlePart {
         BundlePart(entries, carriesResources: carriesResources)
     }
 
+    /// What this is for `entries` of it: it has failed as often, and brings no more.
+    func only(_ entries: [RowEntry]) -> BundlePart {
+        var part = with(entries)
+        part.failures = failures
+        part.attempts = attempts
+        let brought = Set(resources.map(\.identifier))
+        part.resources.removeAll { !brought.contains($0.identifier) }
+        return part
+    }
+
     /// What is sent again after answers to single entries: `entries`, with those Patients and Devices of theirs that
     /// are `missing`. In a transaction all of them, because its entries refer to each other.
     func rest(_ entries: [RowEntry], missing: Set<ServerIdentifier>, isTransaction: Bool) -> BundlePart? {
@@ -104,9 +114,11 @@ final class Flight {
     var locked: Set<ServerIdentifier>
     /// Whether the server has failed at it.
     var isDoubtful = false
+    /// The entry that is all of it, if the devices do not wait for that.
+    var detached: RowEntry?
 
-    init(_ part: BundlePart, lanes: [DeviceLane], locked: Set<ServerIdentifier>) {
-        parts = [part]
+    init(_ parts: [BundlePart], lanes: [DeviceLane], locked: Set<ServerIdentifier> = []) {
+        self.parts = parts
         self.lanes = lanes
         self.locked = locked
     }

@@ -1,0 +1,78 @@
+import KymographCore
+
+/// Finds the packets in what a Bluetooth tool writes, and hands them on as frames of a bridge with the time they came.
+final class CaptureSplitter {
+    private let framing: CaptureFraming
+    private var lines: FrameDecoder
+    private var capture = TextCapture()
+    /// Time of the last packet: packets that come in one read do not come at one moment.
+    private var last = Instant.distantPast
+
+    init(_ framing: CaptureFraming, cap: Int) {
+        self.framing = framing
+        lines = FrameDecoder(Framing(.delimiter([0x0A])), cap: cap)
+    }
+
+    /// Hands on the packets that `piece` completes.
+    func split(
+        _ piece: ByteView, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        var position = 0
+        while let event = lines.next(piece, from: &position) { take(event, arrival, counts: &counts, to: &consumer) }
+    }
+
+    /// Hands on what the end of the stream completes.
+    func finish(_ arrival: Arrival, counts: inout SourceCounts, to consumer: inout some PayloadConsumer & ~Copyable) {
+        if let event = lines.finish() { take(event, arrival, counts: &counts, to: &consumer) }
+        for packet in capture.finish() { handOn(packet, arrival, counts: &counts, to: &consumer) }
+    }
+
+    /// Gives up an unfinished line, because nobody will read its rest. Nothing is lost with a line that has no packet:
+    /// tools leave their prompt unfinished.
+    func abandon(_ arrival: Arrival, counts: inout SourceCounts, to consumer: inout some PayloadConsumer & ~Copyable) {
+        if let line = lines.abandon(), !packets(in: line).isEmpty {
+            reject(.shutdown, line, arrival, counts: &counts, to: &consumer)
+        }
+        for packet in capture.finish() { handOn(packet, arrival, counts: &counts, to: &consumer) }
+    }
+
+    private func take(
+        _ event: FrameEvent, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        switch event {
+        case .frame(let line):
+            for packet in packets(in: line) { handOn(packet, arrival, counts: &counts, to: &consumer) }
+        case .rejected(let reason, let bytes), .broken(let reason, let bytes):
+            reject(reason, bytes, arrival, counts: &counts, to: &consumer)
+        }
+    }
+
+    /// The packets that `line` completes. Prompts are drawn again and again on one line, with carriage returns between.
+    private func packets(in line: ByteView) -> [CapturedPacket] {
+        line.array.split(separator: 0x0D).flatMap { capture.packets(in: String(decoding: $0, as: UTF8.self)) }
+    }
+
+    private func handOn(
+        _ packet: CapturedPacket, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        var packet = packet
+        last = max(arrival.received, last.advanced(by: 1_000))
+        packet.time = last
+        let frame = PaddedBytes(
+            copying: packet.frame(device: framing.device, offsetMinutes: framing.offsetMinutes))
+        counts.lines += 1
+        consumer.datagram(frame.view, source: arrival.source, received: arrival.received)
+    }
+
+    private func reject(
+        _ reason: Rejection, _ bytes: ByteView, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        counts.lines += 1
+        counts.rejected += 1
+        consumer.rejected(reason, bytes: bytes, source: arrival.source, received: arrival.received)
+    }
+}

@@ -1,0 +1,31 @@
+/// Entries that the server fails at again and again, and that their devices do not wait for any more.
+struct DetachedEntries {
+    /// Most entries that are detached while the server takes nothing: an outage of the whole server must not spread
+    /// all that waits over requests of single entries.
+    static let mostUnproved = 8
+
+    private var targets: Set<String> = []
+    /// How much the server had taken when an entry was detached last, and how many were since.
+    private var taken = 0
+    private var unproved = 0
+
+    /// Whether `entry` must wait: it changes what one that is detached changes, or refers to that.
+    func holdsUp(_ entry: RowEntry) -> Bool {
+        !targets.isEmpty
+            && (targets.contains(entry.target) || entry.members.contains { targets.contains($0.target) })
+    }
+
+    /// Whether another one may be detached now that the server has taken so much.
+    func hasRoom(taken: Int) -> Bool { taken > self.taken || unproved < Self.mostUnproved }
+
+    /// Detaches `entry`.
+    mutating func insert(_ entry: RowEntry, taken: Int) {
+        if taken > self.taken { unproved = 0 }
+        self.taken = taken
+        unproved += 1
+        targets.insert(entry.target)
+    }
+
+    /// Notes that nothing waits for `entry` any more.
+    mutating func remove(_ entry: RowEntry) { targets.remove(entry.target) }
+}

@@ -1,0 +1,37 @@
+extension Rejection {
+    /// What a dead letter of a reason holds.
+    public enum LetterContent: Sendable {
+        /// The payload as it came: mapped again, it says the same.
+        case payload
+        /// A part of a line, frame or datagram, or bytes that include those around a payload: taken for a payload, they
+        /// may say something else.
+        case part
+        /// The one or the other.
+        case either
+    }
+
+    /// What dead letters with bytes of a source hold. A new reason must be decided here.
+    public var letterContent: LetterContent {
+        switch self {
+        case .lineTooLong, .truncatedDatagram, .frameTooLong, .frameMalformed, .frameChecksum, .frameIncomplete,
+            .beginningMissed:
+            .part
+        // The rest of a line that was never read, or a whole reading that found no room.
+        case .shutdown: .either
+        case .invalidJSON, .invalidUTF8, .tooDeep, .tooManyValues, .noTemplate, .noDevice, .noTimestamp,
+            .invalidTimestamp, .missingValue, .nullValue, .invalidValue, .inexactNumber, .ambiguousExpression,
+            .noPatient, .noCorrelation, .noFHIRTemplate, .clockAhead, .tooManyDevices, .tooManyWindows,
+            .tooManyReadings, .archiveEvicted, .archiveDamaged, .valueTooLong, .unknownUnit, .unmappedValue,
+            .expressionFailed, .eventAborted, .tooManySamples:
+            .payload
+        // Packets and frames of bridges, as they came.
+        case .truncatedPacket, .malformedPacket, .wrongChecksum, .implausibleValue, .controlSolution,
+            .testMeasurement, .invalidBridgeFrame, .unknownCharacteristic:
+            .payload
+        // Of entries, which are bundles.
+        case .serverRefused, .serverFailed, .entryTooLarge, .identityNotFound, .identityAmbiguous,
+            .identityNotDefined, .patientDeviceMismatch, .mergeFailed, .malformedBundle:
+            .payload
+        }
+    }
+}
