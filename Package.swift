@@ -22,6 +22,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
         .target(name: "KymographCore", swiftSettings: strict),
@@ -46,7 +47,12 @@ let package = Package(
         .plugin(
             name: "EmbedMappingsPlugin", capability: .buildTool(), dependencies: ["EmbedMappings"],
             path: "Sources/EmbedMappingsPlugin"),
-        .target(name: "KymographTestKit", dependencies: ["Kymograph", "KymographCore"], swiftSettings: strict),
+        .target(
+            name: "KymographTestKit",
+            dependencies: [
+                "Kymograph", "KymographCore", .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "kymo",
             dependencies: [

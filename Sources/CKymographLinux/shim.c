@@ -7,7 +7,9 @@
 #include <linux/sock_diag.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,10 @@
 #include <sys/signalfd.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
 
 _Static_assert(sizeof(struct kymo_mmsghdr) == sizeof(struct mmsghdr), "the mirror of mmsghdr has another size");
 _Static_assert(offsetof(struct kymo_mmsghdr, msg_hdr) == offsetof(struct mmsghdr, msg_hdr), "msg_hdr moved");
@@ -40,7 +46,19 @@ int kymo_recvmmsg(int fd, struct kymo_mmsghdr *messages, unsigned int count, siz
 }
 
 size_t kymo_control_length(void) {
-    return CMSG_SPACE(sizeof(uint32_t));
+    return CMSG_SPACE(sizeof(uint32_t)) + CMSG_SPACE(sizeof(int));
+}
+
+int kymo_segment_length(const struct kymo_mmsghdr *message) {
+    // As below.
+    struct msghdr *header = (struct msghdr *)&message->msg_hdr;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
+        if (c->cmsg_level != SOL_UDP || c->cmsg_type != UDP_GRO) continue;
+        int length;
+        memcpy(&length, CMSG_DATA(c), sizeof length);
+        return length < 0 ? 0 : length;
+    }
+    return 0;
 }
 
 int64_t kymo_overflow_count(const struct kymo_mmsghdr *message) {
@@ -93,6 +111,11 @@ int kymo_udp_open(const char *host, uint16_t port, int share_port) {
     int fd = bind_udp(found, share_port);
     freeaddrinfo(found);
     return fd;
+}
+
+void kymo_udp_coalesce(int fd) {
+    int one = 1;
+    (void)setsockopt(fd, SOL_UDP, UDP_GRO, &one, sizeof one);
 }
 
 int kymo_udp_bound(int fd, char *host, size_t host_size, uint16_t *port) {
@@ -273,4 +296,30 @@ void *kymo_memory_grow(void *block, size_t size, size_t wanted) {
 
 void kymo_memory_give(void *block, size_t size) {
     munmap(block, size);
+}
+
+void kymo_thread_name(const char *name) {
+    char kept[16];
+    snprintf(kept, sizeof kept, "%s", name);
+    pthread_setname_np(pthread_self(), kept);
+}
+
+int kymo_thread_bind(int processor) {
+    cpu_set_t set;
+    if (processor < 0 || processor >= CPU_SETSIZE) return -EINVAL;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    return -pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+int kymo_processor_allowed(int processor) {
+    cpu_set_t set;
+    if (processor < 0 || processor >= CPU_SETSIZE || sched_getaffinity(0, sizeof set, &set) < 0) return 0;
+    return CPU_ISSET(processor, &set) != 0;
+}
+
+int kymo_processor_count(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) < 0) return 1;
+    return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
 }

@@ -91,6 +91,22 @@ struct SettingOptions: ParsableArguments {
         completion: .directory)
     var data: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Threads that receive and map. Default: auto, one for every two processors.", valueName: "n|auto"))
+    var lanes: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Threads that keep windows. Default: auto, one for every four processors.", valueName: "n|auto"))
+    var shards: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Processors that lanes, and then shards, are bound to in turn: 0-3,8. Default: the system decides.",
+            valueName: "list"))
+    var processors: String?
+
     @Flag(help: "Keep nothing on disk: what is in memory is lost when the process dies.")
     var ephemeral = false
 
@@ -139,7 +155,8 @@ struct SettingOptions: ParsableArguments {
             ("deadLetter", "--dead-letter", deadLetter), ("data", "--data", data),
             ("server.url", "--server", server), ("server.identity", "--server-identity", serverIdentity),
             ("watch", watch == false ? "--no-watch" : "--watch", watch.map(String.init)),
-            ("compatibility", "--compatibility", compatibility),
+            ("compatibility", "--compatibility", compatibility), ("lanes", "--lanes", lanes),
+            ("shards", "--shards", shards), ("processors", "--processors", processors),
         ]
         for (key, flag, value) in single {
             if let value { flags.append((key, flag, value)) }

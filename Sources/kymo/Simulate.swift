@@ -10,6 +10,13 @@ struct Simulate: ParsableCommand {
         discussion: """
             Readings have the form of the mapping 'reading'. The same options with the same --start give the same bytes.
 
+            With --latency it measures how long readings take through a pipeline whose output it reads from standard \
+            input. They are sent at fixed times, and each counts from when it was due: nothing that falls behind can \
+            hide it.
+
+                KYMO_OUTPUT_MAX_AGE=0s kymo run --udp 127.0.0.1:5757 --ephemeral --format ndjson |
+                    kymo simulate --latency --udp 127.0.0.1:5757 --devices 100 --rate 100 --duration 10s
+
             Example: kymo simulate --devices 200 --duration 5m --late 0.05 --duplicates 0.01 --udp 127.0.0.1:5757
             """)
 
@@ -55,7 +62,17 @@ struct Simulate: ParsableCommand {
     @Option(help: ArgumentHelp("Times faster than real time, or max.", valueName: "factor"))
     var speed = SpeedArgument.realTime
 
+    @Flag(help: "Measure how long readings take to come out of a pipeline; prints percentiles.")
+    var latency = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --latency, the pipeline's window: measured is from the reading that closes one. Needs --lateness 0s "
+                + "there.", valueName: "length"))
+    var window: LengthArgument?
+
     func validate() throws {
+        try validateLatency()
         guard devices > 0 else { throw ValidationError("--devices must be at least 1") }
         guard firstDevice > 0 else { throw ValidationError("--first-device must be at least 1") }
         guard rate > 0, rate <= 1000 else { throw ValidationError("--rate must be above 0 and at most 1000") }
@@ -73,7 +90,7 @@ struct Simulate: ParsableCommand {
 
     func run() throws {
         do {
-            try play()
+            if latency { try measureLatency() } else { try play() }
         } catch let error as SendingError {
             throw StandardError.exit(error.description, code: EX_UNAVAILABLE)
         }

@@ -25,6 +25,14 @@ enum StandardDescriptors {
         }
     }
 
+    /// What standard input has next, at most 256 KiB; empty at its end, and when it cannot be read.
+    static func readPiece() -> ArraySlice<UInt8> {
+        unsafe [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
+            // Safe: the buffer has this room during the call.
+            count = unsafe max(0, read(STDIN_FILENO, buffer.baseAddress, buffer.count))
+        }[...]
+    }
+
     /// Writes all of `bytes` to `descriptor`; false when it did not take all.
     @discardableResult
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

@@ -12,6 +12,8 @@ package final class ChildProcess {
         case bytes([UInt8])
         /// A pipe whose other end is ``ChildProcess/inputPipe``.
         case pipe
+        /// What is open already, such as another program's output.
+        case open(OpenFile)
     }
 
     /// Where the program's standard output goes.
@@ -104,6 +106,7 @@ package final class ChildProcess {
         case .pipe:
             let (reader, writer) = try OpenFile.pipe()
             return (reader, writer)
+        case .open(let file): return (file, nil)
         }
     }
 

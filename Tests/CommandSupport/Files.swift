@@ -1,7 +1,7 @@
 import Glibc
 
 /// An open descriptor, closed with its last reference and never passed on to other programs.
-package final class OpenFile {
+package final class OpenFile: Sendable {
     package let descriptor: Int32
 
     private init(_ descriptor: Int32, _ name: String) throws {

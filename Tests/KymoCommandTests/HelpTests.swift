@@ -21,7 +21,7 @@ import Testing
             "run",
             [
                 "--udp", "--unix", "--unixgram", "--stdin", "--mapping", "--window", "--config", "127.0.0.1:5757",
-                "--no-watch",
+                "--no-watch", "--lanes", "--shards", "--processors",
             ]
         ),
         ("check", ["--config", "file:line:column", "78", "--strict", "--events", "--format json"]),
@@ -29,7 +29,8 @@ import Testing
         ("map", ["--mapping", "--explain", "--default-device", "standard input"]),
         ("eval", ["--language", "jmespath", "standard input", "65", "78"]),
         ("replay", ["--udp", "--speed", "--rate", "NDJSON"]),
-        ("simulate", ["--devices", "--seed", "--duplicates", "--late"]), ("mappings", ["--export"]),
+        ("simulate", ["--devices", "--seed", "--duplicates", "--late", "--latency", "--window"]),
+        ("mappings", ["--export"]),
         ("query", ["--readings", "--cursor", "--modified-from", "--count"]), ("export", ["csv", "Parquet"]),
         ("ledger", ["--verify", "--patient", "65"]), ("dead", ["list", "show", "replay", "discard"]),
         ("status", ["--format", "control.sock"]),

@@ -19,6 +19,7 @@ enum TidyRules {
         "Sources/Kymograph/Store/StorePages.swift": "calls the C shim of SQLite's pages",
         "Sources/Kymograph/Store/CrashPoint.swift": "reads a variable of the environment without Foundation",
         "Sources/Kymograph/Pipeline/MappedMemory.swift": "asks the system for large pages",
+        "Sources/Kymograph/Pipeline/WorkerThread.swift": "tells the system the names of threads",
         "Sources/KymographTestKit/Sending/SendingSocket.swift": "calls the socket interface to send test traffic",
         "Sources/kymo/StandardDescriptors.swift": "reads and writes the standard descriptors",
     ]

@@ -19,8 +19,12 @@ struct kymo_mmsghdr {
 /// overwrites it). Returns how many arrived.
 int kymo_recvmmsg(int fd, struct kymo_mmsghdr *messages, unsigned int count, size_t control_length);
 
-/// Bytes that one SO_RXQ_OVFL control message needs.
+/// Bytes that the control messages of a datagram need: SO_RXQ_OVFL and UDP_GRO.
 size_t kymo_control_length(void);
+
+/// The length of each datagram but the last that the kernel has put into this message one behind the other (UDP_GRO),
+/// or 0 when it is a single one.
+int kymo_segment_length(const struct kymo_mmsghdr *message);
 
 /// The SO_RXQ_OVFL counter that came with a message, or -1 when none did. (cmsg access is macros.)
 int64_t kymo_overflow_count(const struct kymo_mmsghdr *message);
@@ -36,6 +40,10 @@ struct kymo_memory_info kymo_memory_info(int fd);
 /// Opens and binds a non-blocking UDP socket to a numeric host. Returns the descriptor; -EINVAL when the host is not
 /// numeric.
 int kymo_udp_open(const char *host, uint16_t port, int share_port);
+
+/// Lets the kernel hand over datagrams of one sender that came together as one message (UDP_GRO). Not an error where
+/// the kernel cannot.
+void kymo_udp_coalesce(int fd);
 
 /// The numeric address a socket is bound to. (sockaddr casts.)
 int kymo_udp_bound(int fd, char *host, size_t host_size, uint16_t *port);
@@ -85,6 +93,15 @@ int kymo_event_wait(int fd, int timeout_ms);
 /// Waits until one of two descriptors is readable: bit 0 for `first`, bit 1 for `second`, 0 on timeout. An event
 /// counter that is readable stays so until ``kymo_event_wait`` takes it.
 int kymo_wait_either(int first, int second, int timeout_ms);
+
+/// Names the calling thread for top(1) and perf(1); the system keeps 15 bytes. (pthread_setname_np is a GNU call.)
+void kymo_thread_name(const char *name);
+/// Binds the calling thread to one processor. (cpu_set_t is a GNU type, filled by macros.)
+int kymo_thread_bind(int processor);
+/// Whether this process may run on `processor`.
+int kymo_processor_allowed(int processor);
+/// How many processors this process may run on, at least 1.
+int kymo_processor_count(void);
 
 /// Renames unless `to` exists (-EEXIST). (renameat2 is a GNU call.)
 int kymo_rename_exclusive(const char *from, const char *to);

@@ -64,10 +64,12 @@ public struct PipelineSettings: Sendable {
     public var lineBytes = 65_536
     /// Whether frames that never came are noticed; those that are mapped again have been noticed once.
     var noticesMissingFrames = true
-    /// Threads that receive and map.
-    public var lanes = 1
-    /// Threads that keep windows and write bundles.
-    public var shards = 1
+    /// Threads that receive and map; 0 for as many as suit the machine.
+    public var lanes = 0
+    /// Threads that keep windows and write bundles; 0 for as many as suit the machine.
+    public var shards = 0
+    /// Processors that lanes, and then shards, are bound to in turn; empty to leave it to the system.
+    public var processors: [Int] = []
     /// Slots of each ring, a power of two of at least 512.
     public var ringSlots = 8_192
     /// Where output goes.

@@ -47,6 +47,16 @@ extension Setting {
         }
     }
 
+    /// A whole number, or `auto`, which is 0 in the settings.
+    static func countOrAuto(_ key: String, _ path: Path<Int>, _ range: ClosedRange<Int>, _ about: String) -> Setting {
+        let form = "whole number from \(range.lowerBound) to \(range.upperBound), or `auto`"
+        return single(key, form, about) { (text, root) throws(SettingProblem) in
+            root[keyPath: path] = text == "auto" ? 0 : try wholeNumber(text, range)
+        } shown: {
+            $0[keyPath: path] == 0 ? "auto" : String($0[keyPath: path])
+        }
+    }
+
     /// A power of two.
     static func powerOfTwo(_ key: String, _ path: Path<Int>, _ range: ClosedRange<Int>, _ about: String) -> Setting {
         let form = "power of two from \(range.lowerBound) to \(range.upperBound)"

@@ -65,7 +65,9 @@ enum SettingTable {
         .count("output.maxEntries", \.bundleEntries, 1...100_000, "Most entries of a bundle"),
         .size(
             "output.maxBytes", \.bundleBytes, 1...gibibyte, "Most bytes of a bundle of more than one Observation"),
-        .duration("output.maxAge", \.bundleAge, "Longest time that an Observation waits for its bundle to fill"),
+        .duration(
+            "output.maxAge", \.bundleAge,
+            "Longest time that an Observation waits for its bundle to fill; with `0s` it leaves at once"),
         .choice(
             "output.compression", \.rotation.compression, [("none", .none), ("zstd", .zstd())],
             "Compression of files in a directory"),
@@ -192,8 +194,16 @@ enum SettingTable {
     ]
 
     private static let machine: [Setting<PipelineSettings>] = [
-        .count("lanes", \.lanes, 1...256, "Threads that receive and map"),
-        .count("shards", \.shards, 1...256, "Threads that keep windows and write bundles"),
+        .countOrAuto("lanes", \.lanes, 1...256, "Threads that receive and map; `auto`: one for every two processors"),
+        .countOrAuto(
+            "shards", \.shards, 1...256,
+            "Threads that keep windows and write bundles; `auto`: one for every four processors"),
+        .single(
+            "processors", "`0-3,8` or other numbers",
+            "Processors that lanes, and then shards, are bound to in turn; left out, the system decides",
+            read: { (text, settings) throws(SettingProblem) in settings.processors = try ProcessorListText.parse(text)
+            },
+            shown: { ProcessorListText.text($0.processors) }),
         .powerOfTwo("ringSlots", \.ringSlots, 512...1 << 24, "Slots of the ring between a lane and a shard"),
         .duration("drain", \.drainLimit, "Longest time for delivering what is there after the first signal to stop"),
     ]
@@ -214,6 +224,10 @@ enum SettingTable {
             .size(
                 "receiveBuffer", \.configuration.receiveBufferBytes, 1...most,
                 "Receive buffer to ask the kernel for; udp and unixgram only"),
+            .choice(
+                "coalesce", \.configuration.coalesces, [("true", true), ("false", false)],
+                "Whether datagrams of one sender may come together, which is quicker; what the kernel drops is then "
+                    + "counted too low; udp only"),
             .single(
                 "socketMode", "octal number", "Permissions of the socket's file; Unix sockets only",
                 read: { (text, source) throws(SettingProblem) in

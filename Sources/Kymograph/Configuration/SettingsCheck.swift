@@ -47,6 +47,9 @@ enum SettingsCheck {
         if !isDatagram, let origin = source.origins["receiveBuffer"] {
             log.add(.warning, origin, "it has no effect here", advice: "only udp and unixgram have a receive buffer")
         }
+        if !isDatagram || isFile, let origin = source.origins["coalesce"] {
+            log.add(.warning, origin, "it has no effect here", advice: "only udp can take datagrams together")
+        }
         if !isFile, let origin = source.origins["socketMode"] {
             log.add(.warning, origin, "it has no effect here", advice: "only Unix sockets have a socket file")
         }

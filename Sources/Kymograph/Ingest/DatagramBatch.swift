@@ -73,6 +73,15 @@ struct DatagramBatch: ~Copyable {
         return unsafe headers[index].msg_hdr.msg_flags & Int32(MSG_TRUNC) != 0
     }
 
+    /// The length of each datagram but the last that message `index` is made of (UDP_GRO), or 0 when it is one.
+    @inline(__always)
+    func segmentLength(_ index: Int) -> Int {
+        precondition(index >= 0 && index < DatagramBatch.size)
+        // Safe: checked above; the control buffer lives as long as the header.
+        guard unsafe headers[index].msg_hdr.msg_controllen > 0 else { return 0 }
+        return unsafe Int(kymo_segment_length(headers + index))
+    }
+
     /// The drop count that came with datagram `index`, or nil.
     func dropCount(_ index: Int) -> UInt32? {
         precondition(index >= 0 && index < DatagramBatch.size)

@@ -32,18 +32,34 @@ extension LaneLoop {
         for place in 0..<count {
             let bytes = datagrams.datagram(place)
             counts.bytes += UInt64(bytes.count)
+            counts.datagrams += 1
             if datagrams.isTruncated(place) {
                 counts.rejected += 1
                 consumer.rejected(.truncatedDatagram, bytes: bytes, source: number, received: received)
+            } else if case let length = datagrams.segmentLength(place), length > 0, length < bytes.count {
+                let arrival = Arrival(source: number, received: received)
+                counts.datagrams += deliver(segments: length, of: bytes, arrival, &consumer)
             } else {
                 consumer.datagram(bytes, source: number, received: received)
             }
         }
-        counts.datagrams = UInt64(count)
         // The last datagram of a batch has the latest count.
         if let dropped = datagrams.dropCount(count - 1) { counts.kernelDrops = drops[index].observe(dropped) }
         sources[index].counters.add(counts)
         consumer.batchEnd()
+    }
+
+    /// Hands on the datagrams of `length` bytes, the last one perhaps shorter, that came as one message. Returns how
+    /// many they are beyond the first.
+    private mutating func deliver(
+        segments length: Int, of bytes: ByteView, _ arrival: Arrival,
+        _ consumer: inout some PayloadConsumer & ~Copyable
+    ) -> UInt64 {
+        for start in stride(from: 0, to: bytes.count, by: length) {
+            let datagram = bytes[start..<min(start + length, bytes.count)]
+            consumer.datagram(datagram, source: arrival.source, received: arrival.received)
+        }
+        return UInt64((bytes.count - 1) / length)
     }
 
     /// Hands on the messages that wait in the connection of `stream`, at most a batch. An empty one is the end: the

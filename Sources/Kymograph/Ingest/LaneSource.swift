@@ -41,6 +41,7 @@ struct LaneSource: Sendable {
         let raw = unsafe kymo_udp_open(host, port, configuration.sharesPort ? 1 : 0)
         guard raw >= 0 else { throw .system(-raw, "listen to", name) }
         let descriptor = Descriptor(raw)
+        if configuration.coalesces { kymo_udp_coalesce(raw) }
         let granted = kymo_receive_buffer(raw, Int32(clamping: configuration.receiveBufferBytes))
         guard granted >= 0 else { throw .system(-granted, "set the receive buffer of", name) }
         return LaneSource(

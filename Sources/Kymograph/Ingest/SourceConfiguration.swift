@@ -14,6 +14,9 @@ public struct SourceConfiguration: Hashable, Sendable {
     public var socketMode: UInt32 = 0o660
     /// Whether other lanes may listen to the same UDP port (SO_REUSEPORT).
     public var sharesPort = false
+    /// Whether the kernel hands over datagrams of one sender that came together as one message (UDP_GRO). It is
+    /// quicker, but then counts each such message that it drops as one datagram.
+    public var coalesces = false
     /// Most clients of a Unix stream socket at a time; further ones wait in the kernel's queue.
     public var maxConnections = 1024
 

@@ -1,3 +1,4 @@
+import CKymographLinux
 import KymographCore
 
 /// Opening what a pipeline needs from outside.
@@ -53,6 +54,17 @@ extension Pipeline {
         throw PipelineError(
             message: "the mappings do not fit the readings in \(store.directory.path): "
                 + (diagnostics.first { $0.severity == .error }?.text ?? "they have errors"),
+            exitCode: ExitStatus.config)
+    }
+
+    /// Decides how many threads there are, and checks that they may be where they are to be.
+    static func settleThreads(_ settings: inout PipelineSettings) throws(PipelineError) {
+        settings.settleThreads(processors: Int(kymo_processor_count()))
+        guard let processor = settings.processors.first(where: { kymo_processor_allowed(Int32(clamping: $0)) == 0 })
+        else { return }
+        throw PipelineError(
+            message: "this process may not run on processor \(processor): name others in processors (taskset -cp $$ "
+                + "lists them), or none",
             exitCode: ExitStatus.config)
     }
 

@@ -50,7 +50,8 @@ public final class Pipeline: Sendable {
     ) throws(PipelineError) {
         let store = try Pipeline.openStore(settings)
         let set = try Pipeline.continuing(store, settings, set, findings: findings)
-        let settings = try Pipeline.numbered(settings, store)
+        var settings = try Pipeline.numbered(settings, store)
+        try Pipeline.settleThreads(&settings)
         self.settings = settings
         self.set = set
         for note in settings.strayPatterns(set) { notes(note) }
@@ -231,7 +232,7 @@ public final class Pipeline: Sendable {
 
     private func startLanes() {
         for index in lanes.indices {
-            WorkerThread.start("kymo-lane-\(index)") { [self] in runLane(index) }
+            WorkerThread.start("kymo-lane-\(index)", on: settings.processor(at: index)) { [self] in runLane(index) }
         }
     }
 
@@ -265,7 +266,7 @@ public final class Pipeline: Sendable {
                 reporter: ShardReporter(
                     mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters),
                 outputs: outputs, bell: bells[index], control: control, inputsEnded: runningLanes)
-            WorkerThread.start("kymo-shard-\(index)") { [self] in
+            WorkerThread.start("kymo-shard-\(index)", on: settings.processor(at: lanes.count + index)) { [self] in
                 worker.run()
                 runningShards.leave()
                 control.noteChange()

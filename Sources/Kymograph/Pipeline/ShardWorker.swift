@@ -55,8 +55,13 @@ struct ShardWorker {
     /// Most nanoseconds between two looks at the clock for idle windows and waiting bundles.
     private static let longestTick: Int64 = 50_000_000
 
+    /// Whether bundles do not wait at all: what a step has written leaves with it.
+    private var sendsAtOnce: Bool { settings.bundleAge == 0 }
+
     /// Nanoseconds between two looks at the clock: bundles must not wait for much longer than they may.
-    private var tickInterval: Int64 { min(ShardWorker.longestTick, max(settings.bundleAge / 4, 1_000_000)) }
+    private var tickInterval: Int64 {
+        sendsAtOnce ? ShardWorker.longestTick : min(ShardWorker.longestTick, max(settings.bundleAge / 4, 1_000_000))
+    }
 
     /// Works until the lanes have ended and everything is handed on, or until it is forced to stop.
     func run() {
@@ -89,6 +94,7 @@ struct ShardWorker {
             let isLast = inputsEnded.isZero
             let now = WallClock.now()
             let taken = shard.step(now: now)
+            if sendsAtOnce, taken > 0 { send(&shard, now: now) }
             if now.nanoseconds - lastTick.nanoseconds >= tickInterval || now < lastTick {
                 shard.tick(now: now, bundleAge: settings.bundleAge)
                 if stage == nil { outputs.tick(now) }
@@ -102,6 +108,11 @@ struct ShardWorker {
             }
         }
         if !control.isForced { shard.drain(now: WallClock.now()) }
+    }
+
+    /// Sends what waits. The busier the shard, the more a step takes, and the more leaves together.
+    private func send(_ shard: inout some WorkingShard & ~Copyable, now: Instant) {
+        if shard.sendWaiting(), stage == nil { outputs.tick(now) }
     }
 }
 
@@ -122,6 +133,7 @@ final class LaneCount: Sendable {
 protocol WorkingShard: ~Copyable {
     mutating func step(now: Instant) -> Int
     mutating func tick(now: Instant, bundleAge: Int64)
+    mutating func sendWaiting() -> Bool
     mutating func drain(now: Instant)
     /// A step has ended; `isQuiet` when there was nothing to take.
     mutating func stepEnded(now: Instant, isQuiet: Bool)

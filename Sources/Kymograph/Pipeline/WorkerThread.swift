@@ -1,11 +1,18 @@
+import CKymographLinux
 import Foundation
 
 /// Starts named threads. The data plane has its own: a task of the cooperative pool must not block on a socket or ring.
 enum WorkerThread {
-    /// Runs `body` on a new thread called `name`.
-    static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
-        let thread = Thread(block: body)
-        thread.name = name
+    /// Runs `body` on a new thread called `name`, on `processor` alone if there is one.
+    static func start(_ name: String, on processor: Int? = nil, _ body: @escaping @Sendable () -> Void) {
+        let thread = Thread {
+            // Foundation cannot before the thread is there, and tells nobody when it is too early.
+            // Safe: Swift lends the name as a C string for the call.
+            unsafe kymo_thread_name(name)
+            // One that has gone since the start is no reason to stop: the system then chooses.
+            if let processor { _ = kymo_thread_bind(Int32(clamping: processor)) }
+            body()
+        }
         thread.stackSize = 1 << 20
         thread.start()
     }

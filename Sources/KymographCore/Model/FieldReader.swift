@@ -28,7 +28,7 @@ struct FieldReader {
     /// The last member of this name, or nil.
     func member(_ name: String) -> JSONNode.Member? {
         let members = node.members ?? []
-        return members.last { $0.name == name } ?? members.last { $0.name.lowercased() == name.lowercased() }
+        return members.last { $0.name == name } ?? members.last { $0.name.isCaseVariant(of: name) }
     }
 
     /// Where the value of `name` is, or the object when there is none.
@@ -102,15 +102,14 @@ struct FieldReader {
         _ name: String, among choices: [(name: String, value: Choice)], log: inout DiagnosticLog
     ) -> Choice? {
         guard let node = optional(name, "a string", log: &log), let text = node.string else { return nil }
-        if let found = choices.first(where: { $0.name.lowercased() == text.lowercased() }) { return found.value }
+        if let found = choices.first(where: { $0.name.isCaseVariant(of: text) }) { return found.value }
         log.unknownChoice(name, text, at: node.position, among: choices.map(\.name))
         return nil
     }
 
     /// Notes every member whose name is not among `known`: as errors, or as warnings where the reference ignores them.
     func refuseUnknown(_ known: [String], severity: Diagnostic.Severity = .error, log: inout DiagnosticLog) {
-        let lowered = Set(known.map { $0.lowercased() })
-        for member in node.members ?? [] where !lowered.contains(member.name.lowercased()) {
+        for member in node.members ?? [] where !known.contains(where: member.name.isCaseVariant(of:)) {
             let fallback = known.isEmpty ? "remove it" : "known are \(known.joined(separator: ", "))"
             log.note(
                 severity, member.position, "Could not find member '\(member.name)' on \(what)",
@@ -123,7 +122,7 @@ struct FieldReader {
 extension JSONNode {
     /// The value of the last member called `name` without regard to case, as the mapping dialect reads its files.
     func field(_ name: String) -> JSONNode? {
-        members?.last { $0.name.lowercased() == name.lowercased() }?.node
+        members?.last { $0.name.isCaseVariant(of: name) }?.node
     }
 
     /// The text of this node, which messages call `what`; another kind is an error.

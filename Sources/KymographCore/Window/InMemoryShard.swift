@@ -23,6 +23,9 @@ public struct InMemoryShard: ~Copyable {
     /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
     public mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
 
+    /// Sends what waits for its bundle to fill; whether anything does.
+    public mutating func sendWaiting() -> Bool { shard.sendWaiting() }
+
     /// Closes and sends everything: the last step before the end.
     public mutating func drain(now: Instant) { shard.drain(now: now) }
 

@@ -145,6 +145,8 @@ struct SeriesState: BitwiseCopyable {
     var period: Int64
     /// Whether its windows carry readings of instance grouping.
     var isInstance: Bool
+    /// Whether it is among the ``QuietChecks``.
+    var isChecked = false
     /// The window of the last reading: usually that of the next.
     var current = noWindow
     /// Its latest window; earlier ones are linked from it.

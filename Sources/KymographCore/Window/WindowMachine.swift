@@ -55,7 +55,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         case .rejected(let reason): return .rejected(reason)
         case .window(let window):
             table.holdIfLate(window, received: reading.received)
-            table.expectQuiet(after: reading.received)
+            table.expectQuiet(series: series, after: reading.received)
             return table.add(reading, payload, to: window)
         }
     }

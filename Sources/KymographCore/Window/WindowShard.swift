@@ -202,6 +202,13 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         report()
     }
 
+    /// Sends what waits for its bundle to fill; whether anything does.
+    mutating func sendWaiting() -> Bool {
+        guard bundleSince != nil else { return false }
+        flush()
+        return true
+    }
+
     /// Closes and sends everything: the last step before the end.
     public mutating func drain(now: Instant) {
         while step(now: now) > 0 {}

@@ -7,16 +7,21 @@ extension WindowTable {
         }
     }
 
-    /// Closes all windows of the series that have received nothing for the idle time.
+    /// Closes all windows of the series that have received nothing for the idle time, series by series.
     mutating func closeQuiet(at now: Instant) {
-        guard idle > 0 && now >= nextIdleCheck else { return }
-        nextIdleCheck = .distantFuture
-        for number in 0..<series.count where series[number].head != noWindow {
-            // A sensor that reads every few minutes is not silent between two readings of a window of days.
-            let silence = max(idle, series[number].period / WindowSettings.idleShare)
-            let quietAt = series[number].lastReceived.advanced(by: silence)
-            if quietAt <= now { closeAll(series: number) } else { nextIdleCheck = min(nextIdleCheck, quietAt) }
+        quiet.removeAll(keepingCapacity: true)
+        while let number = quietChecks.takeDue(at: now) {
+            let quietAt = series[number].lastReceived.advanced(by: silence(of: number))
+            let isOpen = series[number].head != noWindow
+            if isOpen && quietAt > now {
+                quietChecks.add(number, at: quietAt)
+            } else {
+                series[number].isChecked = false
+                if isOpen { quiet.append(UInt32(number)) }
+            }
         }
+        quiet.sort()
+        for number in quiet { closeAll(series: Int(number)) }
     }
 
     /// Lets a window that was opened by a reading received at `received` wait for more, if its time has passed already.
@@ -52,9 +57,17 @@ extension WindowTable {
         held.truncate(to: kept)
     }
 
-    /// Sees to it that the next check for quiet series is not too late for a window opened at `received`.
-    mutating func expectQuiet(after received: Instant) {
-        nextIdleCheck = min(nextIdleCheck, received.advanced(by: idle))
+    /// Sees to it that `series`, which has a window, is looked at when it may be quiet since `received`.
+    mutating func expectQuiet(series number: Int, after received: Instant) {
+        guard idle > 0, !series[number].isChecked else { return }
+        series[number].isChecked = true
+        quietChecks.add(number, at: received.advanced(by: silence(of: number)))
+    }
+
+    /// How long a series receives nothing until it is quiet, in nanoseconds: a sensor that reads every few minutes is
+    /// not silent between two readings of a window of days.
+    private func silence(of number: Int) -> Int64 {
+        max(idle, series[number].period / WindowSettings.idleShare)
     }
 
     /// Closes everything, series by series.

@@ -14,8 +14,10 @@ struct WindowTable: ~Copyable {
     var merger = ReadingMerger()
     var openCount = 0
     var readingsHeld = 0
-    /// Earliest receive-clock time at which some series can be quiet for long enough.
-    var nextIdleCheck = Instant.distantFuture
+    /// Receive-clock times at which series with windows can be quiet for long enough.
+    var quietChecks = QuietChecks()
+    /// Series that a look has found quiet.
+    var quiet: [UInt32] = []
     /// Windows that wait for more late readings, and receive-clock time at which the first has waited long enough.
     var held = RawArray<UInt32>(capacity: 16)
     var nextHeldCheck = Instant.distantFuture
@@ -31,8 +33,9 @@ struct WindowTable: ~Copyable {
     var isReplaying = false
     private var firstFree = noWindow
 
-    /// Size class of a new window's readings: four of them.
-    private static var initialSizeClass: Int { 2 }
+    /// Size class of the readings of a series' first window: one of them. Where there are a million series, most
+    /// have few.
+    private static var initialSizeClass: Int { 0 }
     /// Size class up to which windows grow by a factor of four, and then by two: 64 readings, 4 KiB.
     static var largestSwiftSizeClass: Int { 6 }
     /// Readings whose memory is asked for at once: about as many lines as a core waits for at a time.

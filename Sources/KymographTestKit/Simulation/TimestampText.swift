@@ -19,6 +19,33 @@ public enum TimestampText {
         writer.append("Z")
     }
 
+    /// The instant that `text` names, in the form of ``append(_:to:)`` with up to nine digits of the fraction; nil for
+    /// any other text.
+    public static func instant(_ text: ArraySlice<UInt8>) -> Instant? {
+        let bytes = Array(text.dropLast())
+        guard text.last == UInt8(ascii: "Z"), (19...29).contains(bytes.count), bytes.count != 20 else { return nil }
+        // 0 stands for any digit; there may be fewer of the fraction.
+        for (byte, form) in zip(bytes, "0000-00-00T00:00:00.000000000".utf8) {
+            guard form == zero ? (zero...zero + 9).contains(byte) : byte == form else { return nil }
+        }
+        func number(_ range: Range<Int>) -> Int64 { bytes[range].reduce(0) { $0 * 10 + Int64($1 - zero) } }
+        var nanoseconds = bytes.count > 20 ? number(20..<bytes.count) : 0
+        for _ in max(bytes.count, 20)..<29 { nanoseconds *= 10 }
+        let days = dayNumber(year: number(0..<4), month: number(5..<7), day: number(8..<10))
+        let seconds = days * 86_400 + number(11..<13) * 3600 + number(14..<16) * 60 + number(17..<19)
+        return Instant(seconds: seconds).advanced(by: nanoseconds)
+    }
+
+    private static let zero = UInt8(ascii: "0")
+
+    /// Days since 1970-01-01 (as ``civil(_:)``, the other way round).
+    private static func dayNumber(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let (era, yearOfEra) = floored(shifted, 400)
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
     private static func appendFraction(_ nanoseconds: Int64, to writer: inout ByteWriter) {
         if nanoseconds == 0 { return }
         if nanoseconds % 1_000_000 == 0 {

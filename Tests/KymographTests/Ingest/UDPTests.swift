@@ -3,8 +3,11 @@ import KymographCore
 import Testing
 
 @Suite struct UDPTests {
-    private func lane(_ address: String, bufferBytes: Int = 4 << 20, shares: Bool = false) throws -> Lane {
+    private func lane(
+        _ address: String, bufferBytes: Int = 4 << 20, shares: Bool = false, coalesces: Bool = false
+    ) throws -> Lane {
         var configuration = SourceConfiguration(try .udp(parsing: address), number: 7)
+        configuration.coalesces = coalesces
         configuration.receiveBufferBytes = bufferBytes
         configuration.sharesPort = shares
         return try Lane([configuration])
@@ -23,6 +26,22 @@ import Testing
         #expect(lane.counts(0).bytes == UInt64(sent.map(\.utf8.count).reduce(0, +)))
         #expect(lane.counts(0).kernelDrops == 0)
         #expect(consumer.batches >= 3)
+    }
+
+    /// What a sender hands to the kernel together arrives datagram by datagram, whether the kernel keeps it together or
+    /// not.
+    @Test(arguments: [false, true]) func datagramsThatComeTogetherAreHandedOnOneByOne(coalesces: Bool) throws {
+        let lane = try lane("127.0.0.1:0", coalesces: coalesces)
+        let client = Client.udp(lane.address(0))
+        let texts = (0..<90).map { "reading \(100 + $0)" }
+        client.segments(of: 11)
+        #expect(client.send(texts[..<40].joined()) && client.send(texts[40..<89].joined() + "last"))
+        client.segments(of: 0)
+        #expect(client.send("single") && client.send(""))
+        let consumer = try lane.collect()
+        #expect(consumer.datagrams.map(\.text) == texts[..<89] + ["last", "single", ""])
+        #expect(lane.counts(0).datagrams == 92 && lane.counts(0).bytes == 89 * 11 + 10)
+        #expect(consumer.batches == 1)
     }
 
     @Test func countsKernelDropsExactlyBeforeRunning() throws {

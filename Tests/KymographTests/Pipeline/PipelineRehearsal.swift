@@ -111,6 +111,9 @@ struct PipelineRehearsal: ~Copyable {
         while shard.step(now: now) > 0 {}
     }
 
+    /// Lets the shard send what waits for its bundle to fill; whether anything did.
+    mutating func sendWaiting() -> Bool { shard.sendWaiting() }
+
     /// Lets the shard take what it sees before the lane's batch has ended.
     mutating func workEarly() {
         while shard.step(now: now) > 0 {}

@@ -65,6 +65,14 @@ final class Client: Sendable {
         return client
     }
 
+    /// Lets the kernel cut what is sent into datagrams of `length` bytes (UDP_SEGMENT); 0 not to.
+    func segments(of length: Int32) {
+        let (udp, segment): (Int32, Int32) = (17, 103)
+        var length = length
+        let code = unsafe setsockopt(descriptor, udp, segment, &length, socklen_t(MemoryLayout<Int32>.size))
+        precondition(code == 0, "a test's setsockopt failed")
+    }
+
     /// Sends one datagram; false when the socket has gone.
     @discardableResult
     func send(_ text: String) -> Bool {

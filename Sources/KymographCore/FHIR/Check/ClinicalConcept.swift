@@ -48,17 +48,33 @@ enum ClinicalConcept: CaseIterable {
     ///
     /// Which of the blood pressures it is counts for more than that it is one.
     static func named(in text: String) -> Set<ClinicalConcept> {
-        var words = " \(text.wordsInLowerCase.joined(separator: " ")) "
+        var words = Array(" \(text.wordsInLowerCase.joined(separator: " ")) ".utf8)
         var found: Set<ClinicalConcept> = []
-        for concept in allCases {
-            for phrase in concept.phrases {
-                guard let place = words.firstPlace(of: " \(phrase) ") else { continue }
-                found.insert(concept)
-                words.replaceSubrange(place, with: " ")
-            }
+        for (concept, phrase) in phrases {
+            guard let place = firstPlace(of: phrase, in: words) else { continue }
+            found.insert(concept)
+            words.replaceSubrange(place, with: [space])
         }
         if found.contains(.systolic) || found.contains(.diastolic) { found.remove(.bloodPressure) }
         return found
+    }
+
+    private static let space = UInt8(ascii: " ")
+    /// All phrases with a space before and after, in order; as bytes, because a catalogue looks for thousands.
+    private static let phrases = allCases.flatMap { concept in
+        concept.phrases.map { (concept, Array(" \($0) ".utf8)) }
+    }
+
+    /// Where `phrase` is in `text` for the first time.
+    private static func firstPlace(of phrase: [UInt8], in text: [UInt8]) -> Range<Int>? {
+        var place = 0
+        while place + phrase.count <= text.count {
+            if text[place + 1] == phrase[1], text[place..<place + phrase.count].elementsEqual(phrase) {
+                return place..<place + phrase.count
+            }
+            place += 1
+        }
+        return nil
     }
 }
 
@@ -78,15 +94,5 @@ extension String {
             isAfterLower = character.isLowercase || character.isNumber
         }
         return word.isEmpty ? words : words + [word]
-    }
-
-    /// Where `text` is for the first time.
-    fileprivate func firstPlace(of text: String) -> Range<Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
     }
 }

@@ -13,6 +13,11 @@ enum JMESPathFunction: UInt8, CaseIterable {
     /// All names.
     static let names = allCases.map(\.name)
 
+    /// The function that expressions call `name`, or nil.
+    static func named(_ name: String) -> JMESPathFunction? { byName[name] }
+
+    private static let byName = Dictionary(uniqueKeysWithValues: zip(names, allCases))
+
     /// The name as expressions write it.
     var name: String {
         switch self {

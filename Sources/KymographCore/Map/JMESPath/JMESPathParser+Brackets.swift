@@ -105,7 +105,7 @@ extension JMESPathParser {
     // MARK: Functions
 
     mutating func call(_ name: String, _ start: Int) throws(ExpressionError) -> Int32 {
-        guard let function = JMESPathFunction.allCases.first(where: { $0.name == name }) else {
+        guard let function = JMESPathFunction.named(name) else {
             let advice = NearestName.advice(
                 for: name, among: JMESPathFunction.names,
                 otherwise: "functions are \(JMESPathFunction.names.joined(separator: ", "))")

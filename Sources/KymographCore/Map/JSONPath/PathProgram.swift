@@ -119,7 +119,9 @@ struct PathPredicate: BitwiseCopyable {
 
 /// All compiled expressions of a mapping set, flat: nothing is parsed, looked up or allocated per reading.
 struct PathProgram: Sendable {
-    var names: [String] = ["Body", "Properties", "SystemProperties"]
+    private(set) var names: [String] = ["Body", "Properties", "SystemProperties"]
+    /// Where each of ``names`` is: a catalogue has hundreds, and mentions them thousands of times.
+    private var numbers: [String: UInt16] = ["Body": 0, "Properties": 1, "SystemProperties": 2]
     var steps: [PathStep] = []
     var predicates: [PathPredicate] = []
     var operands: [PathOperand] = []
@@ -196,8 +198,10 @@ struct PathProgram: Sendable {
 
     /// The number of `name`, given on first use.
     mutating func number(of name: String) -> UInt16 {
-        if let known = names.firstIndex(of: name) { return UInt16(known) }
+        if let known = numbers[name] { return known }
+        let number = UInt16(names.count)
+        numbers[name] = number
         names.append(name)
-        return UInt16(names.count - 1)
+        return number
     }
 }

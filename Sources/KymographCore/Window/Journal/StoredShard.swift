@@ -111,6 +111,9 @@ public struct StoredShard: ~Copyable {
     /// Closes windows of quiet series, ends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
     public mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
 
+    /// Sends what waits for its bundle to fill; whether anything does.
+    public mutating func sendWaiting() -> Bool { shard.sendWaiting() }
+
     /// Closes everything and hands it over: the last step before the end.
     public mutating func drain(now: Instant) {
         shard.drain(now: now)

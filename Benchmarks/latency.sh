@@ -1,0 +1,14 @@
+#!/bin/sh
+# latency.sh [--short]: how long a reading takes through the pipeline, in memory, on this machine; fails above what is
+# promised. Measured by `kymo simulate --latency` at fixed times, from when each reading was due.
+#   - instance mode, UDP to standard output, at half of the rate that the machine bears: p50 150 us, p99 1 ms
+#   - windows, from the reading that closes one:                                        p99 5 ms
+# KYMO: the binary, built here when not given. KYMO_LATENCY_SLACK: times that the figures may be above (1).
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(dirname "$here")
+if [ -z "${KYMO:-}" ]; then
+    swift build --package-path "$root" -c release --product kymo >&2
+    KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
+fi
+exec python3 "$here/latency/measure.py" "$KYMO" "${KYMO_LATENCY_SLACK:-1}" "$@"

@@ -1,0 +1,49 @@
+public import KymographCore
+import Synchronization
+
+/// Measures what comes out of a pipeline against a ``LatencyPlan``. For two threads: one that sends, one that reads.
+public final class LatencyMeter: Sendable {
+    private struct State {
+        var times = EffectiveTimes()
+        var figures = LatencyFigures()
+        var start: Instant?
+        var seen = 0
+        var hasEnded = false
+    }
+
+    private let plan: LatencyPlan
+    private let state = Mutex(State())
+
+    /// Measures nothing before ``begin(_:)``.
+    public init(_ plan: LatencyPlan) { self.plan = plan }
+
+    /// The first reading of the plan is due at `start`.
+    public func begin(_ start: Instant) { state.withLock { $0.start = start } }
+
+    /// Takes a piece of output that was there at `now`.
+    public func take(_ piece: ArraySlice<UInt8>, now: Instant) {
+        state.withLock { state in
+            var times = state.times
+            state.times = EffectiveTimes()
+            times.take(piece) { time in
+                state.seen += 1
+                let due = plan.due(completing: time)
+                guard let start = state.start, plan.measures(due, start: start) else { return }
+                state.figures.record(now.nanoseconds - due.nanoseconds)
+            }
+            state.times = times
+        }
+    }
+
+    /// The output has ended.
+    public func end() { state.withLock { $0.hasEnded = true } }
+
+    /// Whether it has.
+    public var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    /// Observations that came out, those that are not measured among them.
+    public var seen: Int { state.withLock { $0.seen } }
+
+    /// How long those that are measured took.
+    public var figures: LatencyFigures { state.withLock { $0.figures } }
+}

@@ -1,0 +1,44 @@
+import CommandSupport
+import Glibc
+import Testing
+
+/// Threads and the processors that they are bound to.
+@Suite struct RunThreadTests {
+    /// Processors on which a thread may run, by its name.
+    private func threads(of pid: Int32) -> [String: String] {
+        var found: [String: String] = [:]
+        for thread in Files.names("/proc/\(pid)/task") {
+            let lines = Files.text("/proc/\(pid)/task/\(thread)/status").split(separator: "\n")
+            let fields = lines.map { $0.split(separator: "\t", maxSplits: 1).map(String.init) }
+            let name = fields.first { $0.first == "Name:" }?.last ?? ""
+            found[name] = fields.first { $0.first == "Cpus_allowed_list:" }?.last
+        }
+        return found
+    }
+
+    @Test func lanesAndShardsAreBoundInTurn() throws {
+        let folder = TemporaryFolder()
+        // This process's own: what it is allowed, the other is.
+        let allowed = try #require(threads(of: getpid()).values.first)
+        let processor = String(allowed.prefix { $0.isNumber })
+        let run = try Kymo.start(
+            [
+                "run", "--ephemeral", "--unix", folder.file("a.sock"), "--unix", folder.file("b.sock"), "--lanes", "2",
+                "--shards", "2", "--processors", processor,
+            ])
+        _ = try run.addresses(2)
+        var names: [String: String] = [:]
+        try Waiting.until("the threads of \(run.pid): \(names)") {
+            names = threads(of: run.pid)
+            return ["kymo-lane-0", "kymo-lane-1", "kymo-shard-0", "kymo-shard-1"].allSatisfy { names[$0] == processor }
+        }
+        #expect(names["kymo"] == allowed)
+        #expect(try run.terminate().end == .exit(0))
+    }
+
+    @Test func aProcessorThatIsNotThereIsAnError() throws {
+        let done = try Kymo.run(["run", "--stdin", "--processors", "1000"])
+        #expect(done.end == .exit(78))
+        #expect(done.error.contains("this process may not run on processor 1000: name others"), "\(done.error)")
+    }
+}
