@@ -51,6 +51,17 @@ import Testing
         #expect(span.end == .exit(0), "\(span.text)")
     }
 
+    /// Letters come with their old numbers, and without what was between them.
+    @Test func lettersThatAreMappedAgain() throws {
+        let run = StoredRun()
+        let lines = (1...40).map { frame($0, $0 == 3 || $0 == 30 ? "04ff" : "063c") }
+        #expect(try run.run(lines, Self.strap).balance?.reasons == ["noTemplate": 2])
+        let replayed = try run.command("dead", "replay", "--all", "--mapping", "heart-rate-strap")
+        #expect(replayed.balance?.reasons == ["noTemplate": 2], "\(replayed.error)")
+        #expect(!replayed.error.contains("missing frames"), "\(replayed.error)")
+        #expect(try run.json("ledger", "--format", "json")["missingFrames"] == .object([:]))
+    }
+
     /// The records of a glucose meter have numbers of their own; it sends all of them at each connection.
     @Test func recordsOfAMeter() throws {
         let run = StoredRun()

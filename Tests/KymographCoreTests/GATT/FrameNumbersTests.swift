@@ -61,6 +61,18 @@ import Testing
         #expect(gap([1, 3], device: #"Gurt \u00e9 \"1\""#) == FrameGap(device: #"Gurt é "1""#, missing: 1))
     }
 
+    /// A patient goes from bridge to bridge and back; each has counted what it heard.
+    @Test func severalBridges() {
+        let there = (900...999 as ClosedRange<UInt64>).map { $0 }
+        let away = (1...300 as ClosedRange<UInt64>).map { $0 }
+        #expect(gap(there + away + [1_000, 1_001] + [301]).missing == 0)
+        #expect(gap(there + away + [1_002, 303]).missing == 4)
+        #expect(gap(there + away + [5_000, 5_001, 2_000, 2_001, 1_000]).missing == 4_000 + 1_699)
+        // More than are kept in mind: the first of them is forgotten, and begins again.
+        let bridges = (1...5 as ClosedRange<UInt64>).map { 100_000_000 - 10_000_000 * $0 }
+        #expect(gap(bridges.flatMap { [$0, $0 + 1] } + [bridges[0] + 2, bridges[0] + 4]).missing == 1)
+    }
+
     /// A frame that is sent again after long, as dead letters are, and a bridge whose clock is set back.
     @Test func whatIsSentAgain() {
         var seen = FrameNumbers()

@@ -40,6 +40,19 @@ import Testing
         #expect(found.map(\.value.count) == [4, 20] && found[0].value == Self.strap && found[1].value[16] == 0xFE)
     }
 
+    /// A dump that fills its lines ends with whatever comes next, and with the recording.
+    @Test func dumpsThatFillTheirLines() {
+        let line = "  06 3c 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d  .<.............."
+        let attribute = "[CHG] Attribute /org/bluez/hci0/dev_A0_9E_1A_5B_3C_01/service000b/char000c Value:"
+        let short = "  06 3c                                            .<"
+        let lines = [attribute, line, line, attribute, line, "other", attribute, short, short, attribute, line]
+        var capture = TextCapture()
+        var sizes = lines.map { text in capture.packets(in: text).map(\.value.count) }
+        sizes.append(capture.finish().map(\.value.count))
+        // A line that is not full ends a dump at once, and nothing is left of it then.
+        #expect(sizes == [[], [], [], [32], [], [16], [], [2], [], [], [], [16]])
+    }
+
     @Test func btmonAndConnect() {
         let text = """
             > ACL Data RX: Handle 64 flags 0x02 dlen 11              #12 [hci0] 3.456789
