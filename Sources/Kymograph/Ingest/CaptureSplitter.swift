@@ -22,19 +22,31 @@ final class CaptureSplitter {
         while let event = lines.next(piece, from: &position) { take(event, arrival, counts: &counts, to: &consumer) }
     }
 
-    /// Hands on what the end of the stream completes.
+    /// Hands on what is complete at the end of the stream.
     func finish(_ arrival: Arrival, counts: inout SourceCounts, to consumer: inout some PayloadConsumer & ~Copyable) {
-        if let event = lines.finish() { take(event, arrival, counts: &counts, to: &consumer) }
-        for packet in capture.finish() { handOn(packet, arrival, counts: &counts, to: &consumer) }
+        end(.frameIncomplete, arrival, counts: &counts, to: &consumer)
     }
 
-    /// Gives up an unfinished line, because nobody will read its rest. Nothing is lost with a line that has no packet:
-    /// tools leave their prompt unfinished.
+    /// Hands on what is complete, because nobody will read the rest.
     func abandon(_ arrival: Arrival, counts: inout SourceCounts, to consumer: inout some PayloadConsumer & ~Copyable) {
-        if let line = lines.abandon(), !packets(in: line).isEmpty {
-            reject(.shutdown, line, arrival, counts: &counts, to: &consumer)
+        end(.shutdown, arrival, counts: &counts, to: &consumer)
+    }
+
+    /// Gives up the unfinished line where it has a packet, or goes on with one: cut, it would be another packet. Nothing
+    /// is lost with others: tools leave their prompt unfinished.
+    private func end(
+        _ reason: Rejection, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        var before = capture
+        let begun = before.finish()
+        guard let line = lines.abandon() else {
+            for packet in begun { handOn(packet, arrival, counts: &counts, to: &consumer) }
+            return
         }
-        for packet in capture.finish() { handOn(packet, arrival, counts: &counts, to: &consumer) }
+        let all = packets(in: line) + capture.finish()
+        if all.starts(with: begun) { for packet in begun { handOn(packet, arrival, counts: &counts, to: &consumer) } }
+        if all != begun { reject(reason, line, arrival, counts: &counts, to: &consumer) }
     }
 
     private func take(

@@ -58,6 +58,7 @@ import Testing
         ), ("capture,slip", "'capture' has no option 'slip'; docs/framings.md has all of them"),
         ("capture,device=", "'capture' has no option 'device='; docs/framings.md has all of them"),
         ("capture,utc-offset=1", "'1' is no offset from UTC; write for instance +01:00"),
+        ("capture,utc-offset=++1:00", "'++1:00' is no offset from UTC; write for instance +01:00"),
         ("length,u8,at=99", "'99' is not a whole number from 0 to 64; write for instance at=2"),
     ])
     func refuses(text: String, message: String) {

@@ -109,6 +109,33 @@ import Testing
         #expect(prompt.datagrams.count == 1 && prompt.rejects.isEmpty)
     }
 
+    /// Wherever the stream ends, no packet is another than the tool wrote.
+    @Test func theEndOfAStream() {
+        let announced = "Notification handle = 0x0012 value: 16 3c 11 04\n[bluetooth]# "
+        let dump =
+            Self.attribute + "\n  10 aa 00 00 01 00 02 00 03 00 f3 03 fc ff fd ff  ................\n  fe ff ff ff"
+        for (text, whole) in [(announced, "163c1104"), (dump + "  ....\n", Self.values[4])] {
+            let bytes = Array(text.utf8)
+            var reasons: Set<Rejection> = []
+            for end in 0...bytes.count {
+                let splitter = CaptureSplitter(CaptureFraming(), cap: 1_000)
+                var (consumer, counts) = (RecordingConsumer(), SourceCounts())
+                let arrival = Arrival(source: 3, received: Instant(seconds: 1_772_352_000))
+                let memory = PaddedBytes(copying: bytes[..<end])
+                splitter.split(memory.view, arrival, counts: &counts, to: &consumer)
+                splitter.finish(arrival, counts: &counts, to: &consumer)
+                let isFullLine = end > 0 && bytes[end - 1] == UInt8(ascii: "\n")
+                for found in consumer.datagrams where value(found.text) != whole[...] {
+                    // The tool writes a dump at once: its first line ends where the stream does only if it was killed.
+                    #expect(isFullLine && whole.hasPrefix(value(found.text)), "\(end)")
+                }
+                #expect(end < bytes.count || consumer.datagrams.count == 1)
+                reasons.formUnion(consumer.rejects.map(\.reason))
+            }
+            #expect(reasons == [.frameIncomplete])
+        }
+    }
+
     @Test func linesThatAreTooLong() throws {
         var short = configuration()
         short.lineCap = 100

@@ -1,5 +1,6 @@
 import Kymograph
 import KymographCore
+import KymographTestKit
 import Testing
 
 /// Observations wait for their bundle to fill, unless the shard's owner does not want them to.
@@ -13,15 +14,19 @@ import Testing
 
     @Test func whatWaitsLeavesWhenTheOwnerSaysSo() throws {
         var run = PipelineRehearsal(set: try #require(PipelineRehearsal.reading), settings: WindowSettings())
-        #expect(!run.sendWaiting())
+        let nothing = run.sendWaiting()
         run.take(Self.glucose(1), isBatchEnd: true)
         run.take(Self.glucose(2), isBatchEnd: true)
-        #expect(run.record.bundles.isEmpty)
-        #expect(run.sendWaiting() && run.record.bundles.count == 1)
-        #expect(!run.sendWaiting() && run.record.bundles.count == 1)
+        let before = run.record.bundles.count
+        let first = run.sendWaiting()
+        let again = run.sendWaiting()
+        let one = run.record.bundles.count
         run.take(Self.glucose(3), isBatchEnd: true)
-        #expect(run.sendWaiting() && run.record.bundles.count == 2)
+        let second = run.sendWaiting()
+        let two = run.record.bundles.count
+        #expect(!nothing && before == 0 && first && !again && one == 1 && second && two == 2)
         let server = try run.end()
-        #expect(server.observations.count == 3 && run.record.bundles.count == 2)
+        let bundles = run.record.bundles.count
+        #expect(server.observations.count == 3 && bundles == 2)
     }
 }
