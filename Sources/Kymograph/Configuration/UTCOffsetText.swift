@@ -4,7 +4,8 @@ public enum UTCOffsetText {
     public static func minutes(of text: String) -> Int16? {
         let digits = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
         guard let sign = text.first, sign == "+" || sign == "-", digits.count == 2,
-            let hours = Int16(digits[0]), let rest = Int16(digits[1]), digits.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isNumber) }),
+            digits.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isNumber) }),
+            let hours = Int16(digits[0]), let rest = Int16(digits[1]),
             (0...14).contains(hours), (0..<60).contains(rest), hours * 60 + rest <= 840
         else { return nil }
         return (sign == "-" ? -1 : 1) * (hours * 60 + rest)
