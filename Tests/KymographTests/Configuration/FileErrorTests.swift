@@ -10,7 +10,7 @@ import Testing
             "1:1: error: unknown key 'a'; the keys here are window, lateness, idle, lateHold, maxFuture, "
                 + "identity, "
                 + "mappings, framing, compatibility, watch, output, deadLetter, server, data, ephemeral, store, limits, "
-                + "lanes, shards, ringSlots, drain, sources, sinks"
+                + "lanes, shards, processors, ringSlots, drain, sources, sinks"
         ),
         ("output:\n  fromat: bundle", "2:3: error: unknown key 'output.fromat'; did you mean 'format'?"),
         ("format: bundle", "1:1: error: unknown key 'format'; did you mean 'format' under 'output'?"),
@@ -58,8 +58,14 @@ import Testing
             "output:\n  format: {a: b}",
             "2:11: error: output.format: found keys and values; write bundle or ndjson"
         ),
-        ("lanes:", "1:7: error: lanes: no value is given; write a whole number from 1 to 256, or remove the key"),
-        ("lanes: ~", "1:8: error: lanes: no value is given; write a whole number from 1 to 256, or remove the key"),
+        (
+            "lanes:",
+            "1:7: error: lanes: no value is given; write a whole number from 1 to 256, or auto, or remove the key"
+        ),
+        (
+            "lanes: ~",
+            "1:8: error: lanes: no value is given; write a whole number from 1 to 256, or auto, or remove the key"
+        ),
         (
             "output: stdout",
             "1:9: error: output: expected keys and values, found text; write one 'key: value' a line, indented"
