@@ -44,7 +44,9 @@ final class CaptureSplitter {
             for packet in begun { handOn(packet, arrival, counts: &counts, to: &consumer) }
             return
         }
+        let mayGoOn = !begun.isEmpty && line.array.allSatisfy { $0 == 0x20 || Character(UnicodeScalar($0)).isHexDigit }
         let all = packets(in: line) + capture.finish()
+        guard !mayGoOn else { return reject(reason, line, arrival, counts: &counts, to: &consumer) }
         if all.starts(with: begun) { for packet in begun { handOn(packet, arrival, counts: &counts, to: &consumer) } }
         if all != begun { reject(reason, line, arrival, counts: &counts, to: &consumer) }
     }
