@@ -32,8 +32,8 @@ final class CaptureSplitter {
         end(.shutdown, arrival, counts: &counts, to: &consumer)
     }
 
-    /// Gives up the unfinished line where it has a packet, or goes on with one: cut, it would be another packet. Nothing
-    /// is lost with others: tools leave their prompt unfinished.
+    /// Gives up the unfinished line where it has a packet, or goes on with one: cut, it would be another packet.
+    /// Nothing is lost with others: tools leave their prompt unfinished.
     private func end(
         _ reason: Rejection, _ arrival: Arrival, counts: inout SourceCounts,
         to consumer: inout some PayloadConsumer & ~Copyable
