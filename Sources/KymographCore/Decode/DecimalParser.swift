@@ -38,7 +38,18 @@ public enum DecimalParser {
     private static func leading(_ bytes: ByteView, _ count: Int) -> UInt64 {
         let shift = UInt64(truncatingIfNeeded: 8 &* (8 &- count))
         let zeros: UInt64 = 0x3030_3030_3030_3030
-        return bytes.word(at: 0) &<< shift | zeros & ~(UInt64.max &<< shift)
+        return first(bytes, count) &<< shift | zeros & ~(UInt64.max &<< shift)
+    }
+
+    /// The first `count` (1…8) bytes, without reading beyond them: numbers also come from places that are not padded.
+    @inline(__always)
+    private static func first(_ bytes: ByteView, _ count: Int) -> UInt64 {
+        func at(_ place: Int, _ bits: UInt64) -> UInt64 { bits &<< UInt64(truncatingIfNeeded: 8 &* place) }
+        if count == 8 { return bytes.word(at: 0) }
+        // Overlapping parts say the same.
+        if count >= 4 { return UInt64(bytes.half(at: 0)) | at(count &- 4, UInt64(bytes.half(at: count &- 4))) }
+        let (middle, last) = (count &>> 1, count &- 1)
+        return UInt64(bytes[0]) | at(middle, UInt64(bytes[middle])) | at(last, UInt64(bytes[last]))
     }
 
     /// The value of eight digits, the first in the lowest byte; nil when one of them is none.

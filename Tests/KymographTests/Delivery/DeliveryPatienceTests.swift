@@ -8,25 +8,10 @@ import Testing
 @Suite struct DeliveryPatienceTests {
     private typealias Reading = TestRow.Reading
 
-    private func row(_ readings: [Reading], _ isTransaction: Bool) -> String {
-        isTransaction ? TestRow.transaction(readings) : TestRow.batch(readings)
-    }
-
-    private func failing(
-        _ rows: [String], _ change: (inout DeliverySettings) -> Void = { _ in }
-    ) throws -> DeliveryRehearsal {
-        let rehearsal = try DeliveryRehearsal(rows, change)
-        rehearsal.server.refusal = {
-            let value = ($0["valueQuantity"] as? [String: Any])?["value"] as? Int ?? 0
-            return value > 900 ? (500, "exception") : nil
-        }
-        return rehearsal
-    }
-
     /// Lets a reading of another device come every minute until something is given up; how many came.
     private func wait(_ rehearsal: DeliveryRehearsal, most: Int, _ isTransaction: Bool) -> Int {
         for number in 1...most {
-            rehearsal.outbox.add(row([Reading("other", number % 50, number, patient: "p")], isTransaction))
+            rehearsal.outbox.add(TestRow.row([Reading("other", number % 50, number, patient: "p")], isTransaction))
             rehearsal.run(seconds: rehearsal.seconds + 60)
             if rehearsal.engine.status.undeliverable > 0 { return number }
         }
@@ -37,7 +22,9 @@ import Testing
     func givenUpWhileOthersGetThrough(isTransaction: Bool, compatibility: Compatibility) throws {
         // A Patient in common, which the server does not have yet.
         let readings = [Reading("a", 1, 901, patient: "p"), Reading("a", 2, patient: "p")]
-        let rehearsal = try failing([row(readings, isTransaction)]) { $0.compatibility = compatibility }
+        let rehearsal = try DeliveryRehearsal.failing([TestRow.row(readings, isTransaction)]) {
+            $0.compatibility = compatibility
+        }
         let others = wait(rehearsal, most: 400, isTransaction)
         #expect((10...120).contains(others), "\(others)")
         rehearsal.run(seconds: rehearsal.seconds + 600)
@@ -49,7 +36,7 @@ import Testing
 
     /// Nobody can tell whether a server that gets nothing else would take it.
     @Test func aloneItIsGivenUpAfterADay() throws {
-        let rehearsal = try failing([TestRow.transaction([Reading("a", 1, 901), Reading("a", 2)])])
+        let rehearsal = try DeliveryRehearsal.failing([TestRow.transaction([Reading("a", 1, 901), Reading("a", 2)])])
         rehearsal.run(seconds: 80_000)
         #expect(rehearsal.outbox.undeliverable.isEmpty && !rehearsal.outbox.isSettled)
         rehearsal.run(seconds: 200_000)
@@ -61,7 +48,7 @@ import Testing
     /// An entry that is not done leaves room for those behind it; when they fill it, there is proof enough.
     @Test func rowsBehindItAreTaken() throws {
         let others = (1...200).map { TestRow.transaction([Reading("b\($0 % 4)", $0)]) }
-        let rehearsal = try failing([TestRow.transaction([Reading("a", 1, 901)])] + others) {
+        let rehearsal = try DeliveryRehearsal.failing([TestRow.transaction([Reading("a", 1, 901)])] + others) {
             $0.rowBytes = others[0].utf8.count * 20
         }
         rehearsal.run(seconds: 180)
@@ -119,7 +106,7 @@ import Testing
     /// As many as there are requests at once do not keep others from being sent.
     @Test func manyDoNotStopTheRest() throws {
         let bad = (1...12).map { TestRow.transaction([Reading("bad\($0)", 1, 901)]) }
-        let rehearsal = try failing(bad) { $0.maxConcurrency = 3 }
+        let rehearsal = try DeliveryRehearsal.failing(bad) { $0.maxConcurrency = 3 }
         rehearsal.run(seconds: 3_600)
         #expect(rehearsal.values.isEmpty && rehearsal.outbox.undeliverable.isEmpty)
         for number in 1...20 { rehearsal.outbox.add(TestRow.transaction([Reading("good", number)])) }

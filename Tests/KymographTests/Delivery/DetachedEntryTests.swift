@@ -8,22 +8,6 @@ import Testing
 @Suite struct DetachedEntryTests {
     private typealias Reading = TestRow.Reading
 
-    private func row(_ readings: [Reading], _ isTransaction: Bool) -> String {
-        isTransaction ? TestRow.transaction(readings) : TestRow.batch(readings)
-    }
-
-    /// A server that fails at values above 900.
-    private func failing(
-        _ rows: [String], _ change: (inout DeliverySettings) -> Void = { _ in }
-    ) throws -> DeliveryRehearsal {
-        let rehearsal = try DeliveryRehearsal(rows, change)
-        rehearsal.server.refusal = {
-            let value = ($0["valueQuantity"] as? [String: Any])?["value"] as? Int ?? 0
-            return value > 900 ? (500, "exception") : nil
-        }
-        return rehearsal
-    }
-
     private func names(_ rehearsal: DeliveryRehearsal) -> [String] {
         rehearsal.outbox.undeliverable.map { "\($0.resource) \($0.reason)" }
     }
@@ -32,13 +16,15 @@ import Testing
     @Test(arguments: [true, false], [Compatibility.none, .iomtFHIR])
     func itsOwnDeviceGoesOn(isTransaction: Bool, compatibility: Compatibility) throws {
         let first = [Reading("a", 1, 901, patient: "p"), Reading("a", 2, patient: "p")]
-        let rehearsal = try failing([row(first, isTransaction)]) { $0.compatibility = compatibility }
+        let rehearsal = try DeliveryRehearsal.failing([TestRow.row(first, isTransaction)]) {
+            $0.compatibility = compatibility
+        }
         rehearsal.run(seconds: 900)
         #expect(rehearsal.values.keys.sorted() == ["a-2"] && !rehearsal.outbox.isSettled)
         var sent = 2
         while sent < 120, rehearsal.engine.status.undeliverable == 0 {
             sent += 1
-            rehearsal.outbox.add(row([Reading("a", sent, patient: "p")], isTransaction))
+            rehearsal.outbox.add(TestRow.row([Reading("a", sent, patient: "p")], isTransaction))
             rehearsal.run(seconds: rehearsal.seconds + 60)
             #expect(rehearsal.values.count >= sent - 2, "reading \(sent) waits")
         }
@@ -52,13 +38,13 @@ import Testing
 
     /// A refusal that may be a mistake in the set-up is believed when the server takes what comes behind.
     @Test func aDoubtfulRefusal() throws {
-        let rehearsal = try failing([row([Reading("a", 1)], true)])
+        let rehearsal = try DeliveryRehearsal.failing([TestRow.row([Reading("a", 1)], true)])
         rehearsal.run()
         rehearsal.server.refusal = { "\($0)".contains("901") ? (403, "forbidden") : nil }
-        rehearsal.outbox.add(row([Reading("a", 2, 901)], true))
+        rehearsal.outbox.add(TestRow.row([Reading("a", 2, 901)], true))
         rehearsal.run(seconds: 3_600)
         #expect(rehearsal.engine.status.undeliverable == 0, "nothing shows that the set-up is right")
-        rehearsal.outbox.add(row([Reading("a", 3)], true))
+        rehearsal.outbox.add(TestRow.row([Reading("a", 3)], true))
         rehearsal.run(seconds: 7_200)
         #expect(names(rehearsal) == ["Observation/a-2 serverRefused"])
         #expect(rehearsal.values.keys.sorted() == ["a-1", "a-3"] && rehearsal.outbox.isSettled)
@@ -66,9 +52,9 @@ import Testing
 
     /// A later version of the same window waits: the server must not end with the earlier one.
     @Test(arguments: [true, false]) func theSameWindowKeepsItsOrder(isTransaction: Bool) throws {
-        let rehearsal = try failing([
-            row([Reading("a", 1, 901)], isTransaction), row([Reading("a", 2)], isTransaction),
-            row([Reading("a", 1, 7)], isTransaction), row([Reading("a", 3)], isTransaction),
+        let rehearsal = try DeliveryRehearsal.failing([
+            TestRow.row([Reading("a", 1, 901)], isTransaction), TestRow.row([Reading("a", 2)], isTransaction),
+            TestRow.row([Reading("a", 1, 7)], isTransaction), TestRow.row([Reading("a", 3)], isTransaction),
         ]) { $0.maxEntries = 3 }
         rehearsal.run(seconds: 3_600)
         // What comes behind the later version waits with it.
@@ -82,11 +68,14 @@ import Testing
     /// Whatever is sent, the server answers 500: nothing is given up, and few entries are tried on their own.
     @Test(arguments: [true, false]) func anOutageGivesNothingUp(isTransaction: Bool) throws {
         let devices = (0..<5).map { "d\($0)" }
-        let rehearsal = try DeliveryRehearsal(devices.map { row([Reading($0, 0, patient: "p")], isTransaction) })
+        let rehearsal = try DeliveryRehearsal(
+            devices.map { TestRow.row([Reading($0, 0, patient: "p")], isTransaction) })
         rehearsal.run()
         #expect(rehearsal.values.count == 5)
         for window in 1...20 {
-            for device in devices { rehearsal.outbox.add(row([Reading(device, window, patient: "p")], isTransaction)) }
+            for device in devices {
+                rehearsal.outbox.add(TestRow.row([Reading(device, window, patient: "p")], isTransaction))
+            }
         }
         rehearsal.server.otherwise = { _ in .status(500) }
         rehearsal.run(seconds: 70_000)
@@ -101,10 +90,10 @@ import Testing
 
     /// Every other window of a device is bad: the good ones arrive, and the bad ones are given up one after the other.
     @Test(arguments: [true, false]) func everyOtherWindow(isTransaction: Bool) throws {
-        let rehearsal = try failing([])
+        let rehearsal = try DeliveryRehearsal.failing([])
         for window in 1...400 {
             let value = window.isMultiple(of: 2) ? 901 : 1
-            rehearsal.outbox.add(row([Reading("a", window, value)], isTransaction))
+            rehearsal.outbox.add(TestRow.row([Reading("a", window, value)], isTransaction))
             rehearsal.run(seconds: rehearsal.seconds + 60)
         }
         #expect(rehearsal.values.count > 180, "\(rehearsal.values.count)")
