@@ -1,4 +1,7 @@
 /// Flat payloads whose readings are one member for each part (``FlatPlan``).
+///
+/// What is called for each reading is mutating even where it only reads: a mapper that is lent for reading while its key
+/// is written would be copied.
 extension Mapper {
     /// What became of a payload that was mapped by a plan.
     enum FlatOutcome {
@@ -48,7 +51,7 @@ extension Mapper {
     }
 
     @inline(__always)
-    private func has(_ name: UInt16) -> Bool {
+    private mutating func has(_ name: UInt16) -> Bool {
         name != NameTable.unknown && evaluator.paths.scanner.slot(of: name) != nil
     }
 
@@ -71,7 +74,7 @@ extension Mapper {
     }
 
     @inline(__always)
-    private func flatTime(_ name: UInt16, _ format: TimestampFormat, _ bytes: ByteView) -> Timestamp? {
+    private mutating func flatTime(_ name: UInt16, _ format: TimestampFormat, _ bytes: ByteView) -> Timestamp? {
         guard let place = evaluator.paths.scanner.slot(of: name) else { return nil }
         let token = evaluator.paths.scanner.tape[place]
         return token.flags & ~Token.known == 0 ? time(token, bytes, format) : nil
@@ -79,7 +82,7 @@ extension Mapper {
 
     /// Reads the numbers; false when there is none, or one is not as usual.
     @inline(__always)
-    private func readFlatValues(_ number: Int, _ bytes: ByteView, _ measurement: inout Measurement) -> Bool {
+    private mutating func readFlatValues(_ number: Int, _ bytes: ByteView, _ measurement: inout Measurement) -> Bool {
         var index = Int(templates[number].firstValue)
         let end = index &+ Int(templates[number].valueCount)
         while index < end {
