@@ -12,8 +12,7 @@ struct GeneratedWindows: ~Copyable {
     private let mapping: String
     private let set: MappingSet
     private var generator: SeededGenerator
-    private var readings = RawArray<Measurement>()
-    private var payloads = ByteWriter()
+    private var readings: [(reading: Measurement, payload: [UInt8])] = []
     private var number: Int64 = 0
 
     /// How many became Observations.
@@ -56,7 +55,7 @@ struct GeneratedWindows: ~Copyable {
         let place = GeneratedWindows.start + number * GeneratedWindows.day
         var (start, end) = (place, place + GeneratedWindows.length(set.types[type].grouping))
         if set.types[type].grouping == .instance {
-            start = readings[0].instant.nanoseconds
+            start = readings[0].reading.instant.nanoseconds
             end = start
         }
         let series = SeriesIdentity(
@@ -65,11 +64,12 @@ struct GeneratedWindows: ~Copyable {
             encounter: number % 5 == 0 ? Array("e \(number)".utf8) : nil,
             correlation: set.types[type].grouping == .correlation ? Array("c-\(number)".utf8) : nil)
         let before = writer.contentCount
+        let slab = ReadingSlab(readings)
         let outcome = writer.add(
             WindowContent(
                 series: series, start: Instant(nanoseconds: start), end: Instant(nanoseconds: end),
                 status: ObservationStatus(rawValue: UInt8(number % 3)) ?? .final,
-                readings: readings.list(0..<readings.count), payloads: payloads.view))
+                readings: slab.readings(from: 0, count: readings.count)))
         switch outcome {
         case .added:
             written += 1
@@ -93,7 +93,6 @@ struct GeneratedWindows: ~Copyable {
     private mutating func draw() {
         number += 1
         readings.removeAll()
-        payloads.removeAll()
         let type = Int(number) % set.types.count
         let place = GeneratedWindows.start + number * GeneratedWindows.day
         for offset in times(set.types[type].grouping) { add(type, at: Instant(nanoseconds: place + offset)) }
@@ -120,23 +119,23 @@ struct GeneratedWindows: ~Copyable {
     private mutating func add(_ type: Int, at instant: Instant) {
         var reading = Measurement(instant: instant, received: instant.advanced(by: 1_000_000))
         if random(0...2) == 0 { reading.offsetMinutes = Int16(random(-48...56) * 15) }
-        let place = payloads.count
-        for slot in set.types[type].valueNames.indices where random(0...5) > 0 { add(type, slot, to: &reading) }
-        reading.series = UInt32(place / 64)
-        reading.payloadBytes = UInt16(payloads.count - place)
-        while payloads.count % 64 != 0 { payloads.append(0) }
-        readings.append(reading)
+        var payload = ByteWriter()
+        for slot in set.types[type].valueNames.indices where random(0...5) > 0 {
+            add(type, slot, to: &reading, &payload)
+        }
+        reading.payloadBytes = UInt16(payload.count)
+        readings.append((reading, payload.view.array))
     }
 
-    private mutating func add(_ type: Int, _ slot: Int, to reading: inout Measurement) {
+    private mutating func add(_ type: Int, _ slot: Int, to reading: inout Measurement, _ payload: inout ByteWriter) {
         let value = drawn(type, slot)
         if !set.types[type].isNumeric[slot] {
             var text = ByteWriter()
             text.append(value)
-            return ValueRecord.append(slot: slot, text: text.view, to: &payloads)
+            return ValueRecord.append(slot: slot, text: text.view, to: &payload)
         }
         if slot < Measurement.inlineValues { return reading.setInline(slot, value) }
-        ValueRecord.append(slot: slot, number: value, to: &payloads)
+        ValueRecord.append(slot: slot, number: value, to: &payload)
     }
 
     /// A value that a person can have, with up to three decimals.

@@ -3,7 +3,7 @@ import KymographCore
 /// Writes Observations of 21 heart rates each (the workload's mean) into bundles.
 public struct FHIRStage: ~Copyable, Stage {
     private var bundles: BundleWriter
-    private var readings: RawArray<Measurement>
+    private let readings: ReadingSlab
     private let series: [SeriesIdentity]
     private var number = 0
     private var bytes = 0
@@ -27,15 +27,16 @@ public struct FHIRStage: ~Copyable, Stage {
     /// Writes Observations of `devices` devices in turn.
     public init(devices: Int = 32) {
         bundles = Workload.bundles(Workload.mappings())
-        readings = RawArray(capacity: FHIRStage.windows * FHIRStage.readingsPerObservation)
+        var readings: [(reading: Measurement, payload: [UInt8])] = []
         for window in 0..<FHIRStage.windows {
             for index in 0..<FHIRStage.readingsPerObservation {
                 let instant = FHIRStage.start(of: window).advanced(by: Int64(index) * 14_000_000_000)
                 var reading = Measurement(instant: instant, received: Workload.received)
                 reading.setInline(0, Decimal64(mantissa: FHIRStage.rate(index)))
-                readings.append(reading)
+                readings.append((reading, []))
             }
         }
+        self.readings = ReadingSlab(readings)
         series = (0..<devices).map { SeriesIdentity(type: 0, device: Array("dev-\(10_000 + $0)".utf8)) }
     }
 
@@ -50,8 +51,7 @@ public struct FHIRStage: ~Copyable, Stage {
             let first = window * FHIRStage.readingsPerObservation
             let content = WindowContent(
                 series: series[number % series.count], start: start, end: start.advanced(by: FHIRStage.period),
-                status: .final, readings: readings.list(first..<(first + FHIRStage.readingsPerObservation)),
-                payloads: ByteView(""))
+                status: .final, readings: readings.readings(from: first, count: FHIRStage.readingsPerObservation))
             while true {
                 switch bundles.add(content) {
                 case .added: break

@@ -62,7 +62,7 @@ public struct ArchiveEncoder: ~Copyable {
             let shown = machine.content(of: emission)
             let content = WindowContent(
                 series: shown.series, start: shown.start, end: shown.end, status: isAmended ? .amended : .final,
-                readings: shown.readings, payloads: shown.payloads)
+                readings: shown.readings)
             var writer = ByteWriter()
             guard case .written = encoder.encode(content, into: &writer) else { continue }
             // A summary is several Observations, one a line.

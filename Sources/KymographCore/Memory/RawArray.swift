@@ -157,14 +157,3 @@ public struct ElementList<Element: BitwiseCopyable>: BitwiseCopyable {
         return unsafe base[index]
     }
 }
-
-extension ElementList<Measurement> {
-    /// Inline number `slot` (0…3) of the measurement at `index`, or nil when absent; reads nothing else of it.
-    @inline(__always)
-    func inline(_ index: Int, _ slot: Int) -> Decimal64? {
-        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
-        // Safe: checked above.
-        guard unsafe base[index].present & (1 << UInt8(truncatingIfNeeded: slot)) != 0 else { return nil }
-        return unsafe Decimal64(mantissa: base[index].mantissas[slot], exponent: base[index].exponents[slot])
-    }
-}

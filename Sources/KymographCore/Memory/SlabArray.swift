@@ -112,6 +112,15 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
         unsafe UnsafeMutableRawPointer(base + slot).copyMemory(from: bytes.base, byteCount: bytes.count)
     }
 
+    /// Writes `value` over the memory that starts at `slot`.
+    @inline(__always)
+    public mutating func write<Value: BitwiseCopyable>(_ value: Value, at slot: Int) {
+        let stride = MemoryLayout<Slot>.stride
+        precondition(slot >= 0 && slot * stride + MemoryLayout<Value>.size <= used * stride)
+        // Safe: checked above; trivial slots may be written as bytes.
+        unsafe UnsafeMutableRawPointer(base + slot).storeBytes(of: value, as: Value.self)
+    }
+
     /// Borrows `count` slots from `start`; valid until the next mutation.
     public func list(from start: Int, count: Int) -> ElementList<Slot> {
         precondition(start >= 0 && count >= 0 && start + count <= used)
@@ -125,21 +134,5 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
         let size = used * MemoryLayout<Slot>.stride
         // Safe: trivial slots may be read as bytes.
         return unsafe ByteView(base: start.assumingMemoryBound(to: UInt8.self), count: size)
-    }
-}
-
-extension SlabArray<Measurement> {
-    /// Writes a reading without payload to slot `index` as windows keep it; in place, because a changed copy would be
-    /// read back before its changes have arrived in the cache.
-    @inline(__always)
-    mutating func store(_ reading: Measurement, at index: Int) {
-        precondition(UInt(bitPattern: index) < UInt(bitPattern: used))
-        // Safe: checked above.
-        let slot = unsafe base + index
-        unsafe slot.pointee = reading
-        unsafe slot.pointee.kind = RecordKind.measurement.rawValue
-        unsafe slot.pointee.series = 0
-        unsafe slot.pointee.continuationSlots = 0
-        unsafe slot.pointee.mark = reading.mark & ReadingMark.source
     }
 }

@@ -9,7 +9,7 @@ public struct Measurement: BitwiseCopyable, Sendable {
     public var continuationSlots: UInt8 = 0
     /// Minutes from UTC that the source wrote, or ``UTCOffset/none``.
     public var offsetMinutes: Int16 = UTCOffset.none
-    /// Series number within its ring; within a window, the place of its payload.
+    /// Series number within its ring.
     public var series: UInt32 = 0
     /// Event time in nanoseconds since the epoch.
     public var instant: Instant
@@ -21,7 +21,7 @@ public struct Measurement: BitwiseCopyable, Sendable {
     public var exponents: InlineArray<4, Int8> = .init(repeating: 0)
     /// Bit i is set when inline number i is present.
     public var present: UInt8 = 0
-    /// Free for the owner's use: windows keep per-reading state here.
+    /// The upper four bits name the source (``ReadingSource``); the others are free for the owner's use.
     public var mark: UInt8 = 0
     /// Bytes of ``ValueRecord``s in the payload.
     public var payloadBytes: UInt16 = 0
@@ -34,6 +34,10 @@ public struct Measurement: BitwiseCopyable, Sendable {
 
     /// Numbers that fit in the slot itself.
     public static let inlineValues = 4
+
+    /// Whether it is inline number 0 and nothing else, as nearly all are.
+    @inline(__always)
+    var isPlain: Bool { present == 1 && payloadBytes == 0 }
 
     /// Sets inline number `index` (0…3).
     @inline(__always)

@@ -21,13 +21,13 @@ struct WindowFlags: OptionSet, BitwiseCopyable {
     static let sending = WindowFlags(rawValue: 64)
     /// The archive's copy has the same content.
     static let stored = WindowFlags(rawValue: 128)
-    /// Some reading has a payload block.
-    static let payloads = WindowFlags(rawValue: 256)
+    /// Some reading has a block of its own.
+    static let blocks = WindowFlags(rawValue: 256)
     /// Was opened by a late reading and waits for more until ``OpenWindow/heldUntil``.
     static let held = WindowFlags(rawValue: 512)
 }
 
-/// State of one reading of a window, in ``Measurement/mark``.
+/// State of one reading of a window, in ``StoredReading/mark``.
 enum ReadingMark {
     /// Instance grouping: not yet emitted as it is now.
     static let unsent: UInt8 = 1

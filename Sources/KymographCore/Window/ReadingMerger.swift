@@ -47,10 +47,10 @@ struct ReadingMerger: ~Copyable {
         return true
     }
 
-    /// Bytes of the receive times that follow the payload of `reading`.
-    static func receiptBytes(of reading: Measurement, payload: ByteView) -> Int {
-        guard reading.mark & ReadingMark.mixedReceipt != 0 else { return 0 }
-        var count = (reading.present & 15).nonzeroBitCount
+    /// Bytes of the receive times that follow the payload of a reading.
+    static func receiptBytes(mark: UInt8, present: UInt8, payload: ByteView) -> Int {
+        guard mark & ReadingMark.mixedReceipt != 0 else { return 0 }
+        var count = (present & 15).nonzeroBitCount
         var offset = 0
         while let record = ValueRecord.read(payload, at: offset) {
             count += 1

@@ -145,7 +145,8 @@ struct WindowBlockDecoder {
         let records = block[offset..<(offset + Int(length))]
         guard WindowBlockDecoder.areRecords(records) else { return false }
         reading.payloadBytes = UInt16(length)
-        let size = Int(length) + ReadingMerger.receiptBytes(of: reading, payload: records)
+        let size =
+            Int(length) + ReadingMerger.receiptBytes(mark: reading.mark, present: reading.present, payload: records)
         guard offset + size <= block.count else { return false }
         payload = block[offset..<(offset + size)]
         offset += size

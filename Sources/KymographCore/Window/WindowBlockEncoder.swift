@@ -6,7 +6,7 @@ struct WindowBlockEncoder {
     private var context = WindowBlockContext()
 
     /// Prepares to encode `readings`, which are in time order.
-    init(readings: ElementList<Measurement>) {
+    init(readings: WindowReadings) {
         count = readings.count
         unit = WindowBlockEncoder.unit(of: readings)
     }
@@ -15,7 +15,7 @@ struct WindowBlockEncoder {
     init() { (count, unit) = (0, 0) }
 
     /// The largest unit in which all instants are whole.
-    static func unit(of readings: ElementList<Measurement>) -> Int {
+    static func unit(of readings: WindowReadings) -> Int {
         var unit = WindowBlockFormat.units.count - 1
         var index = 0
         while index < readings.count && unit > 0 {

@@ -40,7 +40,7 @@ struct WindowColumns: BitwiseCopyable {
 extension WindowColumns {
     /// Appends `readings`, which are in time order, as a block; false, and nothing is written, when they are not of the
     /// kind that the format is for.
-    static func append(_ readings: ElementList<Measurement>, to writer: inout ByteWriter) -> Bool {
+    static func append(_ readings: WindowReadings, to writer: inout ByteWriter) -> Bool {
         guard readings.count >= fewestReadings, let columns = WindowColumns(readings) else { return false }
         let start = writer.count
         columns.appendHead(to: &writer)
@@ -50,22 +50,22 @@ extension WindowColumns {
     }
 
     /// The widths that fit all `readings`; nil when they differ in more than times and digits.
-    private init?(_ readings: ElementList<Measurement>) {
+    private init?(_ readings: WindowReadings) {
         let model = readings[0]
-        guard model.present == 1, model.mark & ReadingMark.mixedReceipt == 0 else { return nil }
-        (exponent, mark, offsetMinutes) = (model.exponents[0], model.mark, model.offsetMinutes)
+        guard model.isPlain, model.mark & ReadingMark.mixedReceipt == 0 else { return nil }
+        (exponent, mark, offsetMinutes) = (model.exponent(0), model.mark, model.offsetMinutes)
         count = readings.count
         unit = WindowBlockEncoder.unit(of: readings)
         first = model.instant.nanoseconds
-        leastMantissa = model.mantissas[0]
+        leastMantissa = model.content
         let delay = model.received.nanoseconds &- first
         var ranges = Ranges(greatest: leastMantissa, received: model.received.nanoseconds, delay: delay, last: first)
         for index in 0..<readings.count {
             let reading = readings[index]
-            guard reading.present == 1, reading.payloadBytes == 0, reading.exponents[0] == exponent,
-                reading.mark == mark, reading.offsetMinutes == offsetMinutes
+            guard reading.isPlain, reading.exponent(0) == exponent, reading.mark == mark,
+                reading.offsetMinutes == offsetMinutes
             else { return nil }
-            leastMantissa = min(leastMantissa, reading.mantissas[0])
+            leastMantissa = min(leastMantissa, reading.content)
             ranges.add(reading)
         }
         let received = UInt64(bitPattern: ranges.latest &- ranges.earliest)
@@ -94,10 +94,10 @@ extension WindowColumns {
         }
 
         @inline(__always)
-        mutating func add(_ reading: Measurement) {
+        mutating func add(_ reading: StoredReading) {
             let instant = reading.instant.nanoseconds
             let received = reading.received.nanoseconds
-            greatest = max(greatest, reading.mantissas[0])
+            greatest = max(greatest, reading.content)
             (earliest, latest) = (min(earliest, received), max(latest, received))
             (shortestDelay, longestDelay) = (
                 min(shortestDelay, received &- instant), max(longestDelay, received &- instant)
@@ -123,7 +123,7 @@ extension WindowColumns {
         writer.append(word: UInt64(bitPattern: base))
     }
 
-    private func appendRows(_ readings: ElementList<Measurement>, to writer: inout ByteWriter) {
+    private func appendRows(_ readings: WindowReadings, to writer: inout ByteWriter) {
         let division = ExactDivision(by: UInt64(WindowBlockFormat.units[unit]))
         let isOneWord = rowBytes <= 8
         let (mantissaShift, receivedShift) = (UInt64(stepBytes * 8), UInt64((stepBytes + mantissaBytes) * 8))
@@ -132,7 +132,7 @@ extension WindowColumns {
             let reading = readings[index]
             let instant = reading.instant.nanoseconds
             let step = division.quotient(of: UInt64(bitPattern: instant &- last))
-            let mantissa = UInt64(bitPattern: reading.mantissas[0] &- leastMantissa)
+            let mantissa = UInt64(bitPattern: reading.content &- leastMantissa)
             let received = UInt64(bitPattern: reading.received.nanoseconds &- (isFromInstant ? instant : 0) &- base)
             last = instant
             if isOneWord {

@@ -140,7 +140,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     public func content(of emission: Emission) -> WindowContent {
         WindowContent(
             series: registry.identities[emission.series], start: emission.start, end: emission.end,
-            status: emission.status, readings: table.readings(of: emission), payloads: table.slots.bytes)
+            status: emission.status, readings: table.readings(of: emission))
     }
 
     /// Notes that the Observation of `emission`, which is not settled yet, is in a bundle for `route`.

@@ -294,13 +294,13 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         }
         let content = machine.content(of: emission)
         for index in 0..<content.readings.count {
-            let reading = content.readings[index]
+            let reading = content.readings.measurement(index)
             tally.accepted -= 1
             tally.reject(reason)
             let rejected = RejectedReading(
                 reason: reason, measurement: reading, identity: content.series,
                 series: machine.archive.number(of: emission.series), isInWindow: true)
-            let payload = content.payload(of: reading)
+            let payload = content.readings.payload(index)
             events.rejected(rejected, payload: payload)
             guard isJournaled else { continue }
             let start = machine.archiveStart(series: emission.series, at: reading.instant)

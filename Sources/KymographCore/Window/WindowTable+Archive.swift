@@ -3,9 +3,17 @@ extension WindowTable {
     func facts(of index: Int) -> WindowFacts {
         let window = windows[index]
         var readings = InlineArray<16, UInt32>(repeating: 0)
+        // Counted in runs: nearly all readings of a window are from one source.
+        var (source, run) = (0, UInt32(0))
         for slot in Int(window.readings)..<Int(window.readings + window.count) {
-            readings[ReadingSource.number(slots[slot].mark)] += 1
+            let number = ReadingSource.number(slots[slot].mark)
+            if number != source {
+                readings[source] += run
+                (source, run) = (number, 0)
+            }
+            run += 1
         }
+        readings[source] += run
         let first = window.count > 0 ? slots[Int(window.readings)].instant : window.span.start
         var facts = WindowFacts(
             end: window.span.end, firstReading: first, lastReading: window.last, readings: readings,
@@ -19,13 +27,12 @@ extension WindowTable {
     /// Appends the content of a window to `writer` as an archive block.
     func pack(_ index: Int, into writer: inout ByteWriter) {
         let window = windows[index]
-        let readings = slots.list(from: Int(window.readings), count: Int(window.count))
+        let readings = slots.readings(from: Int(window.readings), count: Int(window.count))
         if WindowColumns.append(readings, to: &writer) { return }
         var encoder = WindowBlockEncoder(readings: readings)
         encoder.begin(&writer)
         for place in 0..<readings.count {
-            let reading = readings[place]
-            encoder.append(reading, payloadAndReceipts(of: reading), to: &writer)
+            encoder.append(readings.measurement(place), readings.payloadAndReceipts(place), to: &writer)
         }
         encoder.finish(&writer)
     }

@@ -66,13 +66,13 @@ extension WindowTable {
     }
 
     /// The readings that `emission` shows.
-    func readings(of emission: Emission) -> ElementList<Measurement> {
+    func readings(of emission: Emission) -> WindowReadings {
         let window = windows[Int(emission.window)]
         precondition(Int(window.series) == emission.series, "the emission was settled before")
         guard window.flags.contains(.carrier) else {
-            return slots.list(from: Int(window.readings), count: Int(window.count))
+            return slots.readings(from: Int(window.readings), count: Int(window.count))
         }
-        return slots.list(from: Int(window.readings) + lowerBound(window, emission.start), count: 1)
+        return slots.readings(from: Int(window.readings) + lowerBound(window, emission.start), count: 1)
     }
 
     /// Notes that the owner has encoded `emission`, which must be the first of the queue.

@@ -7,7 +7,7 @@ extension WindowTable {
         guard current != noWindow, reading.payloadBytes == 0 else { return false }
         let slot = windows[Int(current)].takeNext(reading.instant, limit: limits.maxReadingsPerWindow)
         guard slot != noWindow else { return false }
-        slots.store(reading, at: Int(slot))
+        putNew(reading, ByteView(""), at: Int(slot), in: Int(current))
         readingsHeld &+= 1
         advance(series: number, reading)
         return true
@@ -65,7 +65,7 @@ extension WindowTable {
         let place = lowerBound(windows[index], reading.instant)
         let slot = Int(windows[index].readings) + place
         guard slots[slot].instant == reading.instant else { return self.place(reading, payload, at: place, in: index) }
-        if ReadingMerger.isRepeat(reading, payload, of: slots[slot]) {
+        if ReadingMerger.isRepeat(reading, payload, of: slots.readings(from: slot, count: 1).measurement(0)) {
             if reading.received > slots[slot].received {
                 slots[slot].received = reading.received
                 windows[index].flags.remove(.stored)
@@ -89,13 +89,25 @@ extension WindowTable {
         } else {
             windows[index].last = reading.instant
         }
-        put(reading, payload, at: slot, in: index)
-        slots[slot].mark = reading.mark & ReadingMark.source
+        putNew(reading, payload, at: slot, in: index)
         windows[index].count = UInt32(count + 1)
         readingsHeld += 1
         changed(place, in: index)
         if count + 1 == Int(windows[index].nextPreliminary) { preliminaryDue(index) }
         return .accepted
+    }
+
+    /// Writes a reading that was not there before to `slot` of `window`.
+    @inline(__always)
+    private mutating func putNew(_ reading: Measurement, _ payload: ByteView, at slot: Int, in window: Int) {
+        if reading.isPlain { return slots.put(plain: reading, at: slot) }
+        put(reading, payload, at: slot, in: window)
+        slots[slot].mark &= ReadingMark.source
+    }
+
+    /// Writes a reading and its payload, which receive times may follow, to `slot` of `window`.
+    mutating func put(_ reading: Measurement, _ bytes: ByteView, at slot: Int, in window: Int) {
+        if slots.put(reading, bytes, at: slot) { windows[window].flags.insert(.blocks) }
     }
 
     /// Gives a window four times the room, and twice from 64 readings on: the small blocks that growing leaves behind
@@ -145,10 +157,10 @@ extension WindowTable {
         _ reading: Measurement, _ payload: ByteView, at place: Int, in index: Int
     ) -> ReadingOutcome {
         let slot = Int(windows[index].readings) + place
-        let stored = slots[slot]
-        merger.merge(stored, payloadAndReceipts(of: stored), with: reading, payload)
+        let stored = slots.readings(from: slot, count: 1)
+        merger.merge(stored.measurement(0), stored.payloadAndReceipts(0), with: reading, payload)
         if merger.isTooLong { return .rejected(.valueTooLong) }
-        releasePayload(at: slot)
+        slots.releaseBlock(at: slot)
         put(merger.reading, merger.payload, at: slot, in: index)
         // Receive times are not content, but decide later conflicts: the archive must have them.
         windows[index].flags.remove(.stored)

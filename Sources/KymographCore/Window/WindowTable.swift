@@ -9,7 +9,7 @@ struct WindowTable: ~Copyable {
     let limits: WindowLimits
     var series = RawArray<SeriesState>(capacity: 64)
     var windows = RawArray<OpenWindow>(capacity: 64)
-    var slots: SlabArray<Measurement>
+    var slots: ReadingSlab
     var queue = DueQueue()
     var merger = ReadingMerger()
     var openCount = 0
@@ -36,7 +36,7 @@ struct WindowTable: ~Copyable {
     /// Size class of the readings of a series' first window: one of them. Where there are a million series, most
     /// have few.
     private static var initialSizeClass: Int { 0 }
-    /// Size class up to which windows grow by a factor of four, and then by two: 64 readings, 4 KiB.
+    /// Size class up to which windows grow by a factor of four, and then by two: 64 readings, 2 KiB.
     static var largestSwiftSizeClass: Int { 6 }
     /// Readings whose memory is asked for at once: about as many lines as a core waits for at a time.
     static var fetchCount: Int { 16 }
@@ -46,7 +46,7 @@ struct WindowTable: ~Copyable {
         idle = settings.idle
         lateHold = settings.lateHold
         limits = settings.limits
-        slots = SlabArray(memory: settings.memory)
+        slots = ReadingSlab(memory: settings.memory)
     }
 
     /// The open window of `series` at `instant`, or nil.
@@ -96,7 +96,7 @@ struct WindowTable: ~Copyable {
     /// The size class for the readings of a new window: for one after all others, the one from which it becomes as
     /// large as the latest one is by growing once. Until then that one has closed and left its block.
     private func sizeClass(series number: Int, span: WindowSpan, room: Int) -> Int {
-        let least = max(WindowTable.initialSizeClass, SlabArray<Measurement>.sizeClass(for: room))
+        let least = max(WindowTable.initialSizeClass, ReadingSlab.sizeClass(for: room))
         let head = series[number].head
         guard head != noWindow, windows[Int(head)].span.start < span.start else { return least }
         return max(least, min(Int(windows[Int(head)].sizeClass), WindowTable.largestSwiftSizeClass) - 2)
@@ -130,7 +130,7 @@ struct WindowTable: ~Copyable {
     /// Forgets a window and frees its memory; it must not be in the queue.
     mutating func discard(_ index: Int) {
         let window = windows[index]
-        if window.flags.contains(.payloads) { releasePayloads(of: window) }
+        if window.flags.contains(.blocks) { releaseBlocks(of: window) }
         if !restored.isEmpty { restored[index] = nil }
         slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
         unlink(window, at: index)
@@ -152,8 +152,8 @@ struct WindowTable: ~Copyable {
         if series[number].current == UInt32(index) { series[number].current = series[number].head }
     }
 
-    private mutating func releasePayloads(of window: OpenWindow) {
-        for place in 0..<Int(window.count) { releasePayload(at: Int(window.readings) + place) }
+    private mutating func releaseBlocks(of window: OpenWindow) {
+        for place in 0..<Int(window.count) { slots.releaseBlock(at: Int(window.readings) + place) }
     }
 
     /// Puts a window into the queue unless it is there.

@@ -3,8 +3,7 @@ import COpenSSL
 
 /// Builds the content of a window by hand.
 struct TestWindow: ~Copyable {
-    private var readings = RawArray<Measurement>()
-    private var payloads = ByteWriter()
+    private var readings: [(reading: Measurement, payload: [UInt8])] = []
     var series: SeriesIdentity
     var start: Int64
     var end: Int64
@@ -33,30 +32,30 @@ struct TestWindow: ~Copyable {
         let instant = Instant(nanoseconds: start + offset)
         var reading = Measurement(instant: instant, received: instant)
         reading.offsetMinutes = zone ?? UTCOffset.none
-        let place = payloads.count
+        var payload = ByteWriter()
         for (slot, text) in numbers.sorted(by: { $0.key < $1.key }) {
             let number = decimal(text)
             if slot < Measurement.inlineValues {
                 reading.setInline(slot, number)
             } else {
-                ValueRecord.append(slot: slot, number: number, to: &payloads)
+                ValueRecord.append(slot: slot, number: number, to: &payload)
             }
         }
         for (slot, text) in texts.sorted(by: { $0.key < $1.key }) {
-            Array(text.utf8).withByteView { ValueRecord.append(slot: slot, text: $0, to: &payloads) }
+            Array(text.utf8).withByteView { ValueRecord.append(slot: slot, text: $0, to: &payload) }
         }
-        for (slot, samples) in arrays.sorted(by: { $0.key < $1.key }) { add(samples, slot: slot) }
-        reading.series = UInt32(place / 64)
-        reading.payloadBytes = UInt16(payloads.count - place)
-        while payloads.count % 64 != 0 { payloads.append(0) }
-        append(reading)
+        for (slot, samples) in arrays.sorted(by: { $0.key < $1.key }) {
+            TestWindow.add(samples, slot: slot, to: &payload)
+        }
+        reading.payloadBytes = UInt16(payload.count)
+        readings.append((reading, payload.view.array))
     }
 
-    private mutating func add(_ samples: [String], slot: Int) {
+    private static func add(_ samples: [String], slot: Int, to payload: inout ByteWriter) {
         var content = ByteWriter()
         let isExact = SampleRecord.append(RawArray(samples.map(TestWindow.placeholder)), to: &content)
         precondition(isExact)
-        ValueRecord.append(slot: slot, .samples, content.view, to: &payloads)
+        ValueRecord.append(slot: slot, .samples, content.view, to: &payload)
     }
 
     private static func placeholder(_ sample: String) -> Decimal64 {
@@ -68,14 +67,13 @@ struct TestWindow: ~Copyable {
         }
     }
 
-    private mutating func append(_ reading: Measurement) { readings.append(reading) }
-
     /// Lends the content.
     func withContent<Result>(_ body: (borrowing WindowContent) throws -> Result) rethrows -> Result {
-        try body(
+        let slab = ReadingSlab(readings)
+        return try body(
             WindowContent(
                 series: series, start: Instant(nanoseconds: start), end: Instant(nanoseconds: end), status: status,
-                readings: readings.list(0..<readings.count), payloads: payloads.view))
+                readings: slab.readings(from: 0, count: readings.count)))
     }
 }
 
@@ -107,7 +105,7 @@ extension TestWindow {
         let instant = Instant(nanoseconds: start + offset)
         var reading = Measurement(instant: instant, received: instant)
         reading.setInline(0, number)
-        append(reading)
+        readings.append((reading, []))
     }
 }
 

@@ -35,10 +35,9 @@ import Testing
     }
 
     static func encode(_ readings: [(Measurement, [UInt8])]) -> [UInt8] {
-        var list = RawArray<Measurement>()
-        for (reading, _) in readings { list.append(reading) }
+        let slab = ReadingSlab(readings)
         var writer = ByteWriter()
-        var encoder = WindowBlockEncoder(readings: list.list(0..<list.count))
+        var encoder = WindowBlockEncoder(readings: slab.readings(from: 0, count: readings.count))
         encoder.begin(&writer)
         for (reading, payload) in readings { payload.withByteView { encoder.append(reading, $0, to: &writer) } }
         encoder.finish(&writer)

@@ -28,11 +28,10 @@ import Testing
 
     /// The block of `readings`, or nil when they are not uniform.
     static func encode(_ readings: [(Measurement, [UInt8])]) -> [UInt8]? {
-        var list = RawArray<Measurement>()
-        for (reading, _) in readings { list.append(reading) }
+        let slab = ReadingSlab(readings)
         var writer = ByteWriter()
         writer.append("before")
-        guard WindowColumns.append(list.list(0..<list.count), to: &writer) else {
+        guard WindowColumns.append(slab.readings(from: 0, count: readings.count), to: &writer) else {
             #expect(writer.count == 6)
             return nil
         }
@@ -70,6 +69,7 @@ import Testing
             for place in [0, 4, 8] {
                 var readings = uniform
                 change(&readings[place].0)
+                readings[place].1 = [UInt8](repeating: 0, count: Int(readings[place].0.payloadBytes))
                 #expect(WindowColumnsTests.encode(readings) == nil, "change \(number) of reading \(place)")
             }
         }

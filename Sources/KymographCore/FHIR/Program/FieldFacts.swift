@@ -126,7 +126,7 @@ struct FieldFacts: BitwiseCopyable {
 
     /// The statistics of numbers that all have as many decimals, as nearly all have; nil when they do not, when their
     /// sum does not fit, or when some may be kept as texts since before the mapping changed.
-    private static func uniform(_ readings: ElementList<Measurement>, _ field: ProgramField) -> FieldFacts? {
+    private static func uniform(_ readings: WindowReadings, _ field: ProgramField) -> FieldFacts? {
         let slot = Int(field.slot)
         var facts = FieldFacts()
         var sum: Int64 = 0

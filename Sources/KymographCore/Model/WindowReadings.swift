@@ -1,0 +1,69 @@
+/// The readings of a window in time order, borrowed; valid until their owner is next changed.
+public struct WindowReadings: BitwiseCopyable {
+    private let list: ElementList<StoredReading>
+    /// The memory that blocks are in.
+    private let memory: ByteView
+
+    init(_ list: ElementList<StoredReading>, memory: ByteView) {
+        self.list = list
+        self.memory = memory
+    }
+
+    /// Number of readings.
+    @inline(__always)
+    public var count: Int { list.count }
+
+    /// The reading at `index` without the numbers and texts that are in its block; traps when out of range.
+    @inline(__always)
+    public subscript(index: Int) -> StoredReading { list[index] }
+
+    /// Inline number `slot` (0…3) of the reading at `index`, or nil when absent.
+    @inline(__always)
+    public func inline(_ index: Int, _ slot: Int) -> Decimal64? {
+        let reading = list[index]
+        if reading.contains(slot) {
+            return Decimal64(mantissa: reading.content, exponent: reading.exponent(slot))
+        }
+        return reading.hasBlock ? numberInBlock(reading, slot) : nil
+    }
+
+    private func numberInBlock(_ reading: StoredReading, _ slot: Int) -> Decimal64? {
+        guard reading.present & (1 << UInt8(truncatingIfNeeded: slot)) != 0 else { return nil }
+        let start = reading.block * MemoryLayout<StoredReading>.stride
+        let digits = memory[start..<(start + StoredReading.digitBytes)].word(at: slot * 8)
+        return Decimal64(mantissa: Int64(bitPattern: digits), exponent: reading.exponent(slot))
+    }
+
+    /// The payload of the reading at `index`.
+    public func payload(_ index: Int) -> ByteView { behindDigits(list[index], list[index].payloadBytes) }
+
+    /// The payload of the reading at `index`, and the receive times that may follow it.
+    func payloadAndReceipts(_ index: Int) -> ByteView {
+        let reading = list[index]
+        guard reading.hasBlock else { return ByteView("") }
+        let payload = behindDigits(reading, reading.payloadBytes)
+        return behindDigits(
+            reading,
+            payload.count + ReadingMerger.receiptBytes(mark: reading.mark, present: reading.present, payload: payload))
+    }
+
+    @inline(__always)
+    private func behindDigits(_ reading: StoredReading, _ bytes: Int) -> ByteView {
+        guard bytes > 0 else { return ByteView("") }
+        let start = reading.block * MemoryLayout<StoredReading>.stride + StoredReading.digitBytes
+        return memory[start..<(start + bytes)]
+    }
+
+    /// The reading at `index` as it came from a ring; its payload is ``payload(_:)``.
+    func measurement(_ index: Int) -> Measurement {
+        let stored = list[index]
+        var reading = Measurement(instant: stored.instant, received: stored.received)
+        (reading.offsetMinutes, reading.mark) = (stored.offsetMinutes, stored.mark)
+        (reading.present, reading.payloadBytes) = (stored.present, UInt16(stored.payloadBytes))
+        for slot in 0..<Measurement.inlineValues {
+            reading.exponents[slot] = stored.exponent(slot)
+            if let number = inline(index, slot) { reading.mantissas[slot] = number.mantissa }
+        }
+        return reading
+    }
+}
