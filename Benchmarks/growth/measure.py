@@ -124,6 +124,16 @@ def memory():
           f"each of 15 more: {(more - one) * 2**20 / series / 15:.0f} B", flush=True)
 
 
+def long_windows():
+    """Peak memory of windows of a day that have got many readings, beside those that have got one."""
+    series, rounds = 500 if SHORT else 1_000, 4_000
+    arguments = workload("--window", "24h")
+    _, one = run(series, 1, 1_000, arguments)
+    _, many = run(series, rounds, 1_000, arguments, KYMO_LIMITS_READINGS_PER_WINDOW="100000")
+    check(f"{rounds - 1:,} readings more in each of {series:,} windows of a day, less 1 KiB, each",
+          ((many - one) * 2**20 / series - 1024) / (rounds - 1), 6, "B")
+
+
 def quiet():
     """Series that get a reading now and then: their windows close because they are quiet, one after the other."""
     rate = 5_000 if SHORT else 20_000
@@ -256,7 +266,7 @@ def idle():
     check("doing nothing, part of a processor", used, 0.5, "%")
 
 
-PARTS = {"series": over_series, "lengths": over_lengths, "memory": memory, "quiet": quiet, "start": start_up,
+PARTS = {"series": over_series, "lengths": over_lengths, "memory": memory, "long": long_windows, "quiet": quiet, "start": start_up,
          "templates": templates, "idle": idle}
 wanted = [name for name in sys.argv[4:] if name in PARTS] or list(PARTS)
 print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")

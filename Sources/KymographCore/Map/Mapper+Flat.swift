@@ -1,7 +1,7 @@
 /// Flat payloads whose readings are one member for each part (``FlatPlan``).
 ///
-/// What is called for each reading is mutating even where it only reads: a mapper that is lent for reading while its key
-/// is written would be copied.
+/// What is called for each reading is mutating even where it only reads: a mapper that is lent for reading while its
+/// key is written would be copied.
 extension Mapper {
     /// What became of a payload that was mapped by a plan.
     enum FlatOutcome {

@@ -1,14 +1,14 @@
 /// One reading of a window in half of what a ring takes for it: 32 bytes.
 ///
-/// Nearly all readings have one number. Of others, what does not fit is in a block of its own (``ReadingSlab``): the four
-/// inline numbers' digits, and behind them the payload of ``ValueRecord``s, which receive times may follow.
+/// Nearly all readings have one number. Of others, what does not fit is in a block of its own (``ReadingSlab``): the
+/// four inline numbers' digits, and behind them the payload of ``ValueRecord``s, which receive times may follow.
 public struct StoredReading: BitwiseCopyable, Sendable {
     /// Event time in nanoseconds since the epoch.
     public var instant: Instant
     /// Receive time in nanoseconds since the epoch.
     public var received: Instant
-    /// Digits of the only number; with ``hasBlock``, the block's first slot (32 bits), the bytes of the payload (16) and
-    /// the block's size class (8).
+    /// Digits of the only number; with ``hasBlock``, the block's first slot (32 bits), the bytes of the payload (16)
+    /// and the block's size class (8).
     private(set) var content: Int64
     /// Powers of ten of the inline numbers, the first in the lowest byte: an array would be copied to be indexed.
     private var powers: UInt32

@@ -29,9 +29,15 @@ public struct WindowReadings: BitwiseCopyable {
 
     private func numberInBlock(_ reading: StoredReading, _ slot: Int) -> Decimal64? {
         guard reading.present & (1 << UInt8(truncatingIfNeeded: slot)) != 0 else { return nil }
+        let mantissa = Int64(bitPattern: digits(of: reading).word(at: slot &* 8))
+        return Decimal64(mantissa: mantissa, exponent: reading.exponent(slot))
+    }
+
+    /// The digits of the four inline numbers, of a reading with a block.
+    @inline(__always)
+    private func digits(of reading: StoredReading) -> ByteView {
         let start = reading.block * MemoryLayout<StoredReading>.stride
-        let digits = memory[start..<(start + StoredReading.digitBytes)].word(at: slot * 8)
-        return Decimal64(mantissa: Int64(bitPattern: digits), exponent: reading.exponent(slot))
+        return memory[start..<(start + StoredReading.digitBytes)]
     }
 
     /// The payload of the reading at `index`.
@@ -60,9 +66,14 @@ public struct WindowReadings: BitwiseCopyable {
         var reading = Measurement(instant: stored.instant, received: stored.received)
         (reading.offsetMinutes, reading.mark) = (stored.offsetMinutes, stored.mark)
         (reading.present, reading.payloadBytes) = (stored.present, UInt16(stored.payloadBytes))
-        for slot in 0..<Measurement.inlineValues {
-            reading.exponents[slot] = stored.exponent(slot)
-            if let number = inline(index, slot) { reading.mantissas[slot] = number.mantissa }
+        reading.exponents = [stored.exponent(0), stored.exponent(1), stored.exponent(2), stored.exponent(3)]
+        if stored.hasBlock {
+            let digits = self.digits(of: stored)
+            for slot in 0..<Measurement.inlineValues {
+                reading.mantissas[slot] = Int64(bitPattern: digits.word(at: slot &* 8))
+            }
+        } else {
+            reading.mantissas[stored.present.trailingZeroBitCount & 3] = stored.content
         }
         return reading
     }

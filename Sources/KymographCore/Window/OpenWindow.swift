@@ -25,6 +25,8 @@ struct WindowFlags: OptionSet, BitwiseCopyable {
     static let blocks = WindowFlags(rawValue: 256)
     /// Was opened by a late reading and waits for more until ``OpenWindow/heldUntil``.
     static let held = WindowFlags(rawValue: 512)
+    /// Its older readings are in ``WindowTable/packs``.
+    static let packed = WindowFlags(rawValue: 1_024)
 }
 
 /// State of one reading of a window, in ``StoredReading/mark``.
@@ -65,20 +67,48 @@ struct OpenWindow: BitwiseCopyable {
     var older = noWindow
     /// First slot of its readings.
     var readings: UInt32
-    /// Readings in use.
+    /// Readings in use there.
     var count: UInt32 = 0
     /// Readings at which the next preliminary emission is due.
     var nextPreliminary: UInt32
-    /// Readings with ``ReadingMark/unsent``.
-    var unsent: UInt32 = 0
-    /// No reading before this place is unsent.
-    var firstUnsent: UInt32 = 0
+    /// What ``unsent`` and ``packedCount`` share: no window has both.
+    var apart: UInt32 = 0
+    /// What ``firstUnsent`` and ``pack`` share.
+    var apartPlace: UInt32 = 0
     /// Size class of the readings' block.
     var sizeClass: UInt8
     /// Who gets the Observations that have shown it since it was opened.
     var route = BundleRoute.none
     /// State.
     var flags: WindowFlags
+
+    /// Of a ``WindowFlags/carrier``: readings with ``ReadingMark/unsent``.
+    var unsent: UInt32 {
+        get { apart }
+        set { apart = newValue }
+    }
+
+    /// Of a ``WindowFlags/carrier``: no reading before this place is unsent.
+    var firstUnsent: UInt32 {
+        get { apartPlace }
+        set { apartPlace = newValue }
+    }
+
+    /// With ``WindowFlags/packed``: how many readings are packed.
+    var packedCount: UInt32 {
+        get { apart }
+        set { apart = newValue }
+    }
+
+    /// With ``WindowFlags/packed``: which of ``WindowTable/packs`` has them.
+    var pack: UInt32 {
+        get { apartPlace }
+        set { apartPlace = newValue }
+    }
+
+    /// All its readings.
+    @inline(__always)
+    var total: Int { Int(count) + (flags.contains(.packed) ? Int(packedCount) : 0) }
 
     /// The slot of its next reading, or ``noWindow``; looks into each cache line that taking the reading needs.
     var nextSlot: UInt32 {
@@ -93,7 +123,9 @@ struct OpenWindow: BitwiseCopyable {
         guard instant > last, instant <= span.through, count > 0, count < 1 << UInt32(sizeClass) else {
             return noWindow
         }
-        guard count &+ 1 != nextPreliminary, !flags.contains(.carrier), Int(count) < limit else { return noWindow }
+        guard count &+ 1 != nextPreliminary, flags.isDisjoint(with: [.carrier, .packed]), Int(count) < limit else {
+            return noWindow
+        }
         let slot = readings &+ count
         last = instant
         count &+= 1

@@ -42,7 +42,8 @@ public struct ReadingSlab: ~Copyable {
     @inline(__always)
     mutating func fetch(_ slot: Int) { slots.fetch(slot) }
 
-    /// Writes a reading to `slot`. `bytes` are its payload and the receive times that may follow. Whether it has a block.
+    /// Writes a reading to `slot`. `bytes` are its payload and the receive times that may follow. Whether it has a
+    /// block.
     @inline(__always)
     mutating func put(_ reading: Measurement, _ bytes: ByteView, at slot: Int) -> Bool {
         guard StoredReading.fits(reading, bytes: bytes.count) else {

@@ -3,6 +3,10 @@
 /// A reading that is older than everything the archive remembers must not open an empty window: its partial content
 /// would replace the full Observation. An archive that drops windows therefore remembers per series how far it did.
 public protocol WindowArchive: ~Copyable {
+    /// Whether it reads the facts that ``store(series:windowStart:facts:block:)`` and
+    /// ``note(series:windowStart:facts:)`` give it; otherwise nobody works them out.
+    static var readsFacts: Bool { get }
+
     /// Tells the archive what a series number stands for, before its first window; numbers do not outlive the process.
     mutating func introduce(series: Int, identity: SeriesIdentity)
 
@@ -38,6 +42,9 @@ public protocol WindowArchive: ~Copyable {
 }
 
 extension WindowArchive where Self: ~Copyable {
+    /// It does.
+    public static var readsFacts: Bool { true }
+
     /// The same number: there is no journal.
     public func number(of series: Int) -> Int { series }
 

@@ -5,6 +5,17 @@ struct WindowBlockEncoder {
     private var start = 0
     private var context = WindowBlockContext()
 
+    /// Appends `readings`, which are in time order, as a block of the version that suits them.
+    static func append(_ readings: WindowReadings, to writer: inout ByteWriter) {
+        if WindowColumns.append(readings, to: &writer) { return }
+        var encoder = WindowBlockEncoder(readings: readings)
+        encoder.begin(&writer)
+        for place in 0..<readings.count {
+            encoder.append(readings.measurement(place), readings.payloadAndReceipts(place), to: &writer)
+        }
+        encoder.finish(&writer)
+    }
+
     /// Prepares to encode `readings`, which are in time order.
     init(readings: WindowReadings) {
         count = readings.count

@@ -24,6 +24,11 @@ public struct WindowFacts: Sendable {
     /// units.
     public var isCarrier = false
 
+    /// In place of the facts, for an archive that does not read them.
+    static let unread = WindowFacts(
+        end: .distantPast, firstReading: .distantPast, lastReading: .distantPast, readings: .init(repeating: 0),
+        duplicates: 0, conflicts: 0, journal: 0)
+
     /// The facts of a window.
     public init(
         end: Instant, firstReading: Instant, lastReading: Instant, readings: InlineArray<16, UInt32>,

@@ -156,19 +156,23 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Archives the first window of the queue, unless the archive still has the same content, and forgets it.
     private mutating func retire(_ index: Int) {
+        table.unpack(index)
         let window = table.windows[index]
         let series = Int(window.series)
         let isEvicted = archive.evictedThrough(series: series).map { $0 >= window.span.key } ?? false
         if isEvicted || !window.flags.contains(.stored) {
             block.removeAll()
             table.pack(index, into: &block)
-            archive.store(
-                series: series, windowStart: window.span.key, facts: table.facts(of: index), block: block.view)
+            archive.store(series: series, windowStart: window.span.key, facts: facts(of: index), block: block.view)
         } else if window.duplicates > 0 || window.conflicts > 0 {
-            archive.note(series: series, windowStart: window.span.key, facts: table.facts(of: index))
+            archive.note(series: series, windowStart: window.span.key, facts: facts(of: index))
         }
         table.dequeue()
         table.discard(index)
+    }
+
+    private mutating func facts(of index: Int) -> WindowFacts {
+        Archive.readsFacts ? table.facts(of: index) : .unread
     }
 
     /// What the machine holds now.

@@ -1,20 +1,21 @@
 extension WindowTable {
-    /// What the archive is told of a window.
+    /// What the archive is told of a window, of which nothing is packed.
     func facts(of index: Int) -> WindowFacts {
         let window = windows[index]
         var readings = InlineArray<16, UInt32>(repeating: 0)
         // Counted in runs: nearly all readings of a window are from one source.
         var (source, run) = (0, UInt32(0))
-        for slot in Int(window.readings)..<Int(window.readings + window.count) {
-            let number = ReadingSource.number(slots[slot].mark)
+        let content = slots.readings(from: Int(window.readings), count: Int(window.count))
+        for place in 0..<content.count {
+            let number = ReadingSource.number(content[place].mark)
             if number != source {
-                readings[source] += run
+                readings[source] &+= run
                 (source, run) = (number, 0)
             }
-            run += 1
+            run &+= 1
         }
-        readings[source] += run
-        let first = window.count > 0 ? slots[Int(window.readings)].instant : window.span.start
+        readings[source] &+= run
+        let first = content.count > 0 ? content[0].instant : window.span.start
         var facts = WindowFacts(
             end: window.span.end, firstReading: first, lastReading: window.last, readings: readings,
             merged: window.merged, duplicates: window.duplicates, conflicts: window.conflicts, journal: window.journal)
@@ -24,17 +25,11 @@ extension WindowTable {
         return facts
     }
 
-    /// Appends the content of a window to `writer` as an archive block.
+    /// Appends the content of a window, of which nothing is packed, to `writer` as an archive block.
     func pack(_ index: Int, into writer: inout ByteWriter) {
         let window = windows[index]
-        let readings = slots.readings(from: Int(window.readings), count: Int(window.count))
-        if WindowColumns.append(readings, to: &writer) { return }
-        var encoder = WindowBlockEncoder(readings: readings)
-        encoder.begin(&writer)
-        for place in 0..<readings.count {
-            encoder.append(readings.measurement(place), readings.payloadAndReceipts(place), to: &writer)
-        }
-        encoder.finish(&writer)
+        WindowBlockEncoder.append(
+            slots.readings(from: Int(window.readings), count: Int(window.count)), to: &writer)
     }
 
     /// Opens a window with the content of an archive block; nil when the block is damaged.
@@ -43,10 +38,8 @@ extension WindowTable {
         let index = open(series: number, span: span, room: decoder.count, flags: [.stored, .emitted])
         while let reading = decoder.next() {
             guard span.contains(reading.instant) else { break }
-            let slot = Int(windows[index].readings) + Int(windows[index].count)
-            put(reading, decoder.payload, at: slot, in: index)
+            append(reading, decoder.payload, to: index)
             windows[index].last = reading.instant
-            windows[index].count += 1
             readingsHeld += 1
         }
         if decoder.isComplete && Int(windows[index].count) == decoder.count {
@@ -55,6 +48,13 @@ extension WindowTable {
         }
         discard(index)
         return nil
+    }
+
+    /// Writes a reading and its payload, which receive times may follow, behind those of a window's run, where there is
+    /// room.
+    mutating func append(_ reading: Measurement, _ bytes: ByteView, to index: Int) {
+        put(reading, bytes, at: Int(windows[index].readings + windows[index].count), in: index)
+        windows[index].count += 1
     }
 
     /// Keeps what the archive has of a window: it may drop it before it gets the window back, and count it so.

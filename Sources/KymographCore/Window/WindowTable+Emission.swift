@@ -32,6 +32,7 @@ extension WindowTable {
     }
 
     private mutating func emission(_ index: Int, _ status: ObservationStatus) -> Emission {
+        unpack(index)
         windows[index].flags.insert(.sending)
         let window = windows[index]
         let isOpenEnded = series[Int(window.series)].period == 0
@@ -70,6 +71,7 @@ extension WindowTable {
         let window = windows[Int(emission.window)]
         precondition(Int(window.series) == emission.series, "the emission was settled before")
         guard window.flags.contains(.carrier) else {
+            precondition(!window.flags.contains(.packed), "the emission was settled before")
             return slots.readings(from: Int(window.readings), count: Int(window.count))
         }
         return slots.readings(from: Int(window.readings) + lowerBound(window, emission.start), count: 1)
@@ -83,6 +85,7 @@ extension WindowTable {
             settleReading(emission, in: index)
         } else if emission.status == .preliminary {
             windows[index].flags.remove(.preliminaryDue)
+            if !windows[index].flags.contains(.closing) { _ = packOlder(index) }
         } else {
             windows[index].flags.insert(.emitted)
             if windows[index].flags.contains(.sending) { windows[index].flags.remove(.dirty) }

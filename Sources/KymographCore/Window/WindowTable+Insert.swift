@@ -62,9 +62,21 @@ extension WindowTable {
     private mutating func insertOutOfOrder(
         _ reading: Measurement, _ payload: ByteView, into index: Int
     ) -> ReadingOutcome {
+        if windows[index].flags.contains(.packed), reading.instant < slots[Int(windows[index].readings)].instant {
+            return insertIntoPacked(reading, payload, into: index)
+        }
+        return insertIntoRun(reading, payload, into: index)
+    }
+
+    /// Adds a reading that is not behind all others to the run of a window.
+    mutating func insertIntoRun(
+        _ reading: Measurement, _ payload: ByteView, into index: Int
+    ) -> ReadingOutcome {
         let place = lowerBound(windows[index], reading.instant)
         let slot = Int(windows[index].readings) + place
-        guard slots[slot].instant == reading.instant else { return self.place(reading, payload, at: place, in: index) }
+        guard place < Int(windows[index].count), slots[slot].instant == reading.instant else {
+            return self.place(reading, payload, at: place, in: index)
+        }
         if ReadingMerger.isRepeat(reading, payload, of: slots.readings(from: slot, count: 1).measurement(0)) {
             if reading.received > slots[slot].received {
                 slots[slot].received = reading.received
@@ -81,8 +93,14 @@ extension WindowTable {
         _ reading: Measurement, _ payload: ByteView, at place: Int, in index: Int
     ) -> ReadingOutcome {
         let count = Int(windows[index].count)
-        guard count < limits.maxReadingsPerWindow else { return .rejected(.tooManyReadings) }
-        if count == 1 << Int(windows[index].sizeClass) { enlarge(index) }
+        let total = windows[index].total
+        guard total < limits.maxReadingsPerWindow else { return .rejected(.tooManyReadings) }
+        if count == 1 << Int(windows[index].sizeClass) {
+            if place == count, !windows[index].flags.contains(.queued), packOlder(index) {
+                return self.place(reading, payload, at: Int(windows[index].count), in: index)
+            }
+            enlarge(index)
+        }
         let slot = Int(windows[index].readings) + place
         if place < count {
             slots.move(count - place, from: slot, to: slot + 1)
@@ -93,7 +111,7 @@ extension WindowTable {
         windows[index].count = UInt32(count + 1)
         readingsHeld += 1
         changed(place, in: index)
-        if count + 1 == Int(windows[index].nextPreliminary) { preliminaryDue(index) }
+        if total + 1 == Int(windows[index].nextPreliminary) { preliminaryDue(index) }
         return .accepted
     }
 

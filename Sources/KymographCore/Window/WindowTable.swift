@@ -12,6 +12,14 @@ struct WindowTable: ~Copyable {
     var slots: ReadingSlab
     var queue = DueQueue()
     var merger = ReadingMerger()
+    /// Of windows with ``WindowFlags/packed``, by ``OpenWindow/pack``.
+    var packs: [PackedReadings] = []
+    /// Those that no window uses.
+    var freePacks: [UInt32] = []
+    /// See ``WindowSettings/packingSizeClass``.
+    let packingSizeClass: Int
+    /// Where a chunk is written before it is kept.
+    var packing = ByteWriter(capacity: 2_048)
     var openCount = 0
     var readingsHeld = 0
     /// Receive-clock times at which series with windows can be quiet for long enough.
@@ -46,6 +54,7 @@ struct WindowTable: ~Copyable {
         idle = settings.idle
         lateHold = settings.lateHold
         limits = settings.limits
+        packingSizeClass = settings.packingSizeClass
         slots = ReadingSlab(memory: settings.memory)
     }
 
@@ -130,11 +139,12 @@ struct WindowTable: ~Copyable {
     /// Forgets a window and frees its memory; it must not be in the queue.
     mutating func discard(_ index: Int) {
         let window = windows[index]
-        if window.flags.contains(.blocks) { releaseBlocks(of: window) }
+        releaseBlocks(of: window, 0..<Int(window.count))
+        endPacking(index)
         if !restored.isEmpty { restored[index] = nil }
         slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
         unlink(window, at: index)
-        readingsHeld -= Int(window.count)
+        readingsHeld -= window.total
         openCount -= 1
         windows[index].older = firstFree
         windows[index].journal = JournalWriter.noBlock
@@ -152,8 +162,14 @@ struct WindowTable: ~Copyable {
         if series[number].current == UInt32(index) { series[number].current = series[number].head }
     }
 
-    private mutating func releaseBlocks(of window: OpenWindow) {
-        for place in 0..<Int(window.count) { slots.releaseBlock(at: Int(window.readings) + place) }
+    /// Frees what the readings in `places` of a window's run have besides.
+    @inline(__always)
+    mutating func releaseBlocks(of window: OpenWindow, _ places: Range<Int>) {
+        if window.flags.contains(.blocks) { releaseAllBlocks(of: window, places) }
+    }
+
+    private mutating func releaseAllBlocks(of window: OpenWindow, _ places: Range<Int>) {
+        for place in places { slots.releaseBlock(at: Int(window.readings) + place) }
     }
 
     /// Puts a window into the queue unless it is there.

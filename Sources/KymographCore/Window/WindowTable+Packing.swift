@@ -1,0 +1,145 @@
+/// Long windows: all but their latest readings are packed (``PackedReadings``) until the window is shown.
+extension WindowTable {
+    /// Readings that a window keeps as they are when it packs the others.
+    private var keptReadings: Int { 1 << (packingSizeClass - 2) }
+    /// Most readings that are packed as one.
+    private var chunkReadings: Int { 3 * keptReadings }
+
+    /// Packs the older readings of a window, where they are many. Whether it did.
+    ///
+    /// Not those of instance grouping, which have a state each. Must not be called while the window is shown.
+    mutating func packOlder(_ index: Int) -> Bool {
+        let window = windows[index]
+        guard Int(window.sizeClass) >= packingSizeClass, !window.flags.contains(.carrier),
+            Int(window.count) > 2 * keptReadings
+        else { return false }
+        pack(index)
+        return true
+    }
+
+    private mutating func pack(_ index: Int) {
+        if !windows[index].flags.contains(.packed) { beginPacking(index) }
+        let window = windows[index]
+        let (first, packed) = (Int(window.readings), Int(window.count) - keptReadings)
+        var start = 0
+        while start < packed {
+            let count = min(chunkReadings, packed - start)
+            packs[Int(window.pack)].chunks.append(chunk(of: slots.readings(from: first + start, count: count)))
+            start += count
+        }
+        releaseBlocks(of: window, 0..<packed)
+        windows[index].packedCount += UInt32(packed)
+        windows[index].count = UInt32(keptReadings)
+        moveLatest(keptReadings, from: first + packed, in: index)
+    }
+
+    /// Moves the readings that a window keeps to the begin of a run of the usual size.
+    private mutating func moveLatest(_ count: Int, from slot: Int, in index: Int) {
+        let (run, sizeClass) = (Int(windows[index].readings), Int(windows[index].sizeClass))
+        guard sizeClass > packingSizeClass else { return slots.move(count, from: slot, to: run) }
+        let smaller = slots.allocate(sizeClass: packingSizeClass)
+        slots.move(count, from: slot, to: smaller)
+        slots.release(run, sizeClass: sizeClass)
+        windows[index].readings = UInt32(smaller)
+        windows[index].sizeClass = UInt8(packingSizeClass)
+    }
+
+    private mutating func beginPacking(_ index: Int) {
+        windows[index].flags.insert(.packed)
+        windows[index].packedCount = 0
+        if let free = freePacks.popLast() {
+            windows[index].pack = free
+        } else {
+            windows[index].pack = UInt32(packs.count)
+            packs.append(PackedReadings())
+        }
+    }
+
+    private mutating func chunk(of readings: WindowReadings) -> PackedReadings.Chunk {
+        packing.removeAll()
+        WindowBlockEncoder.append(readings, to: &packing)
+        return PackedReadings.Chunk(
+            first: readings[0].instant, count: readings.count, block: packing.view.array)
+    }
+
+    /// Forgets what is packed of a window.
+    @inline(__always)
+    mutating func endPacking(_ index: Int) {
+        if windows[index].flags.contains(.packed) { forgetPacked(index) }
+    }
+
+    private mutating func forgetPacked(_ index: Int) {
+        let pack = windows[index].pack
+        packs[Int(pack)].chunks = []
+        freePacks.append(pack)
+        windows[index].flags.remove(.packed)
+        windows[index].packedCount = 0
+        windows[index].pack = 0
+    }
+
+    /// Unpacks all of a window: before it is shown or archived.
+    @inline(__always)
+    mutating func unpack(_ index: Int) {
+        if windows[index].flags.contains(.packed) { unpackAll(index) }
+    }
+
+    private mutating func unpackAll(_ index: Int) {
+        let window = windows[index]
+        let chunks = packs[Int(window.pack)].chunks
+        takeRun(for: index, room: window.total)
+        for chunk in chunks { append(chunk, to: index) }
+        slots.move(
+            Int(window.count), from: Int(window.readings), to: Int(windows[index].readings + windows[index].count))
+        slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
+        windows[index].count += window.count
+        forgetPacked(index)
+    }
+
+    /// Gives a window an empty run for `room` readings; its former one is not released.
+    private mutating func takeRun(for index: Int, room: Int) {
+        let sizeClass = ReadingSlab.sizeClass(for: room)
+        windows[index].readings = UInt32(slots.allocate(sizeClass: sizeClass))
+        windows[index].sizeClass = UInt8(sizeClass)
+        windows[index].count = 0
+    }
+
+    /// Appends the readings of `chunk` to the run of a window.
+    private mutating func append(_ chunk: PackedReadings.Chunk, to index: Int) {
+        chunk.block.withByteView { block in
+            guard var decoder = WindowBlockDecoder(block) else { preconditionFailure("memory was overwritten") }
+            while let reading = decoder.next() { append(reading, decoder.payload, to: index) }
+            precondition(decoder.isComplete && decoder.count == chunk.count, "memory was overwritten")
+        }
+    }
+
+    /// Adds a reading of a window that is before all that is not packed.
+    ///
+    /// The chunk that it goes into stands in for the run of the window while that is done.
+    mutating func insertIntoPacked(_ reading: Measurement, _ payload: ByteView, into index: Int) -> ReadingOutcome {
+        let window = windows[index]
+        let place = packs[Int(window.pack)].place(of: reading.instant)
+        let chunk = packs[Int(window.pack)].chunks[place]
+        takeRun(for: index, room: chunk.count + 1)
+        append(chunk, to: index)
+        windows[index].packedCount = UInt32(window.total - chunk.count)
+        let outcome = insertIntoRun(reading, payload, into: index)
+        let changed = windows[index]
+        packs[Int(window.pack)].chunks.replaceSubrange(place...place, with: chunks(ofRun: changed))
+        releaseBlocks(of: changed, 0..<Int(changed.count))
+        slots.release(Int(changed.readings), sizeClass: Int(changed.sizeClass))
+        (windows[index].readings, windows[index].sizeClass) = (window.readings, window.sizeClass)
+        (windows[index].count, windows[index].last) = (window.count, window.last)
+        windows[index].packedCount = UInt32(changed.total) - window.count
+        return outcome
+    }
+
+    /// The readings of a window's run as one chunk, or two where they have become too many.
+    private mutating func chunks(ofRun window: OpenWindow) -> [PackedReadings.Chunk] {
+        let (first, count) = (Int(window.readings), Int(window.count))
+        guard count > 2 * chunkReadings else { return [chunk(of: slots.readings(from: first, count: count))] }
+        return [
+            chunk(of: slots.readings(from: first, count: count / 2)),
+            chunk(of: slots.readings(from: first + count / 2, count: count - count / 2)),
+        ]
+    }
+}

@@ -1,0 +1,90 @@
+import Testing
+
+@testable import KymographCore
+
+/// Windows whose older readings are packed: what they show must not depend on it.
+@Suite struct LongWindowTests {
+    /// Settings with which windows pack from 8 readings on, and not from 256.
+    static func settings(lateness: Int64, limits: WindowLimits = WindowLimits()) -> WindowSettings {
+        var settings = WindowSettings(lateness: lateness, limits: limits)
+        settings.packingSizeClass = 3
+        return settings
+    }
+
+    /// Mostly in order, some late, some repeated, some with other values, texts, offsets and receive times.
+    static func sent(_ random: inout WindowRandom, count: Int, span: Int64) -> [TestReading] {
+        var readings = WindowOrderTests.readings(&random, count: count, series: 2, span: span)
+        readings.sort { $0.instant < $1.instant }
+        for index in readings.indices where random.once(in: 4) {
+            readings.swapAt(index, random.int(max(0, index - 20)...index))
+        }
+        let repeats = readings.filter { _ in random.once(in: 5) }.map { reading in
+            var repeated = reading
+            repeated.received += Int64(random.int(0...3)) * second
+            if random.once(in: 2) { repeated.values[0] = .number(Int64(random.int(0...200)), 0) }
+            if random.once(in: 4) { repeated.values[12] = .text("late") }
+            return repeated
+        }
+        for repeated in repeats { readings.insert(repeated, at: random.int(0...readings.count)) }
+        return readings
+    }
+
+    @Test func packedWindowsHaveTheContentAndTheOutcomesOfOthers() {
+        for seed in UInt64(1)...400 {
+            var random = WindowRandom(seed: seed)
+            let sent = LongWindowTests.sent(&random, count: random.int(1...160), span: 2 * minute)
+            var oracle = WindowOracle(period: minute)
+            let outcomes = sent.map { oracle.add($0) }
+            var run = WindowRun(series: 3, settings: LongWindowTests.settings(lateness: 2 * minute))
+            run.play(sent)
+            #expect(run.last == oracle.contents, "seed \(seed)")
+            #expect(run.outcomes == outcomes, "seed \(seed)")
+        }
+    }
+
+    @Test func preliminaryEmissionsShowAllThatCameBefore() {
+        var random = WindowRandom(seed: 5)
+        let limits = WindowLimits(preliminaryEvery: 30)
+        let sent = LongWindowTests.sent(&random, count: 150, span: minute - second)
+        var packed = WindowRun(series: 3, settings: LongWindowTests.settings(lateness: minute, limits: limits))
+        var plain = WindowRun(series: 3, settings: WindowSettings(lateness: minute, limits: limits))
+        packed.play(sent)
+        plain.play(sent)
+        #expect(packed.shown == plain.shown)
+        #expect(packed.shown.count { $0.status == .preliminary } > 2)
+    }
+
+    @Test func aWindowThatComesBackFromTheArchiveIsPackedAgain() {
+        var run = WindowRun(settings: LongWindowTests.settings(lateness: 0))
+        let late = (0..<20).map { TestReading.at(Int64($0), 70, received: 500) }
+        for number in Int64(20)..<60 { run.add(.at(number)) }
+        run.add(.at(100))
+        run.take()
+        for reading in late { run.add(reading) }
+        run.finish()
+        let shown = run.shown.last { $0.name.start == 0 }
+        #expect(shown?.status == .amended)
+        #expect(shown?.content.split(separator: "\n").count == 60)
+    }
+
+    @Test func theLimitCountsWhatIsPacked() {
+        let limits = WindowLimits(maxReadingsPerWindow: 50)
+        var run = WindowRun(settings: LongWindowTests.settings(lateness: minute, limits: limits))
+        for number in Int64(0)..<50 { #expect(run.add(.at(number)) == .accepted) }
+        #expect(run.machine.counters.readingsHeld == 50)
+        #expect(run.add(.at(55)) == .rejected(.tooManyReadings))
+        var between = TestReading.at(3)
+        between.instant += 1
+        #expect(run.add(between) == .rejected(.tooManyReadings))
+        #expect(run.add(.at(3)) == .duplicate)
+        run.finish()
+        #expect(run.shown.map { $0.content.split(separator: "\n").count } == [50])
+    }
+
+    @Test func readingsOfAnInstantEachAreNotPacked() {
+        var run = WindowRun(.instance, settings: LongWindowTests.settings(lateness: 0))
+        for number in Int64(0)..<100 { run.add(.at(number)) }
+        run.finish()
+        #expect(run.shown.count == 100)
+    }
+}
