@@ -63,7 +63,7 @@ format: ## Format all Swift files
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
 
 .PHONY: bench
-bench: build ## Run all benchmarks and print ratios to limits and rivals
+bench: build ## Print each stage beside its twin in C and what is promised, then all benchmarks
 	Benchmarks/run.sh
 
 .PHONY: bytes

@@ -57,6 +57,12 @@ let package = Package(
             resources: [.embedInCode("device.json"), .embedInCode("fhir.json")],
             swiftSettings: strict),
         .executableTarget(
+            name: "StageTable",
+            dependencies: [
+                .product(name: "KymographCore", package: "kymograph"), "CLimits", "CSimdjson", "Readings",
+            ],
+            swiftSettings: strict),
+        .executableTarget(
             name: "StageProbe",
             dependencies: [.product(name: "KymographCore", package: "kymograph"), "CLimits", "Readings"],
             swiftSettings: strict),

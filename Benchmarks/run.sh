@@ -1,13 +1,21 @@
 #!/bin/sh
-# run.sh: builds and runs all benchmarks, and prints each stage beside its C twin or rival of the same run.
-# For people: trust ratios, not nanoseconds. gate.sh is what CI runs.
+# run.sh [--table]: prints each stage beside its C twin or limit, measured in turns in one process, with what is promised;
+# then, without --table, all benchmarks with ratios to the best of the others.
+# For people, on idle cores: trust ratios, not nanoseconds. gate.sh is what CI runs. Exit status 1: a promise is not kept.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here"
+scratch=${KYMO_SCRATCH:-$here/.build}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM
 # Without jemalloc, which this package switches off, there is nothing to find.
 export BENCHMARK_DISABLE_JEMALLOC=1
-swift package --scratch-path "${KYMO_SCRATCH:-$here/.build}" --allow-writing-to-directory "$folder" \
+swift build --scratch-path "$scratch" -c release --product StageTable >&2
+status=0
+echo "$(nproc) processors: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1); load $(cut -d' ' -f1 /proc/loadavg); $(date -u +%F)"
+"$scratch/release/StageTable" || status=1
+[ "${1:-}" = --table ] && exit $status
+swift package --scratch-path "$scratch" --allow-writing-to-directory "$folder" \
     benchmark --no-progress --format jmh --path "$folder"
 python3 compare/ratios.py "$folder"
+exit $status

@@ -19,6 +19,8 @@ TOLERANCE = 0.05
 ALLOCATIONS = 0.001
 READINGS = (10_000, 30_000)
 OBSERVATIONS = (1_000, 3_000)
+# A day of two devices, and two: what the second takes more is a day with the end of its windows.
+DAYS = (48_000, 96_000)
 # Stage: numbers to run with, what one of them is.
 STAGES = {
     "decode": (READINGS, "reading"),
@@ -38,12 +40,19 @@ STAGES = {
     # Heart rates as Bluetooth packets, and the same as lines of JSON.
     "packets": (READINGS, "reading"),
     "lines": (READINGS, "reading"),
+    # From line to bundle with 10 devices, and with 1,000; windows of a minute, and of a day.
+    "few": (READINGS, "reading"),
+    "many": (READINGS, "reading"),
+    "short": (DAYS, "reading"),
+    "long": (DAYS, "reading"),
 }
 # How many times the instructions of the second stage the first may take, and what that means.
 RATIOS = {
     ("fhir", "twin"): (1.5, "bundled Observations against the same bytes written in C"),
     ("templates", "template"): (1.5, "all templates of healthkit-on-fhir against the one that matches"),
     ("jmespath", "jsonpath"): (5.0, "a template in JMESPath against the same in JSONPath"),
+    ("many", "few"): (1.3, "readings of 1,000 series against 10, line to bundle"),
+    ("long", "short"): (1.3, "windows of 24 hours against 1 minute"),
     ("packets", "lines"): (1.0, "a Bluetooth packet of 2A37 against the same reading in JSON"),
 }
 # The C library picks memcpy and its like by processor; without these features every x86-64 picks the same ones.

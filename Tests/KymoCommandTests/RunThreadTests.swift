@@ -36,6 +36,20 @@ import Testing
         #expect(try run.terminate().end == .exit(0))
     }
 
+    /// Compressing is not done by a shard: with nothing kept there is a thread for it, and only where it is wanted.
+    @Test(arguments: [true, false]) func compressedFilesHaveAThread(isCompressed: Bool) throws {
+        let folder = TemporaryFolder()
+        let file = folder.write("kymo.yaml", "output: {to: out, compression: \(isCompressed ? "zstd" : "none")}\n")
+        let run = try Kymo.start(
+            ["run", "--ephemeral", "--config", file, "--unix", folder.file("a.sock")], directory: folder.path)
+        try Sending.send(lines: Readings.heartRates(50), to: try run.addresses()[0])
+        try Waiting.until("the threads of \(run.pid)") { threads(of: run.pid)["kymo-shard-0"] != nil }
+        #expect((threads(of: run.pid)["kymo-output-0"] != nil) == isCompressed)
+        #expect(try run.terminate().end == .exit(0))
+        let names = Files.names(folder.file("out")).filter { !$0.hasPrefix(".") }
+        #expect(names.count == 1 && names[0].hasSuffix(isCompressed ? ".zst" : ".ndjson"), "\(names)")
+    }
+
     @Test func aProcessorThatIsNotThereIsAnError() throws {
         let done = try Kymo.run(["run", "--stdin", "--processors", "1000"])
         #expect(done.end == .exit(78))

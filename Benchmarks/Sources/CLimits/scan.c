@@ -71,6 +71,8 @@ static int64_t milliseconds(const uint8_t *bytes, size_t length) {
     return minutes * 60000 + two(bytes + 17) * 1000 + fraction;
 }
 
+int64_t limits_time(const uint8_t *bytes, size_t length) { return milliseconds(bytes, length); }
+
 static inline int is_key(const uint8_t *key, size_t length, const char *name, size_t name_length) {
     return length == name_length && !memcmp(key, name, name_length);
 }

@@ -40,7 +40,7 @@ public struct EndToEndStage: ~Copyable, Stage {
         let ring = Ring()
         lane = ReadingLane(
             set: set, inputs: [LaneInput(templates: set.templates(of: ["workload"]), context: SourceContext())],
-            limits: ScanLimits(), router: ReadingRouter(rings: [ring], maxDevices: 1_000, maxSeries: 10_000),
+            limits: ScanLimits(), router: ReadingRouter(rings: [ring], maxDevices: 10_000, maxSeries: 40_000),
             events: events)
         shard = InMemoryShard(
             rings: [ring], types: set.types, settings: WindowSettings(), bundles: Workload.bundles(set), events: events)

@@ -80,6 +80,13 @@ public struct FHIRStage: ~Copyable, Stage {
         return kept ?? []
     }
 
+    /// Bytes of a bundle for each of its Observations, on average.
+    public static func bytesPerObservation() -> Int {
+        var stage = FHIRStage()
+        stage.run(8_192)
+        return stage.bytesWritten / 8_192
+    }
+
     /// One Observation's bytes, to compare with copying them.
     public mutating func sample() -> [UInt8] {
         bundles.reset()

@@ -31,6 +31,19 @@ public final class LinePool: Sendable {
         return LinePool(text, ends: ends)
     }
 
+    /// Times of the year 2026 with milliseconds, in UTC.
+    public static func times(count: Int = 8_192) -> LinePool {
+        var random = SplitMix64(seed: 5)
+        var text = ByteWriter(capacity: count * 32)
+        var ends: [Int] = []
+        for _ in 0..<count {
+            text.appendTime(&random)
+            ends.append(text.count)
+            text.append("\n")
+        }
+        return LinePool(text, ends: ends)
+    }
+
     /// Heart rates as a chest strap sends them, in packets of the characteristic 2A37, or as lines of the catalogue's
     /// mapping `reading`.
     public static func heartRates(asPackets: Bool, count: Int = 4_096) -> LinePool {
@@ -68,6 +81,27 @@ public final class LinePool: Sendable {
             let late = random.below(20) == 0 ? random.below(20_000) : 0
             let time = Workload.start + UInt64(index) * Workload.millisecondsPerDeviceReading / devices
             appendLine(max(time - late, Workload.start), index, devices, &random, to: &text)
+            ends.append(text.count)
+            text.append("\n")
+        }
+        return LinePool(text, ends: ends)
+    }
+
+    /// Heart rates of `devices` devices in turn, each 14 s after the one before of its device. The clocks of the
+    /// devices are spread over five minutes, so that windows end all the time.
+    public static func turns(count: Int, devices: Int) -> LinePool {
+        var random = SplitMix64(seed: 6)
+        var text = ByteWriter(capacity: count * 128)
+        var ends: [Int] = []
+        ends.reserveCapacity(count)
+        for index in 0..<count {
+            let (round, device) = index.quotientAndRemainder(dividingBy: devices)
+            text.append("{\"device\":\"dev-")
+            text.append(UInt64(device), digits: 5)
+            text.append("\",\"ts\":")
+            text.append(Workload.start + UInt64(round * 14_000 + device * 300_000 / devices), digits: 13)
+            appendValue("heart-rate", 48 + random.below(122), "bpm", to: &text)
+            text.append("}")
             ends.append(text.count)
             text.append("\n")
         }
@@ -116,20 +150,9 @@ public final class LinePool: Sendable {
         text.append(random.below(10_000), digits: 4)
         text.append("\",\"patientId\":\"p-")
         text.append(1 + random.below(4_999))
-        text.append(
-            "\",\"type\":\"HKQuantityTypeIdentifierHeartRate\",\"sourceName\":\"Apple Watch\",\"endDate\":\"2026-")
-        text.append(1 + random.below(12), digits: 2)
-        text.append("-")
-        text.append(1 + random.below(28), digits: 2)
-        text.append("T")
-        text.append(random.below(24), digits: 2)
-        text.append(":")
-        text.append(random.below(60), digits: 2)
-        text.append(":")
-        text.append(random.below(60), digits: 2)
-        text.append(".")
-        text.append(random.below(1_000), digits: 3)
-        text.append("Z\",\"heartRate\":")
+        text.append("\",\"type\":\"HKQuantityTypeIdentifierHeartRate\",\"sourceName\":\"Apple Watch\",\"endDate\":\"")
+        text.appendTime(&random)
+        text.append("\",\"heartRate\":")
         text.append(40 + random.below(140))
         if index % 3 == 0 { text.append(".25") }
         text.append(",\"unit\":\"beats/min\",\"seq\":")
@@ -151,5 +174,22 @@ extension ByteWriter {
             append(UInt8(ascii: "0") + UInt8(number / power % 10))
             power /= 10
         }
+    }
+
+    /// A time of the year 2026 with milliseconds, in UTC.
+    fileprivate mutating func appendTime(_ random: inout SplitMix64) {
+        append("2026-")
+        append(1 + random.below(12), digits: 2)
+        append("-")
+        append(1 + random.below(28), digits: 2)
+        append("T")
+        append(random.below(24), digits: 2)
+        append(":")
+        append(random.below(60), digits: 2)
+        append(":")
+        append(random.below(60), digits: 2)
+        append(".")
+        append(random.below(1_000), digits: 3)
+        append("Z")
     }
 }

@@ -1,6 +1,6 @@
 import KymographCore
 
-/// Adds measurements to 5-minute windows and closes them, without writing Observations.
+/// Adds measurements to windows and closes them, without writing Observations.
 public struct WindowStage: ~Copyable, Stage {
     private var machine: WindowMachine<MemoryArchive>
     private let readings: [Captured]
@@ -9,18 +9,17 @@ public struct WindowStage: ~Copyable, Stage {
     private var emitted = 0
     private let lap: Int64
 
-    /// Cycles through `count` readings of the workload; their time goes on.
-    public init(count: Int = 8_192) {
-        let set = Workload.mappings()
-        let captured = CapturingOutput.capture(.workload(count: count), set)
+    /// Cycles through `count` readings of `devices` devices of the workload, in windows of `period`; time goes on.
+    public init(count: Int = 8_192, devices: Int = 32, period: String = "5m") {
+        let set = Workload.mappings(period: period)
+        let captured = CapturingOutput.capture(.workload(count: count, devices: UInt64(devices)), set)
         machine = WindowMachine(types: set.types, settings: WindowSettings())
         for key in captured.keys {
             let number = machine.define(key.withByteView { SeriesKey.identity($0) })
             precondition(number != nil)
         }
         readings = captured.readings
-        let devices: Int64 = 32
-        lap = Int64(count) * Int64(Workload.millisecondsPerDeviceReading) * 1_000_000 / devices
+        lap = Int64(count) * Int64(Workload.millisecondsPerDeviceReading) * 1_000_000 / Int64(devices)
     }
 
     /// Adds `count` readings.

@@ -14,6 +14,13 @@ public enum Workload {
         load(device: PackageResources.device_json, fhir: PackageResources.fhir_json)
     }
 
+    /// The same with windows of `period` in place of five minutes.
+    static func mappings(period: String) -> MappingSet {
+        let fhir = String(decoding: PackageResources.fhir_json, as: UTF8.self)
+            .replacing("\"period\": \"5m\"", with: "\"period\": \"\(period)\"")
+        return load(device: PackageResources.device_json, fhir: Array(fhir.utf8))
+    }
+
     /// A mapping for ``LinePool/healthReadings(count:)``: the four fields that the rivals read.
     public static func healthMappings(compatibility: Compatibility = .none) -> MappingSet {
         let device = """

@@ -11,6 +11,9 @@ struct StageProbe {
     private static let warmup = 20_000
     /// An Observation stands for many readings.
     private static let warmupObservations = 2_000
+    /// Devices of the stage that has many, and readings after which each has closed a window.
+    private static let manyDevices = 1_000
+    private static let manyWarmup = manyDevices * 26
     private static let longest = 1_000_000
 
     static func main() {
@@ -18,7 +21,7 @@ struct StageProbe {
         guard arguments.count == 3, let count = Int(arguments[2]), count > 0, count + warmup <= longest else {
             print(
                 "usage: StageProbe decode|map|ring|window|fhir|twin|endtoend|templates|template|jmespath|jsonpath"
-                    + "|compatible|packets|lines N")
+                    + "|compatible|packets|lines|few|many|short|long N")
             return
         }
         switch arguments[1] {
@@ -38,6 +41,12 @@ struct StageProbe {
         case "compatible": measure(MappingComparisons.compatible(), count)
         case "packets": measure(MappingComparisons.packets(), count)
         case "lines": measure(MappingComparisons.packetsAsLines(), count)
+        case "few": measure(EndToEndStage(.turns(count: warmup + count, devices: 10)), count)
+        case "many":
+            let lines = LinePool.turns(count: manyWarmup + count, devices: manyDevices)
+            measure(EndToEndStage(lines), count, warmup: manyWarmup)
+        case "short": measure(WindowStage(devices: 2, period: "1m"), count)
+        case "long": measure(WindowStage(devices: 2, period: "24h"), count)
         default: print("there is no stage \(arguments[1])")
         }
     }
@@ -50,7 +59,7 @@ struct StageProbe {
         let after = kymograph_allocations()
         let taken = ContinuousClock.now - start
         print("allocations \(before < 0 ? -1 : after - before)")
-        print("nanoseconds \(taken.components.attoseconds / 1_000_000_000 / Int64(count))")
+        print("nanoseconds \(Int64(taken / .nanoseconds(1)) / Int64(count))")
     }
 
     /// Runs `body` inside the function between whose entry and exit callgrind counts.

@@ -25,6 +25,9 @@ final class OutputStage: Sendable {
         }
     }
 
+    /// Counts a bundle that is not even tried, because the pipeline is ended by force.
+    func giveUp() { ledger.addUndelivered() }
+
     /// Makes everything taken durable where it is a file; false when that failed.
     func synchronise() -> Bool {
         isBusy.withLock { _ in attempt { () throws(SinkError) in try sink.synchronise() } }

@@ -58,8 +58,8 @@ public final class Pipeline: Sendable {
         mappings = MappingExchange(set)
         ledger = PipelineLedger(sources: settings.sources.count)
         do throws(SourceError) { control = try PipelineControl(notes: notes) } catch { throw PipelineError(error) }
+        outputs = try OutputStages.open(settings, ledger: ledger, control: control, notes)
         do throws(SinkError) {
-            outputs = try OutputStages.open(settings, ledger: ledger, control: control, notes)
             if let path = settings.deadLetter {
                 deadLetters = try DeadLetterWriter(path: path)
             } else {
@@ -138,6 +138,7 @@ public final class Pipeline: Sendable {
     /// ``PipelineSettings/drainLimit``; a second one ends at once. SIGHUP loads the mappings again.
     public func run(signals: SignalWatcher?, progress: ((PipelineSummary) -> Void)? = nil) -> Outcome {
         stage?.start()
+        outputs.start()
         startShards()
         startLanes()
         WorkerThread.start("kymo-reload") { [reloader] in reloader.run() }

@@ -54,6 +54,14 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         count += bytes
     }
 
+    /// Makes the content `bytes` longer, by whatever was there, and returns where these bytes begin.
+    @inline(__always)
+    mutating func extend(by bytes: Int) -> Int {
+        reserve(bytes)
+        count += bytes
+        return count - bytes
+    }
+
     /// Replaces the eight bytes from `index`, the lowest of `word` first.
     @inline(__always)
     mutating func store(word: UInt64, at index: Int) {

@@ -16,6 +16,14 @@ struct DigestWords {
 }
 
 extension ByteWriter {
+    /// Writes `words`, the lowest byte of each first.
+    @inline(__always)
+    mutating func append<let length: Int>(words: InlineArray<length, UInt64>) {
+        // What is reserved at once is not asked for word by word.
+        let place = extend(by: 8 * length)
+        for index in 0..<length { store(word: words[index], at: place + 8 * index) }
+    }
+
     /// Writes the bytes of `digest`.
     mutating func append(_ digest: Digest256.Bytes) {
         let words = DigestWords(digest)

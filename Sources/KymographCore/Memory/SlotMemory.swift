@@ -2,13 +2,14 @@
 ///
 /// It does no synchronisation: the ring's atomic positions say who may touch which slot.
 @safe
+@usableFromInline
 struct SlotMemory: ~Copyable, @unchecked Sendable {
-    private let base: UnsafeMutableRawPointer
+    @usableFromInline let base: UnsafeMutableRawPointer
     /// Number of slots, a power of two.
-    let count: Int
+    @usableFromInline let count: Int
 
     /// Bytes in a slot.
-    static let slotBytes = 64
+    @inlinable static var slotBytes: Int { 64 }
 
     init(count: Int) {
         precondition(count > 0 && count & (count - 1) == 0)
@@ -31,6 +32,7 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
 
     /// Writes a measurement into slot `index`, with another series and number of continuation slots; without a changed
     /// copy of it.
+    @inlinable
     @inline(__always)
     func store(_ measurement: Measurement, series: UInt32, continuationSlots: UInt8, at index: Int) {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
@@ -42,6 +44,7 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
     }
 
     /// Reads the measurement in slot `index`.
+    @inlinable
     @inline(__always)
     func load(_ index: Int) -> Measurement {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count))

@@ -1,9 +1,10 @@
-import Synchronization
+public import Synchronization
 
 /// An atomic on cache lines of its own, so that the two threads of a ring do not invalidate each other's lines.
-struct PaddedAtomic: ~Copyable {
+@usableFromInline
+struct PaddedAtomic: ~Copyable, Sendable {
     private let before: InlineArray<14, UInt64> = .init(repeating: 0)
-    let value: Atomic<UInt64>
+    @usableFromInline let value: Atomic<UInt64>
     private let after: InlineArray<17, UInt64> = .init(repeating: 0)
 
     init(_ initial: UInt64) { value = Atomic(initial) }
@@ -18,12 +19,14 @@ struct PaddedAtomic: ~Copyable {
 /// ### One writer, one reader
 /// Only the ``RingProducer`` stores positions to `head`, only the ``RingConsumer`` to `tail`; release stores and
 /// acquire loads order the slots' contents. That is all the synchronisation there is.
+///
+/// Both ends are inlinable: a record that is copied in and out of a call into another module costs more than the ring.
 public final class Ring: Sendable {
-    let slots: SlotMemory
+    @usableFromInline let slots: SlotMemory
     /// Slots ever published.
-    let head = PaddedAtomic(0)
+    @usableFromInline let head = PaddedAtomic(0)
     /// Slots ever released.
-    let tail = PaddedAtomic(0)
+    @usableFromInline let tail = PaddedAtomic(0)
 
     /// Makes a ring of `capacity` slots, a power of two of at least 512 (twice the longest record).
     public init(capacity: Int = 8_192) {
@@ -48,16 +51,16 @@ public final class Ring: Sendable {
 
 /// The lane's end of a ring.
 public struct RingProducer: ~Copyable {
-    private let ring: Ring
-    private let mask: UInt64
+    @usableFromInline let ring: Ring
+    @usableFromInline let mask: UInt64
     /// Position of the next slot to write; ahead of the published head.
-    private var position: UInt64
-    private var published: UInt64
+    @usableFromInline var position: UInt64
+    @usableFromInline var published: UInt64
     /// The last tail seen; the real one can only be further.
-    private var knownTail: UInt64
+    @usableFromInline var knownTail: UInt64
 
     /// Slots after which records should be published, so that the shard works while a batch is mapped.
-    private static let publishInterval: UInt64 = 128
+    @inlinable static var publishInterval: UInt64 { 128 }
 
     /// Takes the writing end of `ring`; there must be only one.
     public init(_ ring: Ring) {
@@ -70,6 +73,7 @@ public struct RingProducer: ~Copyable {
 
     /// Writes a record, and publishes now and then. False, and nothing is written, when the ring is full: publish, wake
     /// the shard, try again.
+    @inlinable
     @inline(__always)
     public mutating func write(_ record: Measurement, payload: ByteView) -> Bool {
         guard write(record, series: record.series, payload: payload) else { return false }
@@ -78,11 +82,13 @@ public struct RingProducer: ~Copyable {
     }
 
     /// Whether so much was written that the shard should see it, though the batch has not ended.
+    @inlinable
     @inline(__always)
     var isDue: Bool { position &- published >= RingProducer.publishInterval }
 
     /// Writes a record of the series that has this number in the ring. It is not visible before the next
     /// ``publish()``.
+    @inlinable
     @inline(__always)
     mutating func write(_ record: Measurement, series: UInt32, payload: ByteView) -> Bool {
         guard payload.count == 0, record.payloadBytes == 0 else {
@@ -97,7 +103,8 @@ public struct RingProducer: ~Copyable {
         return true
     }
 
-    private mutating func writeLong(_ record: Measurement, series: UInt32, payload: ByteView) -> Bool {
+    @usableFromInline
+    mutating func writeLong(_ record: Measurement, series: UInt32, payload: ByteView) -> Bool {
         let extra = (payload.count + SlotMemory.slotBytes - 1) / SlotMemory.slotBytes
         precondition(extra <= 255 && payload.count == Int(record.payloadBytes))
         guard makeRoom(slots: UInt64(extra + 1)) else { return false }
@@ -130,6 +137,7 @@ public struct RingProducer: ~Copyable {
     var written: UInt64 { position }
 
     /// Makes everything written visible to the shard. True when there was something new.
+    @inlinable
     @inline(__always)
     @discardableResult
     public mutating func publish() -> Bool {
@@ -142,11 +150,11 @@ public struct RingProducer: ~Copyable {
 
 /// The shard's end of a ring.
 public struct RingConsumer: ~Copyable {
-    private let ring: Ring
-    private let mask: UInt64
-    private var position: UInt64
-    private var released: UInt64
-    private var knownHead: UInt64
+    @usableFromInline let ring: Ring
+    @usableFromInline let mask: UInt64
+    @usableFromInline var position: UInt64
+    @usableFromInline var released: UInt64
+    @usableFromInline var knownHead: UInt64
 
     /// Takes the reading end of `ring`; there must be only one.
     public init(_ ring: Ring) {
@@ -158,6 +166,7 @@ public struct RingConsumer: ~Copyable {
     }
 
     /// The next record, or nil when the ring is empty. Its payload stays valid until ``release()``.
+    @inlinable
     @inline(__always)
     public mutating func next() -> Measurement? {
         while true {
@@ -209,6 +218,7 @@ public struct RingConsumer: ~Copyable {
     var taken: UInt64 { position }
 
     /// Gives the slots of all records taken so far back to the lane.
+    @inlinable
     @inline(__always)
     public mutating func release() {
         guard position != released else { return }

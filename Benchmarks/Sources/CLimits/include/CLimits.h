@@ -17,6 +17,58 @@ typedef struct {
 /// `bytes` must be readable eight bytes beyond `length`. 0 when all were found.
 int limits_scan(const uint8_t *bytes, size_t length, limits_reading *reading);
 
+/// Milliseconds since 1970 of `2026-01-31T12:34:56.789Z`, unchecked; the least number when there are too few bytes.
+int64_t limits_time(const uint8_t *bytes, size_t length);
+
+/// A value on a tape: kind, flags, place, the token behind it, and its key.
+typedef struct {
+    uint8_t kind;
+    uint8_t flags;
+    uint16_t name;
+    uint32_t start;
+    uint32_t length;
+    uint32_t next;
+    uint32_t key_start;
+    uint32_t key_length;
+} limits_token;
+
+/// What a document was scanned to, and the names that keys are looked up among.
+typedef struct limits_tape limits_tape;
+
+limits_tape *limits_tape_make(const char *const *names, int count);
+void limits_tape_free(limits_tape *tape);
+
+/// Scans and checks one document, as the product does; how many tokens it has, or -1 when it is wrong. `bytes` must be
+/// readable eight bytes beyond `length`.
+int limits_tape_scan(limits_tape *tape, const uint8_t *bytes, size_t length);
+
+/// A reading in the layout of the product's.
+typedef struct {
+    uint8_t kind;
+    uint8_t continuation_slots;
+    int16_t offset_minutes;
+    uint32_t series;
+    int64_t instant;
+    int64_t received;
+    int64_t mantissas[4];
+    int8_t exponents[4];
+    uint8_t present;
+    uint8_t mark;
+    uint16_t payload_bytes;
+} limits_record;
+
+/// Maps the scanned line of the workload to `record` and the bytes of `key` (at least 1,100); the length of the key, or
+/// 0 when it is no reading. The names of the tape must be type, device, ts, value, sys, dia.
+size_t limits_map(limits_tape *tape, const uint8_t *bytes, int64_t received, limits_record *record, uint8_t *key);
+
+/// Windows of `period` nanoseconds that keep their readings.
+typedef struct limits_windows_kept limits_windows_kept;
+
+limits_windows_kept *limits_windows_kept_make(uint32_t series, int64_t period);
+
+/// Adds readings, each later than the one before of its series. A window that has ended is forgotten.
+void limits_windows_kept_add(limits_windows_kept *windows, const limits_record *records, size_t count);
+
 /// Sends `count` 64-byte events through a lock-free ring from one thread to another; seconds taken, or -1 when events
 /// were lost. `capacity` is a power of two.
 double limits_ring(uint64_t count, uint32_t capacity);

@@ -22,10 +22,12 @@ extension ByteWriter {
     /// Writes `digest` in lower-case hexadecimal, 64 characters: as many as a FHIR id may have.
     mutating func appendHex(_ digest: Digest256.Bytes) {
         let words = DigestWords(digest)
+        var digits = InlineArray<8, UInt64>(repeating: 0)
         for index in 0..<4 {
-            append(word: ByteWriter.hex(UInt32(truncatingIfNeeded: words[index])))
-            append(word: ByteWriter.hex(UInt32(truncatingIfNeeded: words[index] >> 32)))
+            digits[2 * index] = ByteWriter.hex(UInt32(truncatingIfNeeded: words[index]))
+            digits[2 * index + 1] = ByteWriter.hex(UInt32(truncatingIfNeeded: words[index] >> 32))
         }
+        append(words: digits)
     }
 
     /// Writes a UUID of version 8 (RFC 9562 section 5.8) made of the first 16 bytes of `digest`.
@@ -33,18 +35,18 @@ extension ByteWriter {
         let words = DigestWords(digest)
         let first = words[0] & ~0x00F0_0000_0000_0000 | 0x0080_0000_0000_0000
         let last = words[1] & ~0xC0 | 0x80
-        append(word: ByteWriter.hex(UInt32(truncatingIfNeeded: first)))
-        append(UInt8(ascii: "-"))
         let second = ByteWriter.hex(UInt32(truncatingIfNeeded: first >> 32))
-        append(word: second, bytes: 4)
-        append(UInt8(ascii: "-"))
-        append(word: second >> 32, bytes: 4)
-        append(UInt8(ascii: "-"))
         let third = ByteWriter.hex(UInt32(truncatingIfNeeded: last))
-        append(word: third, bytes: 4)
-        append(UInt8(ascii: "-"))
-        append(word: third >> 32, bytes: 4)
-        append(word: ByteWriter.hex(UInt32(truncatingIfNeeded: last >> 32)))
+        let fourth = ByteWriter.hex(UInt32(truncatingIfNeeded: last >> 32))
+        // Signs stand at 8, 13, 18 and 23.
+        let hyphen: UInt64 = 0x2D
+        append(words: [
+            ByteWriter.hex(UInt32(truncatingIfNeeded: first)),
+            hyphen | (second & 0xFFFF_FFFF) << 8 | hyphen << 40 | (second >> 32) << 48,
+            second >> 48 | hyphen << 16 | (third & 0xFFFF_FFFF) << 24 | hyphen << 56,
+            third >> 32 | fourth << 32,
+        ])
+        append(word: fourth >> 32, bytes: 4)
     }
 
     /// The eight digits of the four bytes of `word`, the lowest first. All at once, because every Observation has some

@@ -72,12 +72,21 @@ struct KeyTable: ~Copyable, Sendable {
             hash ^= hash >> 32
             index += 8
         }
-        while index < key.count {
-            hash = (hash ^ UInt64(key[index])) &* 0x100_0000_01B3
-            index += 1
+        if index < key.count {
+            hash = (hash ^ lastBytes(key, from: index)) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 32
         }
         hash = (hash ^ hash >> 29) &* 0xBF58_476D_1CE4_E5B9
         return hash ^ hash >> 32
+    }
+
+    /// A word with the 1…7 bytes from `index`: with those before them when there are eight in all.
+    @inline(__always)
+    private static func lastBytes(_ key: ByteView, from index: Int) -> UInt64 {
+        if key.count >= 8 { return key.word(at: key.count - 8) }
+        var word: UInt64 = 0
+        for place in index..<key.count { word = word << 8 | UInt64(key[place]) }
+        return word
     }
 }
 
