@@ -86,6 +86,10 @@ overload: build ## Offer more than the pipeline can take, and count every datagr
 growth: build ## Print how cost and memory grow with series, windows and templates
 	KYMO=$(KYMO) Benchmarks/growth.sh
 
+.PHONY: bench-waits
+bench-waits: build ## Measure the ways of waiting between threads, and a second lane
+	KYMO=$(KYMO) Benchmarks/waits.sh
+
 .PHONY: bench-rivals
 bench-rivals: build ## Compare with scripts and a database on the same readings
 	KYMO=$(KYMO) Benchmarks/rivals.sh

@@ -5,6 +5,7 @@ import KymographCore
 /// `kymo check`: configuration and mappings, without running anything.
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "check",
         abstract: "Check the configuration and the mappings that it names; touch nothing.",
         discussion: """
             Takes the options of run. Prints every error and warning of every file as file:line:column, and ends with \

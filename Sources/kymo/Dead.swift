@@ -5,6 +5,7 @@ import KymographCore
 /// `kymo dead`: what could not become a reading, or was refused by a server.
 struct Dead: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "dead",
         abstract: "List, show, replay and discard dead letters.",
         discussion: """
             The store keeps what was rejected with its bytes, and what servers refused: the newest 100,000 letters. \

@@ -5,6 +5,7 @@ import KymographCore
 /// `kymo eval`: one expression on one document.
 struct Eval: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "eval",
         abstract: "Evaluate a JSONPath or JMESPath expression, as mappings have them, on a JSON document.",
         discussion: """
             JSONPath prints each token that is selected on a line of its own. JMESPath prints the value, null when \

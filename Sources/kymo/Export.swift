@@ -5,6 +5,7 @@ import KymographCore
 /// `kymo export`: the archive to a file.
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "export",
         abstract: "Write archived Observations as NDJSON, or archived readings as CSV.",
         discussion: """
             CSV has one reading a row and the same columns throughout, so that it becomes Parquet without more ado: \

@@ -6,6 +6,7 @@ import KymographCore
 /// `kymo ledger`: where every reading is.
 struct Ledger: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "ledger",
         abstract: "Say where every reading is: the balance, and whether a device's or patient's span is complete.",
         discussion: """
             received = accepted + duplicate + conflict + rejected, for the whole store; and for the span that is asked \

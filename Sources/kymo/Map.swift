@@ -5,6 +5,7 @@ import KymographCore
 /// `kymo map`: one payload to measurements and Observations.
 struct Map: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "map",
         abstract: "Map one payload and show the measurements and Observations that come out.",
         discussion: """
             Prints {"measurements": […], "observations": […], "rejected": […]}. With --explain, standard error says \

@@ -4,6 +4,7 @@ import Kymograph
 /// `kymo mappings`: what the catalogue holds.
 struct Mappings: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "mappings",
         abstract: "List the mappings that are built in, or write one to a folder to start from.",
         discussion: "Example: kymo mappings --export wristband ./my-device")
 

@@ -5,6 +5,7 @@ import KymographCore
 /// `kymo query`: what the archive has.
 struct Query: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "query",
         abstract: "Show what the archive has: Observations, or their readings.",
         discussion: """
             Prints closed windows, latest start first: one Observation a line, written by the mappings that are named \

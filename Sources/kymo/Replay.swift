@@ -8,6 +8,7 @@ import KymographTestKit
 /// `kymo replay`: recorded NDJSON to a socket or to standard output, at recorded, scaled or given speed.
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "replay",
         abstract: "Send recorded readings again, at the recorded speed or another.",
         discussion: """
             The lines are sent as they are, in the order of the file. Lines without a readable time leave with the line

@@ -6,6 +6,7 @@ import KymographCore
 /// `kymo run`: the pipeline.
 struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "run",
         abstract: "Receive readings, group them into windows and write FHIR bundles.",
         discussion: """
             Without a source it listens on UDP 127.0.0.1:5757 and the Unix socket ./kymo.sock. The first SIGINT or \

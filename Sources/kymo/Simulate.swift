@@ -6,6 +6,7 @@ import KymographTestKit
 /// `kymo simulate`: a population of devices, to a socket or to standard output.
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Play a population of devices that send readings, to a socket or to standard output.",
         discussion: """
             Readings have the form of the mapping 'reading'. The same options with the same --start give the same bytes.

@@ -5,6 +5,7 @@ import KymographCore
 /// `kymo status`: how it goes.
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Say how a running instance does, or what a data directory holds when none runs.",
         discussion: """
             A running instance answers on the socket control.sock in its data directory, which only the directory's \

@@ -6,6 +6,7 @@ import KymographTestKit
 /// `kymo test`: runs mappings' examples.
 struct Test: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "test",
         abstract: "Run the examples of mappings and show what differs from what they expect.",
         discussion: """
             Each examples/<name>.in.json (or .in.hex) is mapped and compared with examples/<name>.out.json. Ends with \

@@ -50,6 +50,22 @@ import Testing
         #expect(names.count == 1 && names[0].hasSuffix(isCompressed ? ".zst" : ".ndjson"), "\(names)")
     }
 
+    @Test(arguments: ["sleep", "yield", "spin"]) func everyWayOfWaitingTakesAllReadings(_ wait: String) throws {
+        let folder = TemporaryFolder()
+        let run = try Kymo.start(
+            ["run", "--ephemeral", "--unix", folder.file("a.sock")],
+            environment: ["KYMO_WAIT": wait, "KYMO_RING_SLOTS": "512"])
+        let address = try run.addresses()[0]
+        // Twice, so that threads wait in between, and more than the ring holds.
+        for part in ["a", "b"] {
+            let lines = (0..<40).flatMap { Readings.heartRates(50, device: "\(part)-\($0)") }
+            try Sending.send(lines: lines, to: address)
+        }
+        let done = try run.terminate()
+        let balance = try #require(done.balance)
+        #expect(done.end == .exit(0) && balance.accepted == 4_000 && balance.observations == 80 && balance.isClosed)
+    }
+
     @Test func aProcessorThatIsNotThereIsAnError() throws {
         let done = try Kymo.run(["run", "--stdin", "--processors", "1000"])
         #expect(done.end == .exit(78))

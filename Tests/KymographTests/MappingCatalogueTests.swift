@@ -25,6 +25,15 @@ import Testing
         #expect(expected.filter { $0.contains("\"rejected\"") }.count > 2)
     }
 
+    @Test func examplesAreLeftOutWhereNobodyAsksForThem() throws {
+        for name in MappingCatalogue.names {
+            let whole = try #require(MappingCatalogue.files(of: name))
+            let bare = try MappingCatalogue.resolve(name, withExamples: false)
+            #expect(bare.examples.isEmpty && !whole.examples.isEmpty)
+            #expect(bare.device == whole.device && bare.fhir == whole.fhir && bare.name == name)
+        }
+    }
+
     private func mapping(_ name: String) throws -> NamedMapping {
         let files = try #require(MappingCatalogue.files(of: name))
         return NamedMapping(

@@ -122,6 +122,18 @@ void *kymo_memory_take(size_t size);
 void *kymo_memory_grow(void *block, size_t size, size_t wanted);
 /// Ends a mapping.
 void kymo_memory_give(void *block, size_t size);
+/// Takes from this process the pages of code and constants that only its start has used, and what the heap does not
+/// need any more. What is used again comes back from the page cache, sixteen pages at a time.
+void kymo_memory_forget_start(void);
+
+/// Tells the processor that this thread only looks whether another one has done something.
+static inline void kymo_pause(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 
 /// CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `size` bytes, continuing `crc` (0 at first). By the processor's
 /// instruction where it has one.

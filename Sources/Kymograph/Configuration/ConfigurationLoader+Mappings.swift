@@ -33,7 +33,8 @@ extension ConfigurationLoader {
             do throws(MappingFilesError) {
                 mappings.append(
                     MappingSelection.named(
-                        try MappingCatalogue.resolve(name), compatibility: settings.compatibility,
+                        try MappingCatalogue.resolve(name, withExamples: false),
+                        compatibility: settings.compatibility,
                         fhirVersion: settings.output.version))
             } catch {
                 log.add(.error, origin, error.description)

@@ -11,6 +11,7 @@ enum EnvironmentReader {
         _ environment: [String: String], into settings: inout PipelineSettings, log: inout ConfigurationLog
     ) {
         let variables = environment.filter { $0.key.hasPrefix("KYMO_") && !$0.value.isEmpty }
+        guard !variables.isEmpty else { return }
         for setting in SettingTable.settings {
             guard let value = variables[setting.variable] else { continue }
             settings.set(setting, texts(value, setting.isList, .environment(setting.variable)), log: &log)

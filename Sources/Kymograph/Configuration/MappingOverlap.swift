@@ -16,7 +16,9 @@ enum MappingOverlap {
     /// Warns about each pair of mappings of a source, and each type that both give, once.
     static func check(_ settings: PipelineSettings, _ mappings: [NamedMapping], log: inout ConfigurationLog) {
         var outlines: [String: [Outline]] = [:]
-        for mapping in mappings { outlines[mapping.name] = outline(mapping) }
+        // Reading the files again is only worth it for those that share a source.
+        let shared = Set(settings.listeningSources.map { settings.mappings(of: $0) }.filter { $0.count > 1 }.joined())
+        for mapping in mappings where shared.contains(mapping.name) { outlines[mapping.name] = outline(mapping) }
         var seen: Set<[String]> = []
         for source in settings.listeningSources {
             let names = settings.mappings(of: source)

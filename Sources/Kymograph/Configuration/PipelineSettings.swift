@@ -70,6 +70,8 @@ public struct PipelineSettings: Sendable {
     public var shards = 0
     /// Processors that lanes, and then shards, are bound to in turn; empty to leave it to the system.
     public var processors: [Int] = []
+    /// How lanes and shards wait for each other.
+    public var wait = WaitStrategy.sleep
     /// Slots of each ring, a power of two of at least 512.
     public var ringSlots = 8_192
     /// Where output goes.

@@ -204,6 +204,9 @@ enum SettingTable {
             read: { (text, settings) throws(SettingProblem) in settings.processors = try ProcessorListText.parse(text)
             },
             shown: { ProcessorListText.text($0.processors) }),
+        .choice(
+            "wait", \.wait, WaitStrategy.allCases.map { ($0.rawValue, $0) },
+            "How lanes and shards wait for each other; all but `sleep` keep a processor busy for each"),
         .powerOfTwo("ringSlots", \.ringSlots, 512...1 << 24, "Slots of the ring between a lane and a shard"),
         .duration("drain", \.drainLimit, "Longest time for delivering what is there after the first signal to stop"),
     ]

@@ -19,10 +19,12 @@ final class LaneReporter: LaneEvents, Sendable {
     private let rings: [Ring]
     private let control: PipelineControl
     private let noticesMissingFrames: Bool
+    private let wait: WaitStrategy
 
     init(
         set: MappingSet, sources: [PipelineSettings.Source], ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
-        store: Store?, bells: [Doorbell], rings: [Ring], control: PipelineControl, noticesMissingFrames: Bool
+        store: Store?, bells: [Doorbell], rings: [Ring], control: PipelineControl, noticesMissingFrames: Bool,
+        wait: WaitStrategy
     ) {
         self.set = Mutex(set)
         names = sources.map(\.name)
@@ -34,6 +36,7 @@ final class LaneReporter: LaneEvents, Sendable {
         self.rings = rings
         self.control = control
         self.noticesMissingFrames = noticesMissingFrames
+        self.wait = wait
     }
 
     /// The lane maps with `set` from here on.
@@ -118,6 +121,10 @@ final class LaneReporter: LaneEvents, Sendable {
         var microseconds = 50
         while ring.usedSlots > ring.capacity / 2 {
             if control.isForced { return false }
+            guard wait == .sleep else {
+                wait.relax()
+                continue
+            }
             bells[shard].ring()
             Wait.microseconds(microseconds)
             microseconds = min(microseconds * 2, 800)

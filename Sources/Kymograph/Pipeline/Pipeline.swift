@@ -1,3 +1,4 @@
+import CKymographLinux
 public import KymographCore
 import Synchronization
 
@@ -37,6 +38,8 @@ public final class Pipeline: Sendable {
     private let runningLanes: LaneCount
     private let runningShards: LaneCount
     private let runningClosing = LaneCount(1)
+    /// Lanes and shards that are not ready yet.
+    private let starting: LaneCount
     /// Why the dead letters are not complete, if so.
     private let closingMessage = Mutex<String?>(nil)
 
@@ -92,6 +95,7 @@ public final class Pipeline: Sendable {
         }
         runningLanes = LaneCount(lanes.count)
         runningShards = LaneCount(settings.shards)
+        starting = LaneCount(lanes.count + settings.shards)
     }
 
     /// What is listened to, one line per source, with what the kernel granted.
@@ -242,12 +246,13 @@ public final class Pipeline: Sendable {
         let reporter = LaneReporter(
             set: set, sources: settings.sources, ledger: ledger, deadLetters: deadLetters, store: stage?.store,
             bells: bells, rings: rings[index], control: control,
-            noticesMissingFrames: settings.noticesMissingFrames)
+            noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
         var consumer = LaneConsumer(
             settings, first: set, mappings, router: router, reporter: reporter, number: index,
             store: stage?.store)
+        noteStarted()
         do throws(SourceError) {
             _ = try lanes[index].run(&consumer)
         } catch {
@@ -259,6 +264,12 @@ public final class Pipeline: Sendable {
         control.noteChange()
     }
 
+    /// Called by each lane and shard; the last one ends the start.
+    private func noteStarted() {
+        // Of 23 MiB then, 18 are code and constants, most of which reading mappings and arguments has used.
+        if starting.leave() { kymo_memory_forget_start() }
+    }
+
     private func startShards() {
         for index in 0..<settings.shards {
             let worker = ShardWorker(
@@ -266,7 +277,8 @@ public final class Pipeline: Sendable {
                 mappings: mappings,
                 reporter: ShardReporter(
                     mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters),
-                outputs: outputs, bell: bells[index], control: control, inputsEnded: runningLanes)
+                outputs: outputs, bell: bells[index], control: control, inputsEnded: runningLanes,
+                didStart: { [self] in noteStarted() })
             WorkerThread.start("kymo-shard-\(index)", on: settings.processor(at: lanes.count + index)) { [self] in
                 worker.run()
                 runningShards.leave()

@@ -49,6 +49,8 @@ struct ShardWorker {
     let control: PipelineControl
     /// Becomes true when no lane will put anything into the rings any more.
     let inputsEnded: LaneCount
+    /// Called when everything is made that work needs.
+    let didStart: @Sendable () -> Void
 
     /// Bytes of closed windows that stay in memory beside a store.
     private static let recentBytes = 32 << 20
@@ -87,6 +89,7 @@ struct ShardWorker {
     }
 
     private func work(_ shard: inout some WorkingShard & ~Copyable) {
+        didStart()
         var lastTick = WallClock.now()
         let tickInterval = self.tickInterval
         while !control.isForced {
@@ -103,12 +106,20 @@ struct ShardWorker {
             shard.stepEnded(now: now, isQuiet: taken == 0)
             if taken > 0 { continue }
             if isLast { break }
-            bell.sleep(milliseconds: Int32(tickInterval / 1_000_000)) {
-                inputsEnded.isZero || rings.contains { !$0.isEmpty }
-            }
+            waitForReadings(milliseconds: Int32(tickInterval / 1_000_000))
         }
         if !control.isForced { shard.drain(now: WallClock.now()) }
     }
+
+    private func waitForReadings(milliseconds: Int32) {
+        if settings.wait == .sleep {
+            bell.sleep(milliseconds: milliseconds) { hasWork }
+        } else {
+            settings.wait.busily(milliseconds: milliseconds) { control.isForced || hasWork }
+        }
+    }
+
+    private var hasWork: Bool { inputsEnded.isZero || rings.contains { !$0.isEmpty } }
 
     /// Sends what waits. The busier the shard, the more a step takes, and the more leaves together.
     private func send(_ shard: inout some WorkingShard & ~Copyable, now: Instant) {
@@ -125,8 +136,9 @@ final class LaneCount: Sendable {
     /// Whether all have ended. What they wrote before is visible then.
     var isZero: Bool { count.load(ordering: .acquiring) == 0 }
 
-    /// Notes that one has ended.
-    func leave() { count.subtract(1, ordering: .acquiringAndReleasing) }
+    /// Notes that one has ended; whether it was the last.
+    @discardableResult
+    func leave() -> Bool { count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }
 
 /// What a shard's thread needs of a shard, once per batch.

@@ -15,7 +15,9 @@ enum PacketMember: Int, CaseIterable {
         wrongPosition
 
     /// The member's name in mappings.
-    var name: String { String(describing: self) }
+    var name: String { PacketMember.names[rawValue] }
+
+    private static let names = allCases.map { String(describing: $0) }
 }
 
 /// What leads to the value of each member, `"heartRate":`, ready to be written, and which members are looked at.

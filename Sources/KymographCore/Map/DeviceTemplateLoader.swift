@@ -27,14 +27,14 @@ struct DeviceTemplateLoader {
     static func load(
         _ root: JSONNode, compatibility: Compatibility, program: inout ExpressionProgram, log: inout DiagnosticLog
     ) -> (templates: [DeviceTemplate], packetForm: PacketForm?) {
-        var loader = DeviceTemplateLoader(log: log, program: program, compatibility: compatibility)
+        var loader = DeviceTemplateLoader(log: consume log, program: consume program, compatibility: compatibility)
         let templates = loader.collection(root)
         log = loader.log
         program = loader.program
         return (templates, loader.packetForm)
     }
 
-    private init(log: DiagnosticLog, program: ExpressionProgram, compatibility: Compatibility) {
+    private init(log: consuming DiagnosticLog, program: consuming ExpressionProgram, compatibility: Compatibility) {
         self.log = log
         self.program = program
         self.compatibility = compatibility

@@ -5,10 +5,9 @@ extension MappingLoader {
     mutating func checkJoin(
         _ loaded: [FHIRTemplate], _ mapping: NamedMapping, _ index: Int, _ log: inout DiagnosticLog
     ) {
-        let types = templates.filter { $0.mapping == index }.map(\.type)
-        let used = drafts.indices.filter(types.contains)
+        let used = usedTypes(of: index).sorted()
         for template in loaded {
-            let own = used.filter { drafts[$0].name.lowercased() == template.typeName.lowercased() }
+            let own = used.filter { drafts[$0].name.isCaseVariant(of: template.typeName) }
             for type in own { checkValues(of: template, type, &log) }
             guard own.isEmpty else { continue }
             log.warning(

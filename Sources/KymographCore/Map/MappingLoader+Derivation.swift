@@ -4,11 +4,11 @@ extension MappingLoader {
     ///
     /// Each match then gives a reading of either type, with identity and windows of its own.
     mutating func derive(_ loaded: [FHIRTemplate], mapping index: Int, _ log: inout DiagnosticLog) {
+        guard loaded.contains(where: { $0.source != nil }) else { return }
         let sent = templates.filter { $0.mapping == index }
         for template in loaded {
             guard let source = template.source else { continue }
-            let wanted = source.typeName.lowercased()
-            if let other = sent.first(where: { $0.template.typeName.lowercased() == template.typeName.lowercased() }) {
+            if let other = sent.first(where: { $0.template.typeName.isCaseVariant(of: template.typeName) }) {
                 log.error(
                     template.namePosition,
                     "a device template already gives the type '\(other.template.typeName)': 'from' is for another",
@@ -16,7 +16,7 @@ extension MappingLoader {
                     finding: .derivation)
                 continue
             }
-            let originals = sent.filter { $0.template.typeName.lowercased() == wanted }
+            let originals = sent.filter { $0.template.typeName.isCaseVariant(of: source.typeName) }
             if originals.isEmpty {
                 let names = sent.map(\.template.typeName)
                 log.error(

@@ -21,7 +21,8 @@ public struct MappingLoader {
         var hasStart = false
         var fhir: FHIRTemplate?
         var fhirMapping: Int?
-        var fhirText = ""
+        /// The FHIR template as its file has it.
+        var fhirBody: JSONNode?
     }
 
     private let defaultPeriod: Int64
@@ -129,7 +130,7 @@ public struct MappingLoader {
             let isWhole = deviceIsWhole && !log.hasErrors
             derive(loaded, mapping: index, &log)
             for template in loaded {
-                join(template, text: templateText(root, template.typeName), index, &log)
+                join(template, body: templateBody(root, template.typeName), index, &log)
             }
             if isWhole { checkJoin(loaded, mapping, index, &log) }
             checkRuleNumbers(mapping, index)
@@ -139,12 +140,13 @@ public struct MappingLoader {
     }
 
     /// Gives the template to the types of its mapping: names are compared without case, as the reference does.
-    private mutating func join(_ template: FHIRTemplate, text: String, _ index: Int, _ log: inout DiagnosticLog) {
-        let wanted = template.typeName.lowercased()
-        let used = Set(templates.filter { $0.mapping == index }.map(\.type))
-        for type in drafts.indices where used.contains(type) && drafts[type].name.lowercased() == wanted {
+    private mutating func join(
+        _ template: FHIRTemplate, body: JSONNode?, _ index: Int, _ log: inout DiagnosticLog
+    ) {
+        let used = usedTypes(of: index)
+        for type in drafts.indices where used.contains(type) && drafts[type].name.isCaseVariant(of: template.typeName) {
             if let earlier = drafts[type].fhirMapping, earlier != index {
-                guard drafts[type].fhirText != text else { continue }
+                guard !JSONNode.areSame(drafts[type].fhirBody, body) else { continue }
                 log.error(
                     template.namePosition,
                     "the type '\(drafts[type].name)' has a different FHIR template in another mapping of this run",
@@ -154,34 +156,40 @@ public struct MappingLoader {
             }
             drafts[type].fhir = template
             drafts[type].fhirMapping = index
-            drafts[type].fhirText = text
+            drafts[type].fhirBody = body
         }
+    }
+
+    /// The types that the device templates of mapping `index` give.
+    func usedTypes(of index: Int) -> Set<Int> {
+        var types: Set<Int> = []
+        for linked in templates where linked.mapping == index { types.insert(linked.type) }
+        return types
     }
 
     /// Adds the findings in a device file that only its FHIR file shows.
     mutating func report(_ log: DiagnosticLog) { diagnostics += log.all }
 
-    /// The template's JSON in one canonical spelling, to see whether two are the same.
-    private func templateText(_ root: JSONNode, _ typeName: String) -> String {
-        let elements = root.members?.last { $0.name.lowercased() == "template" }?.node.elements ?? []
-        let bodies = elements.compactMap { element in
-            element.members?.last { $0.name.lowercased() == "template" }?.node
+    /// The template's JSON, to see whether two are the same.
+    private func templateBody(_ root: JSONNode, _ typeName: String) -> JSONNode? {
+        for element in root.field("template")?.elements ?? [] {
+            guard let body = element.field("template"), let members = body.members else { continue }
+            if members.contains(where: { $0.node.string == typeName && $0.name.isCaseVariant(of: "typeName") }) {
+                return body
+            }
         }
-        let body = bodies.first { body in
-            body.members?.contains { $0.name.lowercased() == "typename" && $0.node.string == typeName } ?? false
-        }
-        return body?.canonicalText ?? ""
+        return nil
     }
 
     // MARK: Linking
 
     private func link(_ names: [String]) -> MappingSet {
         MappingSet(
-            mappings: names, types: drafts.map(type), fhirTemplates: drafts.map(\.fhir),
+            mappings: names, types: drafts.indices.map { type(drafts[$0], $0) }, fhirTemplates: drafts.map(\.fhir),
             templates: templates.map(\.sortedBySlot), packetForms: packetForms, program: program)
     }
 
-    private func type(_ draft: Draft) -> MeasurementType {
+    private func type(_ draft: Draft, _ index: Int) -> MeasurementType {
         let numeric = Set(draft.fhir?.valueUses.filter(\.isNumeric).map(\.name) ?? [])
         var type = MeasurementType(
             name: draft.name, valueNames: draft.valueNames,
@@ -190,7 +198,7 @@ public struct MappingLoader {
         let sampled = Set(draft.fhir?.valueUses.filter(\.takesSamples).map(\.name) ?? [])
         type.takesSamples = draft.valueNames.map { sampled.contains($0) }
         type.needsFHIRTemplate = !measurementsOnly
-        type.compatibility = compatibility(of: draft.name)
+        type.compatibility = compatibility(ofType: index)
         if draft.hasStart {
             type.durationSlot = type.valueNames.count
             type.valueNames.append(Self.durationName)
@@ -200,10 +208,8 @@ public struct MappingLoader {
     }
 
     /// A type is compatible when one of its templates is: its Observations are what a server may already hold.
-    private func compatibility(of type: String) -> Compatibility {
-        let isCompatible = templates.contains {
-            $0.template.typeName == type && $0.template.compatibility == .iomtFHIR
-        }
+    private func compatibility(ofType index: Int) -> Compatibility {
+        let isCompatible = templates.contains { $0.type == index && $0.template.compatibility == .iomtFHIR }
         return isCompatible ? .iomtFHIR : .none
     }
 }
@@ -220,6 +226,27 @@ extension MappingSet.LinkedTemplate {
 }
 
 extension JSONNode {
+    /// Whether two values are the same, whatever the order of members and the layout.
+    static func areSame(_ left: JSONNode?, _ right: JSONNode?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        // Most are copies of each other.
+        return left.isCopy(of: right) || left.canonicalText == right.canonicalText
+    }
+
+    private func isCopy(of other: JSONNode) -> Bool {
+        switch (value, other.value) {
+        case (.object(let mine), .object(let theirs)):
+            mine.count == theirs.count
+                && zip(mine, theirs).allSatisfy { $0.name == $1.name && $0.node.isCopy(of: $1.node) }
+        case (.array(let mine), .array(let theirs)):
+            mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isCopy(of: $1) }
+        case (.string(let mine), .string(let theirs)), (.number(let mine), .number(let theirs)): mine == theirs
+        case (.bool(let mine), .bool(let theirs)): mine == theirs
+        case (.null, .null): true
+        default: false
+        }
+    }
+
     /// The value with sorted members and without layout, to compare two.
     var canonicalText: String {
         switch value {

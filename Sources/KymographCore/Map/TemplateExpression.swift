@@ -4,12 +4,19 @@ struct ExpressionProgram: Sendable {
     var jmesPaths = JMESPathProgram()
     /// For chains of members that start at the match: what they are in JMESPath, for matches that it made.
     var madeForms: [(path: Int32, count: Int32, reference: JMESPathReference)] = []
+    /// How many names and nodes of ``jmesPaths`` the paths know already.
+    private var sharedNames = 0
+    private var sharedNodes = 0
 
-    /// Lets the scanner know what JMESPath looks at: the members of its names, and where it looks at a whole object,
-    /// all others, too.
+    /// Lets the scanner know what JMESPath looks at: the members of its names, and where it looks at a whole object or
+    /// beside the payload, all others, too.
     mutating func shareNames() {
-        for name in jmesPaths.names { _ = paths.number(of: name) }
-        paths.isReadWhole = jmesPaths.selectsUnnamed || jmesPaths.mentionsProperties
+        for name in jmesPaths.names[sharedNames...] where paths.number(of: name) <= NameTable.systemProperties {
+            if name != "Body" { paths.isReadWhole = true }
+        }
+        if jmesPaths.readsWhole(behind: sharedNodes) { paths.isReadWhole = true }
+        sharedNames = jmesPaths.names.count
+        sharedNodes = jmesPaths.nodes.count
     }
 }
 

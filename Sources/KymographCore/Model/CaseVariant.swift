@@ -1,14 +1,14 @@
 extension String {
     /// Whether this is `other` but for the case of its letters. Two names of ASCII, as nearly all are, cost no memory.
     func isCaseVariant(of other: String) -> Bool {
-        var theirs = other.utf8.makeIterator()
-        for byte in utf8 {
-            guard byte < 0x80 else { return lowercased() == other.lowercased() }
-            guard let their = theirs.next() else { return false }
-            guard their < 0x80 else { return lowercased() == other.lowercased() }
-            if byte != their && String.lowered(byte) != String.lowered(their) { return false }
+        let mine = utf8.span
+        let theirs = other.utf8.span
+        for index in 0..<min(mine.count, theirs.count) {
+            let (left, right) = (mine[index], theirs[index])
+            guard left | right < 0x80 else { return lowercased() == other.lowercased() }
+            if left != right && String.lowered(left) != String.lowered(right) { return false }
         }
-        return theirs.next() == nil
+        return mine.count == theirs.count
     }
 
     private static func lowered(_ byte: UInt8) -> UInt8 {

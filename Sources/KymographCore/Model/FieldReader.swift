@@ -27,8 +27,13 @@ struct FieldReader {
 
     /// The last member of this name, or nil.
     func member(_ name: String) -> JSONNode.Member? {
-        let members = node.members ?? []
-        return members.last { $0.name == name } ?? members.last { $0.name.isCaseVariant(of: name) }
+        guard let members = node.members else { return nil }
+        var variant: Int?
+        for index in members.indices.reversed() where members[index].name.isCaseVariant(of: name) {
+            if members[index].name == name { return members[index] }
+            if variant == nil { variant = index }
+        }
+        return variant.map { members[$0] }
     }
 
     /// Where the value of `name` is, or the object when there is none.

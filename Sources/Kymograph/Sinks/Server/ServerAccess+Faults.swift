@@ -8,6 +8,9 @@ extension ServerAccess {
         if url.contains("?") { check.add("url", "must end with the path; remove the question mark and what follows") }
         check.checkConnection()
         check.checkAuthorization()
+        if readingFiles, let problem = CurlText.loadingProblem {
+            check.add("url", "needs libcurl, which cannot be loaded: \(problem); install it (on Debian: libcurl4)")
+        }
         return check.faults
     }
 }

@@ -48,7 +48,7 @@ enum ClinicalConcept: CaseIterable {
     ///
     /// Which of the blood pressures it is counts for more than that it is one.
     static func named(in text: String) -> Set<ClinicalConcept> {
-        var words = Array(" \(text.wordsInLowerCase.joined(separator: " ")) ".utf8)
+        var words = spacedWords(of: text)
         var found: Set<ClinicalConcept> = []
         for (concept, phrase) in phrases {
             guard let place = firstPlace(of: phrase, in: words) else { continue }
@@ -57,6 +57,25 @@ enum ClinicalConcept: CaseIterable {
         }
         if found.contains(.systolic) || found.contains(.diastolic) { found.remove(.bloodPressure) }
         return found
+    }
+
+    /// The words of `text` in lower case, with a space before and after each.
+    private static func spacedWords(of text: String) -> [UInt8] {
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return Array(" \(text.wordsInLowerCase.joined(separator: " ")) ".utf8)
+        }
+        // As ``Swift/String/wordsInLowerCase`` does it, without asking Unicode's tables for each letter.
+        var words = [space]
+        var isAfterLower = false
+        for byte in text.utf8 {
+            let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            let isLower = isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+            if !(isUpper || isLower) || (isUpper && isAfterLower), words.last != space { words.append(space) }
+            if isUpper || isLower { words.append(isUpper ? byte | 0x20 : byte) }
+            isAfterLower = isLower
+        }
+        return words.last == space ? words : words + [space]
     }
 
     private static let space = UInt8(ascii: " ")

@@ -20,17 +20,15 @@ enum ConceptCheck {
         for coding in codings where coding.system == LOINC.system {
             guard let entry = coding.code.flatMap(ClinicalCode.of) else { continue }
             let near = [("display", coding.display ?? "")] + names
-            let isSilent = near.allSatisfy { ClinicalConcept.named(in: $0.text).isEmpty }
-            for name in isSilent ? spare : near where contradicts(name.text, entry) {
+            var concepts = near.map { ClinicalConcept.named(in: $0.text) }
+            let isSilent = concepts.allSatisfy(\.isEmpty)
+            if isSilent { concepts = spare.map { ClinicalConcept.named(in: $0.text) } }
+            for (name, concepts) in zip(isSilent ? spare : near, concepts)
+            where !concepts.isEmpty && concepts.isDisjoint(with: entry.concepts) {
                 note(coding, entry, name, log: &log)
                 break
             }
         }
-    }
-
-    private static func contradicts(_ text: String, _ entry: ClinicalCode) -> Bool {
-        let concepts = ClinicalConcept.named(in: text)
-        return !concepts.isEmpty && concepts.isDisjoint(with: entry.concepts)
     }
 
     private static func note(_ coding: Coding, _ entry: ClinicalCode, _ name: Name, log: inout DiagnosticLog) {

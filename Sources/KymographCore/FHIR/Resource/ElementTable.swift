@@ -24,11 +24,14 @@ struct ElementTable: Sendable {
         self.type = type
         var elements: [Element] = []
         var required: [[String]] = []
-        for words in (row.elements + " " + ElementTable.common).split(separator: " ") {
-            let isRequired = words.hasSuffix("!")
-            let names = words.split(separator: "|").map { $0.filter { $0 != "!" && $0 != "*" } }
-            for name in names { elements.append(Element(name: name, isList: words.contains("*"))) }
-            if isRequired { required.append(names) }
+        let marks = "!*".utf8
+        for words in (row.elements + " " + ElementTable.common).utf8.split(separator: UInt8(ascii: " ")) {
+            let names = words.split(separator: UInt8(ascii: "|")).map { word in
+                String(Substring(word.prefix { !marks.contains($0) }))
+            }
+            let isList = words.contains(UInt8(ascii: "*"))
+            for name in names { elements.append(Element(name: name, isList: isList)) }
+            if words.last == UInt8(ascii: "!") { required.append(names) }
         }
         self.elements = elements
         self.required = required

@@ -72,7 +72,8 @@ struct ResourceReader {
         checkMeta(body, object, log: &log)
         guard log.errorCount == errors else { return nil }
         let written = ElementTranslation(type: type, from: declared, to: output).translate(body, log: &log)
-        let demanded = Set(ElementTable(type: type, version: output)?.required.flatMap { $0 } ?? [])
+        let target = output == declared ? elements : ElementTable(type: type, version: output)
+        let demanded = Set(target?.required.flatMap { $0 } ?? [])
         guard log.errorCount == errors,
             case .object(var members)? = ResourceNodeReader(version: output).read(written, log: &log),
             log.errorCount == errors

@@ -9,7 +9,7 @@ struct JMESPathLexeme: Equatable {
         /// JSON in backticks.
         case literal(String)
         case number(Int32)
-        case symbol(String)
+        case symbol(JMESPathSymbol)
         case end
     }
 
@@ -20,12 +20,6 @@ struct JMESPathLexeme: Equatable {
 
 /// Splits a JMESPath expression (jmespath.org, "Grammar").
 struct JMESPathLexer {
-    /// Longest first.
-    private static let symbols = [
-        "[?", "[]", "||", "&&", "==", "!=", "<=", ">=", ".", "*", "[", "]", "{", "}", "(", ")", ",", ":", "|", "&",
-        "!", "<", ">", "@",
-    ]
-
     private let text: [UInt8]
     private var index = 0
 
@@ -94,9 +88,14 @@ struct JMESPathLexer {
         return number
     }
 
-    private mutating func symbol() throws(ExpressionError) -> String {
-        for symbol in JMESPathLexer.symbols where text[index...].starts(with: symbol.utf8) {
-            index += symbol.utf8.count
+    private mutating func symbol() throws(ExpressionError) -> JMESPathSymbol {
+        let following = index + 1 < text.count ? text[index + 1] : 0
+        if let symbol = JMESPathSymbol(text[index], following) {
+            index += 2
+            return symbol
+        }
+        if let symbol = JMESPathSymbol(text[index]) {
+            index += 1
             return symbol
         }
         if text[index] == UInt8(ascii: "=") {

@@ -5,8 +5,8 @@ extension JMESPathParser {
     /// Whether the bracket holds an index, a slice or a star, rather than expressions.
     var startsBracketStep: Bool {
         switch following(1) {
-        case .number, .symbol(":"): true
-        case .symbol("*"): following(2) == .symbol("]")
+        case .number, .symbol(.colon): true
+        case .symbol(.star): following(2) == .symbol(.closeBracket)
         default: false
         }
     }
@@ -22,11 +22,11 @@ extension JMESPathParser {
     mutating func bracketStep(_ left: Int32) throws(ExpressionError) -> Int32 {
         let start = offset
         index += 1
-        if skip("*") {
-            try expect("]")
+        if skip(.star) {
+            try expect(.closeBracket)
             return try projection(.projection, of: left, rest: try projected(Power.star), start)
         }
-        if case .number(let number) = kind, following(1) == .symbol("]") {
+        if case .number(let number) = kind, following(1) == .symbol(.closeBracket) {
             index += 2
             let element = try add(JMESPathNode(operation: .element, value: number), at: start)
             return try chain(left, element, start)
@@ -39,16 +39,16 @@ extension JMESPathParser {
     mutating func slice(_ start: Int) throws(ExpressionError) -> Int32 {
         var slice = JMESPathSlice()
         slice.start = bound()
-        guard at(":") else { throw unexpected("']' or ':'") }
+        guard at(.colon) else { throw unexpected("']' or ':'") }
         index += 1
         slice.stop = bound()
-        if skip(":") {
+        if skip(.colon) {
             let place = offset
             let step = bound()
             if step == 0 { throw ExpressionError(message: "the step of a slice cannot be 0", offset: place) }
             if step != JMESPathSlice.absent { slice.step = step }
         }
-        try expect("]")
+        try expect(.closeBracket)
         program.slices.append(slice)
         return try add(JMESPathNode(operation: .slice, value: Int32(program.slices.count - 1)), at: start)
     }
@@ -63,7 +63,7 @@ extension JMESPathParser {
 
     /// Reads nodes up to `close` and links them; gives the first.
     mutating func nodes(
-        until close: String, _ read: (inout JMESPathParser) throws(ExpressionError) -> Int32
+        until close: JMESPathSymbol, _ read: (inout JMESPathParser) throws(ExpressionError) -> Int32
     ) throws(ExpressionError) -> (first: Int32, count: Int) {
         var first: Int32 = -1
         var last: Int32 = -1
@@ -73,19 +73,21 @@ extension JMESPathParser {
             if last < 0 { first = node } else { program.nodes[Int(last)].next = node }
             last = node
             count += 1
-        } while skip(",")
-        guard skip(close) else { throw unexpected("',' or '\(close)'") }
+        } while skip(.comma)
+        guard skip(close) else { throw unexpected("',' or '\(close.rawValue)'") }
         return (first, count)
     }
 
     mutating func list(_ start: Int) throws(ExpressionError) -> Int32 {
-        let first = try nodes(until: "]") { (parser) throws(ExpressionError) in try parser.expression(Power.none) }
-            .first
+        let first = try nodes(until: .closeBracket) { (parser) throws(ExpressionError) in
+            try parser.expression(Power.none)
+        }
+        .first
         return try add(JMESPathNode(operation: .list, left: first), at: start)
     }
 
     mutating func hash(_ start: Int) throws(ExpressionError) -> Int32 {
-        let first = try nodes(until: "}") { (parser) throws(ExpressionError) in try parser.entry() }.first
+        let first = try nodes(until: .closeBrace) { (parser) throws(ExpressionError) in try parser.entry() }.first
         return try add(JMESPathNode(operation: .hash, left: first), at: start)
     }
 
@@ -97,7 +99,7 @@ extension JMESPathParser {
         default: throw unexpected("a member name")
         }
         index += 1
-        try expect(":")
+        try expect(.colon)
         let value = try expression(Power.none)
         return try add(JMESPathNode(operation: .entry, left: value, value: program.constant(text: key)), at: start)
     }
@@ -113,8 +115,10 @@ extension JMESPathParser {
         }
         index += 1
         var (first, count): (Int32, Int) = (-1, 0)
-        if !skip(")") {
-            (first, count) = try nodes(until: ")") { (parser) throws(ExpressionError) in try parser.argument() }
+        if !skip(.closeParenthesis) {
+            (first, count) = try nodes(until: .closeParenthesis) { (parser) throws(ExpressionError) in
+                try parser.argument()
+            }
         }
         try check(count, of: function, start)
         return try add(JMESPathNode(operation: .call, function: function, left: first), at: start)
@@ -130,7 +134,7 @@ extension JMESPathParser {
 
     mutating func argument() throws(ExpressionError) -> Int32 {
         let start = offset
-        guard skip("&") else { return try expression(Power.none) }
+        guard skip(.ampersand) else { return try expression(Power.none) }
         return try add(JMESPathNode(operation: .expression, left: try expression(Power.none)), at: start)
     }
 }

@@ -22,18 +22,32 @@ struct JMESPathParser {
     static func compile(
         _ text: String, into program: inout JMESPathProgram
     ) throws(ExpressionError) -> JMESPathReference {
-        var parser = JMESPathParser(lexemes: try JMESPathLexer.split(text), program: program)
-        if parser.kind == .end { throw parser.error("the expression is empty") }
-        let root = try parser.expression(Power.none)
-        guard parser.kind == .end else { throw parser.unexpected("the end of the expression") }
-        program = parser.program
-        return JMESPathReference(root: root)
+        let lexemes = try JMESPathLexer.split(text)
+        let extent = program.extent
+        // Handed over, not lent: a catalogue's program would else be copied for each of its expressions.
+        var parser = JMESPathParser(lexemes: lexemes, program: consume program)
+        do throws(ExpressionError) {
+            let root = try parser.whole()
+            program = parser.program
+            return JMESPathReference(root: root)
+        } catch {
+            program = parser.program
+            program.cut(to: extent)
+            throw error
+        }
     }
 
-    private init(lexemes: [JMESPathLexeme], program: JMESPathProgram) {
+    private mutating func whole() throws(ExpressionError) -> Int32 {
+        if kind == .end { throw error("the expression is empty") }
+        let root = try expression(Power.none)
+        guard kind == .end else { throw unexpected("the end of the expression") }
+        return root
+    }
+
+    private init(lexemes: [JMESPathLexeme], program: consuming JMESPathProgram) {
         self.lexemes = lexemes
-        self.program = program
         firstNode = program.nodes.count
+        self.program = program
     }
 
     /// How strongly what follows an expression binds to it.
@@ -61,16 +75,16 @@ struct JMESPathParser {
 
     func following(_ count: Int) -> JMESPathLexeme.Kind { lexemes[min(index + count, lexemes.count - 1)].kind }
 
-    func at(_ symbol: String) -> Bool { kind == .symbol(symbol) }
+    func at(_ symbol: JMESPathSymbol) -> Bool { kind == .symbol(symbol) }
 
-    mutating func skip(_ symbol: String) -> Bool {
+    mutating func skip(_ symbol: JMESPathSymbol) -> Bool {
         guard at(symbol) else { return false }
         index += 1
         return true
     }
 
-    mutating func expect(_ symbol: String) throws(ExpressionError) {
-        guard skip(symbol) else { throw unexpected("'\(symbol)'") }
+    mutating func expect(_ symbol: JMESPathSymbol) throws(ExpressionError) {
+        guard skip(symbol) else { throw unexpected("'\(symbol.rawValue)'") }
     }
 
     func error(_ message: String) -> ExpressionError { ExpressionError(message: message, offset: offset) }
@@ -84,7 +98,7 @@ struct JMESPathParser {
         case .text(let text): "the text '\(text)'"
         case .literal(let text): "the literal `\(text)`"
         case .number(let number): "the number \(number)"
-        case .symbol(let symbol): "'\(symbol)'"
+        case .symbol(let symbol): "'\(symbol.rawValue)'"
         case .end: "the end of the expression"
         }
     }
@@ -141,16 +155,16 @@ struct JMESPathParser {
     var powerOfCurrent: Int {
         guard case .symbol(let symbol) = kind else { return Power.none }
         switch symbol {
-        case "|": return Power.pipe
-        case "||": return Power.or
-        case "&&": return Power.and
-        case "==", "!=", "<", "<=", ">", ">=": return Power.comparison
-        case "[]": return Power.flatten
-        case "*": return Power.star
-        case "[?": return Power.filter
-        case ".": return Power.dot
-        case "[": return Power.bracket
-        case "(": return Power.call
+        case .pipe: return Power.pipe
+        case .or: return Power.or
+        case .and: return Power.and
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: return Power.comparison
+        case .flatten: return Power.flatten
+        case .star: return Power.star
+        case .filter: return Power.filter
+        case .dot: return Power.dot
+        case .openBracket: return Power.bracket
+        case .openParenthesis: return Power.call
         default: return Power.none
         }
     }
@@ -161,10 +175,10 @@ struct JMESPathParser {
         switch kind {
         case .name(let name):
             index += 1
-            return at("(") ? try call(name, start) : try field(name, start)
+            return at(.openParenthesis) ? try call(name, start) : try field(name, start)
         case .quotedName(let name):
             index += 1
-            if at("(") { throw error("a function's name is written without quotes") }
+            if at(.openParenthesis) { throw error("a function's name is written without quotes") }
             return try field(name, start)
         case .text(let text):
             index += 1
@@ -178,30 +192,30 @@ struct JMESPathParser {
         }
     }
 
-    mutating func prefix(_ symbol: String, _ start: Int) throws(ExpressionError) -> Int32 {
+    mutating func prefix(_ symbol: JMESPathSymbol, _ start: Int) throws(ExpressionError) -> Int32 {
         switch symbol {
-        case "@":
+        case .current:
             let current = try current()
             index += 1
             return current
-        case "*": return try valueProjection(of: try current())
-        case "[?", "[]": return try infix(try current())
-        case "[":
+        case .star: return try valueProjection(of: try current())
+        case .filter, .flatten: return try infix(try current())
+        case .openBracket:
             if startsBracketStep { return try bracketStep(try current()) }
             index += 1
             return try list(start)
-        case "{":
+        case .openBrace:
             index += 1
             return try hash(start)
-        case "(":
+        case .openParenthesis:
             index += 1
             let inner = try expression(Power.none)
-            try expect(")")
+            try expect(.closeParenthesis)
             return inner
-        case "!":
+        case .not:
             index += 1
             return try add(JMESPathNode(operation: .not, left: try expression(Power.not)), at: start)
-        case "&": throw error("'&' makes an argument of a function, and stands nowhere else")
+        case .ampersand: throw error("'&' makes an argument of a function, and stands nowhere else")
         default: throw unexpected("an expression")
         }
     }
@@ -211,51 +225,60 @@ struct JMESPathParser {
         let start = offset
         guard case .symbol(let symbol) = kind else { throw unexpected("an operator") }
         switch symbol {
-        case ".": return try dot(left, start)
-        case "|":
+        case .dot: return try dot(left, start)
+        case .pipe:
             index += 1
             return try chain(left, try expression(Power.pipe), start)
-        case "[?": return try filter(left, start)
-        case "[]":
+        case .filter: return try filter(left, start)
+        case .flatten:
             index += 1
             let flat = try add(JMESPathNode(operation: .flatten, left: left), at: start)
             return try projection(.projection, of: flat, rest: try projected(Power.flatten), start)
-        case "[":
+        case .openBracket:
             guard startsBracketStep else { throw bracketError() }
             return try bracketStep(left)
-        case "*": throw error("unexpected '*'; write '.*' or '[*]'")
-        case "(": throw error("only a function's name can stand before '('")
+        case .star: throw error("unexpected '*'; write '.*' or '[*]'")
+        case .openParenthesis: throw error("only a function's name can stand before '('")
         default: return try binary(symbol, left, start)
         }
     }
 
-    mutating func binary(_ symbol: String, _ left: Int32, _ start: Int) throws(ExpressionError) -> Int32 {
-        let operations: [String: (JMESPathNode.Operation, Int)] = [
-            "||": (.or, Power.or), "&&": (.and, Power.and), "==": (.equal, Power.comparison),
-            "!=": (.notEqual, Power.comparison), "<": (.less, Power.comparison),
-            "<=": (.lessOrEqual, Power.comparison), ">": (.greater, Power.comparison),
-            ">=": (.greaterOrEqual, Power.comparison),
-        ]
-        guard let (operation, power) = operations[symbol] else { throw unexpected("an operator") }
+    mutating func binary(_ symbol: JMESPathSymbol, _ left: Int32, _ start: Int) throws(ExpressionError) -> Int32 {
+        guard let operation = JMESPathParser.operation(symbol) else { throw unexpected("an operator") }
+        let power = powerOfCurrent
         index += 1
         let right = try expression(power)
         return try add(JMESPathNode(operation: operation, left: left, right: right), at: start)
     }
 
+    private static func operation(_ symbol: JMESPathSymbol) -> JMESPathNode.Operation? {
+        switch symbol {
+        case .or: .or
+        case .and: .and
+        case .equal: .equal
+        case .notEqual: .notEqual
+        case .less: .less
+        case .lessOrEqual: .lessOrEqual
+        case .greater: .greater
+        case .greaterOrEqual: .greaterOrEqual
+        default: nil
+        }
+    }
+
     mutating func dot(_ left: Int32, _ start: Int) throws(ExpressionError) -> Int32 {
         index += 1
-        if at("*") { return try valueProjection(of: left) }
+        if at(.star) { return try valueProjection(of: left) }
         return try chain(left, try afterDot(Power.dot), start)
     }
 
     mutating func afterDot(_ power: Int) throws(ExpressionError) -> Int32 {
         let start = offset
         switch kind {
-        case .name, .quotedName, .symbol("*"): return try expression(power)
-        case .symbol("["):
+        case .name, .quotedName, .symbol(.star): return try expression(power)
+        case .symbol(.openBracket):
             index += 1
             return try list(start)
-        case .symbol("{"):
+        case .symbol(.openBrace):
             index += 1
             return try hash(start)
         default: throw unexpected("a member name, '*', '[' or '{' after the dot")
@@ -273,12 +296,12 @@ struct JMESPathParser {
     /// What is applied to each element: all that follows and binds at least as strongly as a projection.
     mutating func projected(_ power: Int) throws(ExpressionError) -> Int32 {
         if powerOfCurrent < Power.projectionStop { return try current() }
-        if at(".") {
+        if at(.dot) {
             index += 1
             return try afterDot(power)
         }
-        if at("[") && !startsBracketStep { throw bracketError() }
-        guard at("[") || at("[?") else { throw unexpected("'.', '[' or an operator after the projection") }
+        if at(.openBracket) && !startsBracketStep { throw bracketError() }
+        guard at(.openBracket) || at(.filter) else { throw unexpected("'.', '[' or an operator after the projection") }
         return try expression(power)
     }
 
@@ -291,7 +314,7 @@ struct JMESPathParser {
     mutating func filter(_ left: Int32, _ start: Int) throws(ExpressionError) -> Int32 {
         index += 1
         let condition = try expression(Power.none)
-        try expect("]")
+        try expect(.closeBracket)
         let rest = try projected(Power.filter)
         return try projection(.filterProjection, of: left, rest: rest, condition: condition, start)
     }

@@ -96,7 +96,9 @@ struct JMESPathProgram: Sendable {
     }
 
     /// Member names that expressions mention; the scanner must know them all.
-    var names: [String] = []
+    private(set) var names: [String] = []
+    /// Where each of ``names`` is.
+    private var numbers: [String: Int32] = [:]
     /// For each name, the string constant that holds its text.
     var nameConstants: [Int32] = []
 
@@ -105,16 +107,44 @@ struct JMESPathProgram: Sendable {
 
     /// The number of `name`, given on first use.
     mutating func number(of name: String) -> Int32 {
-        if let known = names.firstIndex(of: name) { return Int32(known) }
+        if let known = numbers[name] { return known }
+        let number = Int32(names.count)
+        numbers[name] = number
         names.append(name)
         nameConstants.append(constant(text: name))
-        return Int32(names.count - 1)
+        return number
+    }
+
+    /// How much of everything there is.
+    struct Extent {
+        fileprivate var nodes: Int
+        fileprivate var slices: Int
+        fileprivate var constants: Int
+        fileprivate var literals: Int
+        fileprivate var names: Int
+    }
+
+    var extent: Extent {
+        Extent(
+            nodes: nodes.count, slices: slices.count, constants: constants.count, literals: literals.count,
+            names: names.count)
+    }
+
+    /// Forgets what was added since there was as much as `extent` says.
+    mutating func cut(to extent: Extent) {
+        nodes.removeLast(nodes.count - extent.nodes)
+        slices.removeLast(slices.count - extent.slices)
+        constants.removeLast(constants.count - extent.constants)
+        literals.removeLast(literals.count - extent.literals)
+        for name in names[extent.names...] { numbers[name] = nil }
+        names.removeLast(names.count - extent.names)
+        nameConstants.removeLast(nameConstants.count - extent.names)
     }
 
     /// Adds a string constant.
     mutating func constant(text: String) -> Int32 {
         let start = literals.count
-        literals += Array(text.utf8)
+        literals += text.utf8
         let token = Token(
             kind: TokenKind.string, start: UInt32(start), length: UInt32(literals.count - start),
             next: UInt32(constants.count + 1))
@@ -122,11 +152,12 @@ struct JMESPathProgram: Sendable {
         return Int32(constants.count - 1)
     }
 
-    /// Whether a result can depend on members whose names no expression says.
-    var selectsUnnamed: Bool {
-        nodes.contains { node in
+    /// Whether the result of a node behind the first `known` ones can depend on members whose names no expression says,
+    /// or can be the envelope itself.
+    func readsWhole(behind known: Int) -> Bool {
+        nodes[known...].contains { node in
             switch node.operation {
-            case .valueProjection: true
+            case .valueProjection, .current: true
             case .equal, .notEqual: !isScalar(node.left) && !isScalar(node.right)
             case .call: node.function.readsObjects
             default: false
@@ -138,12 +169,6 @@ struct JMESPathProgram: Sendable {
     private func isScalar(_ index: Int32) -> Bool {
         let node = nodes[Int(index)]
         return node.operation == .constant && !constants[Int(node.value)].isContainer
-    }
-
-    /// Whether an expression can meet the envelope's members besides the payload.
-    var mentionsProperties: Bool {
-        selectsUnnamed || nodes.contains { $0.operation == .current } || names.contains("Properties")
-            || names.contains("SystemProperties")
     }
 
     /// The names when the expression is only a chain of members such as `a.b.c`; else nil.

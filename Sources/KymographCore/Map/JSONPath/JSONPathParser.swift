@@ -25,16 +25,24 @@ struct JSONPathParser {
     /// Conditions that were read so far.
     var conditions = 0
 
-    /// Compiles `expression`, adding to `program`.
+    /// Compiles `expression`, adding to `program`; on an error `program` stays as it was.
     static func compile(_ expression: String, into program: inout PathProgram) throws(ExpressionError) -> PathReference
     {
-        var parser = JSONPathParser(text: Array(expression.utf8), program: program)
-        let path = try parser.wholePath()
-        program = parser.program
-        return path
+        let extent = program.extent
+        // Handed over, not lent: a catalogue's program would else be copied for each of its expressions.
+        var parser = JSONPathParser(text: Array(expression.utf8), program: consume program)
+        do throws(ExpressionError) {
+            let path = try parser.wholePath()
+            program = parser.program
+            return path
+        } catch {
+            program = parser.program
+            program.cut(to: extent)
+            throw error
+        }
     }
 
-    private init(text: [UInt8], program: PathProgram) {
+    private init(text: [UInt8], program: consuming PathProgram) {
         self.text = text
         self.program = program
     }

@@ -204,4 +204,10 @@ struct PathProgram: Sendable {
         names.append(name)
         return number
     }
+
+    /// Forgets all names but the first `count`.
+    mutating func forgetNames(behind count: Int) {
+        for name in names[count...] { numbers[name] = nil }
+        names.removeLast(names.count - count)
+    }
 }

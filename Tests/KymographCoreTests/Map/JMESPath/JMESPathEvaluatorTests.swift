@@ -15,16 +15,16 @@ struct JMESPathHarness: ~Copyable {
         _ expression: String, _ document: String, payloadIsRoot: Bool = true, knowsNames: Bool = true,
         limits: ScanLimits = ScanLimits()
     ) throws {
-        var program = JMESPathProgram()
-        let compiled = try JMESPathParser.compile(expression, into: &program)
-        var paths = PathProgram()
-        for name in program.names where knowsNames { _ = paths.number(of: name) }
+        var program = ExpressionProgram()
+        let compiled = try JMESPathParser.compile(expression, into: &program.jmesPaths)
+        program.shareNames()
+        let paths = knowsNames ? program.paths : PathProgram()
         var scanner = JSONScanner(
-            names: NameTable(paths.names), limits: ScanLimits(), marksUnnamed: program.selectsUnnamed,
-            buildsProperties: program.mentionsProperties, payloadIsRoot: payloadIsRoot)
+            names: NameTable(paths.names), limits: ScanLimits(), marksUnnamed: program.paths.selectsUnnamed,
+            buildsProperties: program.paths.mentionsProperties, payloadIsRoot: payloadIsRoot)
         let storage = PaddedBytes(copying: document.utf8)
         _ = try scanner.scan(storage.view, from: 0)
-        evaluator = JMESPathEvaluator(program: program, limits: limits, names: paths.names)
+        evaluator = JMESPathEvaluator(program: program.jmesPaths, limits: limits, names: paths.names)
         self.scanner = scanner
         self.storage = storage
         reference = compiled
@@ -184,8 +184,9 @@ struct JMESPathHarness: ~Copyable {
         var program = JMESPathProgram()
         let first = try JMESPathParser.compile("a[?b == 'x'].c | [0]", into: &program)
         let count = program.nodes.count
-        #expect(throws: ExpressionError.self) { try JMESPathParser.compile("sort_by(a, &b", into: &program) }
-        #expect(program.nodes.count == count)
+        let constants = program.constants.count
+        #expect(throws: ExpressionError.self) { try JMESPathParser.compile("sort_by(e, &f.'g'[1:2]", into: &program) }
+        #expect(program.nodes.count == count && program.constants.count == constants && program.slices.isEmpty)
         let second = try JMESPathParser.compile("sum(a[*].d)", into: &program)
         #expect(program.names == ["a", "b", "c", "d"])
         var evaluator = JMESPathEvaluator(program: program, limits: ScanLimits())

@@ -112,6 +112,21 @@ import Testing
         }
     }
 
+    // MARK: Errors
+
+    /// An expression that cannot be read leaves nothing behind, and what is read after it is numbered as without it.
+    @Test func leavesTheProgramAsItWas() throws {
+        var program = PathProgram()
+        _ = try JSONPathParser.compile("$..[?(@a =~ /x[0-9]/ && @b == 'y')].c[1:2]", into: &program)
+        let (before, names) = ("\(program.extent)", program.names)
+        for broken in ["$.d['e','f'].g[0,1][::2][?(@h == 'i' && @j", "$..[?(@k =~ /[/)]", "$.l[?(@m =~ /n/ ||)]"] {
+            #expect(throws: ExpressionError.self) { try JSONPathParser.compile(broken, into: &program) }
+            #expect("\(program.extent)" == before && program.names == names)
+        }
+        _ = try JSONPathParser.compile("$.m", into: &program)
+        #expect(program.names == names + ["m"] && program.number(of: "m") == UInt16(names.count))
+    }
+
     // MARK: Size
 
     @Test func givesUpASelectionThatMultipliesThePayload() throws {

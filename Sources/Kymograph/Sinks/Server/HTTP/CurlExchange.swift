@@ -29,7 +29,7 @@ final class CurlExchange {
         } catch {
             throw HTTPFailure(.unreachable, "the URL of the request \(error)")
         }
-        guard let handle = unsafe curl_easy_init() else {
+        guard let handle = unsafe kymo_curl_easy_init() else {
             throw HTTPFailure(.unreachable, "no memory for a request to \(url.origin)")
         }
         unsafe self.handle = handle
@@ -49,8 +49,8 @@ final class CurlExchange {
 
     deinit {
         // Safe: the handle was taken out of the set before; it may still point to the list and the text.
-        unsafe curl_easy_cleanup(handle)
-        unsafe curl_slist_free_all(fields)
+        unsafe kymo_curl_easy_cleanup(handle)
+        unsafe kymo_curl_slist_free_all(fields)
         unsafe errorText.deallocate()
     }
 

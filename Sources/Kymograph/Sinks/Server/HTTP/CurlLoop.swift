@@ -24,14 +24,14 @@ struct CurlLoop {
         while let jobs = queue.take() {
             for job in jobs { begin(job, &exchanges) }
             var running: Int32 = 0
-            unsafe curl_multi_perform(queue.multi, &running)
+            unsafe kymo_curl_multi_perform(queue.multi, &running)
             finish(&exchanges)
-            let code = unsafe curl_multi_poll(queue.multi, nil, 0, 60_000, nil)
+            let code = unsafe kymo_curl_multi_poll(queue.multi, 60_000)
             // Without memory or descriptors it returns at once: wait instead of spinning.
             if code != CURLM_OK { Wait.milliseconds(50) }
         }
         for exchange in exchanges.values {
-            unsafe curl_multi_remove_handle(queue.multi, exchange.handle)
+            unsafe kymo_curl_multi_remove_handle(queue.multi, exchange.handle)
             exchange.abandon()
         }
         exchanges = [:]
@@ -42,7 +42,7 @@ struct CurlLoop {
     private func begin(_ job: CurlJob, _ exchanges: inout [UInt: CurlExchange]) {
         do throws(HTTPFailure) {
             let exchange = try CurlExchange(job, settings)
-            let code = unsafe curl_multi_add_handle(queue.multi, exchange.handle)
+            let code = unsafe kymo_curl_multi_add_handle(queue.multi, exchange.handle)
             guard code == CURLM_OK else {
                 throw HTTPFailure(.unreachable, "libcurl takes no request: \(CurlText.of(code))")
             }
@@ -55,13 +55,13 @@ struct CurlLoop {
     /// Reports all that is done.
     private func finish(_ exchanges: inout [UInt: CurlExchange]) {
         var left: Int32 = 0
-        while let message = unsafe curl_multi_info_read(queue.multi, &left) {
+        while let message = unsafe kymo_curl_multi_info_read(queue.multi, &left) {
             guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
             let key = unsafe UInt(bitPattern: message.pointee.easy_handle)
             // Read before the handle is removed, which frees the message.
             let code = unsafe message.pointee.data.result
             guard let exchange = exchanges.removeValue(forKey: key) else { continue }
-            unsafe curl_multi_remove_handle(queue.multi, exchange.handle)
+            unsafe kymo_curl_multi_remove_handle(queue.multi, exchange.handle)
             exchange.finish(code)
         }
     }

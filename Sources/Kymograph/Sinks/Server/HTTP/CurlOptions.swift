@@ -88,8 +88,8 @@ struct CurlOptions {
         var list: UnsafeMutablePointer<curl_slist>? = nil
         for line in lines {
             // Safe: libcurl copies the line, and returns the list's head.
-            guard let head = unsafe curl_slist_append(list, line) else {
-                unsafe curl_slist_free_all(list)
+            guard let head = unsafe kymo_curl_slist_append(list, line) else {
+                unsafe kymo_curl_slist_free_all(list)
                 throw HTTPFailure(.unreachable, "no memory for a request to \(origin)")
             }
             unsafe list = head

@@ -18,12 +18,10 @@ final class CurlQueue: Sendable {
     private let state = Mutex(State())
     private let end = DispatchGroup()
 
-    /// libcurl wants to be initialised once in a process, before anything else.
-    private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-
     init() {
-        precondition(Self.isReady, "libcurl cannot be initialised")
-        guard let multi = unsafe curl_multi_init() else { fatalError("no memory for libcurl") }
+        // ``ServerAccess/faults(readingFiles:)`` has told whoever configured a server.
+        if let problem = CurlText.loadingProblem { fatalError("libcurl cannot be used: \(problem)") }
+        guard let multi = unsafe kymo_curl_multi_init() else { fatalError("no memory for libcurl") }
         unsafe self.multi = multi
         end.enter()
     }
@@ -34,7 +32,7 @@ final class CurlQueue: Sendable {
             guard !state.isClosed else { return false }
             state.waiting.append(job)
             // Safe: the thread frees the set after the queue was closed, which needs this lock.
-            unsafe curl_multi_wakeup(multi)
+            unsafe kymo_curl_multi_wakeup(multi)
             return true
         }
     }
@@ -54,7 +52,7 @@ final class CurlQueue: Sendable {
             if !state.isClosed {
                 state.isClosed = true
                 // Safe: as in ``add(_:)``; once closed, nobody wakes the thread any more.
-                unsafe curl_multi_wakeup(multi)
+                unsafe kymo_curl_multi_wakeup(multi)
             }
             return state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
         }
@@ -71,7 +69,7 @@ final class CurlQueue: Sendable {
     /// Frees the set of transfers, which must be empty, and hands back what still waits.
     func endServing() -> [CurlJob] {
         // Safe: only after ``close()``, so nobody uses the set any more.
-        unsafe curl_multi_cleanup(multi)
+        unsafe kymo_curl_multi_cleanup(multi)
         return state.withLock { state in
             defer { state.waiting = [] }
             return state.waiting
