@@ -27,7 +27,7 @@ import Testing
     /// Code that the start has used is given back; what is used again comes back as it was.
     @Test func whatOnlyTheStartNeededIsNotKept() throws {
         let folder = TemporaryFolder()
-        let run = try Kymo.start(["run", "--ephemeral", "--unix", folder.file("a.sock"), "--out", "none"])
+        let run = try Kymo.start(["run", "--ephemeral", "--unix", folder.file("a.sock")])
         let address = try run.addresses()[0]
         var (peak, now) = (0, 0)
         try Waiting.until("memory of \(peak) KiB is given back, \(now) KiB are left") {
