@@ -82,6 +82,10 @@ latency: build ## Print how long readings take through the pipeline, beside what
 overload: build ## Offer more than the pipeline can take, and count every datagram
 	KYMO=$(KYMO) Benchmarks/overload.sh
 
+.PHONY: datagrams
+datagrams: build ## Print what a datagram costs beside a receiver in C, and how many readings come in batches
+	KYMO=$(KYMO) Benchmarks/datagrams.sh
+
 .PHONY: growth
 growth: build ## Print how cost and memory grow with series, windows and templates
 	KYMO=$(KYMO) Benchmarks/growth.sh

@@ -66,6 +66,13 @@ let package = Package(
             name: "StageProbe",
             dependencies: [.product(name: "KymographCore", package: "kymograph"), "CLimits", "Readings"],
             swiftSettings: strict),
+        .executableTarget(
+            name: "LaneProbe",
+            dependencies: [
+                .product(name: "Kymograph", package: "kymograph"),
+                .product(name: "KymographCore", package: "kymograph"),
+            ],
+            swiftSettings: strict),
     ] + benchmarks,
     cxxLanguageStandard: .cxx17
 )

@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef UDP_GRO
@@ -302,6 +303,11 @@ void kymo_thread_name(const char *name) {
     char kept[16];
     snprintf(kept, sizeof kept, "%s", name);
     pthread_setname_np(pthread_self(), kept);
+}
+
+void kymo_rest(int64_t nanoseconds) {
+    struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    nanosleep(&time, NULL);
 }
 
 int kymo_thread_bind(int processor) {

@@ -96,6 +96,8 @@ int kymo_wait_either(int first, int second, int timeout_ms);
 
 /// Names the calling thread for top(1) and perf(1); the system keeps 15 bytes. (pthread_setname_np is a GNU call.)
 void kymo_thread_name(const char *name);
+/// Puts the calling thread to sleep, until a signal at the longest.
+void kymo_rest(int64_t nanoseconds);
 /// Binds the calling thread to one processor. (cpu_set_t is a GNU type, filled by macros.)
 int kymo_thread_bind(int processor);
 /// Whether this process may run on `processor`.

@@ -18,6 +18,7 @@ extension LaneLoop {
             deliver(count, from: index, &consumer)
             if count < DatagramBatch.size { return }
         }
+        hasEmptied = false
     }
 
     mutating func deliver(
@@ -46,7 +47,17 @@ extension LaneLoop {
         // The last datagram of a batch has the latest count.
         if let dropped = datagrams.dropCount(count - 1) { counts.kernelDrops = drops[index].observe(dropped) }
         sources[index].counters.add(counts)
+        notePace(counts, of: index, at: received)
         consumer.batchEnd()
+    }
+
+    /// A Unix socket holds few datagrams, and makes its senders wait: there nothing gathers.
+    private mutating func notePace(_ counts: SourceCounts, of index: Int, at received: Instant) {
+        guard case .udp = sources[index].configuration.kind else {
+            hasEmptied = false
+            return
+        }
+        pace.note(Int(counts.datagrams), bytes: Int(counts.bytes), at: received)
     }
 
     /// Hands on the datagrams of `length` bytes, the last one perhaps shorter, that came as one message. Returns how

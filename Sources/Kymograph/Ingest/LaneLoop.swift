@@ -41,6 +41,10 @@ struct LaneLoop: ~Copyable {
     /// Sources that can still give something.
     var liveSources: Int
     var isStopping = false
+    /// How densely datagrams come.
+    var pace: ArrivalPace
+    /// Whether this round has read nothing but UDP sockets, and has emptied them.
+    var hasEmptied = false
 
     /// A loop that waits for nothing yet.
     init(sources: [LaneSource], readiness: consuming Readiness) {
@@ -48,6 +52,9 @@ struct LaneLoop: ~Copyable {
         self.readiness = readiness
         drops = Array(repeating: DropCounter(), count: sources.count)
         liveSources = sources.count
+        pace = ArrivalPace(
+            longestRest: sources.map(\.configuration.longestRest).min() ?? 0,
+            bufferBytes: sources.map(\.grantedBufferBytes).filter { $0 > 0 }.min() ?? 0)
         streams = StreamTable(longestLine: sources.map(\.configuration.lineCap).max() ?? 0)
     }
 
@@ -86,15 +93,20 @@ struct LaneLoop: ~Copyable {
             let ready = try readiness.wait(milliseconds: patience)
             try idle(&consumer)
             if !acknowledging.isEmpty { try acknowledge(&consumer) }
+            hasEmptied = ready > 0
             for index in 0..<ready { try handle(readiness.token(index), &consumer) }
             if isStopping {
                 try drain(&consumer)
                 return .stopped
             }
             for slot in alwaysReady { try readStream(slot, &consumer) }
+            if rests { kymo_rest(pace.rest) }
         }
         return .sourcesEnded
     }
+
+    /// Whether to let datagrams gather before the next look.
+    private var rests: Bool { hasEmptied && pace.rest > 0 && alwaysReady.isEmpty && !acknowledgesSoon }
 
     /// Milliseconds to wait for something to read.
     var patience: Int32 {
@@ -109,11 +121,14 @@ struct LaneLoop: ~Copyable {
         switch Token(rawValue: token >> 32) {
         case .source:
             if sources[index].configuration.kind.isListener {
+                hasEmptied = false
                 try accept(index)
             } else {
                 try receive(index, maxBatches: LaneLoop.maxBatches, &consumer)
             }
-        case .connection: try readStream(index, &consumer)
+        case .connection:
+            hasEmptied = false
+            try readStream(index, &consumer)
         case .stop, nil: isStopping = true
         }
     }

@@ -17,6 +17,9 @@ public struct SourceConfiguration: Hashable, Sendable {
     /// Whether the kernel hands over datagrams of one sender that came together as one message (UDP_GRO). It is
     /// quicker, but then counts each such message that it drops as one datagram.
     public var coalesces = false
+    /// Most nanoseconds that UDP datagrams may gather in the receive buffer while they come densely; 0 when each is to
+    /// be received at once. A lane rests no longer than all of its sources let it.
+    public var longestRest: Int64 = 0
     /// Most clients of a Unix stream socket at a time; further ones wait in the kernel's queue.
     public var maxConnections = 1024
 

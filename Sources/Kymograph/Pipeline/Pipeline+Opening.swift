@@ -124,6 +124,7 @@ extension Pipeline {
                 configuration.framing = settings.framing(of: settings.sources[number])
                 configuration.lineCap = settings.lineBytes
                 configuration.sharesPort = assignment.count > 1
+                configuration.longestRest = settings.longestRest
                 return configuration
             }
             lanes.append(try Lane(configurations))

@@ -1,3 +1,4 @@
+import CKymographLinux
 import KymographCore
 import Synchronization
 
@@ -57,6 +58,9 @@ struct ShardWorker {
     /// Most nanoseconds between two looks at the clock for idle windows and waiting bundles.
     private static let longestTick: Int64 = 50_000_000
 
+    /// Readings since the last rest for which another one is worth it.
+    private static let leastForRest = 10
+
     /// Whether bundles do not wait at all: what a step has written leaves with it.
     private var sendsAtOnce: Bool { settings.bundleAge == 0 }
 
@@ -91,6 +95,7 @@ struct ShardWorker {
     private func work(_ shard: inout some WorkingShard & ~Copyable) {
         didStart()
         var lastTick = WallClock.now()
+        var takenSinceRest = 0
         let tickInterval = self.tickInterval
         while !control.isForced {
             // Read before the rings: what a lane wrote before it ended is then surely seen by the step.
@@ -104,9 +109,15 @@ struct ShardWorker {
                 lastTick = now
             }
             shard.stepEnded(now: now, isQuiet: taken == 0)
+            takenSinceRest += taken
             if taken > 0 { continue }
             if isLast { break }
-            waitForReadings(milliseconds: Int32(tickInterval / 1_000_000))
+            if rests(takenSinceRest) {
+                kymo_rest(settings.longestRest)
+            } else {
+                waitForReadings(milliseconds: Int32(tickInterval / 1_000_000))
+            }
+            takenSinceRest = 0
         }
         if !control.isForced { shard.drain(now: WallClock.now()) }
     }
@@ -120,6 +131,13 @@ struct ShardWorker {
     }
 
     private var hasWork: Bool { inputsEnded.isZero || rings.contains { !$0.isEmpty } }
+
+    /// Whether to let readings gather in the rings, after `taken` since the last time: being woken for each batch of a
+    /// lane costs as much as taking dozens. Not so many that the rings might become full.
+    private func rests(_ taken: Int) -> Bool {
+        settings.wait == .sleep && settings.longestRest > 0
+            && (ShardWorker.leastForRest...settings.ringSlots / 4).contains(taken)
+    }
 
     /// Sends what waits. The busier the shard, the more a step takes, and the more leaves together.
     private func send(_ shard: inout some WorkingShard & ~Copyable, now: Instant) {

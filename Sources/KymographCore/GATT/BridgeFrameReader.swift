@@ -123,12 +123,17 @@ struct BridgeFrameReader: ~Copyable {
 
     // MARK: Binary
 
-    /// Reads the binary frame at `start`, and moves `end` behind it.
+    /// Reads the binary frame at `start`, and moves `end` behind it, also where it has a border and no meaning.
     func readBinary(_ bytes: ByteView, from start: Int, end: inout Int) throws(PacketFailure) -> BridgeFrame {
         var reader = PacketReader(bytes[start..<bytes.count])
         do throws(PacketFailure) {
-            let frame = try readBinary(&reader)
+            var time: PacketReader?
+            var frame = try readBinary(&reader, time: &time)
             end = start + reader.index
+            if let device = frame.device, !device.isUTF8 {
+                throw PacketFailure(reason: .invalidUTF8, offset: BridgeFrameReader.binaryHead)
+            }
+            if var time { frame.time = try BridgeFrameReader.time(&time) }
             return frame
         } catch {
             let reason = error.reason == .truncatedPacket ? Rejection.invalidBridgeFrame : error.reason
@@ -136,16 +141,24 @@ struct BridgeFrameReader: ~Copyable {
         }
     }
 
-    private func readBinary(_ reader: inout PacketReader) throws(PacketFailure) -> BridgeFrame {
+    /// Bytes before the device's identifier.
+    private static let binaryHead = 4
+
+    /// Takes the frame's parts, and leaves `time` where its time is.
+    private func readBinary(
+        _ reader: inout PacketReader, time: inout PacketReader?
+    ) throws(PacketFailure) -> BridgeFrame {
         _ = try reader.byte()
         guard try reader.byte() == 1 else { throw reader.failure(.invalidBridgeFrame) }
         let flags = try reader.byte()
         guard flags >> 6 == 0 else { throw reader.failure(.invalidBridgeFrame) }
         let device = try reader.run(Int(try reader.byte()))
-        guard device.isUTF8 else { throw reader.failure(.invalidUTF8) }
         var frame = BridgeFrame(name: try BridgeFrameReader.name(flags, &reader), value: device)
         frame.device = device.count == 0 ? nil : device
-        if flags & 1 != 0 { frame.time = try BridgeFrameReader.time(&reader) }
+        if flags & 1 != 0 {
+            time = reader
+            _ = try reader.run(10)
+        }
         if flags & 2 != 0 { frame.sequence = try reader.unsigned(4) }
         if flags & 16 != 0 { frame.session = try reader.run(Int(try reader.byte())) }
         if flags & 32 != 0 { frame.feature = try reader.run(Int(try reader.byte())) }

@@ -111,7 +111,8 @@ struct PacketStage: ~Copyable {
         case UInt8(ascii: "{"): frame = try readJSON(bytes, from: start, end: &end)
         case BridgeFrameReader.magic: frame = try frames.readBinary(bytes, from: start, end: &end)
         default:
-            end = bytes.lineEnd(from: start)
+            // Binary frames have no lines: after one, a newline is a byte like any other.
+            end = bytes[0] == BridgeFrameReader.magic ? bytes.count : bytes.lineEnd(from: start)
             throw PacketFailure(reason: .invalidBridgeFrame, offset: start)
         }
         try decode(frame, received: received)

@@ -4,12 +4,14 @@ import Testing
 
 @Suite struct UDPTests {
     private func lane(
-        _ address: String, bufferBytes: Int = 4 << 20, shares: Bool = false, coalesces: Bool = false
+        _ address: String, bufferBytes: Int = 4 << 20, shares: Bool = false, coalesces: Bool = false,
+        rest: Int64 = 0
     ) throws -> Lane {
         var configuration = SourceConfiguration(try .udp(parsing: address), number: 7)
         configuration.coalesces = coalesces
         configuration.receiveBufferBytes = bufferBytes
         configuration.sharesPort = shares
+        configuration.longestRest = rest
         return try Lane([configuration])
     }
 
@@ -57,8 +59,9 @@ import Testing
     }
 
     /// The lane is held up in the middle, so that drops lie before, between and after received datagrams.
-    @Test func countsKernelDropsExactlyWhileRunning() throws {
-        let lane = try lane("127.0.0.1:0", bufferBytes: 8192)
+    @Test(arguments: [(8192, 0), (262_144, 500_000)] as [(Int, Int64)])
+    func countsKernelDropsExactlyWhileRunning(bufferBytes: Int, rest: Int64) throws {
+        let lane = try lane("127.0.0.1:0", bufferBytes: bufferBytes, rest: rest)
         let client = Client.udp(lane.address(0))
         let (reached, mayGoOn) = (Gate(), Gate())
         let thread = TestThread {
@@ -83,8 +86,8 @@ import Testing
         #expect(UInt64(received) + lane.counts(0).kernelDrops == 20_000)
     }
 
-    @Test func stopsWhileUnderLoad() throws {
-        let lane = try lane("127.0.0.1:0")
+    @Test(arguments: [0, 500_000] as [Int64]) func stopsWhileUnderLoad(rest: Int64) throws {
+        let lane = try lane("127.0.0.1:0", rest: rest)
         let address = lane.address(0)
         let (reached, stopped) = (Gate(), AtomicFlag())
         let sender = TestThread {
