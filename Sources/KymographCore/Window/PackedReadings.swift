@@ -4,13 +4,13 @@
 /// not packed. One that belongs further back costs the unpacking of the chunk that it goes into.
 struct PackedReadings {
     /// Readings that follow each other.
-    struct Chunk {
+    struct Chunk: BitwiseCopyable {
         /// Instant of the first one.
         var first: Instant
         /// How many they are.
         var count: Int
         /// A block as ``WindowBlockDecoder`` reads it.
-        var block: [UInt8]
+        var block: ReadingSlab.Bytes
     }
 
     /// In time order.

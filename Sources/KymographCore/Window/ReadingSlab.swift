@@ -75,6 +75,59 @@ public struct ReadingSlab: ~Copyable {
         if reading.hasBlock { slots.release(reading.block, sizeClass: reading.blockSizeClass) }
     }
 
+    /// Bytes that are kept among the readings, in one run of slots or in two: the sizes of runs are powers of two.
+    struct Bytes: BitwiseCopyable {
+        /// How many they are.
+        let count: Int
+        /// First slot of the larger run.
+        let large: UInt32
+        /// First slot of the smaller one, if there is one.
+        let small: UInt32
+
+        private var slots: Int {
+            (count + MemoryLayout<StoredReading>.stride - 1) / MemoryLayout<StoredReading>.stride
+        }
+        /// Size class of the larger run: the most that is full, unless the rest would need as much.
+        var largeClass: Int {
+            let full = Int.bitWidth - 1 - max(slots, 1).leadingZeroBitCount
+            return slots - 1 << full > (1 << full) / 2 ? full + 1 : full
+        }
+        /// Size class of the smaller run, or nil.
+        var smallClass: Int? {
+            let rest = slots - 1 << largeClass
+            return rest > 0 ? ReadingSlab.sizeClass(for: rest) : nil
+        }
+        /// How many are in the larger run.
+        var inLarge: Int { min(count, MemoryLayout<StoredReading>.stride << largeClass) }
+
+        init(count: Int, large: UInt32 = 0, small: UInt32 = 0) {
+            (self.count, self.large, self.small) = (count, large, small)
+        }
+    }
+
+    /// Keeps a copy of `bytes`, which are not from here.
+    mutating func keep(_ bytes: ByteView) -> Bytes {
+        let form = Bytes(count: bytes.count)
+        let large = slots.allocate(sizeClass: form.largeClass)
+        slots.write(bytes[0..<form.inLarge], at: large)
+        guard let smallClass = form.smallClass else { return Bytes(count: bytes.count, large: UInt32(large)) }
+        let small = slots.allocate(sizeClass: smallClass)
+        slots.write(bytes[form.inLarge..<bytes.count], at: small)
+        return Bytes(count: bytes.count, large: UInt32(large), small: UInt32(small))
+    }
+
+    /// Appends `bytes` to `writer`, and keeps them no longer.
+    mutating func take(_ bytes: Bytes, to writer: inout ByteWriter) {
+        let stride = MemoryLayout<StoredReading>.stride
+        let start = Int(bytes.large) * stride
+        writer.append(slots.bytes[start..<(start + bytes.inLarge)])
+        slots.release(Int(bytes.large), sizeClass: bytes.largeClass)
+        guard let smallClass = bytes.smallClass else { return }
+        let rest = Int(bytes.small) * stride
+        writer.append(slots.bytes[rest..<(rest + bytes.count - bytes.inLarge)])
+        slots.release(Int(bytes.small), sizeClass: smallClass)
+    }
+
     /// Borrows `count` readings from `slot`; valid until the next change.
     @inline(__always)
     public func readings(from slot: Int, count: Int) -> WindowReadings {

@@ -59,6 +59,7 @@ struct WindowBlockDecoder {
             isComplete = !isDamaged && offset == block.count
             return nil
         }
+        if columns != nil { return row() }
         guard let reading = reading(),
             !isOrdered || decoded == 0 || reading.instant > context.previous.instant
         else {
@@ -74,11 +75,22 @@ struct WindowBlockDecoder {
         return reading
     }
 
-    private mutating func reading() -> Measurement? {
-        if let columns {
-            offset = columns.offset(of: decoded + 1)
-            return columns.reading(decoded, of: block, last: context.previous.instant.nanoseconds)
+    /// The next reading of version 2.
+    private mutating func row() -> Measurement? {
+        let last = context.previous.instant
+        guard let columns, let reading = columns.reading(decoded, of: block, last: last.nanoseconds),
+            decoded == 0 || reading.instant > last
+        else {
+            isDamaged = true
+            return nil
         }
+        context.previous.instant = reading.instant
+        decoded += 1
+        offset = columns.offset(of: decoded)
+        return reading
+    }
+
+    private mutating func reading() -> Measurement? {
         guard let control = byte(), control & ~WindowBlockFormat.known == 0 else { return nil }
         guard var reading = times(control: control) else { return nil }
         guard shape(of: &reading, control: control) else { return nil }

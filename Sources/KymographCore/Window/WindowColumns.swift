@@ -209,7 +209,11 @@ extension WindowColumns {
         return reading
     }
 
+    @inline(__always)
     private static func word(_ content: ByteView, _ start: Int, _ bytes: Int) -> UInt64 {
+        if start + 8 <= content.count && bytes < 8 {
+            return content.word(at: start) & ~(UInt64.max &<< UInt64(truncatingIfNeeded: bytes * 8))
+        }
         var word: UInt64 = 0
         for byte in 0..<bytes { word |= UInt64(content[start + byte]) << UInt64(byte * 8) }
         return word

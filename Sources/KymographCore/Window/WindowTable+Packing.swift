@@ -59,7 +59,7 @@ extension WindowTable {
         packing.removeAll()
         WindowBlockEncoder.append(readings, to: &packing)
         return PackedReadings.Chunk(
-            first: readings[0].instant, count: readings.count, block: packing.view.array)
+            first: readings[0].instant, count: readings.count, block: slots.keep(packing.view))
     }
 
     /// Forgets what is packed of a window.
@@ -70,7 +70,7 @@ extension WindowTable {
 
     private mutating func forgetPacked(_ index: Int) {
         let pack = windows[index].pack
-        packs[Int(pack)].chunks = []
+        packs[Int(pack)].chunks.removeAll(keepingCapacity: true)
         freePacks.append(pack)
         windows[index].flags.remove(.packed)
         windows[index].packedCount = 0
@@ -85,9 +85,10 @@ extension WindowTable {
 
     private mutating func unpackAll(_ index: Int) {
         let window = windows[index]
-        let chunks = packs[Int(window.pack)].chunks
         takeRun(for: index, room: window.total)
-        for chunk in chunks { append(chunk, to: index) }
+        for place in 0..<packs[Int(window.pack)].chunks.count {
+            take(packs[Int(window.pack)].chunks[place], to: index)
+        }
         slots.move(
             Int(window.count), from: Int(window.readings), to: Int(windows[index].readings + windows[index].count))
         slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
@@ -103,13 +104,13 @@ extension WindowTable {
         windows[index].count = 0
     }
 
-    /// Appends the readings of `chunk` to the run of a window.
-    private mutating func append(_ chunk: PackedReadings.Chunk, to index: Int) {
-        chunk.block.withByteView { block in
-            guard var decoder = WindowBlockDecoder(block) else { preconditionFailure("memory was overwritten") }
-            while let reading = decoder.next() { append(reading, decoder.payload, to: index) }
-            precondition(decoder.isComplete && decoder.count == chunk.count, "memory was overwritten")
-        }
+    /// Moves the readings of `chunk` to the run of a window, behind those that are there.
+    private mutating func take(_ chunk: PackedReadings.Chunk, to index: Int) {
+        packing.removeAll()
+        slots.take(chunk.block, to: &packing)
+        guard var decoder = WindowBlockDecoder(packing.view) else { preconditionFailure("memory was overwritten") }
+        while let reading = decoder.next() { append(reading, decoder.payload, to: index) }
+        precondition(decoder.isComplete && decoder.count == chunk.count, "memory was overwritten")
     }
 
     /// Adds a reading of a window that is before all that is not packed.
@@ -120,11 +121,11 @@ extension WindowTable {
         let place = packs[Int(window.pack)].place(of: reading.instant)
         let chunk = packs[Int(window.pack)].chunks[place]
         takeRun(for: index, room: chunk.count + 1)
-        append(chunk, to: index)
+        take(chunk, to: index)
         windows[index].packedCount = UInt32(window.total - chunk.count)
         let outcome = insertIntoRun(reading, payload, into: index)
         let changed = windows[index]
-        packs[Int(window.pack)].chunks.replaceSubrange(place...place, with: chunks(ofRun: changed))
+        packRun(of: changed, in: place)
         releaseBlocks(of: changed, 0..<Int(changed.count))
         slots.release(Int(changed.readings), sizeClass: Int(changed.sizeClass))
         (windows[index].readings, windows[index].sizeClass) = (window.readings, window.sizeClass)
@@ -133,13 +134,13 @@ extension WindowTable {
         return outcome
     }
 
-    /// The readings of a window's run as one chunk, or two where they have become too many.
-    private mutating func chunks(ofRun window: OpenWindow) -> [PackedReadings.Chunk] {
+    /// Packs the readings of a window's run as chunk `place`, or two where they have become too many.
+    private mutating func packRun(of window: OpenWindow, in place: Int) {
         let (first, count) = (Int(window.readings), Int(window.count))
-        guard count > 2 * chunkReadings else { return [chunk(of: slots.readings(from: first, count: count))] }
-        return [
-            chunk(of: slots.readings(from: first, count: count / 2)),
-            chunk(of: slots.readings(from: first + count / 2, count: count - count / 2)),
-        ]
+        let part = count > 2 * chunkReadings ? count / 2 : count
+        packs[Int(window.pack)].chunks[place] = chunk(of: slots.readings(from: first, count: part))
+        guard part < count else { return }
+        let rest = chunk(of: slots.readings(from: first + part, count: count - part))
+        packs[Int(window.pack)].chunks.insert(rest, at: place + 1)
     }
 }

@@ -18,7 +18,7 @@ struct WindowTable: ~Copyable {
     var freePacks: [UInt32] = []
     /// See ``WindowSettings/packingSizeClass``.
     let packingSizeClass: Int
-    /// Where a chunk is written before it is kept.
+    /// Where a chunk is on its way to memory and back.
     var packing = ByteWriter(capacity: 2_048)
     var openCount = 0
     var readingsHeld = 0
