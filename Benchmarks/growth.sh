@@ -5,7 +5,7 @@
 #   - a reading in windows of 24 hours, against 1 minute:          1.3 times
 #   - a reading that comes to 10 times as many quiet series:       1.3 times
 #   - 1,000,000 open windows:                                      600 MiB
-#   - a reading more of a window of a day:                        6 B, and 1 KiB a window
+#   - a reading more of a window of a day:                        6 B
 #   - starting with every mapping of the catalogue:                50 ms
 #   - a mapping of 200 templates, against 1:                       twice
 #   - doing nothing:                                               0.5 % of a processor
