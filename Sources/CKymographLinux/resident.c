@@ -39,7 +39,7 @@ static int forget_object(struct dl_phdr_info *object, size_t size, void *page_si
     return 0;
 }
 
-void kymo_memory_forget_start(void) {
+void kymo_memory_forget_unused(void) {
     uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
     malloc_trim(0);
     dl_iterate_phdr(forget_object, &page_size);

@@ -124,9 +124,10 @@ void *kymo_memory_take(size_t size);
 void *kymo_memory_grow(void *block, size_t size, size_t wanted);
 /// Ends a mapping.
 void kymo_memory_give(void *block, size_t size);
-/// Takes from this process the pages of code and constants that only its start has used, and what the heap does not
-/// need any more. What is used again comes back from the page cache, sixteen pages at a time.
-void kymo_memory_forget_start(void);
+/// Takes all pages of code and constants from this process, and what the heap does not need any more: most of them
+/// were used once, by the start or by the first readings. What is used again comes back from the page cache, sixteen
+/// pages at a time.
+void kymo_memory_forget_unused(void);
 
 /// Tells the processor that this thread only looks whether another one has done something.
 static inline void kymo_pause(void) {

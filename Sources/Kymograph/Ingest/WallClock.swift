@@ -3,11 +3,12 @@ public import KymographCore
 
 /// The system's clock of civil time.
 public enum WallClock {
-    /// The present instant.
+    /// The present instant, in whole microseconds: what is finer says nothing of when a packet came, and takes two
+    /// bytes of each reading that is kept.
     public static func now() -> Instant {
         var time = timespec()
         // Safe: the struct is ours; CLOCK_REALTIME always exists.
         unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec / 1_000 * 1_000))
     }
 }

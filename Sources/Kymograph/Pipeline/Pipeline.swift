@@ -267,7 +267,7 @@ public final class Pipeline: Sendable {
     /// Called by each lane and shard; the last one ends the start.
     private func noteStarted() {
         // Of 23 MiB then, 18 are code and constants, most of which reading mappings and arguments has used.
-        if starting.leave() { kymo_memory_forget_start() }
+        if starting.leave() { kymo_memory_forget_unused() }
     }
 
     private func startShards() {

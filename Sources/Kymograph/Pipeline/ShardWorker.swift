@@ -96,6 +96,7 @@ struct ShardWorker {
         didStart()
         var lastTick = WallClock.now()
         var takenSinceRest = 0
+        var warmUp = WarmUp()
         let tickInterval = self.tickInterval
         while !control.isForced {
             // Read before the rings: what a lane wrote before it ended is then surely seen by the step.
@@ -110,6 +111,8 @@ struct ShardWorker {
             }
             shard.stepEnded(now: now, isQuiet: taken == 0)
             takenSinceRest += taken
+            // Once is enough: what is given back is the whole process's.
+            if number == 0, warmUp.ends(with: taken) { kymo_memory_forget_unused() }
             if taken > 0 { continue }
             if isLast { break }
             if rests(takenSinceRest) {
@@ -119,7 +122,10 @@ struct ShardWorker {
             }
             takenSinceRest = 0
         }
-        if !control.isForced { shard.drain(now: WallClock.now()) }
+        if control.isForced { return }
+        // What lanes needed, who have ended, makes room for what the end needs.
+        if number == 0 { kymo_memory_forget_unused() }
+        shard.drain(now: WallClock.now())
     }
 
     private func waitForReadings(milliseconds: Int32) {

@@ -9,7 +9,7 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     public var received: Instant
     /// Digits of the only number; with ``hasBlock``, the block's first slot (32 bits), the bytes of the payload (16)
     /// and the block's size class (8).
-    private(set) var content: Int64
+    var content: Int64
     /// Powers of ten of the inline numbers, the first in the lowest byte: an array would be copied to be indexed.
     private var powers: UInt32
     /// Bit i is set when inline number i is present, bit 7 when the reading has a block.
@@ -47,6 +47,13 @@ public struct StoredReading: BitwiseCopyable, Sendable {
         powers = StoredReading.powers(reading.exponents)
     }
 
+    /// A reading at no time yet that is number 0 alone.
+    init(number: Int64, exponent: Int8, mark: UInt8, offsetMinutes: Int16) {
+        (instant, received) = (Instant(nanoseconds: 0), Instant(nanoseconds: 0))
+        (content, state) = (number, 1)
+        (powers, self.mark, self.offsetMinutes) = (UInt32(UInt8(bitPattern: exponent)), mark, offsetMinutes)
+    }
+
     /// A reading with the block of size class `sizeClass` at slot `block`.
     init(_ reading: Measurement, block: Int, sizeClass: Int) {
         let content = UInt64(block) | UInt64(reading.payloadBytes) << 32 | UInt64(sizeClass) << 48
@@ -80,6 +87,13 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     /// Whether it is number 0 and nothing else, as nearly all are.
     @inline(__always)
     var isPlain: Bool { state == 1 }
+
+    /// All but times and digits, as one number.
+    @inline(__always)
+    var kind: UInt64 {
+        let low = UInt64(powers) | UInt64(state) << 32 | UInt64(mark) << 40
+        return low | UInt64(UInt16(bitPattern: offsetMinutes)) << 48
+    }
 
     /// Whether inline number `slot` is present, and in ``content``.
     @inline(__always)

@@ -71,7 +71,7 @@ struct OpenWindow: BitwiseCopyable {
     var count: UInt32 = 0
     /// Readings at which the next preliminary emission is due.
     var nextPreliminary: UInt32
-    /// What ``unsent`` and ``packedCount`` share: no window has both.
+    /// What ``unsent`` and ``packedCount`` share: no window has both. 0 when it has neither.
     var apart: UInt32 = 0
     /// What ``firstUnsent`` and ``pack`` share.
     var apartPlace: UInt32 = 0
@@ -123,9 +123,9 @@ struct OpenWindow: BitwiseCopyable {
         guard instant > last, instant <= span.through, count > 0, count < 1 << UInt32(sizeClass) else {
             return noWindow
         }
-        guard count &+ 1 != nextPreliminary, flags.isDisjoint(with: [.carrier, .packed]), Int(count) < limit else {
-            return noWindow
-        }
+        // Of what is no carrier, `apart` is how many readings are packed, or 0.
+        let longer = count &+ apart &+ 1
+        guard longer != nextPreliminary, !flags.contains(.carrier), Int(longer) <= limit else { return noWindow }
         let slot = readings &+ count
         last = instant
         count &+= 1

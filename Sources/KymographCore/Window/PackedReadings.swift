@@ -8,7 +8,7 @@ struct PackedReadings {
         /// Instant of the first one.
         var first: Instant
         /// How many they are.
-        var count: Int
+        var count: UInt32
         /// A block as ``WindowBlockDecoder`` reads it.
         var block: ReadingSlab.Bytes
     }

@@ -21,6 +21,9 @@ public struct ReadingSlab: ~Copyable {
     /// The smallest size class whose runs hold `readings` readings.
     static func sizeClass(for readings: Int) -> Int { SlabArray<StoredReading>.sizeClass(for: readings) }
 
+    /// Bytes of slots that have been used so far: what is released is used again.
+    var usedBytes: Int { slots.bytes.count }
+
     /// The reading at `slot`.
     subscript(slot: Int) -> StoredReading {
         @inline(__always) get { slots[slot] }
@@ -58,6 +61,16 @@ public struct ReadingSlab: ~Copyable {
     @inline(__always)
     mutating func put(plain reading: Measurement, at slot: Int) { slots[slot] = StoredReading(plain: reading) }
 
+    /// Writes the readings of `content`, whose rows fit in words, to `slot` and those behind it; false when they are
+    /// not in time order.
+    mutating func put(_ columns: WindowColumns, of content: ByteView, at slot: Int) -> Bool {
+        var place = slot
+        return columns.forEachWord(of: content) { reading in
+            slots[place] = reading
+            place &+= 1
+        }
+    }
+
     @inline(never)
     private mutating func putWithBlock(_ reading: Measurement, _ bytes: ByteView, at slot: Int) {
         let stride = MemoryLayout<StoredReading>.stride
@@ -75,57 +88,61 @@ public struct ReadingSlab: ~Copyable {
         if reading.hasBlock { slots.release(reading.block, sizeClass: reading.blockSizeClass) }
     }
 
-    /// Bytes that are kept among the readings, in one run of slots or in two: the sizes of runs are powers of two.
+    /// Bytes that are kept among the readings, in one to three runs of slots: the sizes of runs are powers of two.
     struct Bytes: BitwiseCopyable {
+        static let runs = 3
+
         /// How many they are.
-        let count: Int
-        /// First slot of the larger run.
-        let large: UInt32
-        /// First slot of the smaller one, if there is one.
-        let small: UInt32
+        let count: UInt32
+        /// First slots of the runs, the largest run first; 0 where there is none.
+        var starts: InlineArray<3, UInt32> = [0, 0, 0]
 
-        private var slots: Int {
-            (count + MemoryLayout<StoredReading>.stride - 1) / MemoryLayout<StoredReading>.stride
-        }
-        /// Size class of the larger run: the most that is full, unless the rest would need as much.
-        var largeClass: Int {
-            let full = Int.bitWidth - 1 - max(slots, 1).leadingZeroBitCount
-            return slots - 1 << full > (1 << full) / 2 ? full + 1 : full
-        }
-        /// Size class of the smaller run, or nil.
-        var smallClass: Int? {
-            let rest = slots - 1 << largeClass
-            return rest > 0 ? ReadingSlab.sizeClass(for: rest) : nil
-        }
-        /// How many are in the larger run.
-        var inLarge: Int { min(count, MemoryLayout<StoredReading>.stride << largeClass) }
+        init(count: Int) { self.count = UInt32(count) }
 
-        init(count: Int, large: UInt32 = 0, small: UInt32 = 0) {
-            (self.count, self.large, self.small) = (count, large, small)
+        /// Quarters of a full run that those behind it can take, in place of a run twice as large.
+        private static let quartersBehind: InlineArray<3, Int> = [3, 2, 0]
+
+        /// Size classes of the runs, or -1 where there is none.
+        var sizeClasses: InlineArray<3, Int> {
+            var classes: InlineArray<3, Int> = [-1, -1, -1]
+            let stride = MemoryLayout<StoredReading>.stride
+            var left = max(1, (Int(count) + stride - 1) / stride)
+            for run in 0..<Bytes.runs where left > 0 {
+                let full = Int.bitWidth - 1 - left.leadingZeroBitCount
+                let behind = (left - 1 << full) * 4
+                classes[run] = behind <= Bytes.quartersBehind[run] << full ? full : full + 1
+                left -= min(left, 1 << classes[run])
+            }
+            return classes
         }
     }
 
     /// Keeps a copy of `bytes`, which are not from here.
     mutating func keep(_ bytes: ByteView) -> Bytes {
-        let form = Bytes(count: bytes.count)
-        let large = slots.allocate(sizeClass: form.largeClass)
-        slots.write(bytes[0..<form.inLarge], at: large)
-        guard let smallClass = form.smallClass else { return Bytes(count: bytes.count, large: UInt32(large)) }
-        let small = slots.allocate(sizeClass: smallClass)
-        slots.write(bytes[form.inLarge..<bytes.count], at: small)
-        return Bytes(count: bytes.count, large: UInt32(large), small: UInt32(small))
+        var kept = Bytes(count: bytes.count)
+        let classes = kept.sizeClasses
+        var written = 0
+        for run in 0..<Bytes.runs where classes[run] >= 0 {
+            let start = slots.allocate(sizeClass: classes[run])
+            let end = min(bytes.count, written + MemoryLayout<StoredReading>.stride << classes[run])
+            slots.write(bytes[written..<end], at: start)
+            kept.starts[run] = UInt32(start)
+            written = end
+        }
+        return kept
     }
 
     /// Appends `bytes` to `writer`, and keeps them no longer.
     mutating func take(_ bytes: Bytes, to writer: inout ByteWriter) {
         let stride = MemoryLayout<StoredReading>.stride
-        let start = Int(bytes.large) * stride
-        writer.append(slots.bytes[start..<(start + bytes.inLarge)])
-        slots.release(Int(bytes.large), sizeClass: bytes.largeClass)
-        guard let smallClass = bytes.smallClass else { return }
-        let rest = Int(bytes.small) * stride
-        writer.append(slots.bytes[rest..<(rest + bytes.count - bytes.inLarge)])
-        slots.release(Int(bytes.small), sizeClass: smallClass)
+        let classes = bytes.sizeClasses
+        var left = Int(bytes.count)
+        for run in 0..<Bytes.runs where classes[run] >= 0 {
+            let (start, size) = (Int(bytes.starts[run]) * stride, min(left, stride << classes[run]))
+            writer.append(slots.bytes[start..<(start + size)])
+            slots.release(Int(bytes.starts[run]), sizeClass: classes[run])
+            left -= size
+        }
     }
 
     /// Borrows `count` readings from `slot`; valid until the next change.

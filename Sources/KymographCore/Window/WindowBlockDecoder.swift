@@ -16,30 +16,27 @@ struct WindowBlockDecoder {
     private var decoded = 0
     private var isDamaged = false
     private var context = WindowBlockContext()
-    /// Of version 2, what comes before the rows.
+    /// Of versions 2 and 3, what comes before the rows.
     private let columns: WindowColumns?
     /// Whether each reading must be later than the one before.
     private let isOrdered: Bool
 
     /// Reads what comes before the readings; nil when it is damaged or of another version.
     init?(_ bytes: ByteView) {
-        let size = bytes.count - WindowBlockFormat.checksumBytes
         isOrdered = true
-        guard size >= 3, bytes[0] == WindowBlockFormat.version || bytes[0] == WindowColumns.version else { return nil }
-        let content = bytes[0..<size]
-        var checksum: UInt32 = 0
-        for byte in 0..<WindowBlockFormat.checksumBytes { checksum |= UInt32(bytes[size + byte]) << UInt32(byte * 8) }
-        guard checksum == WindowBlockFormat.checksum(content) else { return nil }
-        if content[0] == WindowColumns.version {
-            guard let columns = WindowColumns(head: content) else { return nil }
-            (count, block, unit, offset) = (columns.count, content, 1, WindowColumns.headBytes)
+        guard let content = WindowBlockFormat.content(of: bytes) else { return nil }
+        if let columns = WindowColumns(head: content) {
+            (count, block, unit, offset) = (columns.count, content, 1, columns.headBytes)
             self.columns = columns
             return
         }
+        guard content[0] == WindowBlockFormat.version else { return nil }
         columns = nil
         var offset = 1
-        guard let count = WindowBlockDecoder.varint(content, &offset), count <= UInt64(size) else { return nil }
-        guard offset < size, Int(content[offset]) < WindowBlockFormat.units.count else { return nil }
+        guard let count = WindowBlockDecoder.varint(content, &offset), count <= UInt64(content.count) else {
+            return nil
+        }
+        guard offset < content.count, Int(content[offset]) < WindowBlockFormat.units.count else { return nil }
         self.count = Int(count)
         block = content
         unit = WindowBlockFormat.units[Int(content[offset])]
@@ -75,7 +72,7 @@ struct WindowBlockDecoder {
         return reading
     }
 
-    /// The next reading of version 2.
+    /// The next reading of version 2 or 3.
     private mutating func row() -> Measurement? {
         let last = context.previous.instant
         guard let columns, let reading = columns.reading(decoded, of: block, last: last.nanoseconds),

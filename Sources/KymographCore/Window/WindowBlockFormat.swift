@@ -14,6 +14,8 @@
 enum WindowBlockFormat {
     static let version: UInt8 = 1
     static let checksumBytes = 4
+    /// Bytes of a block without readings and checksum.
+    static let fewestBytes = 3
     /// Nanoseconds of the time units.
     static let units: [Int64] = [1, 1_000, 1_000_000, 1_000_000_000]
 
@@ -28,6 +30,15 @@ enum WindowBlockFormat {
     static let offset: UInt8 = 32
     static let payload: UInt8 = 64
     static let known: UInt8 = 127
+
+    /// `block` without its checksum; nil when that is wrong.
+    static func content(of block: ByteView) -> ByteView? {
+        let size = block.count - checksumBytes
+        guard size >= fewestBytes else { return nil }
+        var found: UInt32 = 0
+        for byte in 0..<checksumBytes { found |= UInt32(block[size + byte]) << UInt32(byte * 8) }
+        return found == checksum(block[0..<size]) ? block[0..<size] : nil
+    }
 
     /// Whole units in `nanoseconds`, rounded towards zero. A switch over constants, because dividing by a variable
     /// costs several times as much.

@@ -8,6 +8,8 @@ public struct WindowCounters: Equatable, Sendable {
     public var openWindows: Int
     /// Readings of the windows in memory.
     public var readingsHeld: Int
+    /// Bytes of memory of the readings in windows: in use, or left by windows that have ended and used again.
+    public var readingBytes: Int
     /// Bytes that the archive keeps.
     public var archivedBytes: Int
     /// Closed windows that the archive had to drop to stay within its limit.

@@ -179,7 +179,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     public var counters: WindowCounters {
         WindowCounters(
             series: table.series.count, devices: registry.deviceCount, openWindows: table.openCount,
-            readingsHeld: table.readingsHeld, archivedBytes: archive.storedBytes,
+            readingsHeld: table.readingsHeld, readingBytes: table.readingBytes, archivedBytes: archive.storedBytes,
             evictedWindows: archive.evictedWindows, damagedWindows: damagedWindows)
     }
 }

@@ -44,8 +44,8 @@ public struct WindowSettings: Sendable {
     /// Where the readings of open windows are kept.
     public var memory = TableMemory.heap
 
-    /// Size class of the run of readings from which a window packs the older ones: 256 readings, 8 KiB.
-    var packingSizeClass = 8
+    /// Size class of the run of readings from which a window packs the older ones: 128 readings, 4 KiB.
+    var packingSizeClass = 7
 
     /// The part of a window's period, as a divisor, that a series must be silent at least: about 20 minutes of 14 days.
     static var idleShare: Int64 { 1_000 }

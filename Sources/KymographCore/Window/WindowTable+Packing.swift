@@ -44,6 +44,12 @@ extension WindowTable {
         windows[index].sizeClass = UInt8(packingSizeClass)
     }
 
+    /// Bytes of memory of the readings, packed or not.
+    var readingBytes: Int {
+        let chunk = MemoryLayout<PackedReadings.Chunk>.stride
+        return packs.reduce(slots.usedBytes) { $0 + $1.chunks.capacity * chunk }
+    }
+
     private mutating func beginPacking(_ index: Int) {
         windows[index].flags.insert(.packed)
         windows[index].packedCount = 0
@@ -59,7 +65,7 @@ extension WindowTable {
         packing.removeAll()
         WindowBlockEncoder.append(readings, to: &packing)
         return PackedReadings.Chunk(
-            first: readings[0].instant, count: readings.count, block: slots.keep(packing.view))
+            first: readings[0].instant, count: UInt32(readings.count), block: slots.keep(packing.view))
     }
 
     /// Forgets what is packed of a window.
@@ -108,9 +114,19 @@ extension WindowTable {
     private mutating func take(_ chunk: PackedReadings.Chunk, to index: Int) {
         packing.removeAll()
         slots.take(chunk.block, to: &packing)
+        guard let content = WindowBlockFormat.content(of: packing.view) else {
+            preconditionFailure("memory was overwritten")
+        }
+        if let columns = WindowColumns(head: content), columns.hasWordRows {
+            let slot = Int(windows[index].readings + windows[index].count)
+            let isSound = slots.put(columns, of: content, at: slot)
+            precondition(isSound && columns.count == Int(chunk.count), "memory was overwritten")
+            windows[index].count += chunk.count
+            return
+        }
         guard var decoder = WindowBlockDecoder(packing.view) else { preconditionFailure("memory was overwritten") }
         while let reading = decoder.next() { append(reading, decoder.payload, to: index) }
-        precondition(decoder.isComplete && decoder.count == chunk.count, "memory was overwritten")
+        precondition(decoder.isComplete && decoder.count == Int(chunk.count), "memory was overwritten")
     }
 
     /// Adds a reading of a window that is before all that is not packed.
@@ -120,9 +136,9 @@ extension WindowTable {
         let window = windows[index]
         let place = packs[Int(window.pack)].place(of: reading.instant)
         let chunk = packs[Int(window.pack)].chunks[place]
-        takeRun(for: index, room: chunk.count + 1)
+        takeRun(for: index, room: Int(chunk.count) + 1)
         take(chunk, to: index)
-        windows[index].packedCount = UInt32(window.total - chunk.count)
+        windows[index].packedCount = UInt32(window.total) - chunk.count
         let outcome = insertIntoRun(reading, payload, into: index)
         let changed = windows[index]
         packRun(of: changed, in: place)

@@ -87,4 +87,47 @@ import Testing
         run.finish()
         #expect(run.shown.count == 100)
     }
+
+    /// A reading each second, of a value that changes, received some milliseconds later.
+    private static func everySecond(_ count: Int, _ random: inout WindowRandom) -> [TestReading] {
+        (0..<count).map { number in
+            var reading = TestReading.at(Int64(number), Int64(random.int(50...180)))
+            reading.received += Int64(random.int(0...60_000)) * 1_000
+            return reading
+        }
+    }
+
+    /// Settings with which windows are not shown before they end.
+    private static var unshown: WindowSettings {
+        WindowSettings(lateness: 0, limits: WindowLimits(preliminaryEvery: 0))
+    }
+
+    /// Memory of a window of a day after each of `counts` readings.
+    private static func memory(after counts: [Int], settings: WindowSettings) -> [Int] {
+        var random = WindowRandom(seed: 11)
+        var run = WindowRun(.tumbling(nanoseconds: 86_400 * second), settings: settings)
+        let sent = everySecond(counts.max() ?? 0, &random)
+        var (bytes, added) = ([Int](), 0)
+        for count in counts {
+            for reading in sent[added..<count] { #expect(run.add(reading) == .accepted) }
+            added = count
+            bytes.append(run.machine.counters.readingBytes)
+        }
+        #expect(run.machine.counters.readingsHeld == added)
+        return bytes
+    }
+
+    @Test func aReadingOfALongWindowTakesSixBytes() {
+        let bytes = LongWindowTests.memory(after: [2_000, 32_000], settings: LongWindowTests.unshown)
+        #expect(bytes[0] < 2_000 * 6 + 16_384)
+        #expect(bytes[1] - bytes[0] < 30_000 * 6)
+    }
+
+    /// The test above can fail: what does not pack takes 32 bytes.
+    @Test func aReadingThatIsNotPackedTakesThirtyTwoBytes() {
+        var settings = LongWindowTests.unshown
+        settings.packingSizeClass = 20
+        let bytes = LongWindowTests.memory(after: [2_000, 32_000], settings: settings)
+        #expect(bytes[1] - bytes[0] >= 30_000 * 32)
+    }
 }

@@ -2,11 +2,12 @@ import Testing
 
 @testable import KymographCore
 
-/// Version 2 of the archive's blocks: windows whose readings differ only in times and digits.
+/// Version 3 of the archive's blocks: windows whose readings differ only in times and digits.
 @Suite struct WindowColumnsTests {
     /// Readings with one number each, in time order; all else is the same, and numbers and times take any value.
     static func readings(_ random: inout WindowRandom, count: Int) -> [(Measurement, [UInt8])] {
-        let unit = [Int64(1), 1_000, 1_000_000, 1_000_000_000][random.int(0...3)]
+        let unit = WindowBlockFormat.units[random.int(0...3)]
+        let receivedUnit = WindowBlockFormat.units[random.int(0...3)]
         let longestStep = [1, 200, 70_000, 1 << 26][random.int(0...3)]
         let isExtreme = random.once(in: 3)
         var model = TestReading(instant: Int64(random.int(-1_000_000...1_000_000)) * unit, received: 0)
@@ -15,7 +16,8 @@ import Testing
         let mark = UInt8(random.int(0...7))
         return (0..<count).map { _ in
             model.instant += Int64(random.int(1...longestStep)) * unit
-            model.received = random.once(in: 3) ? model.instant &+ 5 : model.received &+ Int64(random.int(0...900))
+            let delay = Int64(random.int(0...900)) * receivedUnit
+            model.received = random.once(in: 3) ? model.instant &+ 5 * receivedUnit : model.received &+ delay
             if isExtreme, random.once(in: 5) { model.received = WindowBlockTests.extremes[random.int(0...7)] }
             let number = isExtreme ? WindowBlockTests.extremes[random.int(0...7)] : Int64(random.int(-50...200))
             model.values = [0: .number(number, exponent)]
@@ -80,6 +82,68 @@ import Testing
         #expect(try #require(WindowColumnsTests.encode(WindowBlockTests.everySecond)).count < 300 * 3)
     }
 
+    /// 200 readings of a second each, received up to 60 ms after it.
+    private static func live(_ random: inout WindowRandom, receivedUnit: Int64) -> [(Measurement, [UInt8])] {
+        (0..<200).map { (index: Int) in
+            var payload = ByteWriter()
+            var reading = TestReading.at(1_767_225_600 + Int64(index), Int64(random.int(50...180)))
+            reading.received += Int64(random.int(0...Int(60_000_000 / receivedUnit))) * receivedUnit
+            return (reading.measurement(&payload), [])
+        }
+    }
+
+    @Test func receiveTimesOfWholeMicrosecondsTakeTwoBytes() throws {
+        var random = WindowRandom(seed: 3)
+        for (unit, bytes) in [(Int64(1), 4), (1_000, 2), (1_000_000, 1)] {
+            let readings = WindowColumnsTests.live(&random, receivedUnit: unit)
+            let block = try #require(WindowColumnsTests.encode(readings))
+            #expect(block.count <= 200 * (2 + bytes) + 28, "receive times in \(unit) ns")
+            #expect(WindowBlockTests.decode(block)?.map(WindowBlockTests.text) == readings.map(WindowBlockTests.text))
+        }
+    }
+
+    /// Times so far apart that their differences wrap around, and are then no multiples of a unit.
+    @Test func wholeReceiveTimesOfTheWholeRangeSurvive() throws {
+        let farthest: Int64 = 9_223_372_036_854_775_000
+        for received in [
+            [-farthest, farthest], [farthest, -farthest], [0, farthest], [-farthest, 0], [1_000, 2_000],
+        ] {
+            for instant in [-farthest, -1_000_000, 1_000, farthest - 10_000_000] {
+                let readings = (0..<8).map { index -> (Measurement, [UInt8]) in
+                    var payload = ByteWriter()
+                    let reading = TestReading(
+                        instant: instant + Int64(index) * 1_000_000, received: received[index % 2],
+                        values: [0: .number(7, 0)])
+                    return (reading.measurement(&payload), [])
+                }
+                let decoded = WindowBlockTests.decode(try #require(WindowColumnsTests.encode(readings)))
+                #expect(decoded?.map(WindowBlockTests.text) == readings.map(WindowBlockTests.text))
+            }
+        }
+    }
+
+    /// What a window that was packed unpacks: the same as what the archive gives back.
+    @Test func theSlabTakesTheSameReadings() throws {
+        for seed in UInt64(1)...300 {
+            var random = WindowRandom(seed: seed)
+            let readings = WindowColumnsTests.readings(&random, count: random.int(4...60))
+            let block = try #require(WindowColumnsTests.encode(readings))
+            var slab = ReadingSlab(readings.map { ($0.0, []) })
+            let isSound = block.withByteView { view in
+                guard let content = WindowBlockFormat.content(of: view), let columns = WindowColumns(head: content),
+                    columns.hasWordRows
+                else { return true }
+                for place in readings.indices { slab[place].instant = .distantPast }
+                return slab.put(columns, of: content, at: 0)
+            }
+            #expect(isSound, "seed \(seed)")
+            let list = slab.readings(from: 0, count: readings.count)
+            for (place, reading) in readings.enumerated() {
+                #expect(WindowBlockTests.text((list.measurement(place), [])) == WindowBlockTests.text(reading))
+            }
+        }
+    }
+
     @Test func everyDamagedByteIsNoticed() throws {
         for seed in UInt64(1)...100 {
             var random = WindowRandom(seed: seed)
@@ -98,8 +162,8 @@ import Testing
             for _ in 0..<20 {
                 var content = Array(block.dropLast(4))
                 for _ in 0...random.int(0...3) {
-                    let last = random.once(in: 2) ? WindowColumns.headBytes : content.count
-                    content[random.int(1...last - 1)] = UInt8(random.once(in: 3) ? 0 : random.int(0...255))
+                    let last = random.once(in: 2) ? min(30, content.count) : content.count
+                    content[random.int(0...last - 1)] = UInt8(random.once(in: 3) ? 0 : random.int(0...255))
                 }
                 WindowBlockTests.openShortened(content, &random)
             }
