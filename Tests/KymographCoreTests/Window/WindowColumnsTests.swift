@@ -122,6 +122,20 @@ import Testing
         }
     }
 
+    /// Delays that are all the same, and longer than there are nanoseconds in 64 bits with a sign.
+    @Test func delaysThatWrapAroundSurvive() throws {
+        let farthest: Int64 = 9_223_372_036_854_775_000
+        let readings = (0..<8).map { index -> (Measurement, [UInt8]) in
+            var payload = ByteWriter()
+            let later = Int64(index) * 1_000_000
+            let reading = TestReading(
+                instant: -farthest + later, received: farthest - 10_000_000 + later, values: [0: .number(7, 0)])
+            return (reading.measurement(&payload), [])
+        }
+        let decoded = WindowBlockTests.decode(try #require(WindowColumnsTests.encode(readings)))
+        #expect(decoded?.map(WindowBlockTests.text) == readings.map(WindowBlockTests.text))
+    }
+
     /// What a window that was packed unpacks: the same as what the archive gives back.
     @Test func theSlabTakesTheSameReadings() throws {
         for seed in UInt64(1)...300 {
@@ -142,6 +156,16 @@ import Testing
                 #expect(WindowBlockTests.text((list.measurement(place), [])) == WindowBlockTests.text(reading))
             }
         }
+    }
+
+    @Test func theSlabNoticesAReadingThatIsNotLater() throws {
+        let readings = Array(WindowBlockTests.everySecond.prefix(10))
+        var content = Array(try #require(WindowColumnsTests.encode(readings)).dropLast(4))
+        let columns = try #require(content.withByteView { WindowColumns(head: $0) })
+        for byte in 0..<columns.stepBytes { content[columns.headBytes + 3 * columns.rowBytes + byte] = 0 }
+        var slab = ReadingSlab(readings)
+        let isSound = content.withByteView { slab.put(columns, of: $0, at: 0) }
+        #expect(!isSound)
     }
 
     @Test func everyDamagedByteIsNoticed() throws {
