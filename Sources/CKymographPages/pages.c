@@ -113,6 +113,9 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, in
 static int registered = SQLITE_ERROR;
 
 static void register_once(void) {
+    // Nobody asks how much memory SQLite uses, and to count it costs a lock for each row. Where SQLite runs already, it
+    // goes on counting.
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     original = sqlite3_vfs_find(0);
     if (!original) return;
     // Of the original's functions only xOpen looks at the VFS that it is called with.

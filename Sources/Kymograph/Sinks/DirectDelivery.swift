@@ -67,19 +67,20 @@ final class DirectDelivery: Sendable {
 
     /// Delivers until told to finish, or until the pipeline is ended by force.
     func run() {
-        var written: [ShardUnit] = []
+        // Units whose bundles are written, and whether that has to be synchronised.
+        var (written, isAhead) = ([ShardUnit](), false)
         var synchronised = WallClock.now()
         while !control.isForced {
             let isLast = state.withLock { $0.isFinishing }
-            let units = take()
-            guard write(units) else { return }
+            var units = take()
+            guard write(&units, &isAhead) else { return }
             written += units
             let now = WallClock.now()
             if !units.isEmpty { output.tick(now) }
             let age = now.nanoseconds &- synchronised.nanoseconds
             if !written.isEmpty, units.isEmpty || age >= DirectDelivery.interval || age < 0 {
-                guard settle(written) else { return }
-                written = []
+                guard settle(written, isAhead) else { return }
+                (written, isAhead) = ([], false)
                 synchronised = now
             }
             if units.isEmpty {
@@ -99,25 +100,25 @@ final class DirectDelivery: Sendable {
         }
     }
 
-    private func write(_ units: [ShardUnit]) -> Bool {
-        for unit in units {
-            for bundle in unit.bundles {
+    /// Writes the bundles of `units`, and forgets them: until they are synchronised they would be many megabytes.
+    private func write(_ units: inout [ShardUnit], _ hasWritten: inout Bool) -> Bool {
+        for place in units.indices {
+            for bundle in units[place].bundles {
                 CrashPoint.beforeSend.pass()
                 guard bundle.bytes.withByteView({ output.write($0) }) else { return false }
                 CrashPoint.afterSend.pass()
+                hasWritten = true
             }
+            units[place].bundles = []
         }
         return true
     }
 
-    /// Makes what was written durable, and hands the windows on.
-    private func settle(_ units: [ShardUnit]) -> Bool {
-        guard units.allSatisfy({ $0.bundles.isEmpty }) || output.synchronise() else { return false }
+    /// Makes durable what was written, if anything was (`isAhead`), and hands the windows on.
+    private func settle(_ units: [ShardUnit], _ isAhead: Bool) -> Bool {
+        guard !isAhead || output.synchronise() else { return false }
         CrashPoint.beforeReceipt.pass()
-        for var unit in units {
-            unit.bundles = []
-            delivered(unit)
-        }
+        units.forEach(delivered)
         state.withLock { $0.settled += units.count }
         return true
     }

@@ -98,10 +98,7 @@ struct StoreCommit: ~Copyable {
                 rows.append(row)
                 carriers.note(row, of: bundle.route)
             }
-            for window in unit.windows {
-                try insert(window, carriers.carrier(of: window.facts), now, db)
-                try insert(window.rejections, db)
-            }
+            try insert(unit.windows, carriers, now, db)
             try insert(unit.rejections, db)
         }
         try noteSeries(batch.units, db)
@@ -131,7 +128,7 @@ struct StoreCommit: ~Copyable {
         var last = lastSeries
         for unit in units {
             for series in unit.series { last = max(last, series.number) }
-            for window in unit.windows { last = max(last, window.series) }
+            for place in 0..<unit.windows.count { last = max(last, unit.windows[place].series) }
         }
         guard last > lastSeries else { return }
         try StoreFacts.note(lastSeries: last, db)
@@ -140,21 +137,38 @@ struct StoreCommit: ~Copyable {
 
     private mutating func insert(_ block: JournalBlock, shard: Int, _ db: Database) throws {
         hasGrown = true
-        let body = compressor.body(block.bytes)
+        let body = compressor.body(block.bytes, level: StoreCommit.level(of: block))
         try db.cachedStatement(sql: "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?)").execute(arguments: [
             block.number, shard, block.count, body.codec.rawValue, body.key, Int64(body.checksum), body.bytes,
         ])
     }
 
+    /// The level of zstd for a block. Large ones come when readings come as fast as they can be taken: then time counts
+    /// more than bytes, which leave again with the block.
+    private static func level(of block: JournalBlock) -> Int32 { block.bytes.count < 32 << 10 ? 1 : -20 }
+
     private mutating func insert(
-        _ window: ClosedWindow, _ carrier: OutboxCarrier?, _ now: Instant, _ db: Database
+        _ windows: ClosedWindows, _ carriers: OutboxCarriers, _ now: Instant, _ db: Database
     ) throws {
-        guard !window.block.isEmpty else { return try recount(window, db) }
-        let carrier = try window.facts.restored.isEmpty ? carrier : renew(window, carrier, db)
-        // Blocks of windows are packed already, and small: compressing them costs more than it saves.
-        let body = BodyCompressor.plain(window.block)
+        for place in 0..<windows.count {
+            let window = windows[place]
+            if window.hasBlock {
+                let carrier = carriers.carrier(of: window.facts)
+                try windows.withBlock(of: window) { try insert(window, $0, carrier, now, db) }
+            } else {
+                try recount(window, db)
+            }
+            try insert(windows.rejections(at: place), db)
+        }
+    }
+
+    /// Inserts a window with its content: packed already, and small, so that compressing it costs more than it saves.
+    private mutating func insert(
+        _ window: ClosedWindow, _ block: ByteView, _ carrier: OutboxCarrier?, _ now: Instant, _ db: Database
+    ) throws {
+        let carrier = try window.facts.isRestored ? renew(window, carrier, db) : carrier
         if insertion == nil { insertion = try WindowInsertion.prepare(db) }
-        try insertion?.insert(window, body, carrier: carrier, now: now)
+        try insertion?.insert(window, block, carrier: carrier, now: now)
     }
 
     /// Prepares for a newer version of a window. If the archive has dropped it while it was open, that is taken back:

@@ -65,6 +65,13 @@ struct StoreDirectory: Sendable {
     /// Makes it durable which files there are.
     func synchronise() throws(StoreError) { try synchronise(descriptor, path) }
 
+    /// Makes durable what the file `path` holds.
+    func synchronise(file path: String) throws(StoreError) {
+        let raw = FileSystem.open(path, O_RDWR)
+        guard raw >= 0 else { throw StoreDirectory.error(-raw, "write to", path) }
+        try synchronise(Descriptor(raw), path)
+    }
+
     /// Makes durable what `file` holds.
     private func synchronise(_ file: Descriptor, _ name: String) throws(StoreError) {
         // Some file systems cannot synchronise directories, and need not.

@@ -16,14 +16,22 @@ final class StoreQueue: Sendable {
 
     /// Bytes that may wait before shards do.
     private static let mostBytes = 32 << 20
+    /// Bytes for which a commit does not wait for more: each one writes the pages again that the one before has begun.
+    private static let muchBytes = 1 << 20
 
     private let state = Mutex(State())
     private let bell: Doorbell
+    /// Rung when a commit should not wait for more.
+    private let urgency: Doorbell
     /// Set when the process ends by force: nobody waits any more.
     private let isForced = Atomic(false)
 
     init() throws(StoreError) {
-        do throws(SourceError) { bell = try Doorbell() } catch { throw StoreError(.unusable, error.message) }
+        do throws(SourceError) {
+            (bell, urgency) = (try Doorbell(), try Doorbell())
+        } catch {
+            throw StoreError(.unusable, error.message)
+        }
     }
 
     /// Takes a unit; waits while too much is waiting already: that is backpressure while the disk is slow or full. One
@@ -38,7 +46,11 @@ final class StoreQueue: Sendable {
                 state.submitted += 1
                 return true
             }
-            if isTaken { return bell.ring() }
+            if isTaken {
+                bell.ring()
+                if isUrgent { urgency.ring() }
+                return
+            }
             Wait.microseconds(microseconds)
             microseconds = min(microseconds * 2, 10_000)
         }
@@ -80,6 +92,7 @@ final class StoreQueue: Sendable {
             return state.submitted
         }
         bell.ring()
+        urgency.ring()
         while !isForced.load(ordering: .relaxed), !state.withLock({ $0.committed >= wanted || $0.isEnded }) {
             Wait.microseconds(200)
         }
@@ -89,12 +102,14 @@ final class StoreQueue: Sendable {
     func close() {
         state.withLock { $0.isClosed = true }
         bell.ring()
+        urgency.ring()
     }
 
     /// Lets everybody who waits go on.
     func force() {
         isForced.store(true, ordering: .relaxed)
         bell.ring()
+        urgency.ring()
     }
 
     // MARK: For the store's thread
@@ -136,11 +151,17 @@ final class StoreQueue: Sendable {
 
     /// Whether a commit should not wait for more.
     var isUrgent: Bool {
-        state.withLock { $0.isUrgent || $0.isClosed || $0.batch.byteCount >= 256 << 10 }
+        state.withLock { $0.isUrgent || $0.isClosed || $0.batch.byteCount >= StoreQueue.muchBytes }
     }
 
     /// Whether everything is committed and no more will come.
     var isFinished: Bool { state.withLock { $0.isClosed && $0.batch.isEmpty } }
+
+    /// Lets more come for `nanoseconds`, unless and until a commit should not wait for it.
+    func rest(nanoseconds: Int64) {
+        let milliseconds = Int32(clamping: (nanoseconds + 999_999) / 1_000_000)
+        urgency.sleep(milliseconds: milliseconds) { isForced.load(ordering: .relaxed) || isUrgent }
+    }
 
     /// Sleeps until something waits, or `milliseconds` passed.
     func sleep(milliseconds: Int32) {

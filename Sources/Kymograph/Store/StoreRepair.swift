@@ -26,7 +26,7 @@ struct StoreRepair {
     func create() throws(StoreError) {
         guard FileSystem.target(directory.database) == nil else { return }
         do {
-            try makeNew { _ in }
+            try makeNew(isLogged: true) { _ in }
             // The log of a database that is gone would be taken for that of the new one.
             for ending in ["-wal", "-shm"] { FileSystem.remove(directory.database + ending) }
             try rename(directory.repaired, to: directory.database)
@@ -57,13 +57,19 @@ struct StoreRepair {
         }
     }
 
-    /// Makes the new database, with what `fill` puts into it in one transaction.
-    private func makeNew(_ fill: (Database) throws -> Void) throws {
+    /// Makes the new database, with what `fill` puts into it in one transaction; one that is not written to again
+    /// before it is opened as the store may be logged already.
+    ///
+    /// Nobody opens it before it is whole: it becomes durable then, and not step by step.
+    private func makeNew(isLogged: Bool = false, _ fill: (Database) throws -> Void) throws {
         for ending in ["", "-journal", "-wal", "-shm"] { FileSystem.remove(directory.repaired + ending) }
         let new = try DatabaseQueue(path: directory.repaired, configuration: try StorePages.configuration())
+        try new.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF") }
         try StoreSchema.prepare(new)
         try new.write(fill)
+        if isLogged { try new.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") } }
         try new.close()
+        try directory.synchronise(file: directory.repaired)
     }
 
     /// Keeps the report, for those who do not read standard error.

@@ -13,7 +13,11 @@ enum StoreSchema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try create($0) }
         try migrator.migrate(writer)
-        try writer.write { try $0.execute(sql: "PRAGMA user_version = \(version)") }
+        try writer.write { db in
+            // To write what is there already would wait for the disk at each start.
+            guard try Int.fetchOne(db, sql: "PRAGMA user_version") != version else { return }
+            try db.execute(sql: "PRAGMA user_version = \(version)")
+        }
     }
 
     /// The error for the tables of a version that this one does not know.

@@ -34,7 +34,7 @@ final class StoreWriter: Sendable {
             store.queue.sleep(milliseconds: 1_000)
             let age = WallClock.now().nanoseconds &- last.nanoseconds
             let rest = store.settings.commitInterval &- age
-            if age >= 0, rest > 0, !store.queue.isUrgent { Wait.microseconds(Int(rest / 1_000)) }
+            if age >= 0, rest > 0 { store.queue.rest(nanoseconds: rest) }
             last = WallClock.now()
             var (batch, submitted) = store.queue.take()
             store.book.move(into: &batch)

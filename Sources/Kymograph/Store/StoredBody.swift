@@ -55,8 +55,8 @@ struct BodyCompressor: ~Copyable, @unchecked Sendable {
         unsafe ZSTD_freeCCtx(context)
     }
 
-    /// The body for `bytes`, compressed if they are long enough.
-    mutating func body(_ bytes: [UInt8]) -> StoredBody {
+    /// The body for `bytes`, compressed by zstd's `level` if they are long enough.
+    mutating func body(_ bytes: [UInt8], level: Int32 = 1) -> StoredBody {
         guard bytes.count >= BodyCompressor.fewestBytes else { return BodyCompressor.plain(bytes) }
         let bound = ZSTD_compressBound(bytes.count)
         if scratch.count < bound { scratch = Array(repeating: 0, count: bound) }
@@ -64,7 +64,7 @@ struct BodyCompressor: ~Copyable, @unchecked Sendable {
         let size = unsafe scratch.withUnsafeMutableBytes { target in
             unsafe bytes.withUnsafeBytes { source in
                 unsafe ZSTD_compressCCtx(
-                    context, target.baseAddress, target.count, source.baseAddress, source.count, 1)
+                    context, target.baseAddress, target.count, source.baseAddress, source.count, level)
             }
         }
         guard ZSTD_isError(size) == 0, size < bytes.count else { return BodyCompressor.plain(bytes) }
@@ -75,6 +75,13 @@ struct BodyCompressor: ~Copyable, @unchecked Sendable {
     static func plain(_ bytes: [UInt8]) -> StoredBody {
         let data = Data(bytes)
         return StoredBody(codec: .plain, checksum: checksum(data), bytes: data)
+    }
+
+    /// CRC-32C of `bytes`.
+    static func checksum(_ bytes: ByteView) -> UInt32 {
+        let buffer = unsafe bytes.unsafeBuffer
+        // Safe: a view describes readable memory.
+        return unsafe kymo_crc32c(0, buffer.assumingMemoryBound(to: UInt8.self).baseAddress, buffer.count)
     }
 
     /// CRC-32C of `bytes`.

@@ -58,11 +58,7 @@ public enum DecimalParser {
         let highs: UInt64 = 0xF0F0_F0F0_F0F0_F0F0
         let areDigits = (word & highs) | (((word &+ 0x0606_0606_0606_0606) & highs) >> 4)
         guard areDigits == 0x3333_3333_3333_3333 else { return nil }
-        // Pairs, then fours, then all: each step joins neighbours.
-        let digits = word & 0x0F0F_0F0F_0F0F_0F0F
-        let pairs = ((digits &* 10) &+ (digits >> 8)) & 0x00FF_00FF_00FF_00FF
-        let fours = ((pairs &* 100) &+ (pairs >> 16)) & 0x0000_FFFF_0000_FFFF
-        return Int64(((fours &* 10_000) &+ (fours >> 32)) & 0xFFFF_FFFF)
+        return PlainValue.joined(word)
     }
 
     private static func parseGeneral(_ bytes: ByteView) -> Result {

@@ -57,7 +57,7 @@ extension JSONScanner {
             let isText = bytes[value] == UInt8(ascii: "\"")
             let end =
                 isText
-                ? JSONScanner.plainTextEnd(bytes, value &+ 1) : JSONScanner.plainNumberEnd(bytes, value)
+                ? PlainValue.textEnd(bytes, value &+ 1) : PlainValue.numberEnd(bytes, value)
             guard end > 0, note(guess.name, place, &mask) else { return JSONScanner.gaveUp }
             let first = isText ? value &+ 1 : value
             var token = Token(kind: isText ? TokenKind.string : TokenKind.number, name: guess.name, start: 0)
@@ -108,35 +108,5 @@ extension JSONScanner {
         mask |= 1 &<< UInt64(name & 63)
         slots[number] = scanNumber &<< 32 | UInt64(truncatingIfNeeded: place)
         return true
-    }
-
-    /// The closing quote of a text without escapes, control characters and non-ASCII.
-    @inline(__always)
-    private static func plainTextEnd(_ bytes: ByteView, _ start: Int) -> Int {
-        var index = start
-        while index < bytes.count {
-            let special = JSONStringScan.firstSpecial(bytes, index)
-            if special < 8 {
-                index &+= special
-                return bytes[index] == UInt8(ascii: "\"") ? index : gaveUp
-            }
-            index &+= 8
-        }
-        return gaveUp
-    }
-
-    /// The end of a number of digits with or without fraction, without leading zero.
-    @inline(__always)
-    private static func plainNumberEnd(_ bytes: ByteView, _ start: Int) -> Int {
-        guard start < bytes.count else { return gaveUp }
-        var index = digits(bytes, start)
-        let isZeroPadded = bytes[start] == UInt8(ascii: "0") && index > start &+ 1
-        if index == start || isZeroPadded { return gaveUp }
-        if bytes[index] == UInt8(ascii: ".") {
-            let fraction = index &+ 1
-            index = digits(bytes, fraction)
-            if index == fraction { return gaveUp }
-        }
-        return index
     }
 }

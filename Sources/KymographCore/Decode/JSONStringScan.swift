@@ -33,13 +33,14 @@ enum JSONStringScan {
     }
 
     /// A mask whose lowest set byte is the first quote, backslash, control character or non-ASCII byte.
+    ///
+    /// What a subtraction borrows reaches only bytes behind the first that counts, and a byte whose top bit is set by
+    /// itself counts anyway.
     @inline(__always)
     private static func specials(_ word: UInt64) -> UInt64 {
-        let quote = word ^ (ones &* 0x22)
-        let backslash = word ^ (ones &* 0x5C)
-        let quotes = (quote &- ones) & ~quote
-        let backslashes = (backslash &- ones) & ~backslash
-        let controls = (word &- ones &* 0x20) & ~word
+        let quotes = (word ^ (ones &* 0x22)) &- ones
+        let backslashes = (word ^ (ones &* 0x5C)) &- ones
+        let controls = word &- ones &* 0x20
         return (quotes | backslashes | controls | word) & highs
     }
 

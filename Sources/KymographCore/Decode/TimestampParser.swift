@@ -79,14 +79,19 @@ public enum TimestampParser {
     public static func epoch(_ text: ByteView, _ format: TimestampFormat) -> Timestamp? {
         guard text.count > 0 else { return nil }
         // Nearly all are plain digits.
-        if text.count <= 18, let plain = DecimalParser.plainInteger(text) {
-            let (nanoseconds, overflow) = plain.multipliedReportingOverflow(by: format.nanoseconds)
-            return overflow ? nil : timestamp(nanoseconds)
-        }
+        if text.count <= 18, let plain = DecimalParser.plainInteger(text) { return epoch(plain, format) }
         guard JSONScanner.numberEnd(text, 0) == text.count else { return nil }
         return whole(text, scale: format.scale).flatMap(timestamp)
     }
 
+    /// The time that is so many of the unit of `format` after the epoch.
+    @inline(__always)
+    static func epoch(_ units: Int64, _ format: TimestampFormat) -> Timestamp? {
+        let (nanoseconds, overflow) = units.multipliedReportingOverflow(by: format.nanoseconds)
+        return overflow ? nil : timestamp(nanoseconds)
+    }
+
+    @inline(__always)
     private static func timestamp(_ nanoseconds: Int64) -> Timestamp? {
         guard abs(nanoseconds / 1_000_000_000) < 9_200_000_000 else { return nil }
         return Timestamp(instant: Instant(nanoseconds: nanoseconds), offsetMinutes: UTCOffset.none)

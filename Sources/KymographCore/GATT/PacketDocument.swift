@@ -51,6 +51,14 @@ struct PacketDocument: ~Copyable {
         members.list((index == 0 ? 0 : objects[index - 1].memberEnd)..<objects[index].memberEnd)
     }
 
+    /// The place of `member` among the tokens of object `index`; nil when it is not there, or nobody looks at it.
+    func place(of member: PacketMember, in index: Int) -> Int? {
+        let entry = table[member]
+        guard entry.isWanted, entry.number != NameTable.unknown else { return nil }
+        let tokens = members(of: index)
+        return (0..<tokens.count).first { tokens[$0].name == entry.number }
+    }
+
     /// Forgets all objects.
     mutating func removeAll() {
         text.removeAll()

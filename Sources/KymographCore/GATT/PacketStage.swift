@@ -17,6 +17,10 @@ struct PacketStage: ~Copyable {
     private var name = ByteWriter(capacity: 64)
     /// The bytes that a line spells, or the device that a frame does.
     private var spelled = ByteWriter(capacity: 64)
+    /// The packet that was read last, if it is a heart rate that was not decoded.
+    private(set) var heartRate: HeartRatePacket?
+    /// Its bytes, and what is known of it.
+    private var undecoded: (value: ByteView, head: PacketHead)?
 
     init(_ form: PacketForm, needs: PacketNeeds) {
         self.form = form
@@ -48,6 +52,7 @@ struct PacketStage: ~Copyable {
 
     /// Reads the packet of `bytes` that begins at `start`. `bytes` must be padded.
     mutating func read(_ bytes: ByteView, from start: Int, received: Instant) -> Outcome {
+        heartRate = nil
         var end = bytes.count
         do throws(PacketFailure) {
             switch form.carrier {
@@ -62,6 +67,7 @@ struct PacketStage: ~Copyable {
 
     /// Reads the packet of a line: a frame in JSON, or bytes in hexadecimal, for a line cannot hold all bytes.
     mutating func readLine(_ bytes: ByteView, received: Instant) -> Outcome {
+        heartRate = nil
         var end = bytes.count
         do throws(PacketFailure) {
             guard form.carrier != .frame else {
@@ -86,7 +92,7 @@ struct PacketStage: ~Copyable {
         switch form.carrier {
         case .value(let characteristic):
             let head = head(BluetoothUUID(number: characteristic.rawValue), received: received)
-            try decoder.decode(characteristic, bytes, head)
+            try decode(characteristic, bytes, head)
         case .packet, .frame:
             guard let layout = form.layouts.first else {
                 throw PacketFailure(reason: .unknownCharacteristic, offset: 0)
@@ -170,6 +176,37 @@ struct PacketStage: ~Copyable {
         guard let characteristic = uuid.characteristic else {
             throw PacketFailure(reason: .unknownCharacteristic, offset: 0)
         }
-        try decoder.decode(characteristic, frame.value, head)
+        try decode(characteristic, frame.value, head)
     }
+
+    // MARK: Values
+
+    /// Decodes a value, or leaves that until somebody needs its objects.
+    @inline(__always)
+    private mutating func decode(
+        _ characteristic: GATTCharacteristic, _ value: ByteView, _ head: PacketHead
+    ) throws(PacketFailure) {
+        if characteristic == .heartRate {
+            heartRate = HeartRatePacket(value, head, writesIntervals: decoder.writesIntervals)
+            if heartRate != nil {
+                undecoded = (value, head)
+                return
+            }
+        }
+        try decoder.decode(characteristic, value, head)
+    }
+
+    /// Decodes the heart rate that was left; why it gives no object.
+    mutating func decodeHeartRate() -> PacketFailure? {
+        guard let undecoded else { return nil }
+        do throws(PacketFailure) {
+            try decoder.decode(.heartRate, undecoded.value, undecoded.head)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The place of `member` among those of object `index`; nil when it is not there.
+    func place(of member: PacketMember, in index: Int) -> Int? { decoder.document.place(of: member, in: index) }
 }

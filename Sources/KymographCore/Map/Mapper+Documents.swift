@@ -13,6 +13,8 @@ extension Mapper {
             output.reject(.expressionFailed, bytes: text(documentRange, of: bytes), detail: outcome.failure)
         } else if outcome.matches == 0 {
             output.reject(.noTemplate, bytes: text(documentRange, of: bytes), detail: RejectionDetail())
+        } else if outcome.matches == 1, outcome.flatTemplate >= 0, original == nil {
+            learnDocument(Int(outcome.flatTemplate), bytes)
         }
     }
 
@@ -44,7 +46,7 @@ extension Mapper {
 
     /// The templates that a flat payload can match, as places in ``dispatch``; nil when all must be tried.
     @inline(__always)
-    private func candidates(_ bytes: ByteView) -> Range<Int>? {
+    func candidates(_ bytes: ByteView) -> Range<Int>? {
         guard dispatch.name != NameTable.unknown else { return nil }
         guard let token = evaluator.paths.scanner.slot(of: dispatch.name) else { return dispatch.withoutText }
         return dispatch.candidates(evaluator.paths.scanner.tape[token], bytes)
@@ -58,6 +60,8 @@ extension Mapper {
         var isAborted = false
         /// The last template whose match expression failed, or -1.
         var failedTemplate: Int32 = -1
+        /// The template that gave a reading by its plan, or -1.
+        var flatTemplate: Int32 = -1
 
         /// Where the match expression failed.
         var failure: RejectionDetail { RejectionDetail(template: Int(failedTemplate), field: .match) }
@@ -119,7 +123,9 @@ extension Mapper {
         outcome.matches += 1
         if plans[number].isUsable {
             switch mapFlat(number, bytes, context: context, received: received, output: &output) {
-            case .mapped: return
+            case .mapped:
+                outcome.flatTemplate = Int32(number)
+                return
             case .refused(let reason):
                 let detail = RejectionDetail(template: Int(templates[number].index))
                 return output.reject(reason, bytes: text(documentRange, of: bytes), detail: detail)

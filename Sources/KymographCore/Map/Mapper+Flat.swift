@@ -60,17 +60,28 @@ extension Mapper {
     @inline(__always)
     private mutating func appendFlatPart(_ name: UInt16, _ bytes: ByteView, fallback: [UInt8]) -> UInt16? {
         guard name != NameTable.unknown, let place = evaluator.paths.scanner.slot(of: name) else {
-            if fallback.isEmpty { return 0 }
-            guard fallback.count <= SeriesKey.longestPart else { return nil }
-            key.append(fallback)
-            return UInt16(fallback.count + 1)
+            return appendFlatFallback(fallback)
         }
         let token = evaluator.paths.scanner.tape[place]
-        guard token.kind == TokenKind.string, token.flags == 0, token.length > 0,
-            token.length <= SeriesKey.longestPart, bytes[Int(token.start)] > 0x20
-        else { return nil }
-        key.append(bytes[token.range])
-        return UInt16(truncatingIfNeeded: token.length &+ 1)
+        guard token.kind == TokenKind.string, token.flags == 0 else { return nil }
+        return appendFlatText(bytes[token.range])
+    }
+
+    /// Adds what the source says where a payload says nothing.
+    @inline(__always)
+    mutating func appendFlatFallback(_ fallback: [UInt8]) -> UInt16? {
+        if fallback.isEmpty { return 0 }
+        guard fallback.count <= SeriesKey.longestPart else { return nil }
+        key.append(fallback)
+        return UInt16(fallback.count + 1)
+    }
+
+    /// Adds a text without escapes.
+    @inline(__always)
+    mutating func appendFlatText(_ text: ByteView) -> UInt16? {
+        guard text.count > 0, text.count <= SeriesKey.longestPart, text[0] > 0x20 else { return nil }
+        key.append(text)
+        return UInt16(truncatingIfNeeded: text.count &+ 1)
     }
 
     @inline(__always)

@@ -10,6 +10,8 @@ public struct Mapper: ~Copyable {
     let gates: RawArray<TemplateGate>
     /// For each template.
     let plans: RawArray<FlatPlan>
+    /// Documents that need no scan.
+    var known: ShapePlans
     let dispatch: TemplateDispatch
     let values: RawArray<ValueCode>
     /// For each value, as far as a plan reads it.
@@ -59,7 +61,9 @@ public struct Mapper: ~Copyable {
                 TemplateGate(
                     $0.match, requiredNames: $0.requiredNames, isCompatible: $0.isCompatible, in: set.program)
             })
-        dispatch = TemplateDispatch(gates)
+        let dispatch = TemplateDispatch(gates)
+        known = ShapePlans(code.templates, gates, dispatch, in: set.program)
+        self.dispatch = dispatch
         self.gates = gates
         plans = RawArray(
             code.templates.map { template in
@@ -95,6 +99,9 @@ public struct Mapper: ~Copyable {
         }
         let start = JSONScanner.skipSpace(bytes, 0)
         if start == bytes.count { return }
+        if mapKnown(bytes, from: start, isLine: true, context: context, received: received, output: &output) != nil {
+            return
+        }
         do throws(ScanFailure) {
             let end = JSONScanner.skipSpace(bytes, try evaluator.paths.scanner.scan(bytes, from: start))
             guard end == bytes.count else { throw ScanFailure(reason: .invalidJSON, offset: end) }
@@ -119,6 +126,12 @@ public struct Mapper: ~Copyable {
         }
         var index = JSONScanner.skipSpace(bytes, 0)
         while index < bytes.count {
+            if let end = mapKnown(
+                bytes, from: index, isLine: false, context: context, received: received, output: &output)
+            {
+                index = JSONScanner.skipSpace(bytes, end)
+                continue
+            }
             do throws(ScanFailure) {
                 let end = try evaluator.paths.scanner.scan(bytes, from: index)
                 guard end == bytes.count || bytes[end] <= 0x20 else {

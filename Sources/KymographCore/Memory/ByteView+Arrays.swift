@@ -1,4 +1,11 @@
 extension [UInt8] {
+    /// Appends the bytes of `view`.
+    @inline(__always)
+    mutating func append(contentsOf view: ByteView) {
+        // Safe: a view never aliases an array that is being changed.
+        unsafe append(contentsOf: UnsafeBufferPointer(start: view.base, count: view.count))
+    }
+
     /// Lends the array's bytes as a view for the length of `body`. The view is not padded: not for scanning.
     @inline(__always)
     public func withByteView<Result>(_ body: (ByteView) throws -> Result) rethrows -> Result {

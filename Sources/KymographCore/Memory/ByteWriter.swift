@@ -21,7 +21,8 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     /// Makes room for `extra` more bytes.
     @inline(__always)
     public mutating func reserve(_ extra: Int) {
-        if count + extra > capacity { grow(extra) }
+        // A difference, because it cannot overflow.
+        if capacity &- count < extra { grow(extra) }
     }
 
     @inline(never)
@@ -51,7 +52,18 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         reserve(8)
         // Safe: eight bytes are reserved; what is beyond `bytes` is overwritten later.
         unsafe UnsafeMutableRawPointer(base + count).storeBytes(of: word.littleEndian, as: UInt64.self)
-        count += bytes
+        count &+= bytes
+    }
+
+    /// Writes the lowest bytes (0…8) of two words, one behind the other.
+    @inline(__always)
+    mutating func append(word first: UInt64, bytes: Int, then second: UInt64, bytes more: Int) {
+        assert(bytes >= 0 && bytes <= 8 && more >= 0 && more <= 8)
+        reserve(16)
+        // Safe: sixteen bytes are reserved; what is beyond those of a word is overwritten later.
+        unsafe UnsafeMutableRawPointer(base + count).storeBytes(of: first.littleEndian, as: UInt64.self)
+        unsafe UnsafeMutableRawPointer(base + count + bytes).storeBytes(of: second.littleEndian, as: UInt64.self)
+        count &+= bytes &+ more
     }
 
     /// Makes the content `bytes` longer, by whatever was there, and returns where these bytes begin.

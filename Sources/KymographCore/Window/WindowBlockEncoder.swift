@@ -51,6 +51,12 @@ struct WindowBlockEncoder {
     @inline(__always)
     mutating func append(_ reading: Measurement, _ payload: ByteView, to writer: inout ByteWriter) {
         let tick = WindowBlockFormat.whole(reading.instant.nanoseconds, unit: unit)
+        append(reading, payload, tick: tick, to: &writer)
+    }
+
+    /// Appends a reading with its payload, whose instant is `tick` units.
+    @inline(__always)
+    mutating func append(_ reading: Measurement, _ payload: ByteView, tick: Int64, to writer: inout ByteWriter) {
         let step = tick &- context.tick
         let delay = reading.received.nanoseconds &- context.previous.received.nanoseconds
         let drift = delay &- (reading.instant.nanoseconds &- context.previous.instant.nanoseconds)
@@ -95,10 +101,19 @@ struct WindowBlockEncoder {
         _ reading: Measurement, _ tick: Int64, _ step: Int64, _ control: UInt8, _ delay: Int64, _ drift: Int64,
         to writer: inout ByteWriter
     ) {
-        writer.append(control)
-        if step != context.step { WindowBlockEncoder.appendSigned(step, to: &writer) }
-        if delay != 0 { WindowBlockEncoder.appendSigned(control & 2 != 0 ? drift : delay, to: &writer) }
-        WindowBlockEncoder.appendSigned(reading.mantissas[0] &- context.previous.mantissas[0], to: &writer)
+        let value = WindowBlockFormat.zigzag(reading.mantissas[0] &- context.previous.mantissas[0])
+        let steps = step == context.step ? 0 : WindowBlockFormat.zigzag(step)
+        if delay == 0 && (value | steps) < ShortVarint.limit {
+            let (first, second) = (ShortVarint(steps), ShortVarint(value))
+            let stepBytes = step == context.step ? 0 : first.bytes
+            writer.append(
+                word: UInt64(control) | first.word << 8, bytes: stepBytes &+ 1, then: second.word, bytes: second.bytes)
+        } else {
+            writer.append(control)
+            if step != context.step { WindowBlockEncoder.appendVarint(steps, to: &writer) }
+            if delay != 0 { WindowBlockEncoder.appendSigned(control & 2 != 0 ? drift : delay, to: &writer) }
+            WindowBlockEncoder.appendVarint(value, to: &writer)
+        }
         context.previous.instant = reading.instant
         context.previous.received = reading.received
         context.previous.mantissas[0] = reading.mantissas[0]
@@ -155,13 +170,9 @@ struct WindowBlockEncoder {
 
     @inline(__always)
     static func appendVarint(_ value: UInt64, to writer: inout ByteWriter) {
-        guard value < 1 << 28 else { return appendLongVarint(value, to: &writer) }
-        // One store without a branch on the length, which no processor can guess.
-        let length = (UInt64.bitWidth - (value | 1).leadingZeroBitCount + 6) / 7
-        let low = value & 0x7F | (value & 0x3F80) << 1
-        let high = (value & 0x1F_C000) << 2 | (value & 0xFE0_0000) << 3
-        let more: UInt64 = 0x0080_8080 & ~(UInt64.max << UInt64((length - 1) * 8))
-        writer.append(word: low | high | more, bytes: length)
+        guard value < ShortVarint.limit else { return appendLongVarint(value, to: &writer) }
+        let varint = ShortVarint(value)
+        writer.append(word: varint.word, bytes: varint.bytes)
     }
 
     private static func appendLongVarint(_ value: UInt64, to writer: inout ByteWriter) {

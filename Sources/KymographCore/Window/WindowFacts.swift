@@ -1,5 +1,5 @@
 /// What an archive is told of a window besides its content.
-public struct WindowFacts: Sendable {
+public struct WindowFacts: Sendable, BitwiseCopyable {
     /// First instant after the window; of a correlation window, its last reading.
     public var end: Instant
     /// First reading.
@@ -16,18 +16,47 @@ public struct WindowFacts: Sendable {
     public var conflicts: UInt32
     /// The journal's block of the first reading since the window was opened.
     public var journal: Int64
-    /// Readings, by the number of their source, that the archive had when the window was opened; empty for a new one.
-    public var restored: [UInt32] = []
+    /// Whether the archive had content of it when it was opened.
+    public private(set) var isRestored = false
+    private var former = InlineArray<16, UInt32>(repeating: 0)
     /// Who gets the Observations that have shown it since it was opened.
     public var route = BundleRoute.none
     /// Whether its readings were Observations of their own: they left before it, in bundles that may be of earlier
     /// units.
     public var isCarrier = false
 
+    /// Appends `source:count` pairs of the sources that have readings, with spaces between; gives how many readings
+    /// there are.
+    public func appendSources(to writer: inout ByteWriter) -> Int {
+        var total = 0
+        for source in 0..<16 {
+            let count = readings[source]
+            if count == 0 { continue }
+            if total > 0 { writer.append(UInt8(ascii: " ")) }
+            writer.append(digits: UInt64(source))
+            writer.append(UInt8(ascii: ":"))
+            writer.append(digits: UInt64(count))
+            total += Int(count)
+        }
+        return total
+    }
+
     /// In place of the facts, for an archive that does not read them.
     static let unread = WindowFacts(
         end: .distantPast, firstReading: .distantPast, lastReading: .distantPast, readings: .init(repeating: 0),
         duplicates: 0, conflicts: 0, journal: 0)
+
+    /// Readings, by the number of their source, that the archive had when the window was opened; empty for a new one.
+    ///
+    /// Not stored as an array: facts are copied for each window, and references to it would be counted each time.
+    public var restored: [UInt32] {
+        get { isRestored ? former.indices.map { former[$0] } : [] }
+        set {
+            isRestored = !newValue.isEmpty
+            former = .init(repeating: 0)
+            for (source, count) in newValue.enumerated() { former[source] = count }
+        }
+    }
 
     /// The facts of a window.
     public init(

@@ -9,7 +9,7 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
 
     private var numbers: [[UInt8]: Int] = [:]
     private var keys: [Int: [UInt8]] = [:]
-    private var windows: [WindowName: ClosedWindow] = [:]
+    private var windows: [WindowName: (through: JournalPlace, block: [UInt8])] = [:]
     private var journal: [JournalBlock] = []
     private var lastBlock: Int64 = 0
     /// The last number of a block that was handed over: a restart goes on from there.
@@ -50,9 +50,14 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
 
     func submit(_ unit: ShardUnit) {
         for series in unit.series { keys[series.number] = series.key }
-        for window in unit.windows {
+        for place in 0..<unit.windows.count {
+            let window = unit.windows[place]
             let name = WindowName(series: window.series, start: window.start)
-            if window.block.isEmpty { windows[name]?.through = window.through } else { windows[name] = window }
+            if window.hasBlock {
+                windows[name] = (window.through, unit.windows.withBlock(of: window) { $0.array })
+            } else {
+                windows[name]?.through = window.through
+            }
         }
         if let block = unit.journal {
             journal.append(block)

@@ -13,7 +13,9 @@ extension ShardUnit {
         unit.needed = needed
         unit.journal = journal.map { JournalBlock(number: $0, count: 1, bytes: noise(bytes)) }
         if let introduces { unit.series = [Series(number: introduces, key: key(introduces))] }
-        if let windowOf { unit.windows = [window(of: windowOf, through: needed ?? 1)] }
+        if let windowOf {
+            noise(40).withByteView { unit.windows.append(window(of: windowOf, through: needed ?? 1), block: $0) }
+        }
         if bundle > 0 { unit.bundles = [Bundle(route: route, bytes: noise(bundle))] }
         return unit
     }
@@ -31,8 +33,7 @@ extension ShardUnit {
             end: start.advanced(by: 60_000_000_000), firstReading: start, lastReading: start, readings: readings,
             duplicates: 0, conflicts: 0, journal: block)
         return ClosedWindow(
-            series: series, start: start, facts: facts, through: JournalPlace(block: block, index: .max),
-            block: noise(40))
+            series: series, start: start, facts: facts, through: JournalPlace(block: block, index: .max))
     }
 
     /// Bytes that nothing makes smaller.

@@ -16,7 +16,7 @@ public struct JournalBlock: Sendable {
 }
 
 /// A place in the journal: everything before it is included.
-public struct JournalPlace: Hashable, Comparable, Sendable {
+public struct JournalPlace: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Number of the block.
     public var block: Int64
     /// Readings of the block that come before.

@@ -34,7 +34,7 @@ struct JournalWriter: ~Copyable {
     mutating func append(series number: Int, _ reading: Measurement, _ payload: ByteView) {
         WindowBlockEncoder.appendSigned(Int64(number &- lastSeries), to: &series)
         lastSeries = number
-        encoder.append(reading, payload, to: &rows)
+        encoder.append(reading, payload, tick: reading.instant.nanoseconds, to: &rows)
         count &+= 1
     }
 
@@ -42,13 +42,16 @@ struct JournalWriter: ~Copyable {
     mutating func take() -> JournalBlock? {
         defer { reset() }
         guard count > 0 else { return nil }
-        var bytes = ByteWriter(capacity: byteCount + 24)
-        bytes.append(JournalWriter.version)
-        WindowBlockEncoder.appendVarint(UInt64(count), to: &bytes)
-        WindowBlockEncoder.appendVarint(UInt64(series.count), to: &bytes)
-        bytes.append(series.view)
-        bytes.append(rows.view)
-        return JournalBlock(number: number, count: count, bytes: bytes.view.array)
+        var head = ByteWriter(capacity: 64)
+        head.append(JournalWriter.version)
+        WindowBlockEncoder.appendVarint(UInt64(count), to: &head)
+        WindowBlockEncoder.appendVarint(UInt64(series.count), to: &head)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(head.count + byteCount)
+        bytes.append(contentsOf: head.view)
+        bytes.append(contentsOf: series.view)
+        bytes.append(contentsOf: rows.view)
+        return JournalBlock(number: number, count: count, bytes: bytes)
     }
 
     private mutating func reset() {

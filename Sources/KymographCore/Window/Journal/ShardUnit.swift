@@ -23,7 +23,7 @@ public struct ShardUnit: Sendable {
     /// Series of the readings and windows, if they are new.
     public var series: [Series] = []
     /// Windows that have closed.
-    public var windows: [ClosedWindow] = []
+    public var windows = ClosedWindows()
     /// Readings that were rejected and are in no window, those of an earlier run's journal among them.
     public var rejections: [KeptRejection] = []
     /// Bundles with the Observations of these windows among others; those of carriers may have left before.
@@ -49,7 +49,7 @@ public struct ShardUnit: Sendable {
     /// Bytes that it keeps in memory, about.
     public var byteCount: Int {
         var count = (journal?.bytes.count ?? 0) + rejections.count * KeptRejection.byteCount
-        for window in windows { count += window.block.count + 96 + window.rejections.count * KeptRejection.byteCount }
+        count += windows.byteCount
         return bundles.reduce(count) { $0 + $1.bytes.count }
     }
 
@@ -70,22 +70,6 @@ public struct KeptRejection: Sendable {
 
     /// Bytes that one takes in memory, about.
     static let byteCount = 256
-}
-
-/// A window that has closed, for the archive.
-public struct ClosedWindow: Sendable {
-    /// The store's number of the series.
-    public var series: Int
-    /// Start, as in ``WindowArchive``.
-    public var start: Instant
-    /// Counts and times.
-    public var facts: WindowFacts
-    /// Everything of it that comes before this place in the journal is in `block`.
-    public var through: JournalPlace
-    /// The readings; empty when the archive has them already and only the counts are new.
-    public var block: [UInt8]
-    /// Readings of it that are rejected all the same, since it gives no Observation.
-    public var rejections: [KeptRejection] = []
 }
 
 /// What makes a shard's units durable, and gives back what it has kept. Called on the shards' threads.

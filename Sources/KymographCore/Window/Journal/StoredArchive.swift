@@ -12,10 +12,10 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     private let store: any ShardStore
     private var recent: MemoryArchive
     /// The store's numbers, by series.
-    private var numbers: [Int] = []
+    private var numbers = RawArray<Int>(capacity: 1_024)
     /// By series, whether an earlier run may have archived windows of it.
     private var isKnown: [Bool] = []
-    private var waiting: [ClosedWindow] = []
+    private var waiting = ClosedWindows()
     /// Windows at the front of `waiting` whose Observations have been handed over.
     private var ready = 0
     private var newSeries: [ShardUnit.Series] = []
@@ -46,20 +46,19 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     /// Keeps a window in memory, and for the next unit.
     public mutating func store(series: Int, windowStart: Instant, facts: WindowFacts, block: ByteView) {
         recent.store(series: series, windowStart: windowStart, facts: facts, block: block)
-        wait(series, windowStart, facts, block.array)
+        wait(series, windowStart, facts, block)
     }
 
     /// Keeps the counts of a window for the next unit.
     public mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {
-        wait(series, windowStart, facts, [])
+        wait(series, windowStart, facts, ByteView(""))
     }
 
-    private mutating func wait(_ series: Int, _ start: Instant, _ facts: WindowFacts, _ block: [UInt8]) {
-        var window = ClosedWindow(series: numbers[series], start: start, facts: facts, through: place, block: block)
-        if !held.isEmpty {
-            window.rejections = held.removeValue(forKey: WindowName(series: numbers[series], start: start)) ?? []
-        }
-        waiting.append(window)
+    private mutating func wait(_ series: Int, _ start: Instant, _ facts: WindowFacts, _ block: ByteView) {
+        let window = ClosedWindow(series: numbers[series], start: start, facts: facts, through: place)
+        if held.isEmpty { return waiting.append(window, block: block) }
+        let rejections = held.removeValue(forKey: WindowName(series: numbers[series], start: start))
+        waiting.append(window, block: block, rejections: rejections ?? [])
     }
 
     /// Keeps a rejected reading: it must become durable with its window, or the next run would reject it once more.
@@ -73,8 +72,8 @@ public struct StoredArchive: ~Copyable, WindowArchive {
         let wasRecent = recent.evictedThrough(series: series).map { $0 >= windowStart } ?? false
         guard wasRecent || isKnown[series] && windowStart <= store.latestAtStart else { return .absent }
         let number = numbers[series]
-        if let window = waiting.last(where: { $0.series == number && $0.start == windowStart && !$0.block.isEmpty }) {
-            writer.append(window.block)
+        if let window = waiting.newest(series: number, start: windowStart) {
+            waiting.withBlock(of: window) { writer.append($0) }
             return .found
         }
         return store.load(series: number, windowStart: windowStart, into: &writer)
@@ -94,13 +93,12 @@ public struct StoredArchive: ~Copyable, WindowArchive {
         if !isBundleOpen { ready = waiting.count }
         unit.series = newSeries
         newSeries.removeAll()
-        unit.windows = Array(waiting[..<ready])
-        waiting.removeFirst(ready)
+        unit.windows = waiting.takeFirst(ready)
         ready = 0
     }
 
     /// The oldest journal block of the windows that wait.
-    var needed: Int64 { waiting.reduce(JournalWriter.noBlock) { min($0, $1.facts.journal) } }
+    var needed: Int64 { waiting.needed }
 
     /// Bytes of recent windows in memory.
     public var storedBytes: Int { recent.storedBytes }

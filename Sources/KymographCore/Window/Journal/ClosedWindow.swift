@@ -1,0 +1,100 @@
+/// A window that has closed, for the archive. What differs in size is beside it in ``ClosedWindows``.
+public struct ClosedWindow: Sendable, BitwiseCopyable {
+    /// The store's number of the series.
+    public var series: Int
+    /// Start, as in ``WindowArchive``.
+    public var start: Instant
+    /// Counts and times.
+    public var facts: WindowFacts
+    /// Everything of it that comes before this place in the journal is in its block.
+    public var through: JournalPlace
+    /// Where its block begins and how long it is.
+    fileprivate var offset = 0
+    fileprivate var length = 0
+
+    /// Whether it has a block; else the archive has its readings already, and only the counts are new.
+    public var hasBlock: Bool { length > 0 }
+
+    /// A window of the store's series `series`.
+    public init(series: Int, start: Instant, facts: WindowFacts, through: JournalPlace) {
+        (self.series, self.start, self.facts, self.through) = (series, start, facts, through)
+    }
+}
+
+/// Windows that have closed, in this order.
+///
+/// Thousands of them close at once, on one thread, and are forgotten on another. So their blocks lie one behind the
+/// other, and copying a window counts no references.
+public struct ClosedWindows: Sendable {
+    private var windows: [ClosedWindow] = []
+    private var blocks: [UInt8] = []
+    /// Of few windows, by their place: readings that are rejected all the same.
+    private var rejected: [Int: [KeptRejection]] = [:]
+    /// The oldest block of the journal that any of them needs.
+    private(set) var needed = JournalWriter.noBlock
+
+    /// No windows.
+    public init() {}
+
+    /// How many there are.
+    public var count: Int { windows.count }
+    /// Whether there are none.
+    public var isEmpty: Bool { windows.isEmpty }
+    /// The window at `place`.
+    public subscript(place: Int) -> ClosedWindow { windows[place] }
+
+    /// Bytes that they keep in memory, about.
+    public var byteCount: Int {
+        let rejections = rejected.isEmpty ? 0 : rejected.values.reduce(0) { $0 + $1.count }
+        return blocks.count + windows.count * 96 + rejections * KeptRejection.byteCount
+    }
+
+    /// Adds a window with its readings, or without when the archive has them. `rejections` are those of its readings
+    /// that are rejected all the same, since it gives no Observation.
+    public mutating func append(_ window: ClosedWindow, block: ByteView, rejections: [KeptRejection] = []) {
+        var window = window
+        (window.offset, window.length) = (blocks.count, block.count)
+        blocks.append(contentsOf: block)
+        if !rejections.isEmpty { rejected[windows.count] = rejections }
+        needed = min(needed, window.facts.journal)
+        windows.append(window)
+    }
+
+    /// Lends the block of `window`, which is one of these; no bytes when it has none.
+    @inline(__always)
+    public func withBlock<Result>(of window: ClosedWindow, _ body: (ByteView) throws -> Result) rethrows -> Result {
+        try blocks.withByteView { try body($0[window.offset..<window.offset + window.length]) }
+    }
+
+    /// Readings of the window at `place` that are rejected all the same.
+    public func rejections(at place: Int) -> [KeptRejection] { rejected.isEmpty ? [] : rejected[place] ?? [] }
+
+    /// The newest version of the window of `series` that begins at `start` and has a block.
+    func newest(series: Int, start: Instant) -> ClosedWindow? {
+        windows.last { $0.series == series && $0.start == start && $0.hasBlock }
+    }
+
+    /// Takes out the first `count`.
+    mutating func takeFirst(_ count: Int) -> ClosedWindows {
+        guard count > 0 else { return ClosedWindows() }
+        var rest = ClosedWindows()
+        // About as many will come next, and growing copies them.
+        rest.windows.reserveCapacity(min(count, 1_024))
+        rest.blocks.reserveCapacity(min(blocks.count, 1 << 18))
+        for place in count..<windows.count {
+            let window = windows[place]
+            withBlock(of: window) { rest.append(window, block: $0, rejections: rejections(at: place)) }
+        }
+        swap(&self, &rest)
+        rest.drop(from: count)
+        return rest
+    }
+
+    /// Drops the windows from `place` on; ``needed`` stays that of all, which may be older.
+    private mutating func drop(from place: Int) {
+        guard place < windows.count else { return }
+        blocks.removeLast(blocks.count - windows[place].offset)
+        for dropped in place..<windows.count where !rejected.isEmpty { rejected[dropped] = nil }
+        windows.removeLast(windows.count - place)
+    }
+}

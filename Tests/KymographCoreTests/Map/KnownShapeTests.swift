@@ -1,0 +1,237 @@
+import KymographCore
+import KymographTestKit
+import Testing
+
+/// A mapper knows the shapes of what it has seen, and reads what has such a shape without a scan: it must give the same
+/// as a mapper that has seen nothing.
+@Suite struct KnownShapeTests {
+    private static func template(_ name: String, _ match: String, _ value: String, more: String = "") -> String {
+        """
+        {"templateType":"JsonPathContent","template":{"typeName":"\(name)","typeMatchExpression":"$..[?(\(match))]",
+        "deviceIdExpression":"$.device","timestampExpression":"$.ts"\(more),
+        "values":[{"valueName":"x","valueExpression":"$.\(value)","required":true}]}}
+        """
+    }
+
+    private static func run(_ payload: String, _ templates: [(name: String, text: String)]) throws -> MappingRun {
+        let fhir = templates.map {
+            """
+            {"templateType":"CodeValueFhir","template":{"typeName":"\($0.name)","codes":[{"code":"c"}],
+            "value":{"valueType":"Quantity","valueName":"x","unit":"1"}}}
+            """
+        }
+        return try MappingRun(
+            device: """
+                {"templateType":"CollectionContent"\(payload),"template":[\(templates.map(\.text).joined(separator: ","))]}
+                """,
+            fhir: #"{"templateType":"CollectionFhir","template":[\#(fhir.joined(separator: ","))]}"#)
+    }
+
+    /// What one mapper makes of all datagrams.
+    private func datagrams(_ payloads: [[UInt8]], _ run: MappingRun) -> MappingRun.Outcome {
+        var mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]), limits: run.limits)
+        var output = CollectingOutput(run.set)
+        for payload in payloads {
+            let storage = PaddedBytes(copying: payload)
+            mapper.mapDatagram(storage.view, context: run.context, received: run.received, output: &output)
+        }
+        return MappingRun.Outcome(readings: output.readings, rejections: output.rejections)
+    }
+
+    /// What each gives to a mapper of its own.
+    private func alone<Payload>(_ payloads: [Payload], _ map: (Payload) -> MappingRun.Outcome) -> MappingRun.Outcome {
+        payloads.map(map).reduce(into: MappingRun.Outcome(readings: [], rejections: [])) { all, one in
+            all.readings += one.readings
+            all.rejections += one.rejections
+        }
+    }
+
+    // MARK: Documents
+
+    private static let documents: [(name: String, text: String)] = [
+        (
+            "pulse",
+            template("pulse", "@type == 'hr' && @value > 30.5", "value", more: #","patientIdExpression":"$.who""#)
+        ),
+        ("fever", template("fever", "@type == 'temperature'", "value", more: #","timestampFormat":"epoch-ms""#)),
+        ("level", template("level", "@level >= 1 && @level != 5", "level")),
+        ("other", template("other", "@kind != 'x' && @amount", "amount")),
+        ("free", template("free", "@type =~ /^free/", "value")),
+    ]
+
+    private static let choices: [String: [String]] = [
+        "device": [#""d-1""#, #""d-2""#, #""sensor-with-a-long-name""#, #""""#, #"" ""#, #""é""#, #""a\u0062""#, "7"],
+        "type": [#""hr""#, #""hr""#, #""hs""#, #""temperature""#, #""temperaturE""#, #""free""#, #""freedom""#, "1"],
+        "ts": [
+            #""2023-11-14T22:13:20Z""#, #""2023-11-14T22:13:20.125Z""#, #""2023-11-14T22:13:20+01:00""#,
+            "1700000000000",
+            "1700000000000.5", #""1700000000000""#, "17000000000000000", #""soon""#, #""2999-01-01T00:00:00Z""#,
+        ],
+        "value": [
+            "72", "30.5", "30.6", "0", "36.60", "0.05", "-3", "1e2", "123456789012345678", "1234567890123456789",
+            "12345678.12345678", "12345678901234567.5", "007", "1.", "null", #""72""#, "99999999", "123456789",
+        ],
+        "level": ["1", "0", "5", "5.0", "1.25"], "amount": ["3", "-1"], "kind": [#""x""#, #""y""#, "1"],
+        "who": [#""p""#, #""""#, "3"], "unit": [#""bpm""#, #""/min""#, #""\"""#],
+        "seq": ["1", "22", "333", "4444444444"],
+        "a-name-that-is-longer-than-one-piece-of-a-shape-can-be": ["1", #""t""#],
+    ]
+    private static let orders = [
+        ["device", "type", "ts", "value", "unit"], ["type", "ts", "device", "value", "who", "seq"],
+        ["device", "ts", "level", "seq"], ["ts", "device", "amount", "kind"],
+        ["device", "type", "ts", "value", "device"],
+        ["device", "a-name-that-is-longer-than-one-piece-of-a-shape-can-be", "type", "ts", "value"],
+    ]
+
+    private func document(_ random: inout SeededGenerator) -> String {
+        let order = KnownShapeTests.orders.randomElement(using: &random) ?? []
+        let members = order.map { name in
+            let values = KnownShapeTests.choices[name] ?? []
+            let isUsual = Int.random(in: 0..<3, using: &random) > 0
+            return "\"\(name)\":" + (isUsual ? values[0] : values.randomElement(using: &random) ?? "1")
+        }
+        let blank = Int.random(in: 0..<8, using: &random) == 0 ? " " : ""
+        return "{\(blank)\(members.joined(separator: ",\(blank)"))}" + (blank.isEmpty ? "" : "\r")
+    }
+
+    /// With one byte more, less, or another.
+    private func edited(_ document: String, _ random: inout SeededGenerator) -> [UInt8] {
+        var bytes = Array(document.utf8)
+        guard Int.random(in: 0..<4, using: &random) == 0 else { return bytes }
+        let place = Int.random(in: 0..<bytes.count, using: &random)
+        let byte = Array("{}[]\",:\\ 0159.-e\n\u{1}".utf8).randomElement(using: &random) ?? 0
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: bytes[place] = byte
+        case 1: bytes.insert(byte, at: place)
+        default: bytes.remove(at: place)
+        }
+        return bytes
+    }
+
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func documentsGiveWhatTheyGiveToANewMapper(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        if seed % 3 == 1 { run.context = SourceContext(defaultDevice: Array("dd".utf8)) }
+        if seed % 3 == 2 { run.context = SourceContext(defaultPatient: Array("dp".utf8), requiresPatient: true) }
+        let lines = (0..<600).map { _ in String(decoding: edited(document(&random), &random), as: UTF8.self) }
+        let known = run.lines(lines)
+        #expect(known == alone(lines) { run.line($0) })
+        #expect(known.readings.count > 100 && known.rejections.count > 100)
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func datagramsGiveWhatTheyGiveToANewMapper(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let payloads = (0..<200).map { _ in
+            (0..<Int.random(in: 1...4, using: &random)).reduce(into: [UInt8]()) { datagram, _ in
+                datagram += edited(document(&random), &random) + [Bool.random(using: &random) ? 0x0A : 0x20]
+            }
+        }
+        let known = datagrams(payloads, run)
+        #expect(known == alone(payloads) { datagrams([$0], run) })
+        #expect(known.readings.count > 60 && known.rejections.count > 60)
+    }
+
+    @Test func aTextThatDecidesIsLookedAtEachTime() throws {
+        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        func line(_ type: String, _ ts: String) -> String {
+            #"{"device":"d","type":"\#(type)","ts":\#(ts),"value":72}"#
+        }
+        let lines = [("hr", #""2023-11-14T22:13:20Z""#), ("temperature", "1700000000000")].map(line)
+        let outcome = run.lines(
+            Array(repeating: lines, count: 3).flatMap { $0 } + [line("hs", #""2023-11-14T22:13:20Z""#)])
+        #expect(outcome.readings.map(\.type) == ["pulse", "fever", "pulse", "fever", "pulse", "fever"])
+        #expect(outcome.reasons == [.noTemplate])
+    }
+
+    @Test func aComparisonIsMadeEachTime() throws {
+        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let outcome = run.lines(
+            ["31", "30", "30.5", "30.51", "-31", "1e2"].map {
+                #"{"device":"d","type":"hr","ts":"2023-11-14T22:13:20Z","value":\#($0)}"#
+            })
+        #expect(outcome.values() == ["31", "3051e-2", "1e2"])
+        #expect(outcome.reasons == [.noTemplate, .noTemplate, .noTemplate])
+    }
+
+    @Test func aFullOutputIsToldAsElsewhere() throws {
+        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let line = #"{"device":"d","type":"hr","ts":"2023-11-14T22:13:20Z","value":72}"#
+        var mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]))
+        var output = CollectingOutput(run.set)
+        let storage = PaddedBytes(copying: line.utf8)
+        for refusal in [nil, Rejection.tooManyDevices, nil] {
+            output.refusal = refusal
+            mapper.mapLine(storage.view, context: run.context, received: run.received, output: &output)
+        }
+        #expect(output.readings.count == 2)
+        #expect(output.rejections == [MappedRejection(reason: .tooManyDevices, text: line)])
+    }
+
+    @Test func aDocumentThatIsCutIsIncomplete() throws {
+        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let line = #"{"device":"d","type":"hr","ts":"2023-11-14T22:13:20Z","value":72.5,"unit":"bpm"}"#
+        for length in 1..<line.utf8.count {
+            let cut = String(line.prefix(length))
+            let outcome = run.lines([line, line, cut])
+            #expect(outcome.readings.count == 2)
+            #expect(outcome.reasons == [.invalidJSON], "\(cut)")
+        }
+    }
+
+    /// A source of which no two documents are alike is scanned as before, and what it sends later is learnt again.
+    @Test func shapesThatDoNotRepeatCostNothingButTheTries() throws {
+        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let lines = (0..<3_000).map {
+            #"{"device":"d","m\#($0)":1,"type":"hr","ts":"2023-11-14T22:13:20Z","value":\#(40 + $0 % 100)}"#
+        }
+        let outcome = run.lines(lines)
+        #expect(outcome.readings.count == 3_000 && outcome.rejections.isEmpty)
+        #expect(outcome.values() == (0..<3_000).map { "\(40 + $0 % 100)" })
+    }
+
+    // MARK: Packets
+
+    private static func packetTemplate(_ match: String, _ value: String, more: String = "") -> (String, String) {
+        let text = template("t", match, value, more: more).replacing(#""$.ts""#, with: #""$.time""#)
+        return ("t", text)
+    }
+
+    private static let packets = [
+        packetTemplate("@heartRate > 40 && @contact != 'lost'", "heartRate"),
+        packetTemplate("@heartRate && @device == 'A'", "heartRate"),
+        packetTemplate("@heartRate", "energyExpended"), packetTemplate("@bridgeSequence", "heartRate"),
+        packetTemplate("@bridgeSequence < 5", "heartRate"),
+        packetTemplate("@characteristic == '2A37'", "bridgeSequence"),
+        packetTemplate("@heartRate", "heartRate", more: #","patientIdExpression":"$.device""#),
+        packetTemplate("@rrInterval > 0 || @heartRate", "heartRate"), packetTemplate("@batteryLevel", "batteryLevel"),
+    ]
+
+    private func frame(_ random: inout SeededGenerator) -> [UInt8] {
+        let device = [#""device":"A","#, #""device":"B","#, #""device":"\u0041","#, #""device":"é","#, ""]
+        let sequence = [#""sequence":3,"#, #""sequence":7,"#, "", ""]
+        let characteristic = Int.random(in: 0..<6, using: &random) == 0 ? "2A19" : "2A37"
+        let flags = [0, 4, 6, 1, 8, 9, 16, 22, 31].randomElement(using: &random) ?? 0
+        let count = Int.random(in: 0...6, using: &random)
+        let bytes = [flags] + (0..<count).map { _ in Int.random(in: 0...90, using: &random) }
+        let hex = bytes.map { String($0 + 256, radix: 16).dropFirst() }.joined()
+        let text = """
+            {\(device.randomElement(using: &random) ?? "")\(sequence.randomElement(using: &random) ?? "")\
+            "characteristic":"\(characteristic)","time":"2023-11-14T22:13:20+01:00","value":"\(hex)"}
+            """
+        return Array(text.utf8)
+    }
+
+    @Test(arguments: packets.indices)
+    func packetsGiveWhatTheyGiveToANewMapper(template: Int) throws {
+        var random = SeededGenerator(seed: UInt64(template))
+        var run = try KnownShapeTests.run(#","payload":"gatt""#, [KnownShapeTests.packets[template]])
+        run.context = SourceContext(defaultDevice: Array("dd".utf8))
+        let frames = (0..<2_000).map { _ in frame(&random) }
+        let known = datagrams(frames, run)
+        #expect(known == alone(frames) { datagrams([$0], run) })
+        #expect(known.readings.count > 20 && known.rejections.count > 50)
+    }
+}
