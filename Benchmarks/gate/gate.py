@@ -15,6 +15,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 TOLERANCE = 0.05
+# Half of this stage is the comparison of documents with known shapes: a tenth more of that must show.
+TOLERANCES = {"map": 0.03}
 # Growth of tables by doubling is not per reading; anything that is would be at least 1 per some hundred readings.
 ALLOCATIONS = 0.001
 READINGS = (10_000, 30_000)
@@ -104,19 +106,20 @@ def measure_all(probe, library):
         return dict(pool.map(lambda stage: measure_stage(probe, library, stage), STAGES))
 
 
-def verdict(instructions, allocations, threshold):
+def verdict(stage, instructions, allocations, threshold):
     """Words for the table, and whether the stage passes."""
+    tolerance = TOLERANCES.get(stage, TOLERANCE)
     if threshold is None:
         return "NO THRESHOLD (--update writes it)", False
     change = instructions / threshold - 1
     words = [f"{change:+.1%}"]
-    if change > TOLERANCE:
+    if change > tolerance:
         words.append("SLOWER")
-    if change < -TOLERANCE:
+    if change < -tolerance:
         words.append("faster: tighten with --update")
     if allocations > ALLOCATIONS:
         words.append("ALLOCATES")
-    return ", ".join(words), change <= TOLERANCE and allocations <= ALLOCATIONS
+    return ", ".join(words), change <= tolerance and allocations <= ALLOCATIONS
 
 
 def report(measured, thresholds):
@@ -124,7 +127,7 @@ def report(measured, thresholds):
     print(f"{'stage':10} {'instructions':>13} {'threshold':>10} {'allocations':>12}")
     for stage, (instructions, allocations) in measured.items():
         threshold = thresholds.get(stage)
-        word, good = verdict(instructions, allocations, threshold)
+        word, good = verdict(stage, instructions, allocations, threshold)
         passed = passed and good
         shown = "-" if threshold is None else f"{threshold:.1f}"
         print(f"{stage:10} {instructions:13.1f} {shown:>10} {allocations:12.5f}  per {STAGES[stage][1]}: {word}")

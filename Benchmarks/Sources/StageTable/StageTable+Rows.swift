@@ -72,7 +72,8 @@ extension StageTable {
         }
     }
 
-    /// Mapping lines of the workload: what it takes beyond scanning them.
+    /// From lines of the workload to records: at most 60 ns more than scanning them takes. Those of a known shape are not
+    /// scanned at all.
     static func map() -> [StageRow] {
         let pool = LinePool.workload(count: lines)
         var race = Race(turns: turns)
@@ -82,13 +83,12 @@ extension StageTable {
         race.add(lines) { scan.run(lines) }
         let mapTwin = Repeated(TapeTwin(pool, names: DecodeStage.workloadNames, maps: true))
         race.add(lines) { mapTwin.run(lines) }
-        let scanTwin = Repeated(TapeTwin(pool, names: DecodeStage.workloadNames))
-        race.add(lines) { scanTwin.run(lines) }
         let measured = race.run()
+        let scanned = Race.median(measured.map { $0[1] })
         return [
             StageRow(
-                stage: "map, over the scan", twin: "C, over its scan", promise: .nanoseconds(60),
-                ours: measured.map { $0[0] - $0[1] }, theirs: measured.map { $0[2] - $0[3] })
+                stage: "line to record", twin: "C, its scan and map", promise: .nanoseconds(scanned + 60),
+                ours: measured.map { $0[0] }, theirs: measured.map { $0[2] })
         ]
     }
 
