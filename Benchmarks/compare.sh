@@ -4,7 +4,8 @@
 #
 # --smoke takes 100,000 readings of 100 devices instead of 1,000,000 of 1,000, and one round instead of three.
 # KYMO_SHARED: folder that holds bench/gen_workload.py and bench/py_stdin.py. KYMO_PYTHON: an interpreter with orjson.
-# KYMO: the binary, built here when not given. KYMO_RATIO: the least ratio that passes (4).
+# KYMO: the binary, built here when not given. KYMO_RATIO: the least ratio that passes (4). KYMO_MEMORY:
+# the MiB of peak memory that pass (32).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")

@@ -14,7 +14,7 @@ import time
 
 import verify
 
-MEMORY_MIB = 64
+MEMORY_MIB = float(os.environ.get("KYMO_MEMORY", "32"))
 
 
 def timed(command, workload, extra):
