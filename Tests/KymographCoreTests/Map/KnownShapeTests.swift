@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    /// A source of which no two documents are alike is scanned as before, and what it sends later is learnt again.
+    /// A source of which no two documents are alike is scanned as before.
     @Test func shapesThatDoNotRepeatCostNothingButTheTries() throws {
         let run = try KnownShapeTests.run("", KnownShapeTests.documents)
         let lines = (0..<3_000).map {
