@@ -38,9 +38,16 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: in bounds and aligned; only measurements and payload bytes are ever stored here.
         let slot = unsafe (base + index * SlotMemory.slotBytes).assumingMemoryBound(to: Measurement.self)
-        unsafe slot.pointee = measurement
-        unsafe slot.pointee.series = series
-        unsafe slot.pointee.continuationSlots = continuationSlots
+        if measurement.isPlain {
+            // Word by word what was just written word by word: a wider load would wait for it.
+            unsafe slot.pointee.mantissas = [measurement.mantissas[0], 0, 0, 0]
+            unsafe slot.pointee.instant = measurement.instant
+            unsafe slot.pointee.received = measurement.received
+            unsafe slot.pointee.valueWord = measurement.valueWord
+        } else {
+            unsafe slot.pointee = measurement
+        }
+        unsafe slot.pointee.ringWord = measurement.ringWord(series: series, continuationSlots: continuationSlots)
     }
 
     /// Reads the measurement in slot `index`.

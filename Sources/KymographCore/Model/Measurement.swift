@@ -3,28 +3,16 @@
 /// Values are numbered by their place in the type's ``MeasurementType/valueNames``. The first four numbers are inline;
 /// texts and further numbers follow as ``ValueRecord``s in the payload of the continuation slots.
 public struct Measurement: BitwiseCopyable, Sendable {
-    /// What this slot is in a ring.
-    public var kind: RecordKind.RawValue = RecordKind.measurement.rawValue
-    /// How many continuation slots follow.
-    public var continuationSlots: UInt8 = 0
-    /// Minutes from UTC that the source wrote, or ``UTCOffset/none``.
-    public var offsetMinutes: Int16 = UTCOffset.none
-    /// Series number within its ring.
-    public var series: UInt32 = 0
+    /// The ring's fields, in one word: kind (8 bits), continuation slots (8), offset (16), series (32).
+    @usableFromInline var ringWord = Measurement.usualRingWord
     /// Event time in nanoseconds since the epoch.
     public var instant: Instant
     /// Receive time in nanoseconds since the epoch.
     public var received: Instant
     /// Digits of the inline numbers.
     public var mantissas: InlineArray<4, Int64> = .init(repeating: 0)
-    /// Powers of ten of the inline numbers.
-    public var exponents: InlineArray<4, Int8> = .init(repeating: 0)
-    /// Bit i is set when inline number i is present.
-    public var present: UInt8 = 0
-    /// The upper four bits name the source (``ReadingSource``); the others are free for the owner's use.
-    public var mark: UInt8 = 0
-    /// Bytes of ``ValueRecord``s in the payload.
-    public var payloadBytes: UInt16 = 0
+    /// What the values are, in one word: four powers of ten (8 bits each), presence (8), mark (8), payload bytes (16).
+    @usableFromInline var valueWord: UInt64 = 0
 
     /// A measurement without values.
     public init(instant: Instant, received: Instant) {
@@ -36,22 +24,110 @@ public struct Measurement: BitwiseCopyable, Sendable {
     public static let inlineValues = 4
 
     /// Whether it is inline number 0 and nothing else, as nearly all are.
+    @inlinable
     @inline(__always)
-    var isPlain: Bool { present == 1 && payloadBytes == 0 }
+    var isPlain: Bool { valueWord & ~Measurement.markAndPowers == 1 << 32 }
 
     /// Sets inline number `index` (0…3).
     @inline(__always)
     public mutating func setInline(_ index: Int, _ value: Decimal64) {
         mantissas[index] = value.mantissa
-        exponents[index] = value.exponent
-        present |= 1 << UInt8(truncatingIfNeeded: index)
+        setExponent(index, value.exponent)
+        valueWord |= 1 &<< UInt64(truncatingIfNeeded: 32 &+ index)
     }
 
     /// Inline number `index` (0…3), or nil when absent.
     @inline(__always)
     public func inline(_ index: Int) -> Decimal64? {
         guard present & (1 << UInt8(truncatingIfNeeded: index)) != 0 else { return nil }
-        return Decimal64(mantissa: mantissas[index], exponent: exponents[index])
+        return Decimal64(mantissa: mantissas[index], exponent: exponent(index))
+    }
+}
+
+/// Fields that share a word. A processor waits where it reads a word that was just written in parts, as each reading is
+/// on its way into a ring; written as a whole, the word is at hand.
+extension Measurement {
+    static var usualRingWord: UInt64 {
+        UInt64(RecordKind.measurement.rawValue) | UInt64(UInt16(bitPattern: UTCOffset.none)) << 16
+    }
+    @inlinable static var markAndPowers: UInt64 { 0xFF00_FFFF_FFFF }
+
+    /// What this slot is in a ring.
+    @inlinable
+    public var kind: RecordKind.RawValue {
+        @inline(__always) get { UInt8(truncatingIfNeeded: ringWord) }
+        @inline(__always) set { ringWord = ringWord & ~0xFF | UInt64(newValue) }
+    }
+
+    /// How many continuation slots follow.
+    @inlinable
+    public var continuationSlots: UInt8 {
+        @inline(__always) get { UInt8(truncatingIfNeeded: ringWord >> 8) }
+        @inline(__always) set { ringWord = ringWord & ~0xFF00 | UInt64(newValue) << 8 }
+    }
+
+    /// Minutes from UTC that the source wrote, or ``UTCOffset/none``.
+    @inlinable
+    public var offsetMinutes: Int16 {
+        @inline(__always) get { Int16(truncatingIfNeeded: ringWord >> 16) }
+        @inline(__always) set { ringWord = ringWord & ~0xFFFF_0000 | UInt64(UInt16(bitPattern: newValue)) << 16 }
+    }
+
+    /// Series number within its ring.
+    @inlinable
+    public var series: UInt32 {
+        @inline(__always) get { UInt32(truncatingIfNeeded: ringWord >> 32) }
+        @inline(__always) set { ringWord = ringWord & 0xFFFF_FFFF | UInt64(newValue) << 32 }
+    }
+
+    /// The ring's fields, with another series and number of continuation slots.
+    @inlinable
+    @inline(__always)
+    func ringWord(series: UInt32, continuationSlots: UInt8) -> UInt64 {
+        ringWord & 0xFFFF_00FF | UInt64(continuationSlots) << 8 | UInt64(series) << 32
+    }
+
+    /// Powers of ten of the inline numbers, the first in the lowest byte.
+    @inlinable
+    public var powers: UInt32 {
+        @inline(__always) get { UInt32(truncatingIfNeeded: valueWord) }
+        @inline(__always) set { valueWord = valueWord & ~0xFFFF_FFFF | UInt64(newValue) }
+    }
+
+    /// Bit i is set when inline number i is present.
+    @inlinable
+    public var present: UInt8 {
+        @inline(__always) get { UInt8(truncatingIfNeeded: valueWord >> 32) }
+        @inline(__always) set { valueWord = valueWord & ~0xFF_0000_0000 | UInt64(newValue) << 32 }
+    }
+
+    /// The upper four bits name the source (``ReadingSource``); the others are free for the owner's use.
+    @inlinable
+    public var mark: UInt8 {
+        @inline(__always) get { UInt8(truncatingIfNeeded: valueWord >> 40) }
+        @inline(__always) set { valueWord = valueWord & ~0xFF00_0000_0000 | UInt64(newValue) << 40 }
+    }
+
+    /// Bytes of ``ValueRecord``s in the payload.
+    @inlinable
+    public var payloadBytes: UInt16 {
+        @inline(__always) get { UInt16(truncatingIfNeeded: valueWord >> 48) }
+        @inline(__always) set { valueWord = valueWord & 0xFFFF_FFFF_FFFF | UInt64(newValue) << 48 }
+    }
+
+    /// The power of ten of inline number `index` (0…3).
+    @inlinable
+    @inline(__always)
+    public func exponent(_ index: Int) -> Int8 {
+        Int8(truncatingIfNeeded: valueWord &>> UInt64(truncatingIfNeeded: index &* 8))
+    }
+
+    /// Sets the power of ten of inline number `index` (0…3).
+    @inlinable
+    @inline(__always)
+    public mutating func setExponent(_ index: Int, _ exponent: Int8) {
+        let place = UInt64(truncatingIfNeeded: index &* 8)
+        valueWord = valueWord & ~(0xFF &<< place) | UInt64(UInt8(bitPattern: exponent)) &<< place
     }
 }
 

@@ -10,14 +10,9 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     /// Digits of the only number; with ``hasBlock``, the block's first slot (32 bits), the bytes of the payload (16)
     /// and the block's size class (8).
     var content: Int64
-    /// Powers of ten of the inline numbers, the first in the lowest byte: an array would be copied to be indexed.
-    private var powers: UInt32
-    /// Bit i is set when inline number i is present, bit 7 when the reading has a block.
-    private var state: UInt8
-    /// State of the reading in its window, see ``ReadingMark``.
-    var mark: UInt8
-    /// Minutes from UTC that the source wrote, or ``UTCOffset/none``.
-    public var offsetMinutes: Int16
+    /// All but times and digits, as one number: the powers of ten of the inline numbers (8 bits each), state (8),
+    /// mark (8) and offset (16). All but the offset is as in ``Measurement/valueWord``.
+    private(set) var kind: UInt64
 
     private static let blockBit: UInt8 = 128
     /// The inline numbers' bits.
@@ -35,49 +30,67 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     /// A reading that ``fits(_:bytes:)``.
     @inline(__always)
     init(_ reading: Measurement) {
-        self.init(reading, content: 0, state: 0)
-        content = reading.mantissas[state.trailingZeroBitCount & 3]
+        self.init(reading, content: 0, block: 0)
+        content = reading.mantissas[present.trailingZeroBitCount & 3]
     }
 
     /// A new reading that is ``Measurement/isPlain``.
     @inline(__always)
     init(plain reading: Measurement) {
-        (instant, received, offsetMinutes) = (reading.instant, reading.received, reading.offsetMinutes)
-        (content, state, mark) = (reading.mantissas[0], 1, reading.mark & ReadingMark.source)
-        powers = StoredReading.powers(reading.exponents)
+        (instant, received, content) = (reading.instant, reading.received, reading.mantissas[0])
+        kind = reading.valueWord & (1 << 40 - 1 | UInt64(ReadingMark.source) << 40)
+        kind |= StoredReading.offset(reading.offsetMinutes)
     }
 
     /// A reading at no time yet that is number 0 alone.
     init(number: Int64, exponent: Int8, mark: UInt8, offsetMinutes: Int16) {
         (instant, received) = (Instant(nanoseconds: 0), Instant(nanoseconds: 0))
-        (content, state) = (number, 1)
-        (powers, self.mark, self.offsetMinutes) = (UInt32(UInt8(bitPattern: exponent)), mark, offsetMinutes)
+        content = number
+        kind = UInt64(UInt8(bitPattern: exponent)) | 1 << 32 | UInt64(mark) << 40
+        kind |= StoredReading.offset(offsetMinutes)
     }
 
     /// A reading with the block of size class `sizeClass` at slot `block`.
     init(_ reading: Measurement, block: Int, sizeClass: Int) {
         let content = UInt64(block) | UInt64(reading.payloadBytes) << 32 | UInt64(sizeClass) << 48
-        self.init(reading, content: Int64(bitPattern: content), state: StoredReading.blockBit)
+        self.init(reading, content: Int64(bitPattern: content), block: StoredReading.blockBit)
     }
 
     @inline(__always)
-    private init(_ reading: Measurement, content: Int64, state: UInt8) {
-        (instant, received, offsetMinutes) = (reading.instant, reading.received, reading.offsetMinutes)
-        (powers, mark) = (StoredReading.powers(reading.exponents), reading.mark)
+    private init(_ reading: Measurement, content: Int64, block: UInt8) {
+        (instant, received) = (reading.instant, reading.received)
         self.content = content
-        self.state = state | reading.present & StoredReading.numbers
+        kind = UInt64(reading.powers) | UInt64(block | reading.present & StoredReading.numbers) << 32
+        kind |= UInt64(reading.mark) << 40 | StoredReading.offset(reading.offsetMinutes)
     }
 
     @inline(__always)
-    private static func powers(_ exponents: InlineArray<4, Int8>) -> UInt32 {
-        func byte(_ number: Int) -> UInt32 { UInt32(UInt8(bitPattern: exponents[number])) &<< UInt32(number &* 8) }
-        return byte(0) | byte(1) | byte(2) | byte(3)
+    private static func offset(_ minutes: Int16) -> UInt64 { UInt64(UInt16(bitPattern: minutes)) << 48 }
+
+    /// Powers of ten of the inline numbers, the first in the lowest byte.
+    @inline(__always)
+    var powers: UInt32 { UInt32(truncatingIfNeeded: kind) }
+
+    /// Bit i is set when inline number i is present, bit 7 when the reading has a block.
+    @inline(__always)
+    private var state: UInt8 { UInt8(truncatingIfNeeded: kind >> 32) }
+
+    /// State of the reading in its window, see ``ReadingMark``.
+    var mark: UInt8 {
+        @inline(__always) get { UInt8(truncatingIfNeeded: kind >> 40) }
+        @inline(__always) set { kind = kind & ~(0xFF << 40) | UInt64(newValue) << 40 }
+    }
+
+    /// Minutes from UTC that the source wrote, or ``UTCOffset/none``.
+    public var offsetMinutes: Int16 {
+        @inline(__always) get { Int16(truncatingIfNeeded: kind >> 48) }
+        @inline(__always) set { kind = kind & ~(0xFFFF << 48) | StoredReading.offset(newValue) }
     }
 
     /// The power of ten of inline number `number` (0…3).
     @inline(__always)
     func exponent(_ number: Int) -> Int8 {
-        Int8(truncatingIfNeeded: powers &>> UInt32(truncatingIfNeeded: number &* 8))
+        Int8(truncatingIfNeeded: kind &>> UInt64(truncatingIfNeeded: number &* 8))
     }
 
     /// Bit i is set when inline number i is present.
@@ -87,13 +100,6 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     /// Whether it is number 0 and nothing else, as nearly all are.
     @inline(__always)
     var isPlain: Bool { state == 1 }
-
-    /// All but times and digits, as one number.
-    @inline(__always)
-    var kind: UInt64 {
-        let low = UInt64(powers) | UInt64(state) << 32 | UInt64(mark) << 40
-        return low | UInt64(UInt16(bitPattern: offsetMinutes)) << 48
-    }
 
     /// Whether inline number `slot` is present, and in ``content``.
     @inline(__always)

@@ -66,7 +66,7 @@ public struct WindowReadings: BitwiseCopyable {
         var reading = Measurement(instant: stored.instant, received: stored.received)
         (reading.offsetMinutes, reading.mark) = (stored.offsetMinutes, stored.mark)
         (reading.present, reading.payloadBytes) = (stored.present, UInt16(stored.payloadBytes))
-        reading.exponents = [stored.exponent(0), stored.exponent(1), stored.exponent(2), stored.exponent(3)]
+        reading.powers = stored.powers
         if stored.hasBlock {
             let digits = self.digits(of: stored)
             for slot in 0..<Measurement.inlineValues {

@@ -42,7 +42,7 @@ struct ReadingMerger: ~Copyable {
         guard stored.mark & ReadingMark.mixedReceipt == 0 else { return false }
         for index in 0..<Measurement.inlineValues where new.present & 1 << UInt8(index) != 0 {
             guard new.mantissas[index] == stored.mantissas[index] else { return false }
-            guard new.exponents[index] == stored.exponents[index] else { return false }
+            guard new.exponent(index) == stored.exponent(index) else { return false }
         }
         return true
     }
@@ -164,7 +164,7 @@ struct ReadingMerger: ~Copyable {
         writer.removeAll()
         reading.present = 0
         reading.mantissas = .init(repeating: 0)
-        reading.exponents = .init(repeating: 0)
+        reading.powers = 0
         var isMixed = false
         for index in 0..<values.count {
             let value = values[index]

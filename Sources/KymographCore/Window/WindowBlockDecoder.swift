@@ -133,14 +133,14 @@ struct WindowBlockDecoder {
     private mutating func shape(of reading: inout Measurement, control: UInt8) -> Bool {
         guard control & WindowBlockFormat.shape != 0 else {
             reading.present = context.previous.present
-            reading.exponents = context.previous.exponents
+            reading.powers = context.previous.powers
             return true
         }
         guard let present = byte() else { return false }
         reading.present = present
         for slot in 0..<Measurement.inlineValues where present & 1 << UInt8(slot) != 0 {
             guard let exponent = byte() else { return false }
-            reading.exponents[slot] = Int8(bitPattern: exponent)
+            reading.setExponent(slot, Int8(bitPattern: exponent))
         }
         return true
     }

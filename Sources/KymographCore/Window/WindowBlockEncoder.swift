@@ -92,7 +92,7 @@ struct WindowBlockEncoder {
     @inline(__always)
     private func isPlain(_ reading: Measurement, _ payload: ByteView) -> Bool {
         reading.present == 1 && context.previous.present == 1 && payload.count == 0
-            && reading.exponents[0] == context.previous.exponents[0] && reading.mark == context.previous.mark
+            && reading.exponent(0) == context.previous.exponent(0) && reading.mark == context.previous.mark
             && reading.offsetMinutes == context.previous.offsetMinutes
     }
 
@@ -135,7 +135,7 @@ struct WindowBlockEncoder {
         if control & WindowBlockFormat.shape != 0 {
             writer.append(reading.present)
             for slot in 0..<Measurement.inlineValues where reading.present & 1 << UInt8(slot) != 0 {
-                writer.append(UInt8(bitPattern: reading.exponents[slot]))
+                writer.append(UInt8(bitPattern: reading.exponent(slot)))
             }
         }
         if control & WindowBlockFormat.mark != 0 { writer.append(reading.mark) }
@@ -158,7 +158,7 @@ struct WindowBlockEncoder {
     private static func haveSameShape(_ one: Measurement, _ other: Measurement) -> Bool {
         guard one.present == other.present else { return false }
         for slot in 0..<Measurement.inlineValues where one.present & 1 << UInt8(slot) != 0 {
-            if one.exponents[slot] != other.exponents[slot] { return false }
+            if one.exponent(slot) != other.exponent(slot) { return false }
         }
         return true
     }
