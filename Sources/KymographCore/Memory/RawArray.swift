@@ -14,7 +14,17 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
     /// Reserves room for `capacity` elements.
     public init(capacity: Int = 0) {
         self.capacity = max(capacity, 1)
-        unsafe base = .allocate(capacity: self.capacity)
+        unsafe base = RawArray.memory(for: self.capacity)
+    }
+
+    /// Fresh memory for `capacity` elements. Those that fill cache lines do not straddle them: a large table is
+    /// scattered over megabytes, and each line of it is a wait.
+    private static func memory(for capacity: Int) -> UnsafeMutablePointer<Element> {
+        let stride = MemoryLayout<Element>.stride
+        guard stride % 64 == 0 else { return .allocate(capacity: capacity) }
+        let block = UnsafeMutableRawPointer.allocate(byteCount: capacity * stride, alignment: 64)
+        // Safe: fresh memory of this size.
+        return unsafe block.bindMemory(to: Element.self, capacity: capacity)
     }
 
     /// Holds `count` copies of `element`.
@@ -76,7 +86,7 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
     public mutating func reserve(_ needed: Int) {
         guard needed > capacity else { return }
         let grown = max(needed, capacity * 2)
-        let moved = UnsafeMutablePointer<Element>.allocate(capacity: grown)
+        let moved = unsafe RawArray.memory(for: grown)
         // Safe: both blocks hold at least `count` elements.
         unsafe moved.update(from: base, count: count)
         unsafe base.deallocate()

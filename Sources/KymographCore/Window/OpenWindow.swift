@@ -110,28 +110,28 @@ struct OpenWindow: BitwiseCopyable {
     @inline(__always)
     var total: Int { Int(count) + (flags.contains(.packed) ? Int(packedCount) : 0) }
 
-    /// The slot of its next reading, or ``noWindow``; looks into each cache line that taking the reading needs.
-    var nextSlot: UInt32 {
-        guard span.through >= last, count < 1 << UInt32(sizeClass) else { return noWindow }
-        return readings + count
+    /// Looks into each of its cache lines; what this gives is of no use but that.
+    func touch() -> UInt32 { span.through >= last ? count : series }
+
+    /// The rest of its run that readings can go into which come behind all others of a series whose latest is at
+    /// `newest`, without a look at the window; none where each reading needs one. At most `limit` readings are in a
+    /// window.
+    func runEnd(newest: Instant, limit: Int) -> RunEnd {
+        guard flags.isDisjoint(with: [.carrier, .queued]), count > 0, last <= newest else { return .none }
+        // At what is due next, the window must be looked at.
+        let most = Int(nextPreliminary) > total ? min(limit, Int(nextPreliminary) - 1) : limit
+        let room = min(1 << Int(sizeClass), most - Int(packedCount))
+        guard Int(count) < room else { return .none }
+        return RunEnd(through: span.through, slot: readings + count, end: readings + UInt32(room))
     }
 
-    /// Takes in a reading at `instant` if that goes behind all others, into memory that is there, and only makes the
-    /// window longer, of at most `limit` readings. Gives its slot, or ``noWindow``, and then nothing has changed.
-    @inline(__always)
-    mutating func takeNext(_ instant: Instant, limit: Int) -> UInt32 {
-        guard instant > last, instant <= span.through, count > 0, count < 1 << UInt32(sizeClass) else {
-            return noWindow
-        }
-        // Of what is no carrier, `apart` is how many readings are packed, or 0.
-        let longer = count &+ apart &+ 1
-        guard longer != nextPreliminary, !flags.contains(.carrier), Int(longer) <= limit else { return noWindow }
-        let slot = readings &+ count
-        last = instant
-        count &+= 1
+    /// Counts the readings that have come into its run up to `slot`, the latest at `newest`.
+    mutating func settle(_ slot: UInt32, newest: Instant) {
+        guard slot != readings &+ count else { return }
+        count = slot - readings
+        last = newest
         flags.subtract([.sending, .stored])
         flags.insert(.dirty)
-        return slot
     }
 }
 
@@ -162,54 +162,5 @@ struct WindowSpan: BitwiseCopyable {
         let into = remainder < 0 ? remainder + period : remainder
         let start = instant.advanced(by: -into)
         return WindowSpan(start: start, through: instant.advanced(by: period - 1 - into), key: start)
-    }
-}
-
-/// The windows of one series.
-struct SeriesState: BitwiseCopyable {
-    /// Latest event time of its readings: its own clock, which other series cannot move.
-    var newest = Instant.distantPast
-    /// Latest receive time of its readings.
-    var lastReceived = Instant.distantPast
-    /// Event time at which its next open window closes.
-    var nextClose = Instant.distantFuture
-    /// Length of its windows in nanoseconds, or 0 when one window covers all time.
-    var period: Int64
-    /// Whether its windows carry readings of instance grouping.
-    var isInstance: Bool
-    /// Whether it is among the ``QuietChecks``.
-    var isChecked = false
-    /// The window of the last reading: usually that of the next.
-    var current = noWindow
-    /// Its latest window; earlier ones are linked from it.
-    var head = noWindow
-
-    /// The window of the last reading; looks into each cache line that taking the next one needs.
-    var presentWindow: UInt32 { newest >= .distantPast ? current : noWindow }
-
-    /// Moves the clocks for a reading; true when the event time has come to close windows.
-    @inline(__always)
-    mutating func advance(_ instant: Instant, received: Instant) -> Bool {
-        if received > lastReceived { lastReceived = received }
-        if instant > newest { newest = instant }
-        return newest >= nextClose
-    }
-
-    /// Length of the windows that carry the readings of instance grouping: 5 minutes, in nanoseconds.
-    static let carrierPeriod: Int64 = 300_000_000_000
-
-    init(grouping: Grouping) {
-        switch grouping {
-        case .instance: (period, isInstance) = (SeriesState.carrierPeriod, true)
-        case .tumbling(let nanoseconds):
-            precondition(nanoseconds > 0)
-            (period, isInstance) = (nanoseconds, false)
-        case .correlation: (period, isInstance) = (0, false)
-        }
-    }
-
-    /// The span of the window that `instant` belongs to.
-    func span(around instant: Instant) -> WindowSpan {
-        period == 0 ? .always : .aligned(around: instant, period: period)
     }
 }

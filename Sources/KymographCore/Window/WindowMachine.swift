@@ -43,9 +43,16 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Takes a reading of a series that was defined. `payload` holds its ``Measurement/payloadBytes`` bytes of value
     /// records; its ring fields are ignored.
+    @inline(__always)
     public mutating func add(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
         precondition(payload.count == Int(reading.payloadBytes))
-        if table.appendNext(series: series, reading) { return .accepted }
+        return table.appendNext(series: series, reading)
+            ? .accepted : addWithLook(series: series, reading, payload: payload)
+    }
+
+    /// Adds a reading that needs a look at its window.
+    @inline(never)
+    private mutating func addWithLook(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
         if let outcome = table.addToOpen(series: series, reading, payload) { return outcome }
         let span = table.series[series].span(around: reading.instant)
         guard table.openCount < table.limits.maxOpenWindows || table.isReplaying else {

@@ -1,5 +1,6 @@
 extension WindowTable {
     /// Closes the windows whose end plus lateness the series' event time has reached, earliest first.
+    @inline(never)
     mutating func closePassed(series number: Int) {
         let newest = series[number].newest
         close(series: number) { window, lateness in

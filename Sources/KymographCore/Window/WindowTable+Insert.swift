@@ -3,11 +3,10 @@ extension WindowTable {
     /// is done, when anything else may be the case.
     @inline(__always)
     mutating func appendNext(series number: Int, _ reading: Measurement) -> Bool {
-        let current = series[number].current
-        guard current != noWindow, reading.payloadBytes == 0 else { return false }
-        let slot = windows[Int(current)].takeNext(reading.instant, limit: limits.maxReadingsPerWindow)
+        guard reading.payloadBytes == 0 else { return false }
+        let slot = series[number].takeNext(reading.instant)
         guard slot != noWindow else { return false }
-        putNew(reading, ByteView(""), at: Int(slot), in: Int(current))
+        putNew(reading, ByteView(""), at: Int(slot), in: Int(series[number].current))
         readingsHeld &+= 1
         advance(series: number, reading)
         return true
@@ -16,17 +15,21 @@ extension WindowTable {
     /// Asks for the memory that the next readings of the series `numbers` (-1: none) will need, at most
     /// ``fetchCount`` of them.
     ///
-    /// Series, windows and slots lie scattered over megabytes. Each round asks for the memory of all readings before
-    /// the next round needs that of the first, so that the waits overlap.
+    /// Series, slots and windows, where a reading needs a look at its window, lie scattered over megabytes. Each round
+    /// asks for the memory of all readings before the next round needs that of the first, so that the waits overlap.
     mutating func fetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
+        var windowCount = 0
         for place in 0..<count {
             let number = numbers[place]
-            fetched[place] = number < 0 ? noWindow : series[Int(number)].presentWindow
-        }
-        for place in 0..<count where fetched[place] != noWindow {
-            fetched[place] = windows[Int(fetched[place])].nextSlot
+            fetched[place] = number < 0 ? noWindow : series[Int(number)].runEnd.nextSlot
+            guard fetched[place] == noWindow, number >= 0 else { continue }
+            fetchedWindows[windowCount] = series[Int(number)].current
+            windowCount += 1
         }
         for place in 0..<count where fetched[place] != noWindow { slots.fetch(Int(fetched[place])) }
+        for place in 0..<windowCount where fetchedWindows[place] != noWindow {
+            fetchedWindows[place] = windows[Int(fetchedWindows[place])].touch()
+        }
     }
 
     /// Adds a reading to the open window that it belongs to; nil when that window is not open.
@@ -38,10 +41,25 @@ extension WindowTable {
 
     /// Adds a reading to `window`, and closes what the series' event time has passed.
     mutating func add(_ reading: Measurement, _ payload: ByteView, to window: Int) -> ReadingOutcome {
+        let number = Int(windows[window].series)
+        settleRun(series: number)
         let outcome = insert(reading, payload, into: window)
         if case .rejected = outcome { return outcome }
-        advance(series: Int(windows[window].series), reading)
+        advance(series: number, reading)
+        if series[number].current == UInt32(window) {
+            series[number].runEnd = windows[window].runEnd(
+                newest: series[number].newest, limit: limits.maxReadingsPerWindow)
+        }
         return outcome
+    }
+
+    /// Lets the present window of a series know of the readings that were put into its run, and lets no more in.
+    @inline(__always)
+    mutating func settleRun(series number: Int) {
+        let slot = series[number].runEnd.slot
+        guard slot != noWindow else { return }
+        windows[Int(series[number].current)].settle(slot, newest: series[number].newest)
+        series[number].runEnd = .none
     }
 
     /// Moves the clocks of a series that has got `reading`, and closes what its event time has passed.
@@ -119,6 +137,11 @@ extension WindowTable {
     @inline(__always)
     private mutating func putNew(_ reading: Measurement, _ payload: ByteView, at slot: Int, in window: Int) {
         if reading.isPlain { return slots.put(plain: reading, at: slot) }
+        putNewApart(reading, payload, at: slot, in: window)
+    }
+
+    @inline(never)
+    private mutating func putNewApart(_ reading: Measurement, _ payload: ByteView, at slot: Int, in window: Int) {
         put(reading, payload, at: slot, in: window)
         slots[slot].mark &= ReadingMark.source
     }

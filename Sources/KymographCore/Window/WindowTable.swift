@@ -31,6 +31,7 @@ struct WindowTable: ~Copyable {
     var nextHeldCheck = Instant.distantFuture
     /// What ``fetch(_:count:)`` finds.
     var fetched = RawArray<UInt32>(repeating: noWindow, count: WindowTable.fetchCount)
+    var fetchedWindows = RawArray<UInt32>(repeating: noWindow, count: WindowTable.fetchCount)
     /// Number of the journal's block that readings go into now.
     var journal = JournalWriter.noBlock
     /// Open windows in the order in which they were opened, while there is a journal.
@@ -47,7 +48,7 @@ struct WindowTable: ~Copyable {
     /// Size class up to which windows grow by a factor of four, and then by two: 64 readings, 2 KiB.
     static var largestSwiftSizeClass: Int { 6 }
     /// Readings whose memory is asked for at once: about as many lines as a core waits for at a time.
-    static var fetchCount: Int { 16 }
+    static var fetchCount: Int { 32 }
 
     init(settings: WindowSettings) {
         lateness = settings.lateness
@@ -67,6 +68,7 @@ struct WindowTable: ~Copyable {
     }
 
     private mutating func findElsewhere(series number: Int, at instant: Instant) -> Int? {
+        settleRun(series: number)
         var index = series[number].head
         while index != noWindow {
             let window = windows[Int(index)]
@@ -82,6 +84,7 @@ struct WindowTable: ~Copyable {
 
     /// Makes an empty window with room for `room` readings; there must not be one for this span.
     mutating func open(series number: Int, span: WindowSpan, room: Int, flags: WindowFlags) -> Int {
+        settleRun(series: number)
         let sizeClass = sizeClass(series: number, span: span, room: room)
         var window = OpenWindow(
             span: span, series: UInt32(number), readings: UInt32(slots.allocate(sizeClass: sizeClass)),
@@ -175,6 +178,8 @@ struct WindowTable: ~Copyable {
     /// Puts a window into the queue unless it is there.
     mutating func enqueue(_ index: Int) {
         guard !windows[index].flags.contains(.queued) else { return }
+        let number = Int(windows[index].series)
+        if series[number].current == UInt32(index) { settleRun(series: number) }
         windows[index].flags.insert(.queued)
         queue.append(index)
     }

@@ -1,0 +1,75 @@
+/// The free rest of a window's run, in which readings that come in order are put without a look at the window.
+///
+/// The window does not know of them until ``WindowTable/settleRun(series:)``, which must come before anything else
+/// looks at its readings, their count or its flags. A window in the queue has none.
+struct RunEnd: BitwiseCopyable {
+    /// Last instant of the window.
+    var through: Instant
+    /// The slot of the next reading.
+    var slot: UInt32
+    /// The first slot that is not free.
+    var end: UInt32
+
+    /// No room.
+    static let none = RunEnd(through: .distantPast, slot: noWindow, end: 0)
+
+    /// The slot of the next reading, or ``noWindow``.
+    var nextSlot: UInt32 { slot < end ? slot : noWindow }
+}
+
+/// The windows of one series, in one cache line: with many series it is one that the shard waits for.
+struct SeriesState: BitwiseCopyable {
+    /// Latest event time of its readings: its own clock, which other series cannot move.
+    var newest = Instant.distantPast
+    /// Latest receive time of its readings.
+    var lastReceived = Instant.distantPast
+    /// Event time at which its next open window closes.
+    var nextClose = Instant.distantFuture
+    /// Length of its windows in nanoseconds, or 0 when one window covers all time.
+    var period: Int64
+    /// Where the next readings go, as long as they come in order.
+    var runEnd = RunEnd.none
+    /// The window of the last reading: usually that of the next. The one that ``runEnd`` belongs to.
+    var current = noWindow
+    /// Its latest window; earlier ones are linked from it.
+    var head = noWindow
+    /// Whether its windows carry readings of instance grouping.
+    var isInstance: Bool
+    /// Whether it is among the ``QuietChecks``.
+    var isChecked = false
+
+    /// The slot of a reading at `instant`, now taken, if that is simply the next one; otherwise ``noWindow``, and
+    /// nothing has changed.
+    @inline(__always)
+    mutating func takeNext(_ instant: Instant) -> UInt32 {
+        guard instant > newest, instant <= runEnd.through, runEnd.slot < runEnd.end else { return noWindow }
+        runEnd.slot &+= 1
+        return runEnd.slot &- 1
+    }
+
+    /// Moves the clocks for a reading; true when the event time has come to close windows.
+    @inline(__always)
+    mutating func advance(_ instant: Instant, received: Instant) -> Bool {
+        if received > lastReceived { lastReceived = received }
+        if instant > newest { newest = instant }
+        return newest >= nextClose
+    }
+
+    /// Length of the windows that carry the readings of instance grouping: 5 minutes, in nanoseconds.
+    static let carrierPeriod: Int64 = 300_000_000_000
+
+    init(grouping: Grouping) {
+        switch grouping {
+        case .instance: (period, isInstance) = (SeriesState.carrierPeriod, true)
+        case .tumbling(let nanoseconds):
+            precondition(nanoseconds > 0)
+            (period, isInstance) = (nanoseconds, false)
+        case .correlation: (period, isInstance) = (0, false)
+        }
+    }
+
+    /// The span of the window that `instant` belongs to.
+    func span(around instant: Instant) -> WindowSpan {
+        period == 0 ? .always : .aligned(around: instant, period: period)
+    }
+}
