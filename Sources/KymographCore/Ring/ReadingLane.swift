@@ -152,7 +152,27 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         self.received = received
     }
 
+    @inline(__always)
     mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+        guard payload.count == 0, router.stage(measurement, mark: mark, key: key) else {
+            return acceptAtOnce(measurement, payload: payload, key: key)
+        }
+        counts[source] += 1
+        routed += 1
+        if router.isStageFull { routeStaged() }
+        return nil
+    }
+
+    /// Routes what waits to be looked up together.
+    private mutating func routeStaged() {
+        guard router.routeStaged() else { return }
+        report()
+        router.publishQuietly()
+    }
+
+    @inline(never)
+    private mutating func acceptAtOnce(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+        routeStaged()
         var marked = measurement
         marked.mark = mark
         while true {
@@ -182,6 +202,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
 
     /// Waits for room where a ring is full; gives up only when the pipeline is ended by force.
     mutating func announceMappings() {
+        routeStaged()
         for shard in 0..<router.shardCount {
             while !router.announceMappings(to: shard) {
                 publish { [events] in events.wake(shard: $0) }
@@ -201,7 +222,10 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         router.publish(wake: wake)
     }
 
-    mutating func batchEnd() { publish { [events] in events.wake(shard: $0) } }
+    mutating func batchEnd() {
+        routeStaged()
+        publish { [events] in events.wake(shard: $0) }
+    }
 
     private mutating func report() {
         if routed > 0 { events.routed(routed) }

@@ -1,16 +1,19 @@
 /// The lane's way to the shards: numbers series and writes their readings into the ring of the shard that owns them.
 ///
 /// A series is introduced to its ring once, by a definition record, and from then on named by its number there.
+///
+/// Readings can be staged: sixteen are looked up together, and written into their rings in the order in which they
+/// came. A staged reading is as good as written, because what could hinder it is ruled out before.
 public struct ReadingRouter: ~Copyable {
-    struct Route: BitwiseCopyable {
-        var shard: UInt32
-        var number: UInt32
-    }
-
     private var producers: OwnedList<RingProducer>
-    private var series = SeriesTable(capacity: 1_024)
+    private var shortRoutes = RouteTable(capacity: 1_024)
+    /// Series whose keys are not short, and their routes.
+    private var longKeys = SeriesTable(capacity: 16)
+    private var longRoutes = RawArray<Route>(capacity: 16)
     private var devices = SeriesTable(capacity: 256)
-    private var routes = RawArray<Route>(capacity: 1_024)
+    private var staged = StagedReadings()
+    /// What looking at the memory of staged readings gave: without use for it, nobody would look.
+    private var touched: UInt64 = 0
     private var nextNumber: RawArray<UInt32>
     /// Whether a shard got something that it was not woken for.
     private var isQuiet: RawArray<Bool>
@@ -39,17 +42,22 @@ public struct ReadingRouter: ~Copyable {
     /// Routes one reading whose series is `key` (a ``SeriesKey``).
     @inline(__always)
     public mutating func route(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Outcome {
-        guard let known = series.find(key) else { return introduce(measurement, payload: payload, key: key) }
-        let route = routes[known]
+        guard let route = find(key) else { return introduce(measurement, payload: payload, key: key) }
         let isWritten = producers[Int(route.shard)].write(measurement, series: route.number, payload: payload)
         return isWritten ? .written(isDue: producers[Int(route.shard)].isDue) : .full(shard: Int(route.shard))
+    }
+
+    @inline(__always)
+    private func find(_ key: ByteView) -> Route? {
+        if let short = ShortKey(key) { return shortRoutes.find(short, hash: short.hash) }
+        return longKeys.find(key).map { longRoutes[$0] }
     }
 
     private mutating func introduce(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Outcome {
         let device = SeriesKey.device(of: key)
         let isKnownDevice = devices.find(device) != nil
         guard isKnownDevice || devices.count < maxDevices else { return .refused(.tooManyDevices) }
-        guard series.count < maxSeries else { return .refused(.tooManyDevices) }
+        guard seriesCount < maxSeries else { return .refused(.tooManyDevices) }
         // All series of a device live on one shard, so that its Observations leave in order.
         let shard = ReadingRouter.shard(ofDevice: device, of: nextNumber.count)
         var definition = Measurement(instant: measurement.instant, received: measurement.received)
@@ -60,10 +68,17 @@ public struct ReadingRouter: ~Copyable {
             return .full(shard: shard)
         }
         if !isKnownDevice { _ = devices.insert(device) }
-        _ = series.insert(key)
-        routes.append(Route(shard: UInt32(shard), number: nextNumber[shard]))
+        insert(key, Route(shard: UInt32(shard), number: nextNumber[shard]))
         nextNumber[shard] += 1
         return route(measurement, payload: payload, key: key)
+    }
+
+    private var seriesCount: Int { shortRoutes.count + longRoutes.count }
+
+    private mutating func insert(_ key: ByteView, _ route: Route) {
+        if let short = ShortKey(key) { return shortRoutes.insert(short, route) }
+        _ = longKeys.insert(key)
+        longRoutes.append(route)
     }
 
     private static func shard(ofDevice device: ByteView, of shards: Int) -> Int {
@@ -86,6 +101,64 @@ public struct ReadingRouter: ~Copyable {
         var record = Measurement(instant: .distantPast, received: .distantPast)
         record.kind = RecordKind.mappings.rawValue
         return producers[shard].write(record, series: 0, payload: ByteView(""))
+    }
+
+    // MARK: Staging
+
+    /// Takes a reading without payload, with another `mark`, for ``routeStaged()``. False, and nothing is taken, when
+    /// its key is long, or when it might be refused by then, or not have room: it is to be routed at once, behind those
+    /// that are staged.
+    @inline(__always)
+    mutating func stage(_ measurement: Measurement, mark: UInt8, key: ByteView) -> Bool {
+        guard let short = ShortKey(key), staged.count > 0 ? !staged.isFull : mayStage() else { return false }
+        staged.append(measurement, mark: mark, key: short)
+        return true
+    }
+
+    /// Whether no more can be staged.
+    @inline(__always)
+    var isStageFull: Bool { staged.isFull }
+
+    /// Whether as many readings as can be staged will have room, whatever series they are of.
+    private mutating func mayStage() -> Bool {
+        let most = StagedReadings.most
+        guard seriesCount + most <= maxSeries, devices.count + most <= maxDevices else { return false }
+        // A reading, and a definition that its series may need: two slots, and one before the end of the ring.
+        for shard in 0..<producers.count where !producers[shard].hasRoom(slots: UInt64(most) * 4) { return false }
+        return true
+    }
+
+    /// Writes what is staged into the rings. Whether so much has been written that it should be published.
+    @inline(never)
+    mutating func routeStaged() -> Bool {
+        for place in 0..<staged.count {
+            let hash = staged[place].key.hash
+            staged[place].hash = hash
+            touched ^= shortRoutes.touch(hash)
+        }
+        var isDue = false
+        for place in 0..<staged.count where routeStaged(place) { isDue = true }
+        staged.removeAll()
+        return isDue
+    }
+
+    @inline(__always)
+    private mutating func routeStaged(_ place: Int) -> Bool {
+        guard let route = shortRoutes.find(staged[place].key, hash: staged[place].hash) else {
+            return introduceStaged(place)
+        }
+        let shard = Int(route.shard)
+        let isWritten = producers[shard].write(staged[place].reading, series: route.number, payload: ByteView(""))
+        precondition(isWritten, "there was room when it was staged")
+        return producers[shard].isDue
+    }
+
+    private mutating func introduceStaged(_ place: Int) -> Bool {
+        let (reading, key) = (staged[place].reading, staged[place].key.bytes)
+        guard case .written(let isDue) = key.withByteView({ introduce(reading, payload: ByteView(""), key: $0) }) else {
+            preconditionFailure("there was room when it was staged")
+        }
+        return isDue
     }
 
     /// Makes everything routed visible to the shards, and tells `wake` of each shard that got something since it was

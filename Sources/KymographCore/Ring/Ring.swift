@@ -133,6 +133,14 @@ public struct RingProducer: ~Copyable {
         return true
     }
 
+    /// Whether records of up to `count` slots in all can be written.
+    @inline(__always)
+    mutating func hasRoom(slots count: UInt64) -> Bool {
+        if position &+ count &- knownTail <= mask &+ 1 { return true }
+        knownTail = ring.tail.value.load(ordering: .acquiring)
+        return position &+ count &- knownTail <= mask &+ 1
+    }
+
     /// Slots written so far.
     var written: UInt64 { position }
 

@@ -1,0 +1,144 @@
+import KymographCore
+import KymographTestKit
+import Testing
+
+/// What a lane puts into its rings, whichever of its ways a reading takes: staged with others, or at once.
+@Suite struct ReadingLaneTests {
+    /// Empties rings when they are full, and keeps what was in them.
+    private final class Rings: LaneEvents {
+        let rings: [Ring]
+        private var consumers: [Int: [SeriesIdentity]] = [:]
+        /// For each shard, in the order of its ring: who sent what when.
+        private(set) var readings: [[String]]
+        private(set) var refused: [String] = []
+        private(set) var received = 0
+        private(set) var routed = 0
+        /// Records taken out of the rings before they were reported as put in.
+        private(set) var early = 0
+        private(set) var waits = 0
+
+        init(shards: Int) {
+            rings = (0..<shards).map { _ in Ring(capacity: 512) }
+            readings = Array(repeating: [], count: shards)
+        }
+
+        func drain(_ shard: Int) {
+            var consumer = RingConsumer(rings[shard])
+            while let record = consumer.next() {
+                if record.kind == RecordKind.definition.rawValue {
+                    consumers[shard, default: []].append(SeriesKey.identity(consumer.payload(of: record)))
+                    continue
+                }
+                let identity = consumers[shard, default: []][Int(record.series)]
+                let value = record.inline(0).map { "\($0.mantissa)" } ?? consumer.payload(of: record).string.suffix(4)
+                let device = String(decoding: identity.device, as: UTF8.self)
+                readings[shard].append("\(record.instant.nanoseconds / 1_000_000) \(device) \(value)")
+            }
+            consumer.release()
+            if readings.map(\.count).reduce(0, +) > routed { early += 1 }
+        }
+
+        func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
+            refused.append("\(reason) \(bytes.string)")
+        }
+        func received(_ count: Int, source: Int) { received += count }
+        func noted(_ notes: MappingNotes, source: Int) {}
+        func routed(_ count: Int) { routed += count }
+        func wake(shard: Int) {}
+        func waitForRoom(shard: Int) -> Bool {
+            waits += 1
+            drain(shard)
+            return true
+        }
+    }
+
+    private static func mapping() throws -> MappingRun {
+        let template = { (name: String, value: String) in
+            """
+            {"templateType":"JsonPathContent","template":{"typeName":"\(name)","typeMatchExpression":"$..[?(@.\(value))]",
+            "deviceIdExpression":"$.device","timestampExpression":"$.ts","timestampFormat":"epoch-ms",
+            "values":[{"valueName":"x","valueExpression":"$.\(value)","required":true}]}}
+            """
+        }
+        let fhir = { (name: String, type: String) in
+            """
+            {"templateType":"CodeValueFhir","template":{"typeName":"\(name)","codes":[{"code":"c"}],
+            "value":{"valueType":"\(type)","valueName":"x"}}}
+            """
+        }
+        return try MappingRun(
+            device: """
+                {"templateType":"CollectionContent","template":[\(template("rate", "rate")),\(template("note", "note"))]}
+                """,
+            fhir: """
+                {"templateType":"CollectionFhir","template":[\(fhir("rate", "Quantity")),\(fhir("note", "String"))]}
+                """)
+    }
+
+    /// Readings of devices whose names are 1 to 60 bytes long: the keys of some are short, those of others are not.
+    private struct Line {
+        let number: Int
+        let device: String
+        let value: String
+        let isText: Bool
+
+        init(_ number: Int, _ random: inout SeededGenerator) {
+            self.number = number
+            // Few devices at first, so that many readings are staged before the limit is near.
+            let length = Int.random(in: 1...(number < 5_000 ? 20 : 60), using: &random)
+            device = String(repeating: "d", count: length)
+            value = String(1_000 + number % 9_000)
+            isText = Int.random(in: 0..<10, using: &random) == 0
+        }
+
+        var json: String {
+            let content = isText ? #""note":"\#(value)""# : #""rate":\#(value)"#
+            return #"{"device":"\#(device)","ts":\#(number),\#(content)}"#
+        }
+        var reading: String { "\(number) \(device) \(value)" }
+        static func number(_ reading: String) -> Int { Int(reading.prefix { $0 != " " }) ?? -1 }
+    }
+
+    @Test(arguments: [1, 3]) func readingsKeepTheirOrderAndTheirBytes(shards: Int) throws {
+        let run = try ReadingLaneTests.mapping()
+        let rings = Rings(shards: shards)
+        let mostDevices = 40
+        var lane = ReadingLane(
+            set: run.set, inputs: [LaneInput(templates: run.set.templates(of: ["m"]), context: run.context)],
+            limits: run.limits,
+            router: ReadingRouter(rings: rings.rings, maxDevices: mostDevices, maxSeries: 1_000), events: rings)
+        var random = SeededGenerator(seed: 20)
+        var known: Set<String> = []
+        var expected: [String] = []
+        var refused: [String] = []
+        for number in 0..<20_000 {
+            let line = Line(number, &random)
+            if known.count < mostDevices { known.insert(line.device) }
+            if known.contains(line.device) {
+                expected.append(line.reading)
+            } else {
+                refused.append("\(Rejection.tooManyDevices) \(line.json)")
+            }
+            let storage = PaddedBytes(copying: Array(line.json.utf8))
+            lane.line(storage.view, source: 0, received: run.received)
+            if Int.random(in: 0..<200, using: &random) == 0 {
+                lane.batchEnd()
+                #expect(rings.received == number + 1)
+                for shard in 0..<shards where Bool.random(using: &random) { rings.drain(shard) }
+            }
+        }
+        lane.batchEnd()
+        for shard in 0..<shards { rings.drain(shard) }
+        #expect(rings.received == 20_000)
+        #expect(rings.routed == expected.count)
+        #expect(rings.early == 0)
+        #expect(rings.waits > 0)
+        #expect(rings.refused == refused)
+        for shard in 0..<shards {
+            let numbers = rings.readings[shard].map(Line.number)
+            #expect(numbers == numbers.sorted())
+        }
+        let all = rings.readings.flatMap { $0 }
+        #expect(all.sorted { Line.number($0) < Line.number($1) } == expected)
+    }
+}
