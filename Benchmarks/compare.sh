@@ -24,7 +24,7 @@ if ! "$python" -c 'import orjson' 2>/dev/null; then
     exit 0
 fi
 if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo >&2
+    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
     KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
 fi
 

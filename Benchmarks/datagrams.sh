@@ -17,7 +17,7 @@ if [ ! -f "$shared/bench/netprobe.c" ]; then
     exit 0
 fi
 if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo >&2
+    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
     KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
 fi
 swift build --package-path "$here" --scratch-path "$scratch" -c release --product LaneProbe >&2

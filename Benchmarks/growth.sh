@@ -14,7 +14,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo >&2
+    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
     KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
 fi
 folder=$(mktemp -d)

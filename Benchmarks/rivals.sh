@@ -14,7 +14,7 @@ if [ ! -f "$shared/bench/gen_workload.py" ]; then
     exit 0
 fi
 if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo >&2
+    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
     KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
 fi
 [ -x "$here/.venv/bin/python" ] || python3 -m venv "$here/.venv"
