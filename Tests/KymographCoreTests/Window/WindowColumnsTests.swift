@@ -64,7 +64,8 @@ import Testing
         var random = WindowRandom(seed: 1)
         let uniform = WindowColumnsTests.readings(&random, count: 9)
         let changes: [(inout Measurement) -> Void] = [
-            { $0.setExponent(0, $0.exponent(0) &+ 1) }, { $0.mark ^= 1 }, { $0.offsetMinutes = 901 }, { $0.payloadBytes = 6 },
+            { $0.setExponent(0, $0.exponent(0) &+ 1) }, { $0.mark ^= 1 }, { $0.offsetMinutes = 901 },
+            { $0.payloadBytes = 6 },
             { $0.setInline(1, Decimal64(mantissa: 1)) }, { $0.present = 0 }, { $0.mark |= ReadingMark.mixedReceipt },
         ]
         for (number, change) in changes.enumerated() {
