@@ -134,6 +134,31 @@ import Testing
         #expect(known.readings.count > 60 && known.rejections.count > 60)
     }
 
+    /// What is known is forgotten after 100,000 documents that were not, and what is learnt then has other numbers.
+    @Test func whatIsLearntAnewIsReadByItsOwnTemplate() throws {
+        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let fever = #"{"device":"d","type":"temperature","ts":1700000000000,"value":36.5}"#
+        let pulse = #"{"type":"hr","device":"d","ts":"2023-11-14T22:13:20Z","value":72}"#
+        // Nobody sends the same member twice, so that nothing more is learnt.
+        let others = (0..<1_100).map {
+            #"{"device":"d","m\#($0)":1,"type":"hr","ts":"2023-11-14T22:13:20Z","value":70}"#
+        }
+        var mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]), limits: run.limits)
+        func types(_ lines: [String]) -> [String: Int] {
+            var output = CollectingOutput(run.set)
+            for line in lines {
+                let storage = PaddedBytes(copying: line.utf8)
+                mapper.mapLine(storage.view, context: run.context, received: run.received, output: &output)
+            }
+            return output.readings.reduce(into: [:]) { $0[$1.type, default: 0] += 1 }
+        }
+        #expect(types([fever, fever] + others) == ["fever": 2, "pulse": 1_100])
+        for _ in 0..<101 {
+            #expect(types(Array(repeating: pulse, count: 1_000)) == ["pulse": 1_000])
+        }
+        #expect(types([pulse, fever, pulse, fever, fever, pulse]) == ["pulse": 3, "fever": 3])
+    }
+
     @Test func aTextThatDecidesIsLookedAtEachTime() throws {
         let run = try KnownShapeTests.run("", KnownShapeTests.documents)
         func line(_ type: String, _ ts: String) -> String {
