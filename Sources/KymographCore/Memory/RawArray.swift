@@ -1,3 +1,5 @@
+private import CPrefetch
+
 /// A growable array of trivial elements without copy-on-write, reference counting or exclusivity checks.
 ///
 /// Hot-path state lives in these: an `Array` stored property costs a uniqueness test per write. Subscripts are
@@ -62,6 +64,16 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
             // Safe: checked above; this type is noncopyable, so access is exclusive.
             yield unsafe &base[index]
         }
+    }
+
+    /// Asks for the memory of the element at `index`, and does not wait for it.
+    @inline(__always)
+    func prefetch(_ index: Int) {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
+        // Safe: nothing is read.
+        let element = unsafe UnsafeRawPointer(base + index)
+        unsafe kymo_prefetch(element)
+        if MemoryLayout<Element>.stride > 64 { unsafe kymo_prefetch(element + 64) }
     }
 
     /// Adds `element` at the end.

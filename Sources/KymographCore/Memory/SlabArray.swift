@@ -1,3 +1,5 @@
+private import CPrefetch
+
 /// Blocks of trivial slots in one contiguous memory, named by the index of their first slot.
 ///
 /// Blocks have power-of-two sizes; a released block waits in the free list of its size class, so that a warmed-up
@@ -87,13 +89,12 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Asks for the memory of slot `index`, whose content is undefined afterwards: a store does not wait for its line,
-    /// so that many lines are on their way at once.
+    /// Asks for the memory of slot `index`, and does not wait for it.
     @inline(__always)
-    mutating func fetch(_ index: Int) {
+    func prefetch(_ index: Int) {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: used))
-        // Safe: checked above; every slot has at least four bytes.
-        unsafe UnsafeMutableRawPointer(base + index).storeBytes(of: 0, as: UInt8.self)
+        // Safe: nothing is read.
+        unsafe kymo_prefetch(UnsafeRawPointer(base + index))
     }
 
     /// Copies `count` slots from `source` to `destination`; overlap is allowed.

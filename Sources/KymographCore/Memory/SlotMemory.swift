@@ -1,3 +1,5 @@
+private import CPrefetch
+
 /// The 64-byte slots of a ring: fixed, cache-line aligned, shared by exactly one writing and one reading thread.
 ///
 /// It does no synchronisation: the ring's atomic positions say who may touch which slot.
@@ -57,6 +59,26 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: in bounds and aligned; the slot was stored before it was published.
         return unsafe (base + index * SlotMemory.slotBytes).load(as: Measurement.self)
+    }
+
+    /// Asks for the memory of slot `index`, and does not wait for it.
+    @inline(__always)
+    func prefetch(_ index: Int) {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
+        // Safe: nothing is read.
+        unsafe kymo_prefetch(base + index * SlotMemory.slotBytes)
+    }
+
+    /// Reads the plain reading in slot `index`, word by word; nil where there is something else.
+    @inline(__always)
+    func plainReading(_ index: Int) -> PlainReading? {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
+        // Safe: in bounds and aligned; the slot was stored before it was published.
+        let slot = unsafe (base + index * SlotMemory.slotBytes).assumingMemoryBound(to: Measurement.self)
+        guard unsafe slot.pointee.kind == RecordKind.measurement.rawValue, unsafe slot.pointee.isPlain else {
+            return nil
+        }
+        return unsafe PlainReading(slot.pointee)
     }
 
     /// Copies `bytes` into the slots from `index` on, which must not wrap.

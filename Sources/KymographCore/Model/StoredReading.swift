@@ -34,12 +34,11 @@ public struct StoredReading: BitwiseCopyable, Sendable {
         content = reading.mantissas[present.trailingZeroBitCount & 3]
     }
 
-    /// A new reading that is ``Measurement/isPlain``.
+    /// A new reading.
     @inline(__always)
-    init(plain reading: Measurement) {
-        (instant, received, content) = (reading.instant, reading.received, reading.mantissas[0])
-        kind = reading.valueWord & (1 << 40 - 1 | UInt64(ReadingMark.source) << 40)
-        kind |= StoredReading.offset(reading.offsetMinutes)
+    init(_ reading: PlainReading) {
+        (instant, received, content) = (reading.instant, reading.received, reading.mantissa)
+        kind = reading.valueWord & (1 << 40 - 1 | UInt64(ReadingMark.source) << 40) | reading.offset
     }
 
     /// A reading at no time yet that is number 0 alone.

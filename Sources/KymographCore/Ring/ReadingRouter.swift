@@ -12,8 +12,6 @@ public struct ReadingRouter: ~Copyable {
     private var longRoutes = RawArray<Route>(capacity: 16)
     private var devices = SeriesTable(capacity: 256)
     private var staged = StagedReadings()
-    /// What looking at the memory of staged readings gave: without use for it, nobody would look.
-    private var touched: UInt64 = 0
     private var nextNumber: RawArray<UInt32>
     /// Whether a shard got something that it was not woken for.
     private var isQuiet: RawArray<Bool>
@@ -134,7 +132,7 @@ public struct ReadingRouter: ~Copyable {
         for place in 0..<staged.count {
             let hash = staged[place].key.hash
             staged[place].hash = hash
-            touched ^= shortRoutes.touch(hash)
+            shortRoutes.prefetch(hash)
         }
         var isDue = false
         for place in 0..<staged.count where routeStaged(place) { isDue = true }

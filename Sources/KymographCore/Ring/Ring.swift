@@ -193,6 +193,16 @@ public struct RingConsumer: ~Copyable {
         }
     }
 
+    /// The next record if that is at hand and a plain reading; ``next()`` gives it again until it is skipped.
+    @inline(__always)
+    func plainReading() -> PlainReading? {
+        position == knownHead ? nil : ring.slots.plainReading(Int(truncatingIfNeeded: position & mask))
+    }
+
+    /// Passes over the record that ``plainReading()`` has given.
+    @inline(__always)
+    mutating func skipPlainReading() { position &+= 1 }
+
     /// Writes the series numbers of the next records (-1: a definition) to the front of `numbers`, as many as fit, and
     /// returns how many there are; 0 when the ring is empty.
     mutating func lookAhead(_ numbers: inout RawArray<Int32>) -> Int {
@@ -206,6 +216,8 @@ public struct RingConsumer: ~Copyable {
                 place += mask + 1 - UInt64(index)
                 continue
             }
+            // Records that follow are in the lane's cache.
+            ring.slots.prefetch((index + numbers.count) & Int(mask))
             let isMeasurement = record.kind == RecordKind.measurement.rawValue
             numbers[count] = isMeasurement ? Int32(truncatingIfNeeded: record.series) : -1
             count += 1

@@ -38,9 +38,9 @@ struct RouteTable: ~Copyable {
     @inline(__always)
     private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (entries.count - 1) }
 
-    /// Looks at the memory where the route of a key with `hash` is likely to be; what this gives is of no use but that.
+    /// Asks for the memory where the route of a key with `hash` is likely to be.
     @inline(__always)
-    func touch(_ hash: UInt64) -> UInt64 { entries[home(hash)].hash }
+    func prefetch(_ hash: UInt64) { entries.prefetch(home(hash)) }
 
     /// The route of `key`, whose hash is `hash`; nil when it is new.
     @inline(__always)

@@ -6,6 +6,9 @@ struct DueQueue: ~Copyable {
     /// The first due window, or nil.
     var first: Int? { head < windows.count ? Int(windows[head]) : nil }
 
+    /// The due window `places` behind the first, or nil.
+    func behindFirst(_ places: Int) -> Int? { head + places < windows.count ? Int(windows[head + places]) : nil }
+
     mutating func append(_ window: Int) {
         if head > 1024 && head * 2 > windows.count { compact() }
         windows.append(UInt32(window))

@@ -110,9 +110,6 @@ struct OpenWindow: BitwiseCopyable {
     @inline(__always)
     var total: Int { Int(count) + (flags.contains(.packed) ? Int(packedCount) : 0) }
 
-    /// Looks into each of its cache lines; what this gives is of no use but that.
-    func touch() -> UInt32 { span.through >= last ? count : series }
-
     /// The rest of its run that readings can go into which come behind all others of a series whose latest is at
     /// `newest`, without a look at the window; none where each reading needs one. At most `limit` readings are in a
     /// window.

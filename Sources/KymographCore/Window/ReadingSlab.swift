@@ -41,9 +41,9 @@ public struct ReadingSlab: ~Copyable {
         slots.move(count, from: source, to: destination)
     }
 
-    /// Asks for the memory of a slot that nobody uses.
+    /// Asks for the memory of a slot.
     @inline(__always)
-    mutating func fetch(_ slot: Int) { slots.fetch(slot) }
+    func prefetch(_ slot: Int) { slots.prefetch(slot) }
 
     /// Writes a reading to `slot`. `bytes` are its payload and the receive times that may follow. Whether it has a
     /// block.
@@ -57,9 +57,9 @@ public struct ReadingSlab: ~Copyable {
         return false
     }
 
-    /// Writes a new reading that is ``Measurement/isPlain`` to `slot`.
+    /// Writes a new reading to `slot`.
     @inline(__always)
-    mutating func put(plain reading: Measurement, at slot: Int) { slots[slot] = StoredReading(plain: reading) }
+    mutating func put(_ reading: PlainReading, at slot: Int) { slots[slot] = StoredReading(reading) }
 
     /// Writes the readings of `content`, whose rows fit in words, to `slot` and those behind it; false when they are
     /// not in time order.

@@ -12,9 +12,6 @@ struct RunEnd: BitwiseCopyable {
 
     /// No room.
     static let none = RunEnd(through: .distantPast, slot: noWindow, end: 0)
-
-    /// The slot of the next reading, or ``noWindow``.
-    var nextSlot: UInt32 { slot < end ? slot : noWindow }
 }
 
 /// The windows of one series, in one cache line: with many series it is one that the shard waits for.

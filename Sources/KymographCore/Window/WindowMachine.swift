@@ -50,6 +50,13 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
             ? .accepted : addWithLook(series: series, reading, payload: payload)
     }
 
+    /// Takes a plain reading if that is simply the next one in an open window; false, and nothing is done, when it
+    /// needs a look: then it is to be added as any other.
+    @inline(__always)
+    mutating func appendNext(series: Int, _ reading: PlainReading) -> Bool {
+        table.appendNext(series: series, reading)
+    }
+
     /// Adds a reading that needs a look at its window.
     @inline(never)
     private mutating func addWithLook(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
@@ -68,9 +75,9 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Asks for the memory that readings of the series in the first `count` places of `numbers` (-1: none), at most
-    /// ``WindowTable/fetchCount``, are going to need.
-    mutating func fetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
-        table.fetch(numbers, count: count)
+    /// ``WindowTable/prefetchCount``, are going to need.
+    func prefetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
+        table.prefetch(numbers, count: count)
     }
 
     /// Opens a window with its archived content, or empty; neither when it may have had content that is lost.

@@ -45,7 +45,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Rejected readings that wait to be handed over with the journal.
     var rejections: [KeptRejection] = []
     /// Series of the next records.
-    private var ahead = RawArray<Int32>(repeating: -1, count: WindowTable.fetchCount)
+    private var ahead = RawArray<Int32>(repeating: -1, count: WindowTable.prefetchCount)
     private let events: any ShardEvents
     private let mappings: MappingExchange?
     /// The set that is in use since the last news of one.
@@ -84,15 +84,28 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func take(from index: Int, now: Instant) -> Int {
         var taken = 0
         while taken < WindowShard.burst {
-            let count = fetch(from: index)
+            let count = prefetch(from: index)
             if count == 0 { break }
             taken += count
             for _ in 0..<count {
+                if !isJournaled && appendPlain(from: index) { continue }
                 if let record = inputs[index].ring.next() { take(record, input: index, now: now) }
             }
         }
         inputs[index].ring.release()
         return taken
+    }
+
+    /// Puts the next record into its window without a copy of it, if it is a plain reading that is simply the next one
+    /// there, as nearly all are; false, and nothing is done, when it is not.
+    @inline(__always)
+    private mutating func appendPlain(from index: Int) -> Bool {
+        guard let reading = inputs[index].ring.plainReading() else { return false }
+        let series = Int(inputs[index].series[Int(reading.series)])
+        guard series >= 0, machine.appendNext(series: series, reading) else { return false }
+        inputs[index].ring.skipPlainReading()
+        tally.accepted += 1
+        return true
     }
 
     /// Follows a lane to the newest mapping set.
@@ -126,7 +139,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Asks for the memory that the next records need, and returns how many they are; 0 when the ring is empty.
-    private mutating func fetch(from index: Int) -> Int {
+    private mutating func prefetch(from index: Int) -> Int {
         let count = inputs[index].ring.lookAhead(&ahead)
         let known = inputs[index].series.count
         for place in 0..<count {
@@ -134,7 +147,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             // A series may be introduced among these very records.
             ahead[place] = number >= 0 && number < known ? inputs[index].series[number] : -1
         }
-        machine.fetch(ahead, count: count)
+        machine.prefetch(ahead, count: count)
         return count
     }
 

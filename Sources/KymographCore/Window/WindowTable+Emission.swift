@@ -32,6 +32,7 @@ extension WindowTable {
     }
 
     private mutating func emission(_ index: Int, _ status: ObservationStatus) -> Emission {
+        prefetchDue()
         unpack(index)
         windows[index].flags.insert(.sending)
         let window = windows[index]
@@ -40,6 +41,17 @@ extension WindowTable {
         return Emission(
             series: Int(window.series), status: status, start: start, end: isOpenEnded ? window.last : window.span.end,
             window: UInt32(index))
+    }
+
+    /// Asks for the memory of what is due next while the first is being shown: nobody has looked at these readings
+    /// since they came.
+    private func prefetchDue() {
+        if let next = queue.behindFirst(1) {
+            let run = Int(windows[next].readings)
+            let count = Int(min(windows[next].count, 48))
+            for slot in stride(from: run, to: run + count, by: 2) { slots.prefetch(slot) }
+        }
+        if let later = queue.behindFirst(2) { windows.prefetch(later) }
     }
 
     private mutating func readingEmission(_ index: Int) -> Emission {

@@ -3,32 +3,41 @@ extension WindowTable {
     /// is done, when anything else may be the case.
     @inline(__always)
     mutating func appendNext(series number: Int, _ reading: Measurement) -> Bool {
+        if reading.isPlain { return appendNext(series: number, PlainReading(reading)) }
         guard reading.payloadBytes == 0 else { return false }
         let slot = series[number].takeNext(reading.instant)
         guard slot != noWindow else { return false }
-        putNew(reading, ByteView(""), at: Int(slot), in: Int(series[number].current))
+        putNewApart(reading, ByteView(""), at: Int(slot), in: Int(series[number].current))
         readingsHeld &+= 1
-        advance(series: number, reading)
+        advance(series: number, reading.instant, received: reading.received)
+        return true
+    }
+
+    /// The same for a plain reading.
+    @inline(__always)
+    mutating func appendNext(series number: Int, _ reading: PlainReading) -> Bool {
+        let slot = series[number].takeNext(reading.instant)
+        guard slot != noWindow else { return false }
+        slots.put(reading, at: Int(slot))
+        readingsHeld &+= 1
+        advance(series: number, reading.instant, received: reading.received)
         return true
     }
 
     /// Asks for the memory that the next readings of the series `numbers` (-1: none) will need, at most
-    /// ``fetchCount`` of them.
+    /// ``prefetchCount`` of them.
     ///
     /// Series, slots and windows, where a reading needs a look at its window, lie scattered over megabytes. Each round
     /// asks for the memory of all readings before the next round needs that of the first, so that the waits overlap.
-    mutating func fetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
-        var windowCount = 0
-        for place in 0..<count {
-            let number = numbers[place]
-            fetched[place] = number < 0 ? noWindow : series[Int(number)].runEnd.nextSlot
-            guard fetched[place] == noWindow, number >= 0 else { continue }
-            fetchedWindows[windowCount] = series[Int(number)].current
-            windowCount += 1
-        }
-        for place in 0..<count where fetched[place] != noWindow { slots.fetch(Int(fetched[place])) }
-        for place in 0..<windowCount where fetchedWindows[place] != noWindow {
-            fetchedWindows[place] = windows[Int(fetchedWindows[place])].touch()
+    func prefetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
+        for place in 0..<count where numbers[place] >= 0 { series.prefetch(Int(numbers[place])) }
+        for place in 0..<count where numbers[place] >= 0 {
+            let state = series[Int(numbers[place])]
+            if state.runEnd.slot < state.runEnd.end {
+                slots.prefetch(Int(state.runEnd.slot))
+            } else if state.current != noWindow {
+                windows.prefetch(Int(state.current))
+            }
         }
     }
 
@@ -45,7 +54,7 @@ extension WindowTable {
         settleRun(series: number)
         let outcome = insert(reading, payload, into: window)
         if case .rejected = outcome { return outcome }
-        advance(series: number, reading)
+        advance(series: number, reading.instant, received: reading.received)
         if series[number].current == UInt32(window) {
             series[number].runEnd = windows[window].runEnd(
                 newest: series[number].newest, limit: limits.maxReadingsPerWindow)
@@ -62,10 +71,10 @@ extension WindowTable {
         series[number].runEnd = .none
     }
 
-    /// Moves the clocks of a series that has got `reading`, and closes what its event time has passed.
+    /// Moves the clocks of a series that has got a reading, and closes what its event time has passed.
     @inline(__always)
-    private mutating func advance(series number: Int, _ reading: Measurement) {
-        if series[number].advance(reading.instant, received: reading.received) { closePassed(series: number) }
+    private mutating func advance(series number: Int, _ instant: Instant, received: Instant) {
+        if series[number].advance(instant, received: received) { closePassed(series: number) }
     }
 
     @inline(__always)
@@ -136,7 +145,7 @@ extension WindowTable {
     /// Writes a reading that was not there before to `slot` of `window`.
     @inline(__always)
     private mutating func putNew(_ reading: Measurement, _ payload: ByteView, at slot: Int, in window: Int) {
-        if reading.isPlain { return slots.put(plain: reading, at: slot) }
+        if reading.isPlain { return slots.put(PlainReading(reading), at: slot) }
         putNewApart(reading, payload, at: slot, in: window)
     }
 

@@ -29,9 +29,6 @@ struct WindowTable: ~Copyable {
     /// Windows that wait for more late readings, and receive-clock time at which the first has waited long enough.
     var held = RawArray<UInt32>(capacity: 16)
     var nextHeldCheck = Instant.distantFuture
-    /// What ``fetch(_:count:)`` finds.
-    var fetched = RawArray<UInt32>(repeating: noWindow, count: WindowTable.fetchCount)
-    var fetchedWindows = RawArray<UInt32>(repeating: noWindow, count: WindowTable.fetchCount)
     /// Number of the journal's block that readings go into now.
     var journal = JournalWriter.noBlock
     /// Open windows in the order in which they were opened, while there is a journal.
@@ -48,7 +45,7 @@ struct WindowTable: ~Copyable {
     /// Size class up to which windows grow by a factor of four, and then by two: 64 readings, 2 KiB.
     static var largestSwiftSizeClass: Int { 6 }
     /// Readings whose memory is asked for at once: about as many lines as a core waits for at a time.
-    static var fetchCount: Int { 32 }
+    static var prefetchCount: Int { 32 }
 
     init(settings: WindowSettings) {
         lateness = settings.lateness
