@@ -114,10 +114,11 @@ struct OpenWindow: BitwiseCopyable {
     /// `newest`, without a look at the window; none where each reading needs one. At most `limit` readings are in a
     /// window.
     func runEnd(newest: Instant, limit: Int) -> RunEnd {
-        guard flags.isDisjoint(with: [.carrier, .queued]), count > 0, last <= newest else { return .none }
-        // At what is due next, the window must be looked at.
-        let most = Int(nextPreliminary) > total ? min(limit, Int(nextPreliminary) - 1) : limit
-        let room = min(1 << Int(sizeClass), most - Int(packedCount))
+        guard count > 0, count < 1 &<< UInt32(sizeClass), flags.isDisjoint(with: [.carrier, .queued]), last <= newest
+        else { return .none }
+        // At what is due next, the window must be looked at. Of what is no carrier, `apart` are the packed readings.
+        let most = nextPreliminary > count &+ apart ? min(limit, Int(nextPreliminary) - 1) : limit
+        let room = min(1 &<< Int(sizeClass), most - Int(apart))
         guard Int(count) < room else { return .none }
         return RunEnd(through: span.through, slot: readings + count, end: readings + UInt32(room))
     }

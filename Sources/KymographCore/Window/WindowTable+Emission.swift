@@ -47,9 +47,12 @@ extension WindowTable {
     /// since they came.
     private func prefetchDue() {
         if let next = queue.behindFirst(1) {
-            let run = Int(windows[next].readings)
-            let count = Int(min(windows[next].count, 48))
-            for slot in stride(from: run, to: run + count, by: 2) { slots.prefetch(slot) }
+            var slot = Int(windows[next].readings)
+            let end = slot &+ Int(min(windows[next].count, 48))
+            while slot < end {
+                slots.prefetch(slot)
+                slot &+= 2
+            }
         }
         if let later = queue.behindFirst(2) { windows.prefetch(later) }
     }
