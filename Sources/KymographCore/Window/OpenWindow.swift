@@ -110,6 +110,14 @@ struct OpenWindow: BitwiseCopyable {
     @inline(__always)
     var total: Int { Int(count) + (flags.contains(.packed) ? Int(packedCount) : 0) }
 
+    /// With how many readings its run is enlarged. Devices that send equally often would come to that at the same
+    /// time, and wait for each other: runs of 256 and more are enlarged between three quarters and full, each series
+    /// elsewhere.
+    var readingsToEnlarge: Int {
+        let room = 1 &<< Int(sizeClass)
+        return sizeClass < 8 ? room : room &- Int(series % 64) &* (room &>> 8)
+    }
+
     /// The rest of its run that readings can go into which come behind all others of a series whose latest is at
     /// `newest`, without a look at the window; none where each reading needs one. At most `limit` readings are in a
     /// window.
