@@ -84,7 +84,8 @@ public struct ReadingLane: ~Copyable {
         output.reject(reason, bytes: bytes, detail: RejectionDetail())
     }
 
-    /// Slots written to the ring of each shard so far.
+    /// Slots written to the ring of each shard so far: everything that came before the last ``batchEnd()``, and perhaps
+    /// more. What is to be acknowledged asks after that.
     public var written: [UInt64] { output.written }
 
     /// Publishes what was routed, wakes the shards and reports the counts.

@@ -88,7 +88,7 @@ public struct ReadingRouter: ~Copyable {
         shard(ofDevice: SeriesKey.device(of: key), of: shards)
     }
 
-    /// Slots written to the ring of each shard so far.
+    /// Slots written to the ring of each shard so far; what is staged is not among them.
     var written: [UInt64] { (0..<producers.count).map { producers[$0].written } }
 
     /// Number of shards.
