@@ -97,7 +97,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Puts the next record into its window without a copy of it, if it is a plain reading that is simply the next one
-    /// there, as nearly all are; false, and nothing is done, when it is not.
+    /// there, as nearly all are; false, and nothing is done, when it is not. Where there is a journal, that wants the
+    /// whole record.
     @inline(__always)
     private mutating func appendPlain(from index: Int) -> Bool {
         guard let reading = inputs[index].ring.plainReading() else { return false }

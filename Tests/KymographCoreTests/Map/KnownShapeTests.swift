@@ -59,6 +59,10 @@ import Testing
         ("free", template("free", "@type =~ /^free/", "value")),
     ]
 
+    /// Those of which it is certain, for all documents of a shape, whether they match: beside one with a pattern no document
+    /// that has a type becomes known.
+    private static let settled = documents.filter { $0.name != "free" }
+
     private static let choices: [String: [String]] = [
         "device": [#""d-1""#, #""d-2""#, #""sensor-with-a-long-name""#, #""""#, #"" ""#, #""é""#, #""a\u0062""#, "7"],
         "type": [#""hr""#, #""hr""#, #""hs""#, #""temperature""#, #""temperaturE""#, #""free""#, #""freedom""#, "1"],
@@ -111,7 +115,7 @@ import Testing
     @Test(arguments: 0..<40 as Range<UInt64>)
     func documentsGiveWhatTheyGiveToANewMapper(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        var run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        var run = try KnownShapeTests.run("", seed % 2 == 0 ? KnownShapeTests.settled : KnownShapeTests.documents)
         if seed % 3 == 1 { run.context = SourceContext(defaultDevice: Array("dd".utf8)) }
         if seed % 3 == 2 { run.context = SourceContext(defaultPatient: Array("dp".utf8), requiresPatient: true) }
         let lines = (0..<600).map { _ in String(decoding: edited(document(&random), &random), as: UTF8.self) }
@@ -123,7 +127,7 @@ import Testing
     @Test(arguments: 0..<20 as Range<UInt64>)
     func datagramsGiveWhatTheyGiveToANewMapper(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let run = try KnownShapeTests.run("", seed % 2 == 0 ? KnownShapeTests.settled : KnownShapeTests.documents)
         let payloads = (0..<200).map { _ in
             (0..<Int.random(in: 1...4, using: &random)).reduce(into: [UInt8]()) { datagram, _ in
                 datagram += edited(document(&random), &random) + [Bool.random(using: &random) ? 0x0A : 0x20]
@@ -136,9 +140,10 @@ import Testing
 
     /// What is known is forgotten after 100,000 documents that were not, and what is learnt then has other numbers.
     @Test func whatIsLearntAnewIsReadByItsOwnTemplate() throws {
-        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
-        let fever = #"{"device":"d","type":"temperature","ts":1700000000000,"value":36.5}"#
-        let pulse = #"{"type":"hr","device":"d","ts":"2023-11-14T22:13:20Z","value":72}"#
+        let run = try KnownShapeTests.run("", KnownShapeTests.settled)
+        // Their values are in the same places and of the same kinds, so that the plan of one could read the other.
+        let level = #"{"device":"d","ts":"2023-11-14T22:13:20Z","level":3}"#
+        let pulse = #"{"device":"d","ts":"2023-11-14T22:13:20Z","type":"hr","value":72}"#
         // Nobody sends the same member twice, so that nothing more is learnt.
         let others = (0..<1_100).map {
             #"{"device":"d","m\#($0)":1,"type":"hr","ts":"2023-11-14T22:13:20Z","value":70}"#
@@ -152,15 +157,15 @@ import Testing
             }
             return output.readings.reduce(into: [:]) { $0[$1.type, default: 0] += 1 }
         }
-        #expect(types([fever, fever] + others) == ["fever": 2, "pulse": 1_100])
+        #expect(types([level, level] + others) == ["level": 2, "pulse": 1_100])
         for _ in 0..<101 {
             #expect(types(Array(repeating: pulse, count: 1_000)) == ["pulse": 1_000])
         }
-        #expect(types([pulse, fever, pulse, fever, fever, pulse]) == ["pulse": 3, "fever": 3])
+        #expect(types([pulse, level, pulse, level, level, pulse]) == ["pulse": 3, "level": 3])
     }
 
     @Test func aTextThatDecidesIsLookedAtEachTime() throws {
-        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let run = try KnownShapeTests.run("", KnownShapeTests.settled)
         func line(_ type: String, _ ts: String) -> String {
             #"{"device":"d","type":"\#(type)","ts":\#(ts),"value":72}"#
         }
@@ -172,7 +177,7 @@ import Testing
     }
 
     @Test func aComparisonIsMadeEachTime() throws {
-        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let run = try KnownShapeTests.run("", KnownShapeTests.settled)
         let outcome = run.lines(
             ["31", "30", "30.5", "30.51", "-31", "1e2"].map {
                 #"{"device":"d","type":"hr","ts":"2023-11-14T22:13:20Z","value":\#($0)}"#
@@ -182,7 +187,7 @@ import Testing
     }
 
     @Test func aFullOutputIsToldAsElsewhere() throws {
-        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let run = try KnownShapeTests.run("", KnownShapeTests.settled)
         let line = #"{"device":"d","type":"hr","ts":"2023-11-14T22:13:20Z","value":72}"#
         var mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]))
         var output = CollectingOutput(run.set)
@@ -196,7 +201,7 @@ import Testing
     }
 
     @Test func aDocumentThatIsCutIsIncomplete() throws {
-        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let run = try KnownShapeTests.run("", KnownShapeTests.settled)
         let line = #"{"device":"d","type":"hr","ts":"2023-11-14T22:13:20Z","value":72.5,"unit":"bpm"}"#
         for length in 1..<line.utf8.count {
             let cut = String(line.prefix(length))
@@ -208,7 +213,7 @@ import Testing
 
     /// A source of which no two documents are alike is scanned as before.
     @Test func shapesThatDoNotRepeatCostNothingButTheTries() throws {
-        let run = try KnownShapeTests.run("", KnownShapeTests.documents)
+        let run = try KnownShapeTests.run("", KnownShapeTests.settled)
         let lines = (0..<3_000).map {
             #"{"device":"d","m\#($0)":1,"type":"hr","ts":"2023-11-14T22:13:20Z","value":\#(40 + $0 % 100)}"#
         }
