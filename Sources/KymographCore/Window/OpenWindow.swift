@@ -71,10 +71,14 @@ struct OpenWindow: BitwiseCopyable {
     var count: UInt32 = 0
     /// Readings at which the next preliminary emission is due.
     var nextPreliminary: UInt32
-    /// What ``unsent`` and ``packedCount`` share: no window has both. 0 when it has neither.
-    var apart: UInt32 = 0
-    /// What ``firstUnsent`` and ``pack`` share.
-    var apartPlace: UInt32 = 0
+    /// With ``WindowFlags/packed``: how many readings are packed; otherwise 0.
+    var packedCount: UInt32 = 0
+    /// With ``WindowFlags/packed``: which of ``WindowTable/packs`` has them.
+    var pack: UInt32 = 0
+    /// Of a ``WindowFlags/carrier``: readings with ``ReadingMark/unsent``. None of them is packed.
+    var unsent: UInt32 = 0
+    /// Of a ``WindowFlags/carrier``: no reading before this place of the run is unsent.
+    var firstUnsent: UInt32 = 0
     /// Size class of the readings' block.
     var sizeClass: UInt8
     /// Who gets the Observations that have shown it since it was opened.
@@ -82,41 +86,9 @@ struct OpenWindow: BitwiseCopyable {
     /// State.
     var flags: WindowFlags
 
-    /// Of a ``WindowFlags/carrier``: readings with ``ReadingMark/unsent``.
-    var unsent: UInt32 {
-        get { apart }
-        set { apart = newValue }
-    }
-
-    /// Of a ``WindowFlags/carrier``: no reading before this place is unsent.
-    var firstUnsent: UInt32 {
-        get { apartPlace }
-        set { apartPlace = newValue }
-    }
-
-    /// With ``WindowFlags/packed``: how many readings are packed.
-    var packedCount: UInt32 {
-        get { apart }
-        set { apart = newValue }
-    }
-
-    /// With ``WindowFlags/packed``: which of ``WindowTable/packs`` has them.
-    var pack: UInt32 {
-        get { apartPlace }
-        set { apartPlace = newValue }
-    }
-
     /// All its readings.
     @inline(__always)
-    var total: Int { Int(count) + (flags.contains(.packed) ? Int(packedCount) : 0) }
-
-    /// With how many readings its run is enlarged. Devices that send equally often would come to that at the same
-    /// time, and wait for each other: runs of 256 and more are enlarged between three quarters and full, each series
-    /// elsewhere.
-    var readingsToEnlarge: Int {
-        let room = 1 &<< Int(sizeClass)
-        return sizeClass < 8 ? room : room &- Int(series % 64) &* (room &>> 8)
-    }
+    var total: Int { Int(count) + Int(packedCount) }
 
     /// The rest of its run that readings can go into which come behind all others of a series whose latest is at
     /// `newest`, without a look at the window; none where each reading needs one. At most `limit` readings are in a
@@ -124,9 +96,9 @@ struct OpenWindow: BitwiseCopyable {
     func runEnd(newest: Instant, limit: Int) -> RunEnd {
         guard count > 0, count < 1 &<< UInt32(sizeClass), flags.isDisjoint(with: [.carrier, .queued]), last <= newest
         else { return .none }
-        // At what is due next, the window must be looked at. Of what is no carrier, `apart` are the packed readings.
-        let most = nextPreliminary > count &+ apart ? min(limit, Int(nextPreliminary) - 1) : limit
-        let room = min(1 &<< Int(sizeClass), most - Int(apart))
+        // At what is due next, the window must be looked at.
+        let most = nextPreliminary > count &+ packedCount ? min(limit, Int(nextPreliminary) - 1) : limit
+        let room = min(1 &<< Int(sizeClass), most - Int(packedCount))
         guard Int(count) < room else { return .none }
         return RunEnd(through: span.through, slot: readings + count, end: readings + UInt32(room))
     }

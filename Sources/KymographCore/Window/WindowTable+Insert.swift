@@ -122,7 +122,7 @@ extension WindowTable {
         let count = Int(windows[index].count)
         let total = windows[index].total
         guard total < limits.maxReadingsPerWindow else { return .rejected(.tooManyReadings) }
-        if count >= windows[index].readingsToEnlarge {
+        if count == 1 &<< Int(windows[index].sizeClass) {
             if place == count, !windows[index].flags.contains(.queued), packOlder(index) {
                 return self.place(reading, payload, at: Int(windows[index].count), in: index)
             }

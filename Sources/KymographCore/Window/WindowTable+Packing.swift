@@ -7,11 +7,11 @@ extension WindowTable {
 
     /// Packs the older readings of a window, where they are many. Whether it did.
     ///
-    /// Not those of instance grouping, which have a state each. Must not be called while the window is shown.
+    /// Those of instance grouping when all have been sent: nobody would find the others. Must not be called while the
+    /// window is shown.
     mutating func packOlder(_ index: Int) -> Bool {
         let window = windows[index]
-        guard Int(window.sizeClass) >= packingSizeClass, !window.flags.contains(.carrier),
-            Int(window.count) > 2 * keptReadings
+        guard Int(window.sizeClass) >= packingSizeClass, window.unsent == 0, Int(window.count) > 2 * keptReadings
         else { return false }
         pack(index)
         return true
@@ -90,16 +90,22 @@ extension WindowTable {
     }
 
     private mutating func unpackAll(_ index: Int) {
+        unpack(index, from: 0, room: windows[index].total)
+    }
+
+    /// Puts the readings of the chunks from `first` on before those of a window's run, which gets room for `room`.
+    private mutating func unpack(_ index: Int, from first: Int, room: Int) {
         let window = windows[index]
-        takeRun(for: index, room: window.total)
-        for place in 0..<packs[Int(window.pack)].chunks.count {
-            take(packs[Int(window.pack)].chunks[place], to: index)
-        }
-        slots.move(
-            Int(window.count), from: Int(window.readings), to: Int(windows[index].readings + windows[index].count))
+        let pack = Int(window.pack)
+        takeRun(for: index, room: room)
+        for place in first..<packs[pack].chunks.count { take(packs[pack].chunks[place], to: index) }
+        let unpacked = windows[index].count
+        slots.move(Int(window.count), from: Int(window.readings), to: Int(windows[index].readings + unpacked))
         slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
-        windows[index].count += window.count
-        forgetPacked(index)
+        windows[index].count = unpacked + window.count
+        windows[index].packedCount = window.packedCount - unpacked
+        packs[pack].chunks.removeSubrange(first...)
+        if first == 0 { forgetPacked(index) }
     }
 
     /// Gives a window an empty run for `room` readings; its former one is not released.
@@ -130,11 +136,22 @@ extension WindowTable {
     }
 
     /// Adds a reading of a window that is before all that is not packed.
-    ///
-    /// The chunk that it goes into stands in for the run of the window while that is done.
     mutating func insertIntoPacked(_ reading: Measurement, _ payload: ByteView, into index: Int) -> ReadingOutcome {
+        let place = packs[Int(windows[index].pack)].place(of: reading.instant)
+        guard windows[index].flags.contains(.carrier) else {
+            return insert(reading, payload, intoChunk: place, of: index)
+        }
+        // It is to be sent. With room for as many again, unpacking costs no more than they do before it is done again.
+        let packedBefore = packs[Int(windows[index].pack)].chunks[..<place].reduce(0) { $0 + Int($1.count) }
+        unpack(index, from: place, room: 2 * (windows[index].total - packedBefore))
+        return insertIntoRun(reading, payload, into: index)
+    }
+
+    /// Adds a reading to a chunk, which stands in for the run of the window while that is done.
+    private mutating func insert(
+        _ reading: Measurement, _ payload: ByteView, intoChunk place: Int, of index: Int
+    ) -> ReadingOutcome {
         let window = windows[index]
-        let place = packs[Int(window.pack)].place(of: reading.instant)
         let chunk = packs[Int(window.pack)].chunks[place]
         takeRun(for: index, room: Int(chunk.count) + 1)
         take(chunk, to: index)

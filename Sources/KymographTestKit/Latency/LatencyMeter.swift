@@ -8,11 +8,12 @@ public final class LatencyMeter: Sendable {
         var figures = LatencyFigures()
         var start: Instant?
         var seen = 0
-        var hasEnded = false
     }
 
     private let plan: LatencyPlan
     private let state = Mutex(State())
+    /// Apart, because the sender asks with every reading, and must not wait for what is being taken.
+    private let ended = Atomic(false)
 
     /// Measures nothing before ``begin(_:)``.
     public init(_ plan: LatencyPlan) { self.plan = plan }
@@ -36,10 +37,10 @@ public final class LatencyMeter: Sendable {
     }
 
     /// The output has ended.
-    public func end() { state.withLock { $0.hasEnded = true } }
+    public func end() { ended.store(true, ordering: .releasing) }
 
     /// Whether it has.
-    public var hasEnded: Bool { state.withLock { $0.hasEnded } }
+    public var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
     /// Observations that came out, those that are not measured among them.
     public var seen: Int { state.withLock { $0.seen } }

@@ -81,18 +81,57 @@ import Testing
         #expect(run.shown.map { $0.content.split(separator: "\n").count } == [50])
     }
 
-    @Test func readingsOfAnInstantEachAreNotPacked() {
-        var run = WindowRun(.instance, settings: LongWindowTests.settings(lateness: 0))
-        for number in Int64(0)..<100 { run.add(.at(number)) }
+    /// What instance grouping shows of `sent`, and what became of each, taken once in `pace` readings.
+    private static func instances(
+        _ sent: [TestReading], pace: Int, packingSizeClass: Int
+    ) -> ([WindowRun.Shown], [ReadingOutcome]) {
+        var random = WindowRandom(seed: UInt64(pace))
+        var settings = LongWindowTests.settings(lateness: minute)
+        settings.packingSizeClass = packingSizeClass
+        var run = WindowRun(.instance, series: 3, settings: settings)
+        for reading in sent {
+            run.add(reading)
+            if random.once(in: pace) { run.take() }
+        }
         run.finish()
-        #expect(run.shown.count == 100)
+        return (run.shown, run.outcomes)
     }
 
-    /// A reading each second, of a value that changes, received some milliseconds later.
-    private static func everySecond(_ count: Int, _ random: inout WindowRandom) -> [TestReading] {
+    @Test func readingsOfAnInstantEachAreShownAsOftenWhenTheyArePacked() {
+        for seed in UInt64(1)...400 {
+            var random = WindowRandom(seed: seed)
+            let pace = random.int(1...4)
+            let sent = LongWindowTests.sent(&random, count: random.int(1...160), span: 9 * minute)
+            let packed = LongWindowTests.instances(sent, pace: pace, packingSizeClass: 3)
+            let plain = LongWindowTests.instances(sent, pace: pace, packingSizeClass: 20)
+            #expect(packed.0 == plain.0, "seed \(seed)")
+            #expect(packed.1 == plain.1, "seed \(seed)")
+        }
+    }
+
+    /// Some wait to be shown while earlier ones are taken back from where they were packed.
+    @Test func aLateReadingAmongPackedOnesChangesOnlyItself() {
+        var run = WindowRun(.instance, settings: LongWindowTests.settings(lateness: minute))
+        for number in Int64(0)..<100 {
+            run.add(.at(2 * number))
+            run.take()
+        }
+        for number in Int64(100)..<104 { run.add(.at(2 * number)) }
+        run.add(.at(31))
+        run.add(.at(40, 99, received: 500))
+        run.add(.at(150))
+        run.finish()
+        let late = run.shown[100...]
+        #expect(late.map(\.name.start) == [31, 40, 200, 202, 204, 206].map { $0 * second })
+        #expect(late.map(\.status) == [.final, .amended, .final, .final, .final, .final])
+    }
+
+    /// A reading each `step` nanoseconds, of a value that changes, received some milliseconds later.
+    private static func steady(_ count: Int, step: Int64, _ random: inout WindowRandom) -> [TestReading] {
         (0..<count).map { number in
-            var reading = TestReading.at(Int64(number), Int64(random.int(50...180)))
-            reading.received += Int64(random.int(0...60_000)) * 1_000
+            var reading = TestReading.at(0, Int64(random.int(50...180)))
+            reading.instant = Int64(number) * step
+            reading.received = reading.instant + Int64(random.int(0...60_000)) * 1_000
             return reading
         }
     }
@@ -102,14 +141,20 @@ import Testing
         WindowSettings(lateness: 0, limits: WindowLimits(preliminaryEvery: 0))
     }
 
-    /// Memory of a window of a day after each of `counts` readings.
-    private static func memory(after counts: [Int], settings: WindowSettings) -> [Int] {
+    /// Memory of a window of a day, or of those that carry readings of an instant each, after each of `counts` readings.
+    private static func memory(
+        after counts: [Int], _ grouping: Grouping = .tumbling(nanoseconds: 86_400 * second), step: Int64 = second,
+        settings: WindowSettings
+    ) -> [Int] {
         var random = WindowRandom(seed: 11)
-        var run = WindowRun(.tumbling(nanoseconds: 86_400 * second), settings: settings)
-        let sent = everySecond(counts.max() ?? 0, &random)
+        var run = WindowRun(grouping, settings: settings)
+        let sent = steady(counts.max() ?? 0, step: step, &random)
         var (bytes, added) = ([Int](), 0)
         for count in counts {
-            for reading in sent[added..<count] { #expect(run.add(reading) == .accepted) }
+            for reading in sent[added..<count] {
+                #expect(run.add(reading) == .accepted)
+                run.take()
+            }
             added = count
             bytes.append(run.machine.counters.readingBytes)
         }
@@ -123,7 +168,13 @@ import Testing
         #expect(bytes[1] - bytes[0] < 30_000 * 6)
     }
 
-    /// The test above can fail: what does not pack takes 32 bytes.
+    @Test func aReadingOfAnInstantTakesSixBytes() {
+        let bytes = LongWindowTests.memory(
+            after: [2_000, 32_000], .instance, step: 9_000_000, settings: LongWindowTests.unshown)
+        #expect(bytes[1] - bytes[0] < 30_000 * 6)
+    }
+
+    /// The tests above can fail: what does not pack takes 32 bytes.
     @Test func aReadingThatIsNotPackedTakesThirtyTwoBytes() {
         var settings = LongWindowTests.unshown
         settings.packingSizeClass = 20
