@@ -107,6 +107,24 @@ public struct StoredReading: BitwiseCopyable, Sendable {
         return state & (number | StoredReading.blockBit) == number
     }
 
+    /// The bits of ``form(_:)`` for inline number `slot`: its power of ten, and whether it is there and in ``content``.
+    @inline(__always)
+    static func formMask(_ slot: Int) -> UInt64 {
+        0xFF &<< UInt64(truncatingIfNeeded: slot &* 8) | UInt64(1 &<< UInt8(truncatingIfNeeded: slot) | blockBit) << 32
+    }
+
+    /// What a reading has under the ``formMask(_:)`` of inline number `slot` if that is in ``content``, with this power
+    /// of ten; none has it whose number is in a block.
+    @inline(__always)
+    static func form(_ slot: Int, exponent: Int8) -> UInt64 {
+        UInt64(UInt8(bitPattern: exponent)) &<< UInt64(truncatingIfNeeded: slot &* 8)
+            | UInt64(1 &<< UInt8(truncatingIfNeeded: slot)) << 32
+    }
+
+    /// What it has under a ``formMask(_:)``.
+    @inline(__always)
+    func form(_ mask: UInt64) -> UInt64 { kind & mask }
+
     /// Whether something of it is in a block.
     @inline(__always)
     var hasBlock: Bool { state & StoredReading.blockBit != 0 }

@@ -128,24 +128,36 @@ struct FieldFacts: BitwiseCopyable {
     /// sum does not fit, or when some may be kept as texts since before the mapping changed.
     private static func uniform(_ readings: WindowReadings, _ field: ProgramField) -> FieldFacts? {
         let slot = Int(field.slot)
-        var facts = FieldFacts()
-        var sum: Int64 = 0
-        var (least, greatest) = (Int64.max, Int64.min)
-        var exponent: Int8 = 0
+        let mask = StoredReading.formMask(slot)
+        // Of readings with nothing but numbers like the first; the mask leaves no reading with all bits.
+        var (form, exponent) = (UInt64.max, Int8(0))
+        var (count, last) = (0, -1)
+        var (sum, isTooMuch) = (Int64(0), false)
+        // Chosen without branches: which reading has the least cannot be foreseen.
+        var (least, greatest, leastPlace, greatestPlace) = (Int64(0), Int64(0), -1, -1)
         for index in 0..<readings.count {
-            guard let number = readings.inline(index, slot) else {
-                guard readings[index].payloadBytes == 0 else { return nil }
-                continue
+            var mantissa = readings[index].content
+            if readings[index].form(mask) != form {
+                guard let number = readings.inline(index, slot) else {
+                    guard readings[index].payloadBytes == 0 else { return nil }
+                    continue
+                }
+                mantissa = number.mantissa
+                if count == 0 {
+                    (form, exponent) = (StoredReading.form(slot, exponent: number.exponent), number.exponent)
+                    (least, greatest, leastPlace, greatestPlace) = (mantissa, mantissa, index, index)
+                }
+                guard number.exponent == exponent else { return nil }
             }
-            if facts.count == 0 { exponent = number.exponent }
-            let (total, overflow) = sum.addingReportingOverflow(number.mantissa)
-            guard number.exponent == exponent, !overflow else { return nil }
-            sum = total
-            if facts.count == 0 || number.mantissa < least { (least, facts.least) = (number.mantissa, index) }
-            if facts.count == 0 || number.mantissa > greatest { (greatest, facts.greatest) = (number.mantissa, index) }
-            facts.count += 1
-            facts.last = index
+            let (total, overflow) = sum.addingReportingOverflow(mantissa)
+            (sum, isTooMuch) = (total, isTooMuch || overflow)
+            (least, leastPlace) = mantissa < least ? (mantissa, index) : (least, leastPlace)
+            (greatest, greatestPlace) = mantissa > greatest ? (mantissa, index) : (greatest, greatestPlace)
+            (count, last) = (count &+ 1, index)
         }
+        if isTooMuch { return nil }
+        var facts = FieldFacts()
+        (facts.count, facts.last, facts.least, facts.greatest) = (count, last, leastPlace, greatestPlace)
         return complete(
             facts, field, least: Decimal64(mantissa: least, exponent: exponent), ExactSum(sum, exponent: exponent))
     }
