@@ -50,7 +50,7 @@ STAGES = {
 }
 # How many times the instructions of the second stage the first may take, and what that means.
 RATIOS = {
-    ("fhir", "twin"): (1.5, "bundled Observations against the same bytes written in C"),
+    ("fhir", "twin"): (1.1, "bundled Observations against the same bytes written in C"),
     ("templates", "template"): (1.5, "all templates of healthkit-on-fhir against the one that matches"),
     ("jmespath", "jsonpath"): (5.0, "a template in JMESPath against the same in JSONPath"),
     ("many", "few"): (1.3, "readings of 1,000 series against 10, line to bundle"),

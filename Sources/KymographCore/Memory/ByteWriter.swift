@@ -66,6 +66,18 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         count &+= bytes &+ more
     }
 
+    /// Writes the bytes of `words`, the lowest byte of each first.
+    @inline(__always)
+    mutating func append(_ words: SIMD8<UInt64>) {
+        reserve(64)
+        // Safe: reserved.
+        let place = unsafe UnsafeMutableRawPointer(base + count)
+        for index in 0..<8 {
+            unsafe place.storeBytes(of: words[index].littleEndian, toByteOffset: 8 &* index, as: UInt64.self)
+        }
+        count &+= 64
+    }
+
     /// Makes the content `bytes` longer, by whatever was there, and returns where these bytes begin.
     @inline(__always)
     mutating func extend(by bytes: Int) -> Int {
@@ -109,6 +121,30 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         let tail = unsafe UnsafeRawPointer(source + count - 8).loadUnaligned(as: UInt64.self)
         unsafe UnsafeMutableRawPointer(target).storeBytes(of: head, as: UInt64.self)
         unsafe UnsafeMutableRawPointer(target + count - 8).storeBytes(of: tail, as: UInt64.self)
+    }
+
+    /// Bytes behind the written ones that ``pad()`` makes readable.
+    private static let padding = 32
+
+    /// Makes what was written fit for ``append(padded:)``.
+    mutating func pad() {
+        for _ in 0..<ByteWriter.padding { append(0) }
+        truncate(to: count - ByteWriter.padding)
+    }
+
+    /// Writes the bytes of `view`, which are of a writer that was padded and has not been changed since: 32 at a time,
+    /// without a call that first has to find out how many there are.
+    @inline(__always)
+    mutating func append(padded view: ByteView) {
+        reserve(view.count + ByteWriter.padding)
+        var done = 0
+        while done < view.count {
+            // Safe: both have room for 32 bytes from every place before the end of the view.
+            let bytes = unsafe UnsafeRawPointer(view.base + done).loadUnaligned(as: SIMD32<UInt8>.self)
+            unsafe UnsafeMutableRawPointer(base + count + done).storeBytes(of: bytes, as: SIMD32<UInt8>.self)
+            done &+= ByteWriter.padding
+        }
+        count += view.count
     }
 
     /// Writes a literal.

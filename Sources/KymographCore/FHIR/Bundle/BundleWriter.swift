@@ -108,7 +108,8 @@ public struct BundleWriter: ~Copyable, Sendable {
         let digest = encoder.identityDigest
         scratch.removeAll()
         scratch.append(digest)
-        guard identities.add(scratch.view, digest: digest) else { return .repeated }
+        // What is a digest needs no other hash.
+        guard identities.add(scratch.view, hash: DigestWords(digest)[0], digest: digest) else { return .repeated }
         guard encoder.isObservation(content.series.type) else { return addOther(content) }
         let references = requireResources(content)
         openResource(digest)
@@ -132,8 +133,8 @@ public struct BundleWriter: ~Copyable, Sendable {
     mutating func requireResources(_ content: borrowing WindowContent) -> ObservationReferences {
         if encoder.isReference { return requireReferenceResources(content) }
         var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
-        references.subject = require("Patient", encoder.systems.subject(of: content.series))
-        references.device = require("Device", encoder.systems.device(of: content.series))
+        references.subject = requireSubject(of: content.series)
+        references.device = requireDevice(of: content.series)
         if encoder.options.namesGateway { references.gateway = requireGateway() }
         return references
     }
@@ -188,51 +189,69 @@ public struct BundleWriter: ~Copyable, Sendable {
         output.append(closing)
     }
 
-    /// Writes the entry of a Patient or Device unless the bundle has it; gives the digest that its UUID is made of
-    /// (zero in batches, where nothing may refer to it).
-    mutating func require(_ type: StaticString, _ identifier: ResourceIdentifier) -> Digest256.Bytes {
-        setKey(type, identifier)
-        if let digest = resources.find(scratch.view) { return digest }
-        let isReferred = encoder.options.refersToEntries
-        let digest = isReferred ? encoder.digest.of(scratch.view) : Digest256.Bytes(repeating: 0)
-        _ = resources.add(scratch.view, digest: digest)
+    /// Writes the entry of the Patient that readings of `series` are about; as ``require(_:_:foot:)``.
+    mutating func requireSubject(of series: borrowing SeriesIdentity) -> Digest256.Bytes {
+        if let patient = series.patient, !patient.isEmpty {
+            let kind = encoder.isReference ? encoder.entries.reference.patient : encoder.entries.own.patient
+            return patient.withByteView { require(kind, $0) }
+        }
+        let kind = encoder.isReference ? encoder.entries.reference.deviceSubject : encoder.entries.own.deviceSubject
+        return series.device.withByteView { require(kind, $0) }
+    }
+
+    /// Writes the entry of the Device that took readings of `series`; as ``require(_:_:foot:)``.
+    mutating func requireDevice(of series: borrowing SeriesIdentity) -> Digest256.Bytes {
+        let kind = deviceKind
+        return series.device.withByteView { require(kind, $0) }
+    }
+
+    /// The Devices that the prepared content's Observation refers to.
+    var deviceKind: ResourceEntries.Kind {
+        encoder.isReference ? encoder.entries.reference.device : encoder.entries.own.device
+    }
+
+    /// Writes the entry of the resource that `value` identifies unless the bundle has it, with `foot` behind its
+    /// identifiers; gives the digest that its UUID is made of (zero in batches, where nothing may refer to it).
+    mutating func require(
+        _ kind: ResourceEntries.Kind, _ value: ByteView, foot: StaticString = "}"
+    ) -> Digest256.Bytes {
+        setKey(kind, value)
+        let hash = KeyTable.hash(value, seed: kind.seed)
+        if let digest = resources.find(scratch.view, hash: hash) { return digest }
+        let digest = addKey(hash)
         openEntry()
         output.append("{")
-        if isReferred { writeFullURL(digest) }
-        writeResource(type, identifier)
-        if encoder.options.bundleType != .collection { writeRequest(type, identifier) }
+        if encoder.options.refersToEntries { writeFullURL(digest) }
+        output.append(encoder.entries[kind.resource])
+        output.appendJSON(value)
+        output.append("\"}]")
+        output.append(foot)
+        if encoder.options.bundleType != .collection { writeRequest(kind, value) }
         output.append("}")
         return digest
     }
 
+    /// Adds the key in ``scratch``, which is not there yet; gives what ``require(_:_:foot:)`` gives.
+    mutating func addKey(_ hash: UInt64) -> Digest256.Bytes {
+        let digest =
+            encoder.options.refersToEntries ? encoder.digest.of(scratch.view) : Digest256.Bytes(repeating: 0)
+        _ = resources.add(scratch.view, hash: hash, digest: digest)
+        return digest
+    }
+
     /// Makes the key of a Patient or Device in ``scratch``.
-    mutating func setKey(_ type: StaticString, _ identifier: ResourceIdentifier) {
+    mutating func setKey(_ kind: ResourceEntries.Kind, _ value: ByteView) {
         scratch.removeAll()
-        scratch.append(type)
-        scratch.append("|")
-        scratch.append(identifier.system.plain)
-        scratch.append("|")
-        scratch.append(identifier.value)
+        scratch.append(encoder.entries[kind.key])
+        scratch.append(value)
+    }
+
+    private mutating func writeRequest(_ kind: ResourceEntries.Kind, _ value: ByteView) {
+        output.append(encoder.entries[kind.request])
+        output.appendSearchValue(value, hasBackslash: kind.hasBackslash)
+        output.append("\"}")
     }
 
     /// Whether a resource that is no Observation was added since the last time of asking.
     mutating func takeResource() -> Bool { encoder.takeResource() }
-
-    private mutating func writeResource(_ type: StaticString, _ identifier: ResourceIdentifier) {
-        output.append("\"resource\":{\"resourceType\":\"")
-        output.append(type)
-        output.append("\",\"identifier\":[")
-        output.append(identifier)
-        output.append("]}")
-    }
-
-    mutating func writeRequest(_ type: StaticString, _ identifier: ResourceIdentifier) {
-        output.append(",\"request\":{\"method\":\"POST\",\"url\":\"")
-        output.append(type)
-        output.append("\",\"ifNoneExist\":\"")
-        identifier.value.withByteView {
-            output.appendIdentifierSearch(system: identifier.system.search, value: $0)
-        }
-        output.append("\"}")
-    }
 }

@@ -22,12 +22,12 @@ extension ByteWriter {
     /// Writes `digest` in lower-case hexadecimal, 64 characters: as many as a FHIR id may have.
     mutating func appendHex(_ digest: Digest256.Bytes) {
         let words = DigestWords(digest)
-        var digits = InlineArray<8, UInt64>(repeating: 0)
+        var halves = SIMD8<UInt64>()
         for index in 0..<4 {
-            digits[2 * index] = ByteWriter.hex(UInt32(truncatingIfNeeded: words[index]))
-            digits[2 * index + 1] = ByteWriter.hex(UInt32(truncatingIfNeeded: words[index] >> 32))
+            halves[2 * index] = words[index] & 0xFFFF_FFFF
+            halves[2 * index + 1] = words[index] >> 32
         }
-        append(words: digits)
+        append(ByteWriter.hex(halves))
     }
 
     /// Writes a UUID of version 8 (RFC 9562 section 5.8) made of the first 16 bytes of `digest`.
@@ -47,6 +47,18 @@ extension ByteWriter {
             third >> 32 | fourth << 32,
         ])
         append(word: fourth >> 32, bytes: 4)
+    }
+
+    /// As ``hex(_:)-(UInt32)`` of the lower half of each word.
+    @inline(__always)
+    private static func hex(_ halves: SIMD8<UInt64>) -> SIMD8<UInt64> {
+        var spread = halves
+        spread = (spread | spread &<< 16) & 0x0000_FFFF_0000_FFFF
+        spread = (spread | spread &<< 8) & 0x00FF_00FF_00FF_00FF
+        let nibbles = (spread &>> 4) & 0x000F_000F_000F_000F | (spread & 0x000F_000F_000F_000F) &<< 8
+        let isLetter = ((nibbles &+ 0x0606_0606_0606_0606) &>> 4) & 0x0101_0101_0101_0101
+        // 39 of each.
+        return nibbles &+ 0x3030_3030_3030_3030 &+ (isLetter &<< 5) &+ (isLetter &<< 3) &- isLetter
     }
 
     /// The eight digits of the four bytes of `word`, the lowest first. All at once, because every Observation has some

@@ -59,14 +59,19 @@ struct ResourceIdentifier {
 extension ByteWriter {
     /// Writes `{"system":…,"value":…}`, without a system when that is empty.
     mutating func append(_ identifier: ResourceIdentifier) {
+        appendHead(of: identifier.system)
+        appendJSON(identifier.value)
+        append("\"}")
+    }
+
+    /// Writes an identifier up to its value.
+    mutating func appendHead(of system: IdentifierSystem) {
         append("{")
-        if !identifier.system.plain.isEmpty {
+        if !system.plain.isEmpty {
             append("\"system\":\"")
-            append(identifier.system.escaped)
+            append(system.escaped)
             append("\",")
         }
         append("\"value\":\"")
-        appendJSON(identifier.value)
-        append("\"}")
     }
 }

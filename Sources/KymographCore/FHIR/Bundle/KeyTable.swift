@@ -8,16 +8,16 @@ struct KeyTable: ~Copyable, Sendable {
     /// Number of keys.
     var count: Int { entries.count }
 
-    /// The digest that `key` was added with, or nil.
-    func find(_ key: ByteView) -> Digest256.Bytes? {
-        let bucket = bucket(of: key, hash: KeyTable.hash(key))
+    /// The digest that `key`, whose ``hash(_:seed:)`` is `hash`, was added with, or nil.
+    func find(_ key: ByteView, hash: UInt64) -> Digest256.Bytes? {
+        let bucket = bucket(of: key, hash: hash)
         return buckets[bucket] < 0 ? nil : entries[Int(buckets[bucket])].digest
     }
 
-    /// Adds `key`; false when it is there already.
-    mutating func add(_ key: ByteView, digest: Digest256.Bytes) -> Bool {
+    /// Adds `key` under `hash`, which may be another than that of ``hash(_:seed:)`` if it is for all; false when it is
+    /// there already.
+    mutating func add(_ key: ByteView, hash: UInt64, digest: Digest256.Bytes) -> Bool {
         if (entries.count + 1) * 2 > buckets.count { rehash() }
-        let hash = KeyTable.hash(key)
         let bucket = bucket(of: key, hash: hash)
         guard buckets[bucket] < 0 else { return false }
         buckets[bucket] = Int32(entries.count)
@@ -62,9 +62,9 @@ struct KeyTable: ~Copyable, Sendable {
     }
 
     /// Eight bytes at a time, with the constants of SplitMix64: bundles are small, so that even keys made to collide
-    /// cost little.
-    private static func hash(_ key: ByteView) -> UInt64 {
-        var hash = UInt64(truncatingIfNeeded: key.count)
+    /// cost little. Of a key whose beginning is one of a few, `key` is the rest and `seed` the hash of the beginning.
+    static func hash(_ key: ByteView, seed: UInt64 = 0) -> UInt64 {
+        var hash = seed ^ UInt64(truncatingIfNeeded: key.count)
         var index = 0
         while index + 8 <= key.count {
             hash = (hash ^ key.word(at: index)) &* 0x9E37_79B9_7F4A_7C15

@@ -62,7 +62,7 @@ extension ObservationEncoder {
         writer.append("}")
     }
 
-    private func writeIdentifier(_ writer: inout ByteWriter) {
+    private mutating func writeIdentifier(_ writer: inout ByteWriter) {
         writer.append("{\"system\":\"")
         writer.append(ownSystems.observation.escaped)
         writer.append("\",\"value\":\"")
@@ -94,7 +94,7 @@ extension ObservationEncoder {
 
     // MARK: Values
 
-    private func write(
+    private mutating func write(
         _ number: Decimal64?, of part: GlucosePart, _ summary: GlucoseSummaryProgram, _ writer: inout ByteWriter
     ) {
         guard let number else { return writer.append(constants.view(summary.absence.places)) }
@@ -103,7 +103,7 @@ extension ObservationEncoder {
         writer.append(constants.view(summary.units[part.rawValue].places))
     }
 
-    private func writeRanges(_ summary: GlucoseSummaryProgram, _ writer: inout ByteWriter) {
+    private mutating func writeRanges(_ summary: GlucoseSummaryProgram, _ writer: inout ByteWriter) {
         writer.append(",\"component\":[")
         for index in 0..<GlucoseRange.codes.count {
             if index > 0 { writer.append(",") }
@@ -134,7 +134,7 @@ extension ObservationEncoder {
         writer.append("]")
     }
 
-    private func writeMemberReference(
+    private mutating func writeMemberReference(
         _ form: ObservationOptions.MemberReferences, _ writer: inout ByteWriter
     ) {
         switch form {

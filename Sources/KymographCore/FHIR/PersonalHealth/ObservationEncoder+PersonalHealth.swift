@@ -2,7 +2,7 @@
 extension ObservationEncoder {
     /// Writes the members of a reference to the gateway.
     @inline(never)
-    func writeGateway(_ references: ObservationReferences, _ writer: inout ByteWriter) {
+    mutating func writeGateway(_ references: ObservationReferences, _ writer: inout ByteWriter) {
         if references.toEntries { return writer.appendReference(references.gateway) }
         if options.version.hasReferenceType { writer.append("\"type\":\"Device\",") }
         writer.append("\"identifier\":")
@@ -11,14 +11,14 @@ extension ObservationEncoder {
 
     /// Writes the guide's status: it knows no amended Observations.
     @inline(never)
-    func writeGuideStatus(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
+    mutating func writeGuideStatus(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
         content.status == .preliminary ? writer.append("preliminary") : writer.append("final")
     }
 
     /// Writes `device-patient-patientSystem-type-time[-duration]` as the value of the guide's identifier; `code` is the
     /// MDC code. The duration is in seconds.
     @inline(never)
-    func writeGuideIdentifier(
+    mutating func writeGuideIdentifier(
         _ content: borrowing WindowContent, code: ByteView, _ writer: inout ByteWriter
     ) {
         let subject = systems.subject(of: content.series)

@@ -1,6 +1,6 @@
 extension ObservationEncoder {
     /// How the series of `step` is written for the prepared `content`.
-    func seriesForm(
+    mutating func seriesForm(
         _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram
     ) -> SeriesForm {
         let field = fields[program.fieldStart + Int(step.field)]

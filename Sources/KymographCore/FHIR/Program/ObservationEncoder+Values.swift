@@ -46,7 +46,7 @@ extension ObservationEncoder {
         return true
     }
 
-    func writeFurther(
+    mutating func writeFurther(
         _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
         if step.code == .figure { return writeFigure(Int(step.start), &writer) }
@@ -67,7 +67,7 @@ extension ObservationEncoder {
         }
     }
 
-    private func writeFigure(_ place: Int, _ writer: inout ByteWriter) {
+    private mutating func writeFigure(_ place: Int, _ writer: inout ByteWriter) {
         guard let figure = figures.result(place) else { return writer.append(tables.text(tables.lostValue)) }
         writer.append("\"valueQuantity\":{\"value\":")
         writer.append(figure)
@@ -76,7 +76,7 @@ extension ObservationEncoder {
     }
 
     /// The first meaning that fits. With a comparator only a bound of the value is known, and so not what it means.
-    private func writeInterpretation(_ facts: FieldFacts, _ extras: FieldExtras, _ writer: inout ByteWriter) {
+    private mutating func writeInterpretation(_ facts: FieldFacts, _ extras: FieldExtras, _ writer: inout ByteWriter) {
         guard facts.comparator == .none else { return }
         for place in extras.interpretations.places {
             guard tables.interpretations[place].bounds.contains(facts.result) else { continue }
@@ -84,7 +84,7 @@ extension ObservationEncoder {
         }
     }
 
-    private func writePair(
+    private mutating func writePair(
         _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
         let last = facts[Int(step.field)].last
@@ -107,7 +107,7 @@ extension ObservationEncoder {
         }
     }
 
-    private func writeEnds(
+    private mutating func writeEnds(
         _ head: StaticString, _ start: ByteView?, _ foot: StaticString, _ end: ByteView?, _ writer: inout ByteWriter
     ) {
         if let start {
@@ -121,7 +121,7 @@ extension ObservationEncoder {
         writer.append("\"")
     }
 
-    private func writeEnd(
+    private mutating func writeEnd(
         _ head: StaticString, _ number: Decimal64, _ unit: ByteView, _ writer: inout ByteWriter
     ) {
         writer.append(head)

@@ -11,6 +11,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     let referenceSystems: IdentifierSystems
     private let logical: LogicalReferences
     private let referenceLogical: LogicalReferences
+    /// What the entries of Patients and Devices have in common.
+    let entries: ResourceEntries
     let resources: RawArray<ResourceProgram>
     let resourceSteps: RawArray<ResourceStep>
     let summaries: RawArray<GlucoseSummaryProgram>
@@ -54,6 +56,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         precondition(types.count == templates.count)
         var compiler = ProgramCompiler(options: options)
         for (type, template) in zip(types, templates) { compiler.add(type, template) }
+        compiler.constants.pad()
         constants = compiler.constants
         steps = compiler.steps
         fields = compiler.fields
@@ -69,6 +72,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         logical = LogicalReferences(systems)
         referenceSystems = .reference(options)
         referenceLogical = LogicalReferences(referenceSystems)
+        entries = ResourceEntries(own: systems, reference: referenceSystems)
     }
 
     /// Appends the Observation of `content`, which has at least one reading, to `writer`, with references by
@@ -184,6 +188,9 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     }
 
     /// Writes the prepared `content`; gives the number of condensed readings.
+    ///
+    /// What it calls is mutating too, even where nothing changes: the compiler gives calls that only read a copy of all
+    /// 2 KiB of a noncopyable struct that is being changed (Swift 6.3).
     mutating func write(
         _ content: borrowing WindowContent, references: ObservationReferences, into writer: inout ByteWriter
     ) -> Int {
@@ -194,11 +201,11 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             let step = steps[index]
             guard step.condition == .always || facts[Int(step.field)].satisfies(step.condition) else { continue }
             switch step.code {
-            case .literal: writer.append(constants.view(Int(step.start)..<Int(step.end)))
+            case .literal: writer.append(padded: constants.view(Int(step.start)..<Int(step.end)))
             case .component:
                 hasComponents ? writer.append(",") : writer.append(",\"component\":[")
                 hasComponents = true
-                writer.append(constants.view(Int(step.start)..<Int(step.end)))
+                writer.append(padded: constants.view(Int(step.start)..<Int(step.end)))
             case .endComponents: if hasComponents { writer.append("]") }
             case .id: writer.appendHex(identityDigest)
             case .identifier: writer.appendJSON(identityValue)
@@ -225,7 +232,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
 
     // MARK: Holes
 
-    private func writeReference(
+    private mutating func writeReference(
         _ step: ProgramStep, _ content: borrowing WindowContent, _ references: ObservationReferences,
         _ writer: inout ByteWriter
     ) {
@@ -246,7 +253,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
 
     /// Writes the members of a reference by identifier to whom the readings of `series` are about.
     @inline(__always)
-    func appendSubject(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
+    mutating func appendSubject(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
         isReference
             ? referenceLogical.appendSubject(of: series, to: &writer)
             : logical.appendSubject(of: series, to: &writer)
@@ -254,7 +261,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
 
     /// As ``appendSubject(of:to:)``, to what took them.
     @inline(__always)
-    func appendDevice(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
+    mutating func appendDevice(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
         isReference
             ? referenceLogical.appendDevice(of: series, to: &writer)
             : logical.appendDevice(of: series, to: &writer)
@@ -262,7 +269,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
 
     /// As ``appendSubject(of:to:)``, to an encounter.
     @inline(__always)
-    func appendEncounter(_ encounter: [UInt8], to writer: inout ByteWriter) {
+    mutating func appendEncounter(_ encounter: [UInt8], to writer: inout ByteWriter) {
         isReference
             ? referenceLogical.appendEncounter(encounter, to: &writer)
             : logical.appendEncounter(encounter, to: &writer)
@@ -298,7 +305,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         writer.append("\"}")
     }
 
-    private func writeValue(
+    private mutating func writeValue(
         _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
         let facts = self.facts[Int(step.field)]

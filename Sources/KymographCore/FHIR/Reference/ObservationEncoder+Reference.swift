@@ -13,7 +13,7 @@ extension ObservationEncoder {
     /// Writes when the last of the readings was received: the reference writes its own clock, which would make the
     /// same readings give two texts.
     @inline(never)
-    func writeIssued(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
+    mutating func writeIssued(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
         var last = content.readings[0].received
         for index in 1..<max(content.readings.count, 1) { last = max(last, content.readings[index].received) }
         writer.append(ticks: last)
@@ -29,8 +29,8 @@ extension BundleWriter {
     @inline(never)
     mutating func requireReferenceResources(_ content: borrowing WindowContent) -> ObservationReferences {
         var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
-        references.subject = require("Patient", encoder.referenceSystems.subject(of: content.series))
-        references.device = require("Device", encoder.referenceSystems.device(of: content.series))
+        references.subject = requireSubject(of: content.series)
+        references.device = requireDevice(of: content.series)
         return references
     }
 }

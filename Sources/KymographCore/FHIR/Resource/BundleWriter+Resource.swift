@@ -10,9 +10,8 @@ extension BundleWriter {
             uuid = digest
         }
         var references = ObservationReferences(toEntries: encoder.options.refersToEntries)
-        let systems = encoder.ownSystems
-        if resource.refersToPatient { references.subject = require("Patient", systems.subject(of: content.series)) }
-        if resource.refersToDevice { references.device = require("Device", systems.device(of: content.series)) }
+        if resource.refersToPatient { references.subject = requireSubject(of: content.series) }
+        if resource.refersToDevice { references.device = requireDevice(of: content.series) }
         if resource.refersToGateway, !encoder.options.gateway.isEmpty { references.gateway = requireGateway() }
         openEntry()
         output.append("{")
@@ -29,12 +28,12 @@ extension BundleWriter {
     /// Makes the entry to come that of the content's Device, to which Observations of the same bundle refer; nil when
     /// the bundle has a Device of this identifier already.
     private mutating func claimDevice(_ content: borrowing WindowContent) -> Digest256.Bytes? {
-        setKey("Device", encoder.ownSystems.device(of: content.series))
-        guard resources.find(scratch.view) == nil else { return nil }
-        let isReferred = encoder.options.refersToEntries
-        let digest = isReferred ? encoder.digest.of(scratch.view) : Digest256.Bytes(repeating: 0)
-        _ = resources.add(scratch.view, digest: digest)
-        return digest
+        let kind = deviceKind
+        let hash = content.series.device.withByteView { device in
+            setKey(kind, device)
+            return KeyTable.hash(device, seed: kind.seed)
+        }
+        return resources.find(scratch.view, hash: hash) == nil ? addKey(hash) : nil
     }
 
     /// Writes how the server is to store the prepared resource.

@@ -161,7 +161,7 @@ extension ObservationEncoder {
         }
     }
 
-    private func writeTarget(
+    private mutating func writeTarget(
         _ step: ResourceStep, _ content: borrowing WindowContent, _ references: ObservationReferences,
         _ writer: inout ByteWriter
     ) {
@@ -181,7 +181,7 @@ extension ObservationEncoder {
         }
     }
 
-    private func writeID(_ resource: ResourceProgram, _ writer: inout ByteWriter) {
+    private mutating func writeID(_ resource: ResourceProgram, _ writer: inout ByteWriter) {
         // A server that made the Device for an Observation gave it an id of its own.
         guard resource.identity == .device ? options.writesDeviceID : options.writesID else { return }
         writer.append(",\"id\":\"")
@@ -189,7 +189,7 @@ extension ObservationEncoder {
         writer.append("\"")
     }
 
-    private func writeIdentity(
+    private mutating func writeIdentity(
         _ resource: ResourceProgram, _ content: borrowing WindowContent, _ writer: inout ByteWriter
     ) {
         if resource.identity == .device { return writer.append(ownSystems.device(of: content.series)) }

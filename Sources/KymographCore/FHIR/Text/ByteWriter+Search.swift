@@ -21,12 +21,19 @@ extension ByteWriter {
     mutating func appendIdentifierSearch(system: SearchToken, value: ByteView) {
         append("identifier=")
         append(system.encoded)
+        appendSearchValue(value, hasBackslash: system.hasBackslash)
+    }
+
+    /// Writes the bar behind a system, which may have taken a backslash, and `value`.
+    mutating func appendSearchValue(_ value: ByteView, hasBackslash: Bool) {
+        // As nearly all identifiers are.
+        let isPlain = ByteWriter.isPlain(value)
         // FHIR search reads an unescaped comma as "or", and a bar or dollar as a separator, even when percent-encoded:
         // those take a backslash (R4 search, "Escaping Search Parameters"). The separating bar is then percent-encoded
         // too, so that a reader that splits before decoding sees one opaque parameter instead of a wrong identifier.
-        let isEscaped = system.hasBackslash || ByteWriter.needsBackslash(value)
+        let isEscaped = hasBackslash || !isPlain && ByteWriter.needsBackslash(value)
         isEscaped ? append("%7C") : append(UInt8(ascii: "|"))
-        appendSearchToken(value)
+        isPlain ? append(value) : appendSearchToken(value)
     }
 
     /// As ``appendIdentifierSearch(system:value:)`` for the query of a URL, where RFC 3986 allows no bare bar.
@@ -47,6 +54,11 @@ extension ByteWriter {
             clean = index + 1
         }
         append(text[clean..<text.count])
+    }
+
+    private static func isPlain(_ text: ByteView) -> Bool {
+        for index in 0..<text.count where !isPlain(text[index]) { return false }
+        return true
     }
 
     fileprivate static func needsBackslash(_ text: ByteView) -> Bool {

@@ -1,0 +1,88 @@
+/// What the entries of Patients and Devices have before the values of their identifiers, made once: lending it out of
+/// arrays would count references for every Observation.
+struct ResourceEntries: ~Copyable, Sendable {
+    /// The texts of all resources of one type and identifier system.
+    struct Kind: BitwiseCopyable {
+        /// Of the key under which a bundle knows its entries.
+        fileprivate(set) var key = TextRange()
+        /// The hash of that.
+        fileprivate(set) var seed: UInt64 = 0
+        /// Of the member `resource`.
+        fileprivate(set) var resource = TextRange()
+        /// Of the member `request`, before the bar that separates system and value.
+        fileprivate(set) var request = TextRange()
+        /// Whether the system took a backslash in `request`.
+        fileprivate(set) var hasBackslash = false
+    }
+
+    /// Where a text is.
+    struct TextRange: BitwiseCopyable {
+        fileprivate var start = 0
+        fileprivate var end = 0
+    }
+
+    /// Those of one run's, or the reference's, identifier systems.
+    struct Kinds: BitwiseCopyable {
+        /// The Patients that are named, and those that stand for the wearers of devices.
+        let patient: Kind
+        let deviceSubject: Kind
+        let device: Kind
+        /// The Device that the gateway is.
+        let gateway: Kind
+
+        fileprivate init(_ systems: IdentifierSystems, _ texts: inout ByteWriter) {
+            patient = ResourceEntries.kind("Patient", systems.patient, &texts)
+            deviceSubject = ResourceEntries.kind("Patient", systems.deviceSubject, &texts)
+            device = ResourceEntries.kind("Device", systems.device, &texts)
+            gateway = ResourceEntries.kind("Device", systems.gateway.system, &texts)
+        }
+    }
+
+    private let texts: ByteWriter
+    let own: Kinds
+    let reference: Kinds
+
+    init(own: IdentifierSystems, reference: IdentifierSystems) {
+        var texts = ByteWriter(capacity: 4_096)
+        self.own = Kinds(own, &texts)
+        self.reference = Kinds(reference, &texts)
+        self.texts = texts
+    }
+
+    /// A text; valid as long as this.
+    @inline(__always)
+    subscript(range: TextRange) -> ByteView { texts.view(range.start..<range.end) }
+
+    private static func kind(
+        _ type: StaticString, _ system: IdentifierSystem, _ texts: inout ByteWriter
+    ) -> Kind {
+        var kind = Kind()
+        kind.hasBackslash = system.search.hasBackslash
+        kind.key = range(&texts) { texts in
+            texts.append(type)
+            texts.append("|")
+            texts.append(system.plain)
+            texts.append("|")
+        }
+        kind.seed = KeyTable.hash(texts.view(kind.key.start..<kind.key.end))
+        kind.resource = range(&texts) { texts in
+            texts.append("\"resource\":{\"resourceType\":\"")
+            texts.append(type)
+            texts.append("\",\"identifier\":[")
+            texts.appendHead(of: system)
+        }
+        kind.request = range(&texts) { texts in
+            texts.append(",\"request\":{\"method\":\"POST\",\"url\":\"")
+            texts.append(type)
+            texts.append("\",\"ifNoneExist\":\"identifier=")
+            texts.append(system.search.encoded)
+        }
+        return kind
+    }
+
+    private static func range(_ texts: inout ByteWriter, _ write: (inout ByteWriter) -> Void) -> TextRange {
+        let start = texts.count
+        write(&texts)
+        return TextRange(start: start, end: texts.count)
+    }
+}
