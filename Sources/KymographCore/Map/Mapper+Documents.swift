@@ -76,7 +76,7 @@ extension Mapper {
     private var documentRange: Range<Int> { evaluator.paths.scanner.tape[JSONScanner.payload].outerRange }
 
     /// The text of a rejected part for its dead letter; of a document that was rewritten, all of it as it came.
-    private func text(_ range: Range<Int>, of bytes: ByteView) -> ByteView { original ?? bytes[range] }
+    private mutating func text(_ range: Range<Int>, of bytes: ByteView) -> ByteView { original ?? bytes[range] }
 
     /// An array is so many readings: each element must be part of a match, or it is rejected by itself. A match
     /// expression that failed is the reason of all that no other template took, and is told once where there are none.
@@ -184,7 +184,7 @@ extension Mapper {
     ///
     /// `element` goes along the array with the matches, which come in document order, so that an array full of failures
     /// is walked once.
-    private func readingRange(of match: Int, isArray: Bool, from element: inout Int) -> Range<Int> {
+    private mutating func readingRange(of match: Int, isArray: Bool, from element: inout Int) -> Range<Int> {
         guard isArray, match > body, match < Int(evaluator.paths.scanner.tape[body].next) else { return documentRange }
         if element > match { element = body + 1 }
         while Int(evaluator.paths.scanner.tape[element].next) <= match {

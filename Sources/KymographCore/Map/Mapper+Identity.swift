@@ -51,12 +51,12 @@ extension Mapper {
     }
 
     /// Why a selection that is neither a token nor nothing cannot be used.
-    func unusable(_ found: Int) -> Rejection {
+    mutating func unusable(_ found: Int) -> Rejection {
         found == ExpressionEvaluator.several ? .ambiguousExpression : .expressionFailed
     }
 
     @inline(__always)
-    private func isBlank(from start: Int) -> Bool {
+    private mutating func isBlank(from start: Int) -> Bool {
         var index = start
         while index < key.count {
             if key[index] > 0x20 { return false }

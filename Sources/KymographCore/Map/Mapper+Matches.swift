@@ -9,7 +9,7 @@ extension Mapper {
         var endsEvent: Bool
     }
 
-    func failure(
+    mutating func failure(
         _ reason: Rejection, _ template: Int32, _ field: RejectionDetail.Field, value: Int = 0
     ) -> Failure {
         let detail = RejectionDetail(template: Int(template), field: field, value: value)

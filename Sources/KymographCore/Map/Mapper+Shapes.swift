@@ -174,13 +174,13 @@ extension Mapper {
             plans[number], flatValues.list(valueRange(number)), number, evaluator.paths.scanner, members, bytes)
     }
 
-    private func valueRange(_ number: Int) -> Range<Int> {
+    private mutating func valueRange(_ number: Int) -> Range<Int> {
         let first = Int(templates[number].firstValue)
         return first..<(first + Int(templates[number].valueCount))
     }
 
     /// Whether template `chosen` and no other matches all objects that have the shape of the one that was scanned.
-    private func isSettled(by chosen: Int, _ bytes: ByteView) -> Bool {
+    private mutating func isSettled(by chosen: Int, _ bytes: ByteView) -> Bool {
         guard dispatch.name != NameTable.unknown else {
             for number in 0..<templates.count where !isSettled(number, chosen, bytes) { return false }
             return true
@@ -190,7 +190,7 @@ extension Mapper {
         return true
     }
 
-    private func isSettled(_ number: Int, _ chosen: Int, _ bytes: ByteView) -> Bool {
+    private mutating func isSettled(_ number: Int, _ chosen: Int, _ bytes: ByteView) -> Bool {
         if number == chosen { return known.isTested(number) }
         let gate = gates[number]
         guard gate.requiredNames & evaluator.paths.scanner.nameMask == gate.requiredNames else { return true }

@@ -38,7 +38,7 @@ extension Mapper {
 
     /// The time that a token's text says.
     @inline(__always)
-    func time(_ token: Token, _ bytes: ByteView, _ format: TimestampFormat) -> Timestamp? {
+    mutating func time(_ token: Token, _ bytes: ByteView, _ format: TimestampFormat) -> Timestamp? {
         if token.flags & Token.known != 0 { return token.time }
         if format == .iso8601 {
             return token.kind == TokenKind.string ? TimestampParser.iso8601(bytes[token.range]) : nil

@@ -34,7 +34,7 @@ extension Mapper {
     }
 
     /// Why a required value is not there: null, or nothing but blanks.
-    private func missing(_ found: Int) -> Rejection {
+    private mutating func missing(_ found: Int) -> Rejection {
         found >= 0 && evaluator.token(found).kind == TokenKind.null ? .nullValue : .missingValue
     }
 

@@ -37,7 +37,7 @@ extension Mapper {
         if payload.count > Mapper.longestPayload - 16 { throw failure(.valueTooLong, template.index, .value) }
     }
 
-    private func isScalar(_ found: Int) -> Bool {
+    private mutating func isScalar(_ found: Int) -> Bool {
         found >= 0 && !evaluator.token(found).isContainer
     }
 
@@ -157,7 +157,7 @@ extension Mapper {
 
     /// Whether ``compatibleNumber(_:_:)`` found nothing but blanks where a value must be: the reference notices that as
     /// it notices a value that is not there.
-    private func isMissing(_ value: ValueCode, _ template: borrowing TemplateCode) -> Bool {
+    private mutating func isMissing(_ value: ValueCode, _ template: borrowing TemplateCode) -> Bool {
         template.isCompatible && value.isRequired && ruled.view.isBlank
     }
 

@@ -76,7 +76,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Asks for the memory that readings of the series in the first `count` places of `numbers` (-1: none), at most
     /// ``WindowTable/prefetchCount``, are going to need.
-    func prefetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
+    mutating func prefetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
         table.prefetch(numbers, count: count)
     }
 
@@ -151,7 +151,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// What `emission` shows, borrowed: valid until the machine is next changed.
-    public func content(of emission: Emission) -> WindowContent {
+    public mutating func content(of emission: Emission) -> WindowContent {
         WindowContent(
             series: registry.identities[emission.series], start: emission.start, end: emission.end,
             status: emission.status, readings: table.readings(of: emission))

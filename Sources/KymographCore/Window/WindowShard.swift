@@ -254,22 +254,26 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private mutating func write(_ emission: Emission, now: Instant) {
+        // Borrowed once: nothing of it changes before the emission is settled.
+        let content = machine.content(of: emission)
         while true {
-            switch bundles.place(of: machine.content(of: emission), series: emission.series) {
+            switch bundles.place(of: content, series: emission.series) {
             case .nowhere: return pass(emission)
             case .afterOthers: flush()
-            case .bundle(let place): return write(emission, at: place, now: now)
+            case .bundle(let place): if write(emission, content, at: place, now: now) { return }
             }
         }
     }
 
-    private mutating func write(_ emission: Emission, at place: Int, now: Instant) {
+    /// Whether that is done; after a bundle that had to end before, the place is another one.
+    private mutating func write(
+        _ emission: Emission, _ content: borrowing WindowContent, at place: Int, now: Instant
+    ) -> Bool {
         let before = bundles.contentCount(at: place)
-        switch bundles.add(machine.content(of: emission), at: place) {
+        switch bundles.add(content, at: place) {
         case .full, .repeated:
             flush()
-            // The place was for the bundles that have ended.
-            write(emission, now: now)
+            return false
         case .skipped(let reason): skip(emission, reason)
         case .added(let condensed):
             machine.leaves(emission, by: bundles.route(at: place))
@@ -286,6 +290,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             count(emission)
             if bundleSince == nil { bundleSince = now }
         }
+        return true
     }
 
     private mutating func count(_ emission: Emission) {

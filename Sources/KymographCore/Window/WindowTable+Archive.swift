@@ -1,6 +1,6 @@
 extension WindowTable {
     /// What the archive is told of a window, of which nothing is packed.
-    func facts(of index: Int) -> WindowFacts {
+    mutating func facts(of index: Int) -> WindowFacts {
         let window = windows[index]
         var readings = InlineArray<16, UInt32>(repeating: 0)
         // Counted in runs: nearly all readings of a window are from one source.
@@ -26,7 +26,7 @@ extension WindowTable {
     }
 
     /// Appends the content of a window, of which nothing is packed, to `writer` as an archive block.
-    func pack(_ index: Int, into writer: inout ByteWriter) {
+    mutating func pack(_ index: Int, into writer: inout ByteWriter) {
         let window = windows[index]
         WindowBlockEncoder.append(
             slots.readings(from: Int(window.readings), count: Int(window.count)), to: &writer)

@@ -82,7 +82,7 @@ extension WindowTable {
     }
 
     /// The readings that `emission` shows.
-    func readings(of emission: Emission) -> WindowReadings {
+    mutating func readings(of emission: Emission) -> WindowReadings {
         let window = windows[Int(emission.window)]
         precondition(Int(window.series) == emission.series, "the emission was settled before")
         guard window.flags.contains(.carrier) else {

@@ -29,7 +29,7 @@ extension WindowTable {
     ///
     /// Series, slots and windows, where a reading needs a look at its window, lie scattered over megabytes. Each round
     /// asks for the memory of all readings before the next round needs that of the first, so that the waits overlap.
-    func prefetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
+    mutating func prefetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
         for place in 0..<count where numbers[place] >= 0 { series.prefetch(Int(numbers[place])) }
         for place in 0..<count where numbers[place] >= 0 {
             let state = series[Int(numbers[place])]

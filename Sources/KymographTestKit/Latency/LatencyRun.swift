@@ -16,9 +16,9 @@ public struct LatencyRun: ~Copyable {
     /// How often a pipeline that has not answered is sent a reading, and how long it may take.
     private static let probe: Duration = .milliseconds(20)
     private static let patience: Duration = .seconds(20)
-    /// The least microseconds that the sender sleeps. What becomes due meanwhile is sent together, late, and its latency
-    /// counts from when it was due. Waking for each reading of 100,000 a second keeps a processor busy with nothing but
-    /// that, and on two of them threads of the pipeline then wait for that one while the other is idle.
+    /// The least microseconds that the sender sleeps. What becomes due meanwhile is sent together, late, and its
+    /// latency counts from when it was due. Waking for each reading of 100,000 a second keeps a processor busy with
+    /// nothing but that, and on two of them threads of the pipeline then wait for that one while the other is idle.
     private static let leastSleep: Int64 = 30
 
     /// Prepares a run.

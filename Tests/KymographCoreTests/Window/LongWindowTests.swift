@@ -141,7 +141,8 @@ import Testing
         WindowSettings(lateness: 0, limits: WindowLimits(preliminaryEvery: 0))
     }
 
-    /// Memory of a window of a day, or of those that carry readings of an instant each, after each of `counts` readings.
+    /// Memory of a window of a day, or of those that carry readings of an instant each, after each of `counts`
+    /// readings.
     private static func memory(
         after counts: [Int], _ grouping: Grouping = .tumbling(nanoseconds: 86_400 * second), step: Int64 = second,
         settings: WindowSettings
