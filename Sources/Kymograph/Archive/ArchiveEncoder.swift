@@ -64,10 +64,12 @@ public struct ArchiveEncoder: ~Copyable {
                 series: shown.series, start: shown.start, end: shown.end, status: isAmended ? .amended : .final,
                 readings: shown.readings)
             var writer = ByteWriter()
-            guard case .written = encoder.encode(content, into: &writer) else { continue }
+            let outcome = encoder.encode(content, into: &writer)
+            // Also what gives no Observation, which would come again and again.
+            machine.settle(emission)
+            guard case .written = outcome else { continue }
             // A summary is several Observations, one a line.
             observations += writer.view.array.split(separator: 0x0A).map(Array.init)
-            machine.settle(emission)
         }
         return observations
     }

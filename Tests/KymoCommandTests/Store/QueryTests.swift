@@ -81,6 +81,34 @@ import Testing
         #expect(unfit.end == .exit(0) && unfit.lines.isEmpty, "\(unfit.error)")
     }
 
+    /// Readings that gave no Observation, because their template has none of what they have, are passed over.
+    @Test func readingsWithoutObservation() throws {
+        let run = StoredRun()
+        _ = run.folder.write(
+            "m/device.json",
+            """
+            {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{
+            "typeName":"a","typeMatchExpression":"$..[?(@u)]","deviceIdExpression":"$.d","timestampExpression":"$.t",
+            "values":[{"valueName":"v","valueExpression":"$.v","required":false},
+            {"valueName":"u","valueExpression":"$.u"}]}}]}
+            """)
+        _ = run.folder.write(
+            "m/fhir.json",
+            """
+            {"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{"typeName":"a",
+            "codes":[{"system":"urn:x","code":"a"}],"value":{"valueType":"Quantity","valueName":"v"}}}]}
+            """)
+        let mapping = ["--mapping", run.folder.file("m/")]
+        let lines = [",\"v\":1", "", ",\"v\":2"].enumerated().map { index, value in
+            "{\"d\":\"w\",\"t\":\"2026-03-01T08:00:0\(index)Z\",\"u\":1\(value)}"
+        }
+        #expect(try run.run(lines, mapping).error.contains("rejected: missingValue 1"))
+        for command in ["query", "export"] {
+            let done = try Kymo.run([command, "--data", run.data] + mapping)
+            #expect(done.end == .exit(0) && done.lines.count == 2, "\(command): \(done.error)")
+        }
+    }
+
     /// Pages have every window once, also when windows come in between them.
     @Test(arguments: [1, 4, 7])
     func pages(limit: Int) throws {
