@@ -4,8 +4,7 @@
 #   - instance mode, UDP to standard output, at half of the rate that the machine bears: p50 150 us, p99 1 ms, of three
 #     runs in one
 #   - windows, from the reading that closes one:                                        p99 5 ms
-# KYMO: the binary, built here when not given. KYMO_LATENCY_SLACK, KYMO_LATENCY_TAIL: how many times the promised p50 and
-# the promised p99 the figures may be (1, and as KYMO_LATENCY_SLACK).
+# KYMO: the binary, built here when not given. KYMO_LATENCY_SLACK: how many times what is promised the figures may be (1).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
@@ -13,4 +12,4 @@ if [ -z "${KYMO:-}" ]; then
     swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
     KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
 fi
-exec python3 "$here/latency/measure.py" "$KYMO" "${KYMO_LATENCY_SLACK:-1}" "${KYMO_LATENCY_TAIL:-${KYMO_LATENCY_SLACK:-1}}" "$@"
+exec python3 "$here/latency/measure.py" "$KYMO" "${KYMO_LATENCY_SLACK:-1}" "$@"

@@ -3,6 +3,9 @@
 /// All templates and all their matches apply, in file order (mapping dialect, section 2.3); an error is isolated to its
 /// template and match (quirk 4, fixed; where compatibility is asked for, it ends the event). Nothing is allocated per
 /// reading after warm-up.
+///
+/// What only reads is mutating as well: otherwise the compiler lends it a copy of all 3 KiB (Swift 6.3), see
+/// ``ObservationEncoder``.
 public struct Mapper: ~Copyable {
     var evaluator: ExpressionEvaluator
     let templates: RawArray<TemplateCode>

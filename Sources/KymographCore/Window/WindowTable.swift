@@ -2,6 +2,9 @@
 ///
 /// Kept apart from the generic ``WindowMachine`` so that the path of a reading is compiled once and not through generic
 /// code. Everything is addressed by index and lives in memory that is reused: after warm-up nothing is allocated.
+///
+/// What only reads is mutating as well where it is called for each window: otherwise the compiler lends it a copy of
+/// the table (Swift 6.3), see ``ObservationEncoder``.
 struct WindowTable: ~Copyable {
     let lateness: Int64
     let idle: Int64

@@ -3,6 +3,9 @@
 /// Templates are compiled once, at `init`; a warmed-up encoder allocates nothing per Observation. Output is FHIR JSON
 /// of the version that the options say, minified, without narrative. The shape of Observations is decided by
 /// ``ProgramCompiler`` alone: other shapes are other compilations of the same steps, not branches in the writing.
+///
+/// What only reads is mutating as well where it is called while an Observation is written: the compiler lends a call
+/// that only reads a copy of all 2 KiB of a noncopyable struct that is being changed (Swift 6.3).
 public struct ObservationEncoder: ~Copyable, Sendable {
     let options: ObservationOptions
     let digest: Digest256
@@ -188,9 +191,6 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     }
 
     /// Writes the prepared `content`; gives the number of condensed readings.
-    ///
-    /// What it calls is mutating too, even where nothing changes: the compiler gives calls that only read a copy of all
-    /// 2 KiB of a noncopyable struct that is being changed (Swift 6.3).
     mutating func write(
         _ content: borrowing WindowContent, references: ObservationReferences, into writer: inout ByteWriter
     ) -> Int {
