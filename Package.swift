@@ -25,8 +25,9 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
+        .target(name: "CByteMasks"),
         .target(name: "CPrefetch"),
-        .target(name: "KymographCore", dependencies: ["CPrefetch"], swiftSettings: strict),
+        .target(name: "KymographCore", dependencies: ["CByteMasks", "CPrefetch"], swiftSettings: strict),
         .target(name: "CKymographLinux"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(

@@ -52,10 +52,10 @@ enum TidyRules {
         for (number, line) in code.enumerated() {
             let place = "\(file.path):\(number + 1)"
             if !mayBeUnsafe, line.contains(/\bunsafe\b|\bUnsafe|@unsafe/) { found.append("\(place): unsafe") }
-            // Of C one instruction that Swift has no name for, where memory is.
-            let mayPrefetch = file.path.hasPrefix("Sources/KymographCore/Memory/")
+            // Of C single instructions that Swift has no names for, where memory is.
+            let mayUseProcessor = file.path.hasPrefix("Sources/KymographCore/Memory/")
             if isCore, let module = imported(line), module != "Synchronization",
-                !(module == "CPrefetch" && mayPrefetch)
+                !(["CByteMasks", "CPrefetch"].contains(module) && mayUseProcessor)
             {
                 found.append("\(place): import \(module)")
             }

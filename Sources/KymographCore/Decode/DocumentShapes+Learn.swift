@@ -10,6 +10,7 @@ extension DocumentShapes {
 
     private mutating func forget() {
         segments.removeAll()
+        forks.removeAll()
         (count, tries) = (0, 0)
     }
 
@@ -80,6 +81,7 @@ extension DocumentShapes {
 
     private mutating func add(_ segment: Segment, _ parent: inout Int) -> Bool {
         var number = parent < 0 ? 0 : Int(segments[parent].next)
+        let first = number
         var former = -1
         var others = 0
         if parent >= 0 && number == 0 || segments.count == 0 { number = -1 }
@@ -97,6 +99,7 @@ extension DocumentShapes {
         segments.append(segment)
         if former >= 0 {
             segments[former].other = UInt16(added)
+            updateFork(first)
         } else if parent >= 0 {
             segments[parent].next = UInt16(added)
         }
@@ -104,12 +107,32 @@ extension DocumentShapes {
         return true
     }
 
+    /// Finds out what tells `first` and its others apart.
+    private mutating func updateFork(_ first: Int) {
+        if segments[first].fork == 0 { segments[first].fork = UInt16(forks.add(first)) }
+        var shared = Int(segments[first].length)
+        var shortest = shared
+        var number = Int(segments[first].other)
+        while number > 0 {
+            shared = min(shared, segments[first].sharedBytes(segments[number]))
+            shortest = min(shortest, Int(segments[number].length))
+            number = Int(segments[number].other)
+        }
+        segments[first].forkOffset = UInt8(shared)
+        segments[first].forkMask = DocumentShapes.mask(shortest - shared)
+    }
+
+    /// Which bits of a word are of its first `count` bytes.
+    private static func mask(_ count: Int) -> UInt64 {
+        count >= 8 ? .max : ~(UInt64.max << UInt64(count * 8))
+    }
+
     private static func segment(_ bytes: ByteView, _ following: UInt8) -> Segment {
         var segment = Segment()
         let count = bytes.count
-        segment.length = UInt32(count)
-        segment.last = UInt32(max(count - 8, 0))
-        segment.mask = count >= 8 ? .max : ~(UInt64.max << UInt64(count * 8))
+        segment.length = UInt8(count)
+        segment.last = UInt8(max(count - 8, 0))
+        segment.mask = mask(count)
         segment.words.0 = bytes.word(at: 0) & segment.mask
         segment.words.3 = bytes.word(at: Int(segment.last)) & segment.mask
         if count > 16 {
@@ -125,5 +148,22 @@ extension DocumentShapes.Segment {
     /// Whether both stand for the same bytes before the same kind of value.
     fileprivate func isSame(_ other: Self) -> Bool {
         length == other.length && following == other.following && words == other.words
+    }
+
+    /// How many bytes both begin with.
+    fileprivate func sharedBytes(_ other: Self) -> Int {
+        let count = Int(min(length, other.length))
+        return (0..<count).first { byte($0) != other.byte($0) } ?? count
+    }
+
+    private func byte(_ place: Int) -> UInt8 {
+        let (word, start) =
+            switch place {
+            case ..<8: (words.0, 0)
+            case Int(last)...: (words.3, Int(last))
+            case ..<16: (words.1, 8)
+            default: (words.2, Int(last) - 8)
+            }
+        return UInt8(truncatingIfNeeded: word >> UInt64((place - start) * 8))
     }
 }

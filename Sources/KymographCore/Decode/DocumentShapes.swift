@@ -19,22 +19,31 @@ struct DocumentShapes: ~Copyable {
         static let nothing: UInt8 = 3
     }
 
-    /// Bytes that lead to a value, from the end of the value before.
+    /// Bytes that lead to a value, from the end of the value before. One cache line.
     struct Segment: BitwiseCopyable {
         /// The first and the last eight bytes, and for more than sixteen bytes those next to them.
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         /// Which bits of ``words`` count: not all where there are fewer than eight bytes.
         var mask: UInt64 = 0
-        /// How many bytes there are.
-        var length: UInt32 = 0
-        /// Where the last word begins.
-        var last: UInt32 = 0
+        /// Which bits of the word that tells the segments of a ``fork`` apart are of all of them.
+        var forkMask: UInt64 = 0
         /// The first segment that can follow, or the number of the shape where nothing follows.
         var next: UInt16 = 0
         /// Another segment for the same place; 0 when there is none.
         var other: UInt16 = 0
+        /// Where there are others, and this is the first of them, the number of their ``ShapeForks`` run; else 0.
+        var fork: UInt16 = 0
+        /// Where the word begins that tells them apart.
+        var forkOffset: UInt8 = 0
+        /// How many bytes there are.
+        var length: UInt8 = 0
+        /// Where the last word begins.
+        var last: UInt8 = 0
         /// One of ``Following``.
         var following: UInt8 = 0
+        /// How many bytes the value behind it is likely to have: as many as the last one, if that was a text or had
+        /// more than eight digits. Shorter numbers are counts and readings, whose length changes.
+        var usual: UInt8 = 0
 
         /// Whether the same bytes are at `index`.
         @inline(__always)
@@ -44,6 +53,14 @@ struct DocumentShapes: ~Copyable {
             guard outer & mask == 0 else { return false }
             guard length > 16 else { return true }
             return (bytes.word(at: index &+ 8) ^ words.1) | (bytes.word(at: end &- 8) ^ words.2) == 0
+        }
+
+        /// Whether it is at `index`, and none that is a piece of another one with the same beginning: before a number
+        /// that can be what is before a text.
+        @inline(__always)
+        func isChoice(_ bytes: ByteView, at index: Int) -> Bool {
+            guard matches(bytes, at: index) else { return false }
+            return following != Following.number || bytes[index &+ Int(length)] &- UInt8(ascii: "0") < 10
         }
     }
 
@@ -61,6 +78,7 @@ struct DocumentShapes: ~Copyable {
     static let patience = 100_000
 
     var segments = RawArray<Segment>(capacity: 1)
+    var forks = ShapeForks()
     /// Of the document that was followed last.
     private var values = RawArray<Value>(repeating: Value(), count: mostValues)
     /// The place behind the document that was followed last.
@@ -87,6 +105,9 @@ struct DocumentShapes: ~Copyable {
 
     /// The number of the shape that the document at `start` has, or -1 when it is none that is known.
     ///
+    /// Where a value ends, and which segment comes next, is expected to be as before, and then checked: looking for it
+    /// takes steps that wait for each other, of one value after the other, and checks wait for nothing.
+    ///
     /// Bytes behind the end of `bytes` may be read, but nothing that depends on them is given: the place only ever
     /// moves forward, and must end within. A call of its own: its state fits in the registers that way.
     @inline(never)
@@ -96,38 +117,73 @@ struct DocumentShapes: ~Copyable {
         var number = 0
         var place = 0
         while true {
-            let segment = segments[number]
-            var end = PlainValue.none
-            if segment.matches(bytes, at: index) {
-                let start = index &+ Int(segment.length)
-                var point = 0
-                switch segment.following {
-                case Following.number: end = PlainValue.numberEnd(bytes, start, &point)
-                case Following.text: end = PlainValue.textEnd(bytes, start)
-                case Following.bytes:
-                    index = start
-                    number = Int(segment.next)
-                    guard index < bytes.count, number > 0 else { return -1 }
-                    continue
-                default:
-                    self.end = start
-                    return start <= bytes.count ? Int(segment.next) : -1
-                }
-                if end >= 0 {
-                    values[place] = Value(
-                        start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: end),
-                        point: UInt32(truncatingIfNeeded: point))
-                    place &+= 1
-                    index = end
-                    number = Int(segment.next)
-                    // Nothing follows a piece of a shape that was not learnt to its end.
-                    guard end < bytes.count, number > 0 else { return -1 }
-                    continue
-                }
+            if segments[number].fork > 0 {
+                number = choose(number, bytes, at: index)
+                guard number >= 0 else { return -1 }
+            } else if !segments[number].matches(bytes, at: index) {
+                return -1
             }
-            number = Int(segment.other)
+            let start = index &+ Int(segments[number].length)
+            var point = 0
+            switch segments[number].following {
+            case Following.text: index = textEnd(bytes, start, number)
+            case Following.number: index = numberEnd(bytes, start, number, &point)
+            case Following.bytes:
+                index = start
+                number = Int(segments[number].next)
+                guard index < bytes.count, number > 0 else { return -1 }
+                continue
+            default:
+                end = start
+                return start <= bytes.count ? Int(segments[number].next) : -1
+            }
+            values[place] = Value(
+                start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: index),
+                point: UInt32(truncatingIfNeeded: point))
+            place &+= 1
+            number = Int(segments[number].next)
+            // Nothing follows a piece of a shape that was not learnt to its end.
+            guard UInt(bitPattern: index) < UInt(bitPattern: bytes.count), number > 0 else { return -1 }
+        }
+    }
+
+    /// The end of the text behind segment `number`.
+    @inline(__always)
+    private mutating func textEnd(_ bytes: ByteView, _ start: Int, _ number: Int) -> Int {
+        let usual = segments[number].usual
+        if PlainValue.isText(bytes, start, count: usual) { return start &+ Int(usual) }
+        let end = PlainValue.textEnd(bytes, start)
+        if let count = PlainValue.usual(end &- start) { segments[number].usual = count }
+        return end
+    }
+
+    /// The end of the number behind segment `number`, and the place of its point.
+    @inline(__always)
+    private mutating func numberEnd(_ bytes: ByteView, _ start: Int, _ number: Int, _ point: inout Int) -> Int {
+        let usual = segments[number].usual
+        if usual > 0, PlainValue.isInteger(bytes, start, count: usual) { return start &+ Int(usual) }
+        let end = PlainValue.numberEnd(bytes, start, &point)
+        if let count = PlainValue.usual(end &- start), count > 8, point == 0 { segments[number].usual = count }
+        return end
+    }
+
+    /// The segment, of `first` and its others, that is at `index`; -1 when none is.
+    @inline(__always)
+    private mutating func choose(_ first: Int, _ bytes: ByteView, at index: Int) -> Int {
+        let word = bytes.word(at: index &+ Int(segments[first].forkOffset)) & segments[first].forkMask
+        let guess = forks.guess(Int(segments[first].fork), word)
+        return segments[guess].isChoice(bytes, at: index) ? guess : search(first, bytes, at: index, word)
+    }
+
+    @inline(never)
+    private mutating func search(_ first: Int, _ bytes: ByteView, at index: Int, _ word: UInt64) -> Int {
+        var number = first
+        while !segments[number].isChoice(bytes, at: index) {
+            number = Int(segments[number].other)
             if number == 0 { return -1 }
         }
+        forks.note(Int(segments[first].fork), word, number)
+        return number
     }
 }
 

@@ -44,12 +44,6 @@ enum JSONStringScan {
         return (quotes | backslashes | controls | word) & highs
     }
 
-    /// How many bytes from `index` on are plain ASCII, 0…8: 8 when all of a word is.
-    @inline(__always)
-    static func firstSpecial(_ bytes: ByteView, _ index: Int) -> Int {
-        specials(bytes.word(at: index)).trailingZeroBitCount >> 3
-    }
-
     /// Whether none of eight bytes of UTF-8 has to be escaped in a JSON string. May say no for non-ASCII alone.
     @inline(__always)
     static func needsNoEscape(_ word: UInt64) -> Bool { specials(word) == 0 }

@@ -9,14 +9,23 @@ enum PlainValue {
     /// The closing quote of a text without escapes, control characters and non-ASCII, whose first byte is at `start`.
     @inline(__always)
     static func textEnd(_ bytes: ByteView, _ start: Int) -> Int {
+        guard start < bytes.count else { return none }
+        let specials = bytes.specials(at: start)
+        guard specials != 0 else { return longTextEnd(bytes, start &+ 16) }
+        let end = start &+ specials.trailingZeroBitCount
+        return bytes[end] == UInt8(ascii: "\"") ? end : none
+    }
+
+    @inline(never)
+    private static func longTextEnd(_ bytes: ByteView, _ start: Int) -> Int {
         var index = start
         while index < bytes.count {
-            let special = JSONStringScan.firstSpecial(bytes, index)
-            if special < 8 {
-                index &+= special
+            let specials = bytes.specials(at: index)
+            if specials != 0 {
+                index &+= specials.trailingZeroBitCount
                 return bytes[index] == UInt8(ascii: "\"") ? index : none
             }
-            index &+= 8
+            index &+= 16
         }
         return none
     }
@@ -32,13 +41,59 @@ enum PlainValue {
     @inline(__always)
     static func numberEnd(_ bytes: ByteView, _ start: Int, _ point: inout Int) -> Int {
         guard start < bytes.count else { return none }
-        let index = JSONScanner.digits(bytes, start)
+        let index = digitsEnd(bytes, start)
         let isZeroPadded = bytes[start] == UInt8(ascii: "0") && index > start &+ 1
         if index == start || isZeroPadded { return none }
         guard bytes[index] == UInt8(ascii: ".") else { return index }
         point = index
-        let end = JSONScanner.digits(bytes, index &+ 1)
+        let end = digitsEnd(bytes, index &+ 1)
         return end == index &+ 1 ? none : end
+    }
+
+    /// The first byte at or after `start` that is no digit.
+    @inline(__always)
+    private static func digitsEnd(_ bytes: ByteView, _ start: Int) -> Int {
+        let nonDigits = bytes.nonDigits(at: start)
+        return nonDigits != 0 ? start &+ nonDigits.trailingZeroBitCount : longDigitsEnd(bytes, start &+ 16)
+    }
+
+    @inline(never)
+    private static func longDigitsEnd(_ bytes: ByteView, _ start: Int) -> Int {
+        var index = start
+        while index < bytes.count {
+            let nonDigits = bytes.nonDigits(at: index)
+            if nonDigits != 0 { return index &+ nonDigits.trailingZeroBitCount }
+            index &+= 16
+        }
+        return bytes.count
+    }
+
+    // MARK: Values of known length
+
+    /// The length of a value, if it is one that can be asked for; nil where there was none.
+    @inline(__always)
+    static func usual(_ count: Int) -> UInt8? {
+        UInt(bitPattern: count) < 16 ? UInt8(truncatingIfNeeded: count) : nil
+    }
+
+    /// Whether the text at `start` that ``textEnd(_:_:)`` knows has `count` (0…15) bytes.
+    @inline(__always)
+    static func isText(_ bytes: ByteView, _ start: Int, count: UInt8) -> Bool {
+        isFirst(count, of: bytes.specials(at: start)) && bytes[start &+ Int(count)] == UInt8(ascii: "\"")
+    }
+
+    /// Whether the number at `start` that ``numberEnd(_:_:)`` knows is `count` (0…15) digits, the first of them not 0.
+    @inline(__always)
+    static func isInteger(_ bytes: ByteView, _ start: Int, count: UInt8) -> Bool {
+        guard isFirst(count, of: bytes.nonDigits(at: start)) else { return false }
+        return bytes[start] != UInt8(ascii: "0") && bytes[start &+ Int(count)] != UInt8(ascii: ".")
+    }
+
+    /// Whether the lowest bit that is set in `mask` is bit `place` (0…15).
+    @inline(__always)
+    private static func isFirst(_ place: UInt8, of mask: UInt32) -> Bool {
+        let bit = 1 &<< UInt32(truncatingIfNeeded: place)
+        return mask & (bit | bit &- 1) == bit
     }
 
     // MARK: Digits

@@ -93,7 +93,7 @@ public enum TimestampParser {
 
     @inline(__always)
     private static func timestamp(_ nanoseconds: Int64) -> Timestamp? {
-        guard abs(nanoseconds / 1_000_000_000) < 9_200_000_000 else { return nil }
+        guard nanoseconds.magnitude < 9_200_000_000_000_000_000 else { return nil }
         return Timestamp(instant: Instant(nanoseconds: nanoseconds), offsetMinutes: UTCOffset.none)
     }
 

@@ -1,3 +1,5 @@
+private import CByteMasks
+
 /// A borrowed run of bytes that somebody else owns.
 ///
 /// The hot path passes bytes as a pointer and a length because a `RawSpan` read is bounds-checked per byte (measured:
@@ -50,6 +52,24 @@ public struct ByteView: BitwiseCopyable {
         assert(index >= 0 && index + 4 <= count + ByteView.padding)
         // Safe: as for the subscript.
         return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt32.self)
+    }
+
+    /// Which of the sixteen bytes from `index` are quotes, backslashes, control characters or not ASCII, the first in
+    /// the lowest bit. They may reach into the padding.
+    @inline(__always)
+    func specials(at index: Int) -> UInt32 {
+        assert(index >= 0 && index + 16 <= count + ByteView.padding)
+        // Safe: as for the subscript.
+        return unsafe kymo_specials16(base + index)
+    }
+
+    /// Which of the sixteen bytes from `index` are no digits, the first in the lowest bit. They may reach into the
+    /// padding.
+    @inline(__always)
+    func nonDigits(at index: Int) -> UInt32 {
+        assert(index >= 0 && index + 16 <= count + ByteView.padding)
+        // Safe: as for the subscript.
+        return unsafe kymo_nondigits16(base + index)
     }
 
     /// The bytes `range`, without copying.
