@@ -1,3 +1,5 @@
+// SHA256_Init and its like: see Digest256+OpenSSL.swift.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/ecdsa.h>

@@ -14,7 +14,7 @@ extension Digest256 {
     }
 }
 
-/// OpenSSL's working memory of one digest, kept: making and freeing it costs more than the digest of an identity.
+/// OpenSSL's working memory of one digest, kept: it is zeroed and freed otherwise.
 private final class SHA256Working: Sendable {
     private let context = Mutex(SHA256Context())
 
@@ -24,34 +24,22 @@ private final class SHA256Working: Sendable {
 }
 
 /// The memory itself; used by one thread at a time.
+///
+/// By the functions for SHA-256 alone, which OpenSSL 3 would rather see replaced by `EVP_Digest`: that takes and clears
+/// memory and locks for each message, which costs as much as the digest of an identity. Identities are no secrets.
 @safe
-private struct SHA256Context: ~Copyable, @unchecked Sendable {
-    private let context: OpaquePointer
-
-    /// Fetched once: `SHA256()` looks the algorithm up by name, under locks, for every message.
-    private static nonisolated(unsafe) let sha256 = unsafe EVP_MD_fetch(nil, "SHA256", nil)
-
-    init() {
-        guard let context = unsafe EVP_MD_CTX_new() else { fatalError("no memory for SHA-256") }
-        unsafe self.context = context
-    }
-
-    deinit {
-        // Safe: made in init and owned by this struct alone.
-        unsafe EVP_MD_CTX_free(context)
-    }
+private struct SHA256Context: ~Copyable {
+    private var context = SHA256_CTX()
 
     mutating func digest(_ message: ByteView, into digest: inout Digest256.Bytes) {
         var output = digest
         var span = output.mutableSpan
-        // Safe: OpenSSL reads `count` bytes of the message and writes 32 bytes, which the digest has; the algorithm is
-        // never changed after it was fetched.
+        // Safe: OpenSSL reads `count` bytes of the message and writes 32 bytes, which the digest has.
         unsafe span.withUnsafeMutableBufferPointer { bytes in
-            let source = unsafe message.unsafeBuffer.baseAddress
             let isDone =
-                unsafe EVP_DigestInit_ex2(context, SHA256Context.sha256, nil) == 1
-                && EVP_DigestUpdate(context, source, message.count) == 1
-                && EVP_DigestFinal_ex(context, bytes.baseAddress, nil) == 1
+                unsafe SHA256_Init(&context) == 1
+                && SHA256_Update(&context, message.unsafeBuffer.baseAddress, message.count) == 1
+                && SHA256_Final(bytes.baseAddress, &context) == 1
             precondition(isDone, "OpenSSL has no SHA-256")
         }
         digest = output
