@@ -45,7 +45,10 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
         let head = freeHeads[sizeClass]
         guard head == .max else {
             // Safe: a free block's first slot is in use by nobody and holds the next free block.
-            freeHeads[sizeClass] = unsafe UnsafeRawPointer(base + Int(head)).loadUnaligned(as: UInt32.self)
+            let next = unsafe UnsafeRawPointer(base + Int(head)).loadUnaligned(as: UInt32.self)
+            freeHeads[sizeClass] = next
+            // It was given back long ago, and is read and written when it is taken.
+            if next != .max { prefetch(Int(next)) }
             return Int(head)
         }
         let start = used
