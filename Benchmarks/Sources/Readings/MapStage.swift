@@ -5,6 +5,11 @@ public struct MapStage: ~Copyable, Stage {
     private struct CountingOutput: ~Copyable, MeasurementOutput {
         var accepted = 0
 
+        mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool {
+            accepted += 1
+            return true
+        }
+
         mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
             accepted += 1
             return nil

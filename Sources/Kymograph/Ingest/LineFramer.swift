@@ -40,7 +40,20 @@ struct LineFramer: ~Copyable {
         unfinished.removeAll()
         var start = 0
         var unsearched = chunk.lowerBound
-        while let newline = memory.newline(in: unsearched..<chunk.upperBound) {
+        while true {
+            if !isSkipping {
+                // No further than a line may reach.
+                let reach = min(chunk.upperBound, start + cap + 1)
+                if let length = consumer.knownLine(
+                    memory.view(start..<reach), source: arrival.source, received: arrival.received)
+                {
+                    counts.lines += 1
+                    start += length + 1
+                    unsearched = max(unsearched, start)
+                    continue
+                }
+            }
+            guard let newline = memory.newline(in: unsearched..<chunk.upperBound) else { break }
             if isSkipping {
                 isSkipping = false
             } else {

@@ -18,6 +18,10 @@ public protocol PayloadConsumer: ~Copyable {
     /// left out.
     mutating func line(_ bytes: ByteView, source: Int, received: Instant)
 
+    /// Takes the first line of `bytes` if it can be told before its end is found; its length without its newline, or
+    /// nil when nothing has happened: the line comes by ``line(_:source:received:)`` then.
+    mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int?
+
     /// One whole datagram, one message of a socket that keeps them apart, or one frame of a stream that is not
     /// NDJSON.
     mutating func datagram(_ bytes: ByteView, source: Int, received: Instant)
@@ -47,6 +51,9 @@ public protocol PayloadConsumer: ~Copyable {
 extension PayloadConsumer where Self: ~Copyable {
     /// Does nothing.
     public mutating func batchBegin() {}
+
+    /// Knows none.
+    public mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? { nil }
 
     /// Forgets it.
     public mutating func sender(_ peer: PeerCredentials?) {}

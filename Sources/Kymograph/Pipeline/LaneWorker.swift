@@ -116,9 +116,9 @@ final class LaneReporter: LaneEvents, Sendable {
     func waitForRoom(shard: Int) -> Bool {
         let ring = rings[shard]
         // Half empty before going on: a lane that wakes for every free slot would trade places with the shard all the
-        // time. Longer and longer sleeps, because a shard that sends hundreds of windows takes milliseconds, and each
-        // look costs more than mapping ten readings.
-        var microseconds = 50
+        // time. Not before the quickest shard can be there, at 100 ns a reading, and longer and longer sleeps, because
+        // one that sends hundreds of windows takes milliseconds, and each look costs more than mapping ten readings.
+        var microseconds = min(ring.capacity / 20, 400)
         while ring.usedSlots > ring.capacity / 2 {
             if control.isForced { return false }
             guard wait == .sleep else {
@@ -182,6 +182,10 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
         lane.line(bytes, source: source, received: received)
+    }
+
+    mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? {
+        lane.knownLine(bytes, source: source, received: received)
     }
 
     mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {

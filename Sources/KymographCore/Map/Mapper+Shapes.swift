@@ -1,22 +1,62 @@
 /// Documents and objects of shapes that are known: nearly all that devices send.
 extension Mapper {
+    /// What has to be behind a document.
+    enum Ending {
+        /// Nothing but white space.
+        case end
+        /// White space, or nothing.
+        case space
+        /// A newline, with or without a carriage return before it.
+        case newline
+    }
+
+    /// Maps the document at the beginning of `bytes` if its shape is known and a newline follows it, and gives the
+    /// place of the newline; nil when the line must be found and mapped, and nothing has happened. `bytes` must be
+    /// padded.
+    @inline(__always)
+    public mutating func mapKnownLine(
+        _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) -> Int? {
+        isUnknownLine = false
+        guard packets.count == 0,
+            let end = mapKnown(bytes, from: 0, .newline, context: context, received: received, output: &output)
+        else { return nil }
+        return bytes[end] == 0x0A ? end : end &+ 1
+    }
+
     /// Maps the document at `start` if its shape is known, and gives its end; nil when it must be scanned, and nothing
-    /// has happened. With `isLine`, nothing but white space may follow it.
+    /// has happened.
     @inline(__always)
     mutating func mapKnown(
-        _ bytes: ByteView, from start: Int, isLine: Bool, context: borrowing SourceContext, received: Instant,
+        _ bytes: ByteView, from start: Int, _ ending: Ending, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) -> Int? {
         guard known.documents.count > 0 else { return nil }
         let number = known.documents.follow(bytes, from: start)
-        guard number >= 0 else { return nil }
+        guard number >= 0 else {
+            isUnknownLine = ending == .newline && bytes[start] > 0x20
+            return nil
+        }
         let end = known.documents.end
-        guard isLine ? JSONScanner.skipSpace(bytes, end) == bytes.count : end == bytes.count || bytes[end] <= 0x20
-        else { return nil }
+        guard Mapper.isFollowed(end, by: ending, bytes) else { return nil }
+        let values = DocumentValues(values: known.documents.followed, bytes: bytes)
+        if takePlain(known.plan(of: number), values, context, received, &output) { return end }
         var measurement = Measurement(instant: received, received: received)
         guard readDocument(number, bytes, context, &measurement) else { return nil }
         accept(measurement, number, bytes[start..<end], &output)
         return end
+    }
+
+    @inline(__always)
+    private static func isFollowed(_ end: Int, by ending: Ending, _ bytes: ByteView) -> Bool {
+        switch ending {
+        case .end: JSONScanner.skipSpace(bytes, end) == bytes.count
+        case .space: end == bytes.count || bytes[end] <= 0x20
+        case .newline:
+            end < bytes.count && bytes[end] == 0x0A
+                || end &+ 1 < bytes.count && bytes[end] == 0x0D && bytes[end &+ 1] == 0x0A
+        }
     }
 
     /// Maps the object with these members, of `packet`, if its shape is known, and gives the shape's number; nil when
@@ -104,7 +144,7 @@ extension Mapper {
 
     /// Whether the template matches the object.
     @inline(__always)
-    private mutating func passes(_ plan: ShapePlan, _ values: some PlacedValues) -> Bool {
+    func passes(_ plan: ShapePlan, _ values: some PlacedValues) -> Bool {
         var index = Int(plan.firstTest)
         let end = index &+ Int(plan.testCount)
         while index < end {

@@ -15,6 +15,8 @@ public struct Mapper: ~Copyable {
     let plans: RawArray<FlatPlan>
     /// Documents that need no scan.
     var known: ShapePlans
+    /// Whether the next line is known to have no known shape.
+    var isUnknownLine = false
     let dispatch: TemplateDispatch
     let values: RawArray<ValueCode>
     /// For each value, as far as a plan reads it.
@@ -102,7 +104,10 @@ public struct Mapper: ~Copyable {
         }
         let start = JSONScanner.skipSpace(bytes, 0)
         if start == bytes.count { return }
-        if mapKnown(bytes, from: start, isLine: true, context: context, received: received, output: &output) != nil {
+        let isUnknown = isUnknownLine
+        isUnknownLine = false
+        if !isUnknown, mapKnown(bytes, from: start, .end, context: context, received: received, output: &output) != nil
+        {
             return
         }
         do throws(ScanFailure) {
@@ -130,7 +135,7 @@ public struct Mapper: ~Copyable {
         var index = JSONScanner.skipSpace(bytes, 0)
         while index < bytes.count {
             if let end = mapKnown(
-                bytes, from: index, isLine: false, context: context, received: received, output: &output)
+                bytes, from: index, .space, context: context, received: received, output: &output)
             {
                 index = JSONScanner.skipSpace(bytes, end)
                 continue

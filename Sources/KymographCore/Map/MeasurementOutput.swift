@@ -1,5 +1,9 @@
 /// Takes what a ``Mapper`` makes of a payload. A generic parameter of the mapper's calls, never an existential.
 public protocol MeasurementOutput: ~Copyable {
+    /// A normalised reading that is plain, of the series with this key, as nearly all are: small enough for registers.
+    /// False when nothing has happened, and the reading comes by ``accept(_:payload:key:)`` then.
+    mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool
+
     /// A normalised reading. `payload` holds its ``ValueRecord``s; `key` is its ``SeriesKey`` encoding, both valid only
     /// during the call.
     ///
@@ -8,6 +12,12 @@ public protocol MeasurementOutput: ~Copyable {
 
     /// A payload, or a match in it, that gave no reading. `bytes` is the original text of what was rejected.
     mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail)
+}
+
+extension MeasurementOutput where Self: ~Copyable {
+    /// Has no way of its own for them.
+    @inline(__always)
+    public mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool { false }
 }
 
 /// Which part of a mapping rejected a reading; turned into text only when a dead letter is written.

@@ -9,6 +9,8 @@ struct ShapePlan: BitwiseCopyable {
     var timestamp = ShapePlan.none
     /// Whether the time is a text.
     var isTimeText = false
+    /// Whether all that is read is a device, a time and inline number 0.
+    var isPlain = false
     /// Numbers that the template reads, as a run of ``ShapePlans/values``.
     var firstValue: Int32 = 0
     var valueCount: Int32 = 0
@@ -183,6 +185,9 @@ struct ShapePlans: ~Copyable {
             tests.append(ShapePlan.Test(place: place, operation: test.operation, number: test.number))
         }
         learnt.testCount = Int32(tests.count) - learnt.firstTest
+        learnt.isPlain =
+            device != ShapePlan.none && patient == ShapePlan.none && learnt.valueCount == 1
+            && values[Int(learnt.firstValue)].slot == 0
         return learnt
     }
 

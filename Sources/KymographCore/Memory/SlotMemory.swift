@@ -49,7 +49,21 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
         } else {
             unsafe slot.pointee = measurement
         }
-        unsafe slot.pointee.ringWord = measurement.ringWord(series: series, continuationSlots: continuationSlots)
+        unsafe slot.pointee.ringWord = Measurement.ringWord(
+            measurement.ringWord, series: series, continuationSlots: continuationSlots)
+    }
+
+    /// Writes a plain reading into slot `index`, with another series.
+    @inline(__always)
+    func store(_ reading: PlainReading, series: UInt32, at index: Int) {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
+        // Safe: in bounds and aligned; only measurements and payload bytes are ever stored here.
+        let slot = unsafe (base + index * SlotMemory.slotBytes).assumingMemoryBound(to: Measurement.self)
+        unsafe slot.pointee.ringWord = Measurement.ringWord(reading.ringWord, series: series, continuationSlots: 0)
+        unsafe slot.pointee.instant = reading.instant
+        unsafe slot.pointee.received = reading.received
+        unsafe slot.pointee.mantissas = [reading.mantissa, 0, 0, 0]
+        unsafe slot.pointee.valueWord = reading.valueWord
     }
 
     /// Reads the measurement in slot `index`.

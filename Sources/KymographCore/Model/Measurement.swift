@@ -26,7 +26,11 @@ public struct Measurement: BitwiseCopyable, Sendable {
     /// Whether it is inline number 0 and nothing else, as nearly all are.
     @inlinable
     @inline(__always)
-    var isPlain: Bool { valueWord & ~Measurement.markAndPowers == 1 << 32 }
+    var isPlain: Bool { Measurement.isPlain(valueWord) }
+
+    @inlinable
+    @inline(__always)
+    static func isPlain(_ valueWord: UInt64) -> Bool { valueWord & ~Measurement.markAndPowers == 1 << 32 }
 
     /// Sets inline number `index` (0…3).
     @inline(__always)
@@ -70,7 +74,14 @@ extension Measurement {
     @inlinable
     public var offsetMinutes: Int16 {
         @inline(__always) get { Int16(truncatingIfNeeded: ringWord >> 16) }
-        @inline(__always) set { ringWord = ringWord & ~0xFFFF_0000 | UInt64(UInt16(bitPattern: newValue)) << 16 }
+        @inline(__always) set { ringWord = Measurement.ringWord(ringWord, offsetMinutes: newValue) }
+    }
+
+    /// A ``ringWord`` with another offset from UTC.
+    @inlinable
+    @inline(__always)
+    static func ringWord(_ word: UInt64, offsetMinutes: Int16) -> UInt64 {
+        word & ~0xFFFF_0000 | UInt64(UInt16(bitPattern: offsetMinutes)) << 16
     }
 
     /// Series number within its ring.
@@ -80,11 +91,11 @@ extension Measurement {
         @inline(__always) set { ringWord = ringWord & 0xFFFF_FFFF | UInt64(newValue) << 32 }
     }
 
-    /// The ring's fields, with another series and number of continuation slots.
+    /// A ``ringWord`` with another series and number of continuation slots.
     @inlinable
     @inline(__always)
-    func ringWord(series: UInt32, continuationSlots: UInt8) -> UInt64 {
-        ringWord & 0xFFFF_00FF | UInt64(continuationSlots) << 8 | UInt64(series) << 32
+    static func ringWord(_ word: UInt64, series: UInt32, continuationSlots: UInt8) -> UInt64 {
+        word & 0xFFFF_00FF | UInt64(continuationSlots) << 8 | UInt64(series) << 32
     }
 
     /// Powers of ten of the inline numbers, the first in the lowest byte.
@@ -105,8 +116,13 @@ extension Measurement {
     @inlinable
     public var mark: UInt8 {
         @inline(__always) get { UInt8(truncatingIfNeeded: valueWord >> 40) }
-        @inline(__always) set { valueWord = valueWord & ~0xFF00_0000_0000 | UInt64(newValue) << 40 }
+        @inline(__always) set { valueWord = Measurement.valueWord(valueWord, mark: newValue) }
     }
+
+    /// A ``valueWord`` with another mark.
+    @inlinable
+    @inline(__always)
+    static func valueWord(_ word: UInt64, mark: UInt8) -> UInt64 { word & ~0xFF00_0000_0000 | UInt64(mark) << 40 }
 
     /// Bytes of ``ValueRecord``s in the payload.
     @inlinable

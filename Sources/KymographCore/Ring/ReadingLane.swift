@@ -72,6 +72,13 @@ public struct ReadingLane: ~Copyable {
         sources[source].line(bytes, received: received, output: &output)
     }
 
+    /// Maps the first line of `bytes`, and returns its length without its newline, where a source has sent lines of its
+    /// shape before; nil when nothing has happened, and the line is still to be found. `bytes` must be padded.
+    public mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? {
+        output.begin(source: source, received: received)
+        return sources[source].knownLine(bytes, received: received, output: &output)
+    }
+
     /// Maps one datagram. `bytes` must be padded.
     public mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
         output.begin(source: source, received: received)
@@ -121,6 +128,11 @@ struct MappedSource: ~Copyable {
     }
 
     @inline(__always)
+    mutating func knownLine(_ bytes: ByteView, received: Instant, output: inout LaneOutput) -> Int? {
+        mapper.mapKnownLine(bytes, context: context, received: received, output: &output)
+    }
+
+    @inline(__always)
     mutating func datagram(_ bytes: ByteView, received: Instant, output: inout LaneOutput) {
         mapper.mapDatagram(bytes, context: context, received: received, output: &output)
     }
@@ -154,14 +166,26 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     }
 
     @inline(__always)
+    mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool {
+        guard router.stage(reading, mark: mark, key: key) else { return false }
+        countStaged()
+        return true
+    }
+
+    @inline(__always)
     mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
         guard payload.count == 0, router.stage(measurement, mark: mark, key: key) else {
             return acceptAtOnce(measurement, payload: payload, key: key)
         }
+        countStaged()
+        return nil
+    }
+
+    @inline(__always)
+    private mutating func countStaged() {
         counts[source] += 1
         routed += 1
         if router.isStageFull { routeStaged() }
-        return nil
     }
 
     /// Routes what waits to be looked up together.

@@ -108,10 +108,21 @@ public struct ReadingRouter: ~Copyable {
     /// that are staged.
     @inline(__always)
     mutating func stage(_ measurement: Measurement, mark: UInt8, key: ByteView) -> Bool {
-        guard let short = ShortKey(key), staged.count > 0 ? !staged.isFull : mayStage() else { return false }
+        guard let short = ShortKey(key), mayStageNext() else { return false }
         staged.append(measurement, mark: mark, key: short)
         return true
     }
+
+    /// The same for a plain reading.
+    @inline(__always)
+    mutating func stage(_ reading: PlainReading, mark: UInt8, key: ShortKey) -> Bool {
+        guard mayStageNext() else { return false }
+        staged.append(reading, mark: mark, key: key)
+        return true
+    }
+
+    @inline(__always)
+    private mutating func mayStageNext() -> Bool { staged.count > 0 ? !staged.isFull : mayStage() }
 
     /// Whether no more can be staged.
     @inline(__always)
@@ -146,13 +157,17 @@ public struct ReadingRouter: ~Copyable {
             return introduceStaged(place)
         }
         let shard = Int(route.shard)
-        let isWritten = producers[shard].write(staged[place].reading, series: route.number, payload: ByteView(""))
+        let reading = staged[place].reading
+        let isWritten =
+            reading.isPlain
+            ? producers[shard].write(reading, series: route.number)
+            : producers[shard].write(staged.reading(place), series: route.number, payload: ByteView(""))
         precondition(isWritten, "there was room when it was staged")
         return producers[shard].isDue
     }
 
     private mutating func introduceStaged(_ place: Int) -> Bool {
-        let (reading, key) = (staged[place].reading, staged[place].key.bytes)
+        let (reading, key) = (staged.reading(place), staged[place].key.bytes)
         guard case .written(let isDue) = key.withByteView({ introduce(reading, payload: ByteView(""), key: $0) }) else {
             preconditionFailure("there was room when it was staged")
         }

@@ -94,13 +94,27 @@ public struct RingProducer: ~Copyable {
         guard payload.count == 0, record.payloadBytes == 0 else {
             return writeLong(record, series: series, payload: payload)
         }
-        if position &- knownTail > mask {
-            knownTail = ring.tail.value.load(ordering: .acquiring)
-            if position &- knownTail > mask { return false }
-        }
+        guard hasSlot() else { return false }
         ring.slots.store(record, series: series, continuationSlots: 0, at: Int(truncatingIfNeeded: position & mask))
         position &+= 1
         return true
+    }
+
+    /// The same for a plain reading.
+    @inline(__always)
+    mutating func write(_ reading: PlainReading, series: UInt32) -> Bool {
+        guard hasSlot() else { return false }
+        ring.slots.store(reading, series: series, at: Int(truncatingIfNeeded: position & mask))
+        position &+= 1
+        return true
+    }
+
+    @inlinable
+    @inline(__always)
+    mutating func hasSlot() -> Bool {
+        if position &- knownTail <= mask { return true }
+        knownTail = ring.tail.value.load(ordering: .acquiring)
+        return position &- knownTail <= mask
     }
 
     @usableFromInline

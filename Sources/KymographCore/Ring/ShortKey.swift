@@ -1,6 +1,6 @@
 /// A ``SeriesKey`` of at most 40 bytes, as nearly all are, in whole words with zeros behind its end: compared and
 /// hashed without a loop over bytes.
-struct ShortKey: BitwiseCopyable {
+public struct ShortKey: BitwiseCopyable, Sendable {
     /// Most bytes of a key that is short: with its hash and its route it fills a cache line.
     static let mostBytes = 40
 
@@ -22,6 +22,29 @@ struct ShortKey: BitwiseCopyable {
             key.word(at: 0), ShortKey.word(1, of: key), ShortKey.word(2, of: key), ShortKey.word(3, of: key),
             ShortKey.word(4, of: key),
         ]
+    }
+
+    /// The key of a series that has a type and a device and nothing else, as ``SeriesKey`` writes it; nil when it is
+    /// not short, or when the identifier is empty or begins with white space. `device` must be padded.
+    @inline(__always)
+    public init?(type: Int32, device: ByteView) {
+        let room = ShortKey.mostBytes - SeriesKey.headBytes
+        guard UInt(bitPattern: device.count &- 1) < UInt(room), device[0] > 0x20 else { return nil }
+        count = UInt64(truncatingIfNeeded: SeriesKey.headBytes &+ device.count)
+        let length = UInt64(truncatingIfNeeded: device.count &+ 1)
+        words = [
+            UInt64(UInt32(bitPattern: type)) | length << 32, ShortKey.bytes(of: device, from: 0) << 32,
+            ShortKey.bytes(of: device, from: 4), ShortKey.bytes(of: device, from: 12),
+            ShortKey.bytes(of: device, from: 20),
+        ]
+    }
+
+    /// The eight bytes of `text` from `start`, with zeros behind its end.
+    @inline(__always)
+    private static func bytes(of text: ByteView, from start: Int) -> UInt64 {
+        let left = text.count &- start
+        if left >= 8 { return text.word(at: start) }
+        return left > 0 ? text.word(at: start) & ~(.max &<< UInt64(truncatingIfNeeded: left &* 8)) : 0
     }
 
     /// Word `place` of the key, which has a word before it.
@@ -56,7 +79,7 @@ struct ShortKey: BitwiseCopyable {
     private static func turned(_ word: UInt64, by bits: UInt64) -> UInt64 { word &<< bits | word &>> (64 &- bits) }
 
     /// The key's bytes.
-    var bytes: [UInt8] {
+    public var bytes: [UInt8] {
         (0..<Int(count)).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> UInt64($0 % 8 * 8)) }
     }
 }

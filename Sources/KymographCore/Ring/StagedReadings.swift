@@ -1,7 +1,8 @@
 /// Readings that wait to be routed together, so that their look-ups wait for memory at the same time.
 struct StagedReadings: ~Copyable {
     struct Entry: BitwiseCopyable {
-        var reading: Measurement
+        /// The reading, if it is plain.
+        var reading: PlainReading
         var key: ShortKey
         /// Of the key; known when it is looked up.
         var hash: UInt64 = 0
@@ -11,6 +12,9 @@ struct StagedReadings: ~Copyable {
     static var most: Int { 16 }
 
     private var entries = RawArray<Entry>(capacity: StagedReadings.most)
+    /// Those that are not plain, at the places of their entries.
+    private var others = RawArray<Measurement>(
+        repeating: Measurement(instant: .distantPast, received: .distantPast), count: StagedReadings.most)
 
     @inline(__always)
     var count: Int { entries.count }
@@ -24,11 +28,22 @@ struct StagedReadings: ~Copyable {
         _modify { yield &entries[place] }
     }
 
-    /// Adds a reading with another `mark`, where there is room.
+    /// The reading at `place`.
+    func reading(_ place: Int) -> Measurement {
+        entries[place].reading.isPlain ? Measurement(entries[place].reading) : others[place]
+    }
+
+    /// Adds a plain reading with another `mark`, where there is room.
     @inline(__always)
+    mutating func append(_ reading: PlainReading, mark: UInt8, key: ShortKey) {
+        entries.appendReserved(Entry(reading: reading.marked(mark), key: key))
+    }
+
+    /// Adds a reading with another `mark`, where there is room.
     mutating func append(_ reading: Measurement, mark: UInt8, key: ShortKey) {
-        entries.appendReserved(Entry(reading: reading, key: key))
-        entries[entries.count - 1].reading.mark = mark
+        others[entries.count] = reading
+        others[entries.count].mark = mark
+        append(PlainReading(reading), mark: mark, key: key)
     }
 
     mutating func removeAll() { entries.removeAll() }

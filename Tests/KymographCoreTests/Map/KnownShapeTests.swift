@@ -13,7 +13,7 @@ import Testing
         """
     }
 
-    private static func run(_ payload: String, _ templates: [(name: String, text: String)]) throws -> MappingRun {
+    static func run(_ payload: String, _ templates: [(name: String, text: String)]) throws -> MappingRun {
         let fhir = templates.map {
             """
             {"templateType":"CodeValueFhir","template":{"typeName":"\($0.name)","codes":[{"code":"c"}],
@@ -61,7 +61,7 @@ import Testing
 
     /// Those of which it is certain, for all documents of a shape, whether they match: beside one with a pattern no document
     /// that has a type becomes known.
-    private static let settled = documents.filter { $0.name != "free" }
+    static let settled = documents.filter { $0.name != "free" }
 
     private static let choices: [String: [String]] = [
         "device": [#""d-1""#, #""d-2""#, #""sensor-with-a-long-name""#, #""""#, #"" ""#, #""é""#, #""a\u0062""#, "7"],

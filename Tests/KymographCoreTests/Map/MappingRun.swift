@@ -30,6 +30,9 @@ struct CollectingOutput: ~Copyable, MeasurementOutput {
     var rejections: [MappedRejection] = []
     /// Given as the answer to every reading, as a full shard would.
     var refusal: Rejection?
+    /// Whether readings that fit in registers may come that way.
+    var takesPlain = true
+    private(set) var plainReadings = 0
 
     init(_ set: MappingSet) { self.set = set }
 
@@ -47,6 +50,15 @@ struct CollectingOutput: ~Copyable, MeasurementOutput {
         if let refusal { return refusal }
         readings.append(reading)
         return nil
+    }
+
+    mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool {
+        guard takesPlain, refusal == nil else { return false }
+        key.bytes.withByteView { key in
+            _ = accept(KymographCore.Measurement(reading), payload: ByteView(""), key: key)
+        }
+        plainReadings += 1
+        return true
     }
 
     private func value(_ slot: Int, _ measurement: KymographCore.Measurement, _ payload: ByteView) -> String? {
