@@ -57,9 +57,10 @@ public struct ShortKey: BitwiseCopyable, Sendable {
 
     /// Whether both are the same key.
     @inline(__always)
-    func equals(_ other: ShortKey) -> Bool {
-        let first = words[0] ^ other.words[0] | words[1] ^ other.words[1] | words[2] ^ other.words[2]
-        return first | words[3] ^ other.words[3] | words[4] ^ other.words[4] | count ^ other.count == 0
+    public func equals(_ other: ShortKey) -> Bool {
+        // In Swift `^` binds no tighter than `|`.
+        let first = (words[0] ^ other.words[0]) | (words[1] ^ other.words[1]) | (words[2] ^ other.words[2])
+        return first | (words[3] ^ other.words[3]) | (words[4] ^ other.words[4]) | (count ^ other.count) == 0
     }
 
     /// A multiply-mix hash; the words do not wait for each other. Not secret, like that of ``SeriesTable``.
