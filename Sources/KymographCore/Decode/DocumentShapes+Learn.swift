@@ -71,7 +71,8 @@ extension DocumentShapes {
     /// last piece the parent.
     private mutating func add(_ bytes: ByteView, _ following: UInt8, _ parent: inout Int) -> Bool {
         var start = 0
-        while bytes.count - start > DocumentShapes.longest {
+        // The last piece may be empty: it says what follows, and a piece of full length does not.
+        while bytes.count - start >= DocumentShapes.longest {
             let piece = bytes[start..<start + DocumentShapes.longest]
             guard add(DocumentShapes.segment(piece, Following.bytes), &parent) else { return false }
             start += DocumentShapes.longest

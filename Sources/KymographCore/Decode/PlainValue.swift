@@ -93,7 +93,7 @@ enum PlainValue {
     @inline(__always)
     private static func isFirst(_ place: UInt8, of mask: UInt32) -> Bool {
         let bit = 1 &<< UInt32(truncatingIfNeeded: place)
-        return mask & (bit | bit &- 1) == bit
+        return mask & (bit | (bit &- 1)) == bit
     }
 
     // MARK: Digits

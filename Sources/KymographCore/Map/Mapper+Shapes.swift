@@ -43,7 +43,10 @@ extension Mapper {
         let values = DocumentValues(values: known.documents.followed, bytes: bytes)
         if takePlain(known.plan(of: number), values, context, received, &output) { return end }
         var measurement = Measurement(instant: received, received: received)
-        guard readDocument(number, bytes, context, &measurement) else { return nil }
+        guard readDocument(number, bytes, context, &measurement) else {
+            isUnknownLine = ending == .newline
+            return nil
+        }
         accept(measurement, number, bytes[start..<end], &output)
         return end
     }

@@ -121,6 +121,45 @@ import Testing
         }
     }
 
+    /// What leads to a number may be as long as a piece of what leads to a text.
+    @Test func kindsThatTakeTurnsAreBothKnown() throws {
+        let run = try KnownShapeTests.run("", KnownShapeTests.settled)
+        for length in 1...40 {
+            let name = String(repeating: "n", count: length)
+            func line(_ value: String) -> String {
+                #"{"device":"d","type":"hr","ts":"2023-11-14T22:13:20Z","value":72,"\#(name)":\#(value)}"# + "\n"
+            }
+            let lines = [line("1"), line("\"t\""), line(" 2"), line(" \"u\"")]
+            let all = stream(Array((lines + lines + lines).joined().utf8), run)
+            #expect(all.known == 8, "\(length)")
+            #expect(all.outcome.readings.count == 12)
+        }
+    }
+
+    /// Two keys are the same when all of their bytes are.
+    @Test func keysThatDifferAreNotEqual() {
+        var random = SeededGenerator(seed: 1)
+        func key(_ type: Int32, _ device: String) -> ShortKey? {
+            let storage = PaddedBytes(copying: device.utf8)
+            return ShortKey(type: type, device: storage.view)
+        }
+        for (one, other) in [((1, "bed-b12"), (3, "bed-b12")), ((0, "pump-017"), (1, "pump-017"))] {
+            let keys = (key(Int32(one.0), one.1), key(Int32(other.0), other.1))
+            #expect(keys.1.flatMap { keys.0?.equals($0) } == false)
+        }
+        for _ in 0..<20_000 {
+            let length = Int.random(in: 1...28, using: &random)
+            let type = Int32.random(in: 0..<8, using: &random)
+            let device = (0..<length).map { _ in "abcdefgh0123".randomElement(using: &random) ?? "a" }
+            var other = device
+            let place = Int.random(in: 0..<length, using: &random)
+            other[place] = "abcdefgh0123".randomElement(using: &random) ?? "a"
+            let otherType = Int32.random(in: 0..<8, using: &random)
+            let keys = (key(type, String(device)), key(otherType, String(other)))
+            #expect(keys.1.flatMap { keys.0?.equals($0) } == (type == otherType && device == other))
+        }
+    }
+
     /// Keys made of registers are those that were written.
     @Test func keysOfDevicesAreThoseOfTheirIdentities() {
         for length in 1...40 {

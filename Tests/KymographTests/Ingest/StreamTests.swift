@@ -109,11 +109,13 @@ import Testing
             }
             close(writer)
         }
-        let consumer = try lane.collectToEnd()
+        let consumer = try lane.collectToEnd(knowsLines: seed % 2 == 0)
         feeder.join()
         close(reader)
         let (lines, rejects) = expected(bytes, cap: cap)
         #expect(consumer.texts == lines, "seed \(seed)")
+        #expect(lane.counts(0).lines == UInt64(lines.count + rejects.count), "seed \(seed)")
+        if seed % 2 == 0, lines.count > 100 { #expect(consumer.knownLines > 0) }
         #expect(consumer.rejects.map(\.bytes) == rejects, "seed \(seed)")
     }
 

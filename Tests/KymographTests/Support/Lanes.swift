@@ -11,8 +11,9 @@ extension Lane {
     }
 
     /// Reads until the sources end.
-    func collectToEnd() throws -> RecordingConsumer {
+    func collectToEnd(knowsLines: Bool = false) throws -> RecordingConsumer {
         var consumer = RecordingConsumer()
+        consumer.knowsLines = knowsLines
         _ = try run(&consumer)
         return consumer
     }

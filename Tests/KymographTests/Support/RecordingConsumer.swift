@@ -17,6 +17,9 @@ struct RecordingConsumer: PayloadConsumer {
     var datagrams: [Payload] = []
     var rejects: [Reject] = []
     var batches = 0
+    /// Whether lines that begin with an a are taken before their ends are told, and how many were.
+    var knowsLines = false
+    var knownLines = 0
     /// Called for every datagram with the number of datagrams so far, to hold the lane up.
     var onDatagram: @Sendable (Int) -> Void = { _ in }
     /// Called for every line with the number of lines so far.
@@ -28,6 +31,16 @@ struct RecordingConsumer: PayloadConsumer {
         touchPadding(bytes)
         lines.append(Payload(source: source, text: bytes.string))
         onLine(lines.count)
+    }
+
+    mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? {
+        touchPadding(bytes)
+        guard knowsLines, let end = (0..<bytes.count).first(where: { bytes[$0] == 0x0A }), end > 0,
+            bytes[0] == UInt8(ascii: "a"), bytes[end - 1] != 0x0D
+        else { return nil }
+        line(bytes[0..<end], source: source, received: received)
+        knownLines += 1
+        return end
     }
 
     mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
