@@ -41,17 +41,10 @@ struct LineFramer: ~Copyable {
         var start = 0
         var unsearched = chunk.lowerBound
         while true {
-            if !isSkipping {
-                // No further than a line may reach.
-                let reach = min(chunk.upperBound, start + cap + 1)
-                if let length = consumer.knownLine(
-                    memory.view(start..<reach), source: arrival.source, received: arrival.received)
-                {
-                    counts.lines += 1
-                    start += length + 1
-                    unsearched = max(unsearched, start)
-                    continue
-                }
+            if let length = takeKnown(memory, start..<chunk.upperBound, arrival, counts: &counts, to: &consumer) {
+                start += length + 1
+                unsearched = start
+                continue
             }
             guard let newline = memory.newline(in: unsearched..<chunk.upperBound) else { break }
             if isSkipping {
@@ -64,6 +57,23 @@ struct LineFramer: ~Copyable {
         }
         guard !isSkipping else { return }
         keep(memory.view(start..<chunk.upperBound), arrival, counts: &counts, to: &consumer)
+    }
+
+    /// Hands on the first line of `range` if the consumer can tell it before its newline is looked for; its length.
+    @inline(__always)
+    private func takeKnown(
+        _ memory: borrowing ReceiveMemory, _ range: Range<Int>, _ arrival: Arrival, counts: inout SourceCounts,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) -> Int? {
+        guard !isSkipping else { return nil }
+        // No further than a line may reach.
+        let reach = min(range.upperBound, range.lowerBound + cap + 1)
+        let bytes = memory.view(range.lowerBound..<reach)
+        guard let length = consumer.knownLine(bytes, source: arrival.source, received: arrival.received) else {
+            return nil
+        }
+        counts.lines += 1
+        return length
     }
 
     /// The line that `bytes` up to a newline are; nil when it is empty, or the end of one that was too long.

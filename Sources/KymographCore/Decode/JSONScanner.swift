@@ -368,17 +368,14 @@ struct JSONScanner: ~Copyable {
         return index
     }
 
-    /// The first byte at or after `start` that is no digit, eight at a time.
+    /// The first byte at or after `start` that is no digit, sixteen at a time.
     @inline(__always)
     static func digits(_ bytes: ByteView, _ start: Int) -> Int {
         var index = start
         while index < bytes.count {
-            // A digit becomes 0…9; adding 0x76 carries everything above 9 into the top bit of its byte. What overflows
-            // into the next byte lies behind the first such byte, which is the only one that counts.
-            let word = bytes.word(at: index) ^ 0x3030_3030_3030_3030
-            let others = ((word &+ 0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080
-            if others != 0 { return min(index &+ others.trailingZeroBitCount &>> 3, bytes.count) }
-            index &+= 8
+            let nonDigits = bytes.nonDigits(at: index)
+            if nonDigits != 0 { return min(index &+ nonDigits.trailingZeroBitCount, bytes.count) }
+            index &+= 16
         }
         return bytes.count
     }

@@ -41,31 +41,13 @@ enum PlainValue {
     @inline(__always)
     static func numberEnd(_ bytes: ByteView, _ start: Int, _ point: inout Int) -> Int {
         guard start < bytes.count else { return none }
-        let index = digitsEnd(bytes, start)
+        let index = JSONScanner.digits(bytes, start)
         let isZeroPadded = bytes[start] == UInt8(ascii: "0") && index > start &+ 1
         if index == start || isZeroPadded { return none }
         guard bytes[index] == UInt8(ascii: ".") else { return index }
         point = index
-        let end = digitsEnd(bytes, index &+ 1)
+        let end = JSONScanner.digits(bytes, index &+ 1)
         return end == index &+ 1 ? none : end
-    }
-
-    /// The first byte at or after `start` that is no digit.
-    @inline(__always)
-    private static func digitsEnd(_ bytes: ByteView, _ start: Int) -> Int {
-        let nonDigits = bytes.nonDigits(at: start)
-        return nonDigits != 0 ? start &+ nonDigits.trailingZeroBitCount : longDigitsEnd(bytes, start &+ 16)
-    }
-
-    @inline(never)
-    private static func longDigitsEnd(_ bytes: ByteView, _ start: Int) -> Int {
-        var index = start
-        while index < bytes.count {
-            let nonDigits = bytes.nonDigits(at: index)
-            if nonDigits != 0 { return index &+ nonDigits.trailingZeroBitCount }
-            index &+= 16
-        }
-        return bytes.count
     }
 
     // MARK: Values of known length
