@@ -83,6 +83,14 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
         unsafe kymo_prefetch(base + index * SlotMemory.slotBytes)
     }
 
+    /// Asks for the memory of slot `index`, which is going to be written, and does not wait for it.
+    @inline(__always)
+    func prefetchForWriting(_ index: Int) {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
+        // Safe: nothing is read.
+        unsafe kymo_prefetch_for_writing(base + index * SlotMemory.slotBytes)
+    }
+
     /// Reads the plain reading in slot `index`, word by word; nil where there is something else.
     @inline(__always)
     func plainReading(_ index: Int) -> PlainReading? {

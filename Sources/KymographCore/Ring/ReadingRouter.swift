@@ -109,7 +109,9 @@ public struct ReadingRouter: ~Copyable {
     @inline(__always)
     mutating func stage(_ measurement: Measurement, mark: UInt8, key: ByteView) -> Bool {
         guard let short = ShortKey(key), mayStageNext() else { return false }
-        staged.append(measurement, mark: mark, key: short)
+        let hash = short.hash
+        shortRoutes.prefetch(hash)
+        staged.append(measurement, mark: mark, key: short, hash: hash)
         return true
     }
 
@@ -117,7 +119,9 @@ public struct ReadingRouter: ~Copyable {
     @inline(__always)
     mutating func stage(_ reading: PlainReading, mark: UInt8, key: ShortKey) -> Bool {
         guard mayStageNext() else { return false }
-        staged.append(reading, mark: mark, key: key)
+        let hash = key.hash
+        shortRoutes.prefetch(hash)
+        staged.append(reading, mark: mark, key: key, hash: hash)
         return true
     }
 
@@ -140,11 +144,6 @@ public struct ReadingRouter: ~Copyable {
     /// Writes what is staged into the rings. Whether so much has been written that it should be published.
     @inline(never)
     mutating func routeStaged() -> Bool {
-        for place in 0..<staged.count {
-            let hash = staged[place].key.hash
-            staged[place].hash = hash
-            shortRoutes.prefetch(hash)
-        }
         var isDue = false
         for place in 0..<staged.count where routeStaged(place) { isDue = true }
         staged.removeAll()
@@ -158,6 +157,7 @@ public struct ReadingRouter: ~Copyable {
         }
         let shard = Int(route.shard)
         let reading = staged[place].reading
+        producers[shard].prefetch(slotsAhead: StagedReadings.most)
         let isWritten =
             reading.isPlain
             ? producers[shard].write(reading, series: route.number)

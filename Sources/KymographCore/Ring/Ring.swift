@@ -109,6 +109,13 @@ public struct RingProducer: ~Copyable {
         return true
     }
 
+    /// Asks for the memory of the slot that is `slots` after the next one, for which there must be room: the shard,
+    /// which has read what was there before, has it.
+    @inline(__always)
+    func prefetch(slotsAhead slots: Int) {
+        ring.slots.prefetchForWriting(Int(truncatingIfNeeded: (position &+ UInt64(slots)) & mask))
+    }
+
     @inlinable
     @inline(__always)
     mutating func hasSlot() -> Bool {
@@ -170,6 +177,29 @@ public struct RingProducer: ~Copyable {
     }
 }
 
+/// What a record that is still in the ring says of the memory that it will need.
+struct NextRecord: BitwiseCopyable {
+    /// Its series; -1 when it is no reading, or when nothing is known of its series.
+    var series: Int32
+    /// Whether it is ``Measurement/isPlain``.
+    var isPlain: Bool
+    var instant: Instant
+
+    /// None.
+    static let none = NextRecord(series: -1, isPlain: false, instant: .distantPast)
+
+    private init(series: Int32, isPlain: Bool, instant: Instant) {
+        (self.series, self.isPlain, self.instant) = (series, isPlain, instant)
+    }
+
+    @inline(__always)
+    init(_ record: Measurement) {
+        let isReading = record.kind == RecordKind.measurement.rawValue
+        series = isReading ? Int32(truncatingIfNeeded: record.series) : -1
+        (isPlain, instant) = (record.isPlain, record.instant)
+    }
+}
+
 /// The shard's end of a ring.
 public struct RingConsumer: ~Copyable {
     @usableFromInline let ring: Ring
@@ -217,13 +247,13 @@ public struct RingConsumer: ~Copyable {
     @inline(__always)
     mutating func skipPlainReading() { position &+= 1 }
 
-    /// Writes the series numbers of the next records (-1: a definition) to the front of `numbers`, as many as fit, and
-    /// returns how many there are; 0 when the ring is empty.
-    mutating func lookAhead(_ numbers: inout RawArray<Int32>) -> Int {
+    /// Writes what the next records are to the front of `records`, as many as fit, and returns how many there are; 0
+    /// when the ring is empty.
+    mutating func lookAhead(_ records: inout RawArray<NextRecord>) -> Int {
         if position == knownHead { knownHead = ring.head.value.load(ordering: .acquiring) }
         var place = position
         var count = 0
-        while count < numbers.count && place != knownHead {
+        while count < records.count && place != knownHead {
             let index = Int(place & mask)
             let record = ring.slots.load(index)
             if record.kind == RecordKind.padding.rawValue {
@@ -231,9 +261,8 @@ public struct RingConsumer: ~Copyable {
                 continue
             }
             // Records that follow are in the lane's cache.
-            ring.slots.prefetch((index + numbers.count) & Int(mask))
-            let isMeasurement = record.kind == RecordKind.measurement.rawValue
-            numbers[count] = isMeasurement ? Int32(truncatingIfNeeded: record.series) : -1
+            ring.slots.prefetch((index + records.count) & Int(mask))
+            records[count] = NextRecord(record)
             count += 1
             place += UInt64(record.continuationSlots) + 1
         }

@@ -4,8 +4,8 @@ struct StagedReadings: ~Copyable {
         /// The reading, if it is plain.
         var reading: PlainReading
         var key: ShortKey
-        /// Of the key; known when it is looked up.
-        var hash: UInt64 = 0
+        /// Of the key.
+        var hash: UInt64
     }
 
     /// How many can wait.
@@ -35,15 +35,15 @@ struct StagedReadings: ~Copyable {
 
     /// Adds a plain reading with another `mark`, where there is room.
     @inline(__always)
-    mutating func append(_ reading: PlainReading, mark: UInt8, key: ShortKey) {
-        entries.appendReserved(Entry(reading: reading.marked(mark), key: key))
+    mutating func append(_ reading: PlainReading, mark: UInt8, key: ShortKey, hash: UInt64) {
+        entries.appendReserved(Entry(reading: reading.marked(mark), key: key, hash: hash))
     }
 
     /// Adds a reading with another `mark`, where there is room.
-    mutating func append(_ reading: Measurement, mark: UInt8, key: ShortKey) {
+    mutating func append(_ reading: Measurement, mark: UInt8, key: ShortKey, hash: UInt64) {
         others[entries.count] = reading
         others[entries.count].mark = mark
-        append(PlainReading(reading), mark: mark, key: key)
+        append(PlainReading(reading), mark: mark, key: key, hash: hash)
     }
 
     mutating func removeAll() { entries.removeAll() }

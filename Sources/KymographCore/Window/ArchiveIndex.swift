@@ -21,6 +21,10 @@ struct ArchiveIndex: ~Copyable {
         return nil
     }
 
+    /// Asks for the memory where the entry of a window is likely to be.
+    @inline(__always)
+    func prefetch(_ series: UInt32, _ start: Instant) { cells.prefetch(home(series, start)) }
+
     /// Adds entry `number`, whose window must not be there.
     mutating func insert(_ number: Int, in entries: borrowing RawArray<ArchiveEntry>) {
         if (count + 1) * 4 > cells.count * 3 { enlarge(entries) }

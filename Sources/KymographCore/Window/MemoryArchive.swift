@@ -87,6 +87,13 @@ public struct MemoryArchive: ~Copyable, WindowArchive {
         storedBytes += block.count
     }
 
+    /// Asks for where the entry of a window will be found.
+    @inline(__always)
+    public func prefetch(series: Int, windowStart: Instant) {
+        latest.prefetch(series)
+        index.prefetch(UInt32(series), windowStart)
+    }
+
     /// Appends the block of a window to `writer`, if it is kept.
     public mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
         guard let number = find(series, windowStart) else { return .absent }

@@ -35,11 +35,17 @@ struct SeriesState: BitwiseCopyable {
     /// Whether it is among the ``QuietChecks``.
     var isChecked = false
 
+    /// Whether a reading at `instant` is simply the next one of the present window, for which there is room.
+    @inline(__always)
+    func isNext(_ instant: Instant) -> Bool {
+        instant > newest && instant <= runEnd.through && runEnd.slot < runEnd.end
+    }
+
     /// The slot of a reading at `instant`, now taken, if that is simply the next one; otherwise ``noWindow``, and
     /// nothing has changed.
     @inline(__always)
     mutating func takeNext(_ instant: Instant) -> UInt32 {
-        guard instant > newest, instant <= runEnd.through, runEnd.slot < runEnd.end else { return noWindow }
+        guard isNext(instant) else { return noWindow }
         runEnd.slot &+= 1
         return runEnd.slot &- 1
     }

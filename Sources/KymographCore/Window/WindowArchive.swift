@@ -22,6 +22,9 @@ public protocol WindowArchive: ~Copyable {
     /// Keeps a rejected reading until the window at `windowStart`, which holds it, is stored.
     mutating func hold(_ rejection: KeptRejection, windowStart: Instant)
 
+    /// Asks for the memory that storing a window is going to need, and does not wait for it.
+    func prefetch(series: Int, windowStart: Instant)
+
     /// Appends a window's block to `writer`, if the archive has it.
     mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup
 
@@ -50,6 +53,9 @@ extension WindowArchive where Self: ~Copyable {
 
     /// Does nothing.
     public mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {}
+
+    /// Does nothing.
+    public func prefetch(series: Int, windowStart: Instant) {}
 
     /// Does nothing.
     public mutating func hold(_ rejection: KeptRejection, windowStart: Instant) {}

@@ -74,10 +74,10 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Asks for the memory that readings of the series in the first `count` places of `numbers` (-1: none), at most
-    /// ``WindowTable/prefetchCount``, are going to need.
-    mutating func prefetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
-        table.prefetch(numbers, count: count)
+    /// Asks for the memory that the first `count` of `records`, at most ``WindowTable/prefetchCount``, are going to
+    /// need. Their series are numbers of this machine.
+    mutating func prefetch(_ records: borrowing RawArray<NextRecord>, count: Int) {
+        table.prefetch(records, count: count)
     }
 
     /// Opens a window with its archived content, or empty; neither when it may have had content that is lost.
@@ -144,9 +144,21 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         while true {
             switch table.due() {
             case .nothing: return nil
-            case .emission(let emission): return emission
+            case .emission(let emission):
+                prefetchDue()
+                return emission
             case .retirement(let window): retire(window)
             }
+        }
+    }
+
+    /// Asks for what the next emissions will need beside their windows: nobody has looked at the identities of their
+    /// series since they were introduced.
+    private func prefetchDue() {
+        if let later = table.dueWindow(behindFirst: 2) { registry.prefetch(Int(later.series)) }
+        if let next = table.dueWindow(behindFirst: 1) {
+            registry.prefetchDevice(of: Int(next.series))
+            archive.prefetch(series: Int(next.series), windowStart: next.span.key)
         }
     }
 

@@ -44,8 +44,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var finishedBundles: [ShardUnit.Bundle] = []
     /// Rejected readings that wait to be handed over with the journal.
     var rejections: [KeptRejection] = []
-    /// Series of the next records.
-    private var ahead = RawArray<Int32>(repeating: -1, count: WindowTable.prefetchCount)
+    private var ahead = RawArray(repeating: NextRecord.none, count: WindowTable.prefetchCount)
     private let events: any ShardEvents
     private let mappings: MappingExchange?
     /// The set that is in use since the last news of one.
@@ -144,9 +143,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let count = inputs[index].ring.lookAhead(&ahead)
         let known = inputs[index].series.count
         for place in 0..<count {
-            let number = Int(ahead[place])
+            let number = Int(ahead[place].series)
             // A series may be introduced among these very records.
-            ahead[place] = number >= 0 && number < known ? inputs[index].series[number] : -1
+            ahead[place].series = number >= 0 && number < known ? inputs[index].series[number] : -1
         }
         machine.prefetch(ahead, count: count)
         return count

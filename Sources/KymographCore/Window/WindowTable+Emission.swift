@@ -47,6 +47,7 @@ extension WindowTable {
     /// since they came.
     private func prefetchDue() {
         if let next = queue.behindFirst(1) {
+            series.prefetch(Int(windows[next].series))
             var slot = Int(windows[next].readings)
             let end = slot &+ Int(min(windows[next].count, 48))
             while slot < end {
@@ -54,8 +55,13 @@ extension WindowTable {
                 slot &+= 2
             }
         }
-        if let later = queue.behindFirst(2) { windows.prefetch(later) }
+        // What is known of the one behind the next is asked for by its series: by then its record must be at hand.
+        if let later = queue.behindFirst(3) { windows.prefetch(later) }
     }
+
+    /// The window that is due `places` after the first, if there is one.
+    @inline(__always)
+    func dueWindow(behindFirst places: Int) -> OpenWindow? { queue.behindFirst(places).map { windows[$0] } }
 
     private mutating func readingEmission(_ index: Int) -> Emission {
         let window = windows[index]

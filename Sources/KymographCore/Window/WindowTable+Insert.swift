@@ -24,20 +24,18 @@ extension WindowTable {
         return true
     }
 
-    /// Asks for the memory that the next readings of the series `numbers` (-1: none) will need, at most
-    /// ``prefetchCount`` of them.
+    /// Asks for the memory that the first `count` of `records` will need, at most ``prefetchCount`` of them.
     ///
     /// Series, slots and windows, where a reading needs a look at its window, lie scattered over megabytes. Each round
     /// asks for the memory of all readings before the next round needs that of the first, so that the waits overlap.
-    mutating func prefetch(_ numbers: borrowing RawArray<Int32>, count: Int) {
-        for place in 0..<count where numbers[place] >= 0 { series.prefetch(Int(numbers[place])) }
-        for place in 0..<count where numbers[place] >= 0 {
-            let state = series[Int(numbers[place])]
-            if state.runEnd.slot < state.runEnd.end {
-                slots.prefetch(Int(state.runEnd.slot))
-            } else if state.current != noWindow {
-                windows.prefetch(Int(state.current))
-            }
+    mutating func prefetch(_ records: borrowing RawArray<NextRecord>, count: Int) {
+        for place in 0..<count where records[place].series >= 0 { series.prefetch(Int(records[place].series)) }
+        for place in 0..<count where records[place].series >= 0 {
+            let state = series[Int(records[place].series)]
+            if state.runEnd.slot < state.runEnd.end { slots.prefetch(Int(state.runEnd.slot)) }
+            let instant = records[place].instant
+            let needsLook = !records[place].isPlain || !state.isNext(instant) || instant >= state.nextClose
+            if needsLook, state.current != noWindow { windows.prefetch(Int(state.current)) }
         }
     }
 
