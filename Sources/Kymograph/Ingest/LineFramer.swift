@@ -25,20 +25,19 @@ struct LineFramer: ~Copyable {
     /// Bytes that the shared memory needs before a chunk: the longest unfinished line, with a carriage return.
     static func reserve(cap: Int) -> Int { cap + 1 }
 
-    /// Puts the unfinished line to the front of `memory`; the next chunk belongs right behind it, at the result.
-    func restore(to memory: inout ReceiveMemory) -> Int {
-        memory.store(unfinished.view)
-        return unfinished.count
-    }
+    /// Puts the unfinished line right before the place of the next chunk in `memory`, and returns where it is.
+    func restore(to memory: inout ReceiveMemory) -> Range<Int> { memory.storeBeforeChunk(unfinished.view) }
 
-    /// Hands on the lines in the front of `memory`: what ``restore(to:)`` put there, then the new bytes `chunk`.
+    /// Bytes of the unfinished line.
+    var unfinishedBytes: Int { unfinished.count }
+
+    /// Hands on the lines in `memory`: what ``restore(to:)`` put there, then the new bytes `chunk` behind that.
     mutating func split(
         _ memory: borrowing ReceiveMemory, chunk: Range<Int>, _ arrival: Arrival, counts: inout SourceCounts,
         to consumer: inout some PayloadConsumer & ~Copyable
     ) {
-        precondition(chunk.lowerBound == unfinished.count)
+        var start = chunk.lowerBound - unfinished.count
         unfinished.removeAll()
-        var start = 0
         var unsearched = chunk.lowerBound
         while true {
             if let length = takeKnown(memory, start..<chunk.upperBound, arrival, counts: &counts, to: &consumer) {
@@ -90,12 +89,12 @@ struct LineFramer: ~Copyable {
         _ memory: inout ReceiveMemory, _ arrival: Arrival, counts: inout SourceCounts,
         to consumer: inout some PayloadConsumer & ~Copyable, mayBePart: (ByteView) -> Bool
     ) {
-        let count = restore(to: &memory)
+        let rest = restore(to: &memory)
         unfinished.removeAll()
-        if let line = line(memory.view(0..<count)), mayBePart(line) {
+        if let line = line(memory.view(rest)), mayBePart(line) {
             return reject(.frameIncomplete, line, arrival, counts: &counts, to: &consumer)
         }
-        deliver(memory.view(0..<count), arrival, counts: &counts, to: &consumer)
+        deliver(memory.view(rest), arrival, counts: &counts, to: &consumer)
     }
 
     /// Gives up the unfinished line of a stream that is still open, because nobody will read its rest.
@@ -103,12 +102,12 @@ struct LineFramer: ~Copyable {
         _ memory: inout ReceiveMemory, _ arrival: Arrival, counts: inout SourceCounts,
         to consumer: inout some PayloadConsumer & ~Copyable
     ) {
-        let count = restore(to: &memory)
+        let rest = restore(to: &memory)
         unfinished.removeAll()
-        guard count > 0 else { return }
+        guard !rest.isEmpty else { return }
         counts.lines += 1
         counts.rejected += 1
-        consumer.rejected(.shutdown, bytes: memory.view(0..<count), source: arrival.source, received: arrival.received)
+        consumer.rejected(.shutdown, bytes: memory.view(rest), source: arrival.source, received: arrival.received)
     }
 
     /// Hands on one line without its newline.

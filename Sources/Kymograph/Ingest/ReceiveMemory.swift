@@ -10,10 +10,25 @@ struct ReceiveMemory: ~Copyable {
     private let base: UnsafeMutablePointer<UInt8>
     /// Bytes that can be stored.
     let capacity: Int
+    /// Where a chunk of a stream goes, behind what was kept of the chunk before; the start of a page.
+    ///
+    /// The kernel copies from the starts of pages, by an instruction that some processors (AMD Zen 3) are four times as
+    /// slow at when the target is 1 to 31 bytes further in its page than the source is: see docs/performance.md.
+    let chunkStart: Int
 
-    /// Maps `capacity` bytes, zero when first read. Ends the process when there is no address space left.
-    init(capacity: Int) {
-        self.capacity = capacity
+    /// Maps room for `kept` bytes, and a chunk of `chunk` bytes behind them.
+    init(kept: Int, chunk: Int) {
+        let page = 4_096
+        self.init(chunkStart: (kept + page - 1) / page * page, chunk: chunk)
+    }
+
+    /// Maps `capacity` bytes, zero when first read.
+    init(capacity: Int) { self.init(chunkStart: 0, chunk: capacity) }
+
+    /// Ends the process when there is no address space left.
+    private init(chunkStart: Int, chunk: Int) {
+        self.chunkStart = chunkStart
+        capacity = chunkStart + chunk
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         // Safe: a fresh mapping, owned by this struct alone.
         let mapped = unsafe mmap(nil, capacity + ByteView.padding, PROT_READ | PROT_WRITE, flags, -1, 0)
@@ -46,18 +61,13 @@ struct ReceiveMemory: ~Copyable {
         return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    /// Writes `bytes` to the front.
-    mutating func store(_ bytes: ByteView) {
-        precondition(bytes.count <= capacity)
+    /// Writes `bytes` right before ``chunkStart``, and returns where they are.
+    mutating func storeBeforeChunk(_ bytes: ByteView) -> Range<Int> {
+        precondition(bytes.count <= chunkStart)
+        let start = chunkStart - bytes.count
         // Safe: checked above; a carry-over buffer and this memory are distinct.
-        unsafe UnsafeMutableRawPointer(base).copyMemory(from: bytes.unsafeStart, byteCount: bytes.count)
-    }
-
-    /// Moves what comes after the first `count` of `total` bytes to the front.
-    mutating func drop(_ count: Int, of total: Int) {
-        precondition(count >= 0 && count <= total && total <= capacity)
-        // Safe: checked above; memmove allows the overlap.
-        unsafe memmove(base, base + count, total - count)
+        unsafe UnsafeMutableRawPointer(base + start).copyMemory(from: bytes.unsafeStart, byteCount: bytes.count)
+        return start..<chunkStart
     }
 
     /// Reads up to `count` bytes of `descriptor` to `offset`. Returns how many, 0 at the end, or a negative errno.

@@ -93,7 +93,7 @@ struct StreamTable: ~Copyable {
 
     /// Makes a table for streams whose lines have at most `longestLine` bytes.
     init(longestLine: Int) {
-        memory = ReceiveMemory(capacity: LineFramer.reserve(cap: longestLine) + StreamTable.chunkBytes)
+        memory = ReceiveMemory(kept: LineFramer.reserve(cap: longestLine), chunk: StreamTable.chunkBytes)
     }
 
     /// All slots, used and free.
@@ -136,7 +136,7 @@ struct StreamTable: ~Copyable {
     mutating func readChunk(
         _ stream: Stream, counts: inout SourceCounts, to consumer: inout some PayloadConsumer & ~Copyable
     ) -> Outcome {
-        let start = stream.framer.restore(to: &memory)
+        let start = stream.framer.restore(to: &memory).upperBound
         let size = memory.read(stream.descriptor.raw, at: start, count: StreamTable.chunkBytes)
         consumer.batchBegin()
         consumer.sender(stream.peer)
@@ -185,11 +185,11 @@ struct StreamTable: ~Copyable {
         var chunk = chunk
         if stream.isFresh, let end = memory.newline(in: chunk) {
             stream.isFresh = false
-            if let line = stream.framer.line(memory.view(0..<end)),
+            let start = chunk.lowerBound - stream.framer.unfinishedBytes
+            if let line = stream.framer.line(memory.view(start..<end)),
                 takeFirst(line, of: stream, arrival, counts: &counts, to: &consumer)
             {
-                memory.drop(end + 1, of: chunk.upperBound)
-                chunk = 0..<(chunk.upperBound - end - 1)
+                chunk = (end + 1)..<chunk.upperBound
                 stream.framer.forget()
             }
         }
