@@ -230,6 +230,8 @@ int kymo_wait_either(int first, int second, int timeout_ms) {
     return (waits[0].revents != 0) | (waits[1].revents != 0) << 1;
 }
 
+int kymo_reserve(int fd, long offset, long count) { return result(fallocate(fd, FALLOC_FL_KEEP_SIZE, offset, count)); }
+
 int kymo_rename_exclusive(const char *from, const char *to) {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
     if (errno != EINVAL && errno != ENOSYS) return -errno;

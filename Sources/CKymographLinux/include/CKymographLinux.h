@@ -108,6 +108,10 @@ int kymo_processor_count(void);
 /// Renames unless `to` exists (-EEXIST). (renameat2 is a GNU call.)
 int kymo_rename_exclusive(const char *from, const char *to);
 
+/// Sets `count` bytes from `offset` on aside for a file, whose size stays as it is; 0 or a negative errno. (fallocate
+/// is a GNU call.)
+int kymo_reserve(int fd, long offset, long count);
+
 /// Blocks SIGINT, SIGTERM and SIGHUP in the calling thread, ignores SIGPIPE, and returns a descriptor that tells of
 /// them. (sigset_t is filled by macros.)
 int kymo_signals_open(void);

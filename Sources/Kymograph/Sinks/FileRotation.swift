@@ -12,9 +12,18 @@ struct FileRotation: ~Copyable, Sendable {
         var started: Instant
         /// Bytes that the system took.
         var written = 0
+        /// Bytes from the beginning on for which room is set aside; `.max` when no more can be.
+        var reserved = 0
+        /// Whether there may be room behind the end.
+        var hasReserved = false
         /// Whether the file takes no more bundles.
         var isEnded = false
     }
+
+    /// Bytes of a file after which room is set aside, and how many at a time: finding it page by page takes a quarter
+    /// of the time of writing (ext4).
+    private static let largeFile = 1 << 20
+    private static let reservedStep = 4 << 20
 
     /// Files that are whole, durable and visible.
     private(set) var finished = 0
@@ -52,6 +61,7 @@ struct FileRotation: ~Copyable, Sendable {
 
     /// Writes a plain line that is worth a system call of its own; nothing waits before it.
     private mutating func pass(_ bytes: ByteView) {
+        reserve(bytes.count)
         guard let file else { return }
         self.file?.written += pending.passLine(bytes, to: file.descriptor.raw)
     }
@@ -123,10 +133,27 @@ struct FileRotation: ~Copyable, Sendable {
     }
 
     private mutating func drain() throws(SinkError) {
+        reserve(pending.count)
         guard let file else { return }
         let before = pending.count
         defer { self.file?.written += before - pending.count }
         try pending.drain(to: file.descriptor.raw, name: directory.file(file.name.final))
+    }
+
+    /// Sets room aside where a large file has none for `count` bytes more.
+    private mutating func reserve(_ count: Int) {
+        guard let file, file.written >= FileRotation.largeFile, file.written + count > file.reserved else { return }
+        let start = max(file.written, file.reserved)
+        let size = max(FileRotation.reservedStep, count)
+        let isReserved = FileSystem.reserve(file.descriptor.raw, at: start, count: size)
+        self.file?.reserved = isReserved ? start + size : .max
+        if isReserved { self.file?.hasReserved = true }
+    }
+
+    /// Gives back the room behind the end of the file.
+    private func release() {
+        guard let file, file.hasReserved else { return }
+        FileSystem.releaseReserved(file.descriptor.raw, size: file.written)
     }
 
     private mutating func finish() throws(SinkError) {
@@ -136,6 +163,7 @@ struct FileRotation: ~Copyable, Sendable {
             self.file?.isEnded = true
         }
         try drain()
+        release()
         do throws(SinkError) {
             try directory.synchronise(file.descriptor.raw, directory.file(file.name.final))
             _ = try directory.publish(file.name.temporary, as: file.name)

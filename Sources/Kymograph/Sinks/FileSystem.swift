@@ -71,6 +71,21 @@ enum FileSystem {
         return names.sorted()
     }
 
+    /// Sets `count` bytes from `offset` on aside for a file, whose size stays as it is. False where there is no room
+    /// for it, and where the file system cannot do that.
+    static func reserve(_ descriptor: Int32, at offset: Int, count: Int) -> Bool {
+        kymo_reserve(descriptor, offset, count) == 0
+    }
+
+    /// Gives back what is set aside behind the end of a file of `size` bytes, if it takes more than `slack` bytes more
+    /// on the disk. The file stays as it is; nothing is done where the file system says that it has another size.
+    static func releaseReserved(_ descriptor: Int32, size: Int, slack: Int = 0) {
+        guard let status = status(descriptor), Int(status.st_size) == size, Int(status.st_blocks) * 512 > size + slack
+        else { return }
+        // What cannot be given back is room that nobody uses, and no reason to fail.
+        ftruncate(descriptor, size)
+    }
+
     /// Writes some of `bytes`, at least one; waits when the descriptor is non-blocking and full.
     static func write(_ descriptor: Int32, _ bytes: ByteView) -> Int {
         while true {

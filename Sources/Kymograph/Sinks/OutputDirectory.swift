@@ -108,6 +108,8 @@ extension OutputDirectory {
         if !isPartial, kept < size, ftruncate(open.raw, kept) != 0 {
             throw .system(errno, "cut the unfinished line of", file(temporary))
         }
+        // No file system takes as much for a file beside its bytes: others stay untouched.
+        FileSystem.releaseReserved(open.raw, size: isPartial ? size : kept, slack: 1 << 18)
         try synchronise(open.raw, file(temporary))
         let visible = try publish(temporary, as: name, ending: isPartial ? ".partial" : "")
         return RecoveredFile(name: visible, bytesCut: isPartial ? 0 : size - kept, isPartial: isPartial)
