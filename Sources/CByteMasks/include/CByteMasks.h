@@ -40,4 +40,33 @@ static inline __attribute__((always_inline)) uint32_t kymo_nondigits16(const voi
     return kymo_bits16((kymo_bytes16)(moved > (signed char)(-0x80 + 9)));
 }
 
+/// The place of the first newline among `count` bytes, in blocks of sixteen of which the last may reach further;
+/// `count` or more when there is none.
+static inline __attribute__((always_inline)) intptr_t kymo_newline(const void *_Nonnull bytes, intptr_t count) {
+    for (intptr_t start = 0; start < count; start += 16) {
+        uint32_t newlines = kymo_bits16((kymo_bytes16)(kymo_load16((const char *)bytes + start) == '\n'));
+        if (newlines) return start + __builtin_ctz(newlines);
+    }
+    return count;
+}
+
+/// Which of each sixteen bytes, of all `blocks` together, are not as `rules` say: 64 bytes for each block, at a cache
+/// line. The first sixteen are added to the bytes, which then may be no greater than the second. Where the third have
+/// ones, they may be neither quotes nor backslashes; they have none but from block `texts` to before `texts_end`.
+static inline __attribute__((always_inline)) uint32_t kymo_breaches16(
+    const void *_Nonnull bytes, const void *_Nonnull rules, intptr_t blocks, intptr_t texts, intptr_t texts_end) {
+    typedef unsigned char unsigned16 __attribute__((vector_size(16)));
+    const kymo_bytes16 *rule = (const kymo_bytes16 *)rules;
+    kymo_bytes16 breaches = {0};
+    for (intptr_t block = 0; block < blocks; block++) {
+        unsigned16 loaded = (unsigned16)kymo_load16((const char *)bytes + block * 16);
+        breaches |= (kymo_bytes16)((kymo_bytes16)(loaded + (unsigned16)rule[block * 4]) > rule[block * 4 + 1]);
+    }
+    for (intptr_t block = texts; block < texts_end; block++) {
+        kymo_bytes16 loaded = kymo_load16((const char *)bytes + block * 16);
+        breaches |= (kymo_bytes16)((loaded == '"') | (loaded == '\\')) & rule[block * 4 + 2];
+    }
+    return kymo_bits16(breaches);
+}
+
 #endif

@@ -11,6 +11,7 @@ extension DocumentShapes {
     private mutating func forget() {
         segments.removeAll()
         forks.removeAll()
+        layouts.removeAll()
         (count, tries) = (0, 0)
     }
 

@@ -79,10 +79,16 @@ struct DocumentShapes: ~Copyable {
 
     var segments = RawArray<Segment>(capacity: 1)
     var forks = ShapeForks()
-    /// Of the document that was followed last.
+    var layouts = DocumentLayouts()
+    /// Of the document that was followed last, and how many there are.
     private var values = RawArray<Value>(repeating: Value(), count: mostValues)
-    /// The place behind the document that was followed last.
+    private var valueCount = 0
+    /// The place behind the document that was found last.
     private(set) var end = 0
+    /// Whether that document was found by its layout.
+    private var isLaidOut = false
+    /// Where its shape was told from others last.
+    private var forkPlace = ForkPlace()
     /// Shapes that are known.
     var count = 0
     /// Documents that had to be scanned.
@@ -100,8 +106,39 @@ struct DocumentShapes: ~Copyable {
         var range: Range<Int> { Int(start)..<max(Int(start), Int(end)) }
     }
 
-    /// The values of the document that was followed last, those of other documents behind them.
-    var followed: ElementList<Value> { values.list(0..<values.count) }
+    /// Where shapes are told apart: the place of a word, and the bits of it that count.
+    struct ForkPlace: BitwiseCopyable {
+        var offset: UInt32 = 0
+        var mask: UInt64 = 0
+    }
+
+    /// The values of the document that was found last, those of other documents behind them.
+    @inline(__always)
+    var followed: ElementList<Value> { isLaidOut ? layouts.followed : values.list(0..<values.count) }
+
+    /// The number of the shape that the document at `start` has, or -1 when it is none that is known. `bytes` must be
+    /// padded; they may be only the beginning of a document when a line feed is `expected` behind it.
+    @inline(__always)
+    mutating func find(_ bytes: ByteView, from start: Int, isLineFeedExpected expected: Bool) -> Int {
+        isLaidOut = false
+        guard start < bytes.count else { return -1 }
+        guard start == 0, layouts.looks() else { return follow(bytes, from: start) }
+        let number = layouts.find(bytes, isLineFeedExpected: expected)
+        guard number >= 0 else { return followAnew(bytes) }
+        (isLaidOut, end) = (true, layouts.end)
+        return number
+    }
+
+    /// Follows the document at the beginning of `bytes`, and learns its layout.
+    @inline(never)
+    private mutating func followAnew(_ bytes: ByteView) -> Int {
+        forkPlace = ForkPlace()
+        let number = follow(bytes, from: 0)
+        if number >= 0 {
+            layouts.learn(bytes, shape: number, end: end, values: values, count: valueCount, fork: forkPlace)
+        }
+        return number
+    }
 
     /// The number of the shape that the document at `start` has, or -1 when it is none that is known.
     ///
@@ -111,7 +148,7 @@ struct DocumentShapes: ~Copyable {
     /// Bytes behind the end of `bytes` may be read, but nothing that depends on them is given: the place only ever
     /// moves forward, and must end within. A call of its own: its state fits in the registers that way.
     @inline(never)
-    mutating func follow(_ bytes: ByteView, from start: Int) -> Int {
+    private mutating func follow(_ bytes: ByteView, from start: Int) -> Int {
         let segments = self.segments.list(0..<self.segments.count)
         var index = start
         var number = 0
@@ -134,7 +171,7 @@ struct DocumentShapes: ~Copyable {
                 guard index < bytes.count, number > 0 else { return -1 }
                 continue
             default:
-                end = start
+                (end, valueCount) = (start, place)
                 return start <= bytes.count ? Int(segments[number].next) : -1
             }
             values[place] = Value(
@@ -170,7 +207,9 @@ struct DocumentShapes: ~Copyable {
     /// The segment, of `first` and its others, that is at `index`; -1 when none is.
     @inline(__always)
     private mutating func choose(_ first: Int, _ bytes: ByteView, at index: Int) -> Int {
-        let word = bytes.word(at: index &+ Int(segments[first].forkOffset)) & segments[first].forkMask
+        let offset = index &+ Int(segments[first].forkOffset)
+        forkPlace = ForkPlace(offset: UInt32(truncatingIfNeeded: offset), mask: segments[first].forkMask)
+        let word = bytes.word(at: offset) & segments[first].forkMask
         let guess = forks.guess(Int(segments[first].fork), word)
         return segments[guess].isChoice(bytes, at: index) ? guess : search(first, bytes, at: index, word)
     }

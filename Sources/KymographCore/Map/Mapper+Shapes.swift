@@ -33,7 +33,7 @@ extension Mapper {
         output: inout some MeasurementOutput & ~Copyable
     ) -> Int? {
         guard known.documents.count > 0 else { return nil }
-        let number = known.documents.follow(bytes, from: start)
+        let number = known.documents.find(bytes, from: start, isLineFeedExpected: ending == .newline)
         guard number >= 0 else {
             isUnknownLine = ending == .newline && bytes[start] > 0x20
             return nil

@@ -72,6 +72,24 @@ public struct ByteView: BitwiseCopyable {
         return unsafe kymo_nondigits16(base + index)
     }
 
+    /// The place of the first newline, or of the end, whichever is first; more than `limit` when that is further.
+    @inline(__always)
+    func lineLength(limit: Int) -> Int {
+        // Safe: as for the subscript; blocks of sixteen begin within the view.
+        let reach = min(count, limit &+ 1)
+        return min(reach, unsafe kymo_newline(base, reach))
+    }
+
+    /// Whether each sixteen bytes from the first on are as `rules` say, of which only those in `texts` have texts. They
+    /// may reach into the padding.
+    @inline(__always)
+    func follows(_ rules: ElementList<DocumentLayouts.Rules>, texts: Range<Int>) -> Bool {
+        precondition(texts.upperBound <= rules.count && texts.lowerBound >= 0)
+        assert(rules.count * 16 <= count + ByteView.padding)
+        // Safe: rules of 64 bytes begin at cache lines, and `texts` is checked above; the bytes as for the subscript.
+        return unsafe kymo_breaches16(base, rules.start, rules.count, texts.lowerBound, texts.upperBound) == 0
+    }
+
     /// The bytes `range`, without copying.
     @inline(__always)
     public subscript(range: Range<Int>) -> ByteView {

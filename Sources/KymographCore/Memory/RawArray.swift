@@ -171,6 +171,10 @@ public struct ElementList<Element: BitwiseCopyable>: BitwiseCopyable {
         self.count = count
     }
 
+    /// The address of the first element, for this folder.
+    @unsafe
+    var start: UnsafeRawPointer { unsafe UnsafeRawPointer(base) }
+
     /// The element at `index`; traps when out of range.
     @inline(__always)
     public subscript(index: Int) -> Element {
