@@ -2,7 +2,7 @@
 # compare.sh [--smoke]: readings per CPU-second from standard input to Observations in files, beside the script that a
 # hospital engineer would write (Python with orjson), on the same lines in the same run.
 #
-# --smoke takes 100,000 readings of 100 devices instead of 1,000,000 of 1,000, and one round instead of three.
+# --smoke takes 100,000 readings of 100 devices instead of 1,000,000 of 1,000, and one round instead of five.
 # KYMO_SHARED: folder that holds bench/gen_workload.py and bench/py_stdin.py. KYMO_PYTHON: an interpreter with orjson.
 # KYMO: the binary, built here when not given. KYMO_RATIO: the least ratio that passes (4). KYMO_MEMORY:
 # the MiB of peak memory that pass (32).
@@ -12,7 +12,7 @@ root=$(dirname "$here")
 shared=${KYMO_SHARED:-$root/../shared}
 python=${KYMO_PYTHON:-python3}
 readings=1000000
-rounds=3
+rounds=5
 [ "${1:-}" = "--smoke" ] && readings=100000 && rounds=1
 
 if [ ! -f "$shared/bench/gen_workload.py" ]; then
