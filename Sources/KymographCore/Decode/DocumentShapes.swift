@@ -116,13 +116,13 @@ struct DocumentShapes: ~Copyable {
     @inline(__always)
     var followed: ElementList<Value> { isLaidOut ? layouts.followed : values.list(0..<values.count) }
 
-    /// The number of the shape that the document at `start` has, or -1 when it is none that is known. `bytes` must be
-    /// padded; they may be only the beginning of a document when a line feed is `expected` behind it.
+    /// The number of the shape that the document at the beginning of `bytes` has, or -1 when it is none that is known.
+    /// `bytes` must be padded; they may be only the beginning of a document when a line feed is `expected` behind it.
     @inline(__always)
-    mutating func find(_ bytes: ByteView, from start: Int, isLineFeedExpected expected: Bool) -> Int {
+    mutating func find(_ bytes: ByteView, isLineFeedExpected expected: Bool) -> Int {
         isLaidOut = false
-        guard start < bytes.count else { return -1 }
-        guard start == 0, layouts.looks() else { return follow(bytes, from: start) }
+        guard bytes.count > 0 else { return -1 }
+        guard layouts.looks() else { return follow(bytes) }
         let number = layouts.find(bytes, isLineFeedExpected: expected)
         guard number >= 0 else { return followAnew(bytes) }
         (isLaidOut, end) = (true, layouts.end)
@@ -133,14 +133,14 @@ struct DocumentShapes: ~Copyable {
     @inline(never)
     private mutating func followAnew(_ bytes: ByteView) -> Int {
         forkPlace = ForkPlace()
-        let number = follow(bytes, from: 0)
+        let number = follow(bytes)
         if number >= 0 {
             layouts.learn(bytes, shape: number, end: end, values: values, count: valueCount, fork: forkPlace)
         }
         return number
     }
 
-    /// The number of the shape that the document at `start` has, or -1 when it is none that is known.
+    /// The same, without a look at layouts.
     ///
     /// Where a value ends, and which segment comes next, is expected to be as before, and then checked: looking for it
     /// takes steps that wait for each other, of one value after the other, and checks wait for nothing.
@@ -148,9 +148,9 @@ struct DocumentShapes: ~Copyable {
     /// Bytes behind the end of `bytes` may be read, but nothing that depends on them is given: the place only ever
     /// moves forward, and must end within. A call of its own: its state fits in the registers that way.
     @inline(never)
-    private mutating func follow(_ bytes: ByteView, from start: Int) -> Int {
+    private mutating func follow(_ bytes: ByteView) -> Int {
         let segments = self.segments.list(0..<self.segments.count)
-        var index = start
+        var index = 0
         var number = 0
         var place = 0
         while true {

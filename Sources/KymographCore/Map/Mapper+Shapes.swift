@@ -20,7 +20,7 @@ extension Mapper {
     ) -> Int? {
         isUnknownLine = false
         guard packets.count == 0,
-            let end = mapKnown(bytes, from: 0, .newline, context: context, received: received, output: &output)
+            let end = mapKnown(bytes, .newline, context: context, received: received, output: &output)
         else { return nil }
         return bytes[end] == 0x0A ? end : end &+ 1
     }
@@ -32,10 +32,20 @@ extension Mapper {
         _ bytes: ByteView, from start: Int, _ ending: Ending, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) -> Int? {
+        mapKnown(bytes[start..<bytes.count], ending, context: context, received: received, output: &output)
+            .map { start &+ $0 }
+    }
+
+    /// The same for the document at the beginning of `bytes`.
+    @inline(__always)
+    private mutating func mapKnown(
+        _ bytes: ByteView, _ ending: Ending, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) -> Int? {
         guard known.documents.count > 0 else { return nil }
-        let number = known.documents.find(bytes, from: start, isLineFeedExpected: ending == .newline)
+        let number = known.documents.find(bytes, isLineFeedExpected: ending == .newline)
         guard number >= 0 else {
-            isUnknownLine = ending == .newline && bytes[start] > 0x20
+            isUnknownLine = ending == .newline && bytes[0] > 0x20
             return nil
         }
         let end = known.documents.end
@@ -47,7 +57,7 @@ extension Mapper {
             isUnknownLine = ending == .newline
             return nil
         }
-        accept(measurement, number, bytes[start..<end], &output)
+        accept(measurement, number, bytes[0..<end], &output)
         return end
     }
 

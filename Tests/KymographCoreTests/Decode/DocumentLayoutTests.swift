@@ -41,9 +41,11 @@ import Testing
             storage.view, shape: shape, end: document.end, values: document.values, count: document.count, fork: fork)
     }
 
-    private func find(_ bytes: [UInt8], in layouts: inout DocumentLayouts) -> Int {
+    private func find(
+        _ bytes: [UInt8], in layouts: inout DocumentLayouts, isLineFeedExpected: Bool = false
+    ) -> Int {
         let storage = PaddedBytes(copying: bytes)
-        return layouts.find(storage.view, isLineFeedExpected: false)
+        return layouts.find(storage.view, isLineFeedExpected: isLineFeedExpected)
     }
 
     /// Whether `byte` may be at `place` of a document with the layout of `document`, told byte by byte.
@@ -156,6 +158,18 @@ import Testing
         #expect(find(document.bytes, in: &layouts) == -1)
         learn(document, shape: 4, into: &layouts)
         #expect(find(document.bytes, in: &layouts) == 4)
+    }
+
+    /// A device may send each line in pieces.
+    @Test func whatIsCutOffSaysNothing() {
+        let document = Document(DocumentLayoutTests.line)
+        var layouts = DocumentLayouts()
+        learn(document, shape: 3, into: &layouts)
+        for count in (1..<document.end).flatMap({ count in (0..<20).map { _ in count } }) {
+            #expect(layouts.looks())
+            #expect(find(Array(document.bytes[..<count]), in: &layouts, isLineFeedExpected: true) == -1)
+        }
+        #expect(find(document.bytes, in: &layouts, isLineFeedExpected: true) == 3)
     }
 
     @Test func moreThanAreKeptAreFollowed() {
