@@ -166,7 +166,8 @@ import Testing
         var layouts = DocumentLayouts()
         learn(document, shape: 3, into: &layouts)
         for count in (1..<document.end).flatMap({ count in (0..<20).map { _ in count } }) {
-            #expect(layouts.looks())
+            let looks = layouts.looks()
+            #expect(looks)
             #expect(find(Array(document.bytes[..<count]), in: &layouts, isLineFeedExpected: true) == -1)
         }
         #expect(find(document.bytes, in: &layouts, isLineFeedExpected: true) == 3)
