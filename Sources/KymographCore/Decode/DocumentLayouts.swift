@@ -2,8 +2,8 @@
 ///
 /// The parts of most documents of a source are as long as those of one before. Then each byte is looked at once,
 /// sixteen at a time and all in the same way, whatever is to be there: nothing waits for the place where the value
-/// before it ends (decision 15). Which layout a document may have is guessed by the length of its line and the bytes that told
-/// shapes apart. It is a guess all the same: a document that has none is followed (``DocumentShapes``).
+/// before it ends (decision 15). Which layout a document may have is guessed by the length of its line and the bytes
+/// that told shapes apart. It is a guess all the same: a document that has none is followed (``DocumentShapes``).
 ///
 /// It accepts what ``DocumentShapes`` does, and gives the same places.
 struct DocumentLayouts: ~Copyable {
