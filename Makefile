@@ -99,7 +99,7 @@ bench-rivals: build ## Compare with scripts and a database on the same readings
 	KYMO=$(KYMO) Benchmarks/rivals.sh
 
 .PHONY: bench-limits
-bench-limits: ## Print what this machine can do at most: packets, rings, scanning
+bench-limits: ## Print what this machine can do at most: packets, rings, scanning, files
 	Benchmarks/limits.sh
 
 .PHONY: gate

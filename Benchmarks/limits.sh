@@ -1,6 +1,6 @@
 #!/bin/sh
 # limits.sh: what this machine can do at most, by probes in C and C++: packets of 200 bytes over loopback, rings between two
-# threads, scanning readings. For people, on idle cores; run.sh has our stages beside twins of these in one run.
+# threads, scanning readings, reading and writing files. For people, on idle cores; run.sh has our stages beside twins of these in one run.
 #
 # KYMO_SHARED: folder that holds bench/*.c. Needs cc; simdprobe needs c++ and libsimdjson-dev.
 set -eu
@@ -16,6 +16,7 @@ trap 'rm -rf "$folder"' EXIT INT TERM
 cc -O2 -D_GNU_SOURCE -w -o "$folder/netprobe" "$probes/netprobe.c" -lpthread
 cc -O2 -w -o "$folder/ringprobe" "$probes/ringprobe.c" -lpthread
 cc -O2 -w -o "$folder/scanprobe" "$probes/scanprobe.c"
+cc -O2 -Wall -Wextra -Werror -o "$folder/files" "$here/limits/files.c"
 case $(uname -m) in x86_64) arch=-march=haswell ;; *) arch= ;; esac
 c++ -O2 $arch -std=c++17 -w -o "$folder/simdprobe" "$probes/simdprobe.cpp" -lsimdjson 2>/dev/null ||
     echo "simdprobe: not built (libsimdjson-dev is missing)"
@@ -41,3 +42,5 @@ for probe in ringprobe scanprobe simdprobe; do
     echo "$probe"
     "$folder/$probe" | sed 's/^/    /'
 done
+echo "files (in $folder)"
+"$folder/files" "$folder" | sed 's/^/    /'
