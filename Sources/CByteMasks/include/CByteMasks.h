@@ -40,12 +40,13 @@ static inline __attribute__((always_inline)) uint32_t kymo_nondigits16(const voi
     return kymo_bits16((kymo_bytes16)(moved > (signed char)(-0x80 + 9)));
 }
 
-/// The place of the first newline among `count` bytes, in blocks of sixteen of which the last may reach further;
-/// `count` or more when there is none.
-static inline __attribute__((always_inline)) intptr_t kymo_newline(const void *_Nonnull bytes, intptr_t count) {
+/// The place of the first `byte` among `count` bytes, in blocks of sixteen of which the last may reach further; `count`
+/// or more when there is none.
+static inline __attribute__((always_inline)) intptr_t kymo_find16(
+    const void *_Nonnull bytes, intptr_t count, uint8_t byte) {
     for (intptr_t start = 0; start < count; start += 16) {
-        uint32_t newlines = kymo_bits16((kymo_bytes16)(kymo_load16((const char *)bytes + start) == '\n'));
-        if (newlines) return start + __builtin_ctz(newlines);
+        uint32_t found = kymo_bits16((kymo_bytes16)(kymo_load16((const char *)bytes + start) == (signed char)byte));
+        if (found) return start + __builtin_ctz(found);
     }
     return count;
 }

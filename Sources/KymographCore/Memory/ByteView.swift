@@ -72,12 +72,14 @@ public struct ByteView: BitwiseCopyable {
         return unsafe kymo_nondigits16(base + index)
     }
 
-    /// The place of the first newline, or of the end, whichever is first; more than `limit` when that is further.
+    /// The place of the first `byte` from `start` (0…``count``) on, or of the end. Blocks of sixteen may reach into the
+    /// padding.
     @inline(__always)
-    func lineLength(limit: Int) -> Int {
-        // Safe: as for the subscript; blocks of sixteen begin within the view.
-        let reach = min(count, limit &+ 1)
-        return min(reach, unsafe kymo_newline(base, reach))
+    func place(of byte: UInt8, from start: Int) -> Int {
+        assert(start >= 0 && start <= count)
+        // Safe: as for the subscript; blocks begin within the view.
+        let found = unsafe kymo_find16(base + start, count &- start, byte)
+        return min(count, start &+ found)
     }
 
     /// Whether each sixteen bytes from the first on are as `rules` say, of which only those in `texts` have texts. They

@@ -177,29 +177,6 @@ public struct RingProducer: ~Copyable {
     }
 }
 
-/// What a record that is still in the ring says of the memory that it will need.
-struct NextRecord: BitwiseCopyable {
-    /// Its series; -1 when it is no reading, or when nothing is known of its series.
-    var series: Int32
-    /// Whether it is ``Measurement/isPlain``.
-    var isPlain: Bool
-    var instant: Instant
-
-    /// None.
-    static let none = NextRecord(series: -1, isPlain: false, instant: .distantPast)
-
-    private init(series: Int32, isPlain: Bool, instant: Instant) {
-        (self.series, self.isPlain, self.instant) = (series, isPlain, instant)
-    }
-
-    @inline(__always)
-    init(_ record: Measurement) {
-        let isReading = record.kind == RecordKind.measurement.rawValue
-        series = isReading ? Int32(truncatingIfNeeded: record.series) : -1
-        (isPlain, instant) = (record.isPlain, record.instant)
-    }
-}
-
 /// The shard's end of a ring.
 public struct RingConsumer: ~Copyable {
     @usableFromInline let ring: Ring

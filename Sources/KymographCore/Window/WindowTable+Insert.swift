@@ -33,9 +33,8 @@ extension WindowTable {
         for place in 0..<count where records[place].series >= 0 {
             let state = series[Int(records[place].series)]
             if state.runEnd.slot < state.runEnd.end { slots.prefetch(Int(state.runEnd.slot)) }
-            let instant = records[place].instant
-            let needsLook = !records[place].isPlain || !state.isNext(instant) || instant >= state.nextClose
-            if needsLook, state.current != noWindow { windows.prefetch(Int(state.current)) }
+            guard !state.isNext(records[place].instant), state.current != noWindow else { continue }
+            windows.prefetch(Int(state.current))
         }
     }
 

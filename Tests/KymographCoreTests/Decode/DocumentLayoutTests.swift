@@ -165,7 +165,7 @@ import Testing
         let document = Document(DocumentLayoutTests.line)
         var layouts = DocumentLayouts()
         learn(document, shape: 3, into: &layouts)
-        for count in (1..<document.end).flatMap({ count in (0..<20).map { _ in count } }) {
+        for count in (0..<document.end).flatMap({ count in (0..<20).map { _ in count } }) {
             let looks = layouts.looks()
             #expect(looks)
             #expect(find(Array(document.bytes[..<count]), in: &layouts, isLineFeedExpected: true) == -1)

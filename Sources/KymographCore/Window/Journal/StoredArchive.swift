@@ -49,6 +49,11 @@ public struct StoredArchive: ~Copyable, WindowArchive {
         wait(series, windowStart, facts, block)
     }
 
+    /// Asks for where a window will be kept in memory.
+    public func prefetch(series: Int, windowStart: Instant) {
+        recent.prefetch(series: series, windowStart: windowStart)
+    }
+
     /// Keeps the counts of a window for the next unit.
     public mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {
         wait(series, windowStart, facts, ByteView(""))
