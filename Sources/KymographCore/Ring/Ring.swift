@@ -224,11 +224,10 @@ public struct RingConsumer: ~Copyable {
     @inline(__always)
     mutating func skipPlainReading() { position &+= 1 }
 
-    /// Writes what the next records are to the front of `records`, as many as fit, and returns how many there are; 0
-    /// when the ring is empty.
-    mutating func lookAhead(_ records: inout RawArray<NextRecord>) -> Int {
-        if position == knownHead { knownHead = ring.head.value.load(ordering: .acquiring) }
-        var place = position
+    /// Writes what the records from `place` on are to the front of `records`, as many as fit, moves `place` behind
+    /// them, and returns how many there are; 0 when the ring holds no more. The first place is ``taken``.
+    mutating func lookAhead(from place: inout UInt64, _ records: inout RawArray<NextRecord>) -> Int {
+        if place == knownHead { knownHead = ring.head.value.load(ordering: .acquiring) }
         var count = 0
         while count < records.count && place != knownHead {
             let index = Int(place & mask)

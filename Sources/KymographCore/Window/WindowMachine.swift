@@ -74,10 +74,15 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Asks for the memory that the first `count` of `records`, at most ``WindowTable/prefetchCount``, are going to
-    /// need. Their series are numbers of this machine.
-    mutating func prefetch(_ records: borrowing RawArray<NextRecord>, count: Int) {
-        table.prefetch(records, count: count)
+    /// Asks for the memory of the series of the first `count` of `records`, at most ``WindowTable/prefetchCount``.
+    /// Their series are numbers of this machine.
+    mutating func prefetchSeries(_ records: borrowing RawArray<NextRecord>, count: Int) {
+        table.prefetchSeries(records, count: count)
+    }
+
+    /// Asks for the memory where the first `count` of `records` will be put; that of their series should be at hand.
+    mutating func prefetchReadings(_ records: borrowing RawArray<NextRecord>, count: Int) {
+        table.prefetchReadings(records, count: count)
     }
 
     /// Opens a window with its archived content, or empty; neither when it may have had content that is lost.

@@ -26,13 +26,7 @@ public struct RejectedReading: Sendable {
 ///
 /// It has no clock and does not wait; its owner gives it the time and decides when to sleep.
 struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
-    /// A ring and the machine's number for each series number of the ring.
-    struct Input: ~Copyable {
-        var ring: RingConsumer
-        var series = RawArray<Int32>(capacity: 1_024)
-    }
-
-    private var inputs: OwnedList<Input>
+    private var inputs: OwnedList<ShardInput>
     var machine: WindowMachine<Archive>
     private(set) var bundles: RoutedBundles
     private var tally = ShardTally()
@@ -44,6 +38,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var finishedBundles: [ShardUnit.Bundle] = []
     /// Rejected readings that wait to be handed over with the journal.
     var rejections: [KeptRejection] = []
+    /// What the records are that are being taken, and those behind them.
+    private var records = RawArray(repeating: NextRecord.none, count: WindowTable.prefetchCount)
     private var ahead = RawArray(repeating: NextRecord.none, count: WindowTable.prefetchCount)
     private let events: any ShardEvents
     private let mappings: MappingExchange?
@@ -64,7 +60,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     ) {
         self.store = store
         isJournaled = store != nil
-        inputs = OwnedList(count: rings.count) { Input(ring: RingConsumer(rings[$0])) }
+        inputs = OwnedList(count: rings.count) { ShardInput(rings[$0]) }
         self.machine = machine
         self.bundles = bundles
         self.events = events
@@ -82,17 +78,31 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     private mutating func take(from index: Int, now: Instant) -> Int {
         var taken = 0
-        while taken < WindowShard.burst {
-            let count = prefetch(from: index)
-            if count == 0 { break }
+        var place = inputs[index].ring.taken
+        var count = lookAhead(index, from: &place)
+        while count > 0 {
             taken += count
+            swap(&ahead, &records)
+            machine.prefetchReadings(records, count: count)
+            // Before these are taken, so that the series of those behind them are at hand afterwards.
+            let following = taken < WindowShard.burst ? lookAhead(index, from: &place) : 0
             for _ in 0..<count {
                 if !isJournaled && appendPlain(from: index) { continue }
                 if let record = inputs[index].ring.next() { take(record, input: index, now: now) }
             }
+            count = following
         }
         inputs[index].ring.release()
         return taken
+    }
+
+    /// Looks at the records of an input from `place` on, asks for the memory of their series, and returns how many they
+    /// are.
+    @inline(__always)
+    private mutating func lookAhead(_ index: Int, from place: inout UInt64) -> Int {
+        let count = inputs[index].lookAhead(from: &place, &ahead)
+        machine.prefetchSeries(ahead, count: count)
+        return count
     }
 
     /// Puts the next record into its window without a copy of it, if it is a plain reading that is simply the next one
@@ -101,7 +111,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     @inline(__always)
     private mutating func appendPlain(from index: Int) -> Bool {
         guard let reading = inputs[index].ring.plainReading() else { return false }
-        let series = Int(inputs[index].series[Int(reading.series)])
+        let series = inputs[index].series(Int(reading.series))
         guard series >= 0, machine.appendNext(series: series, reading) else { return false }
         inputs[index].ring.skipPlainReading()
         tally.accepted += 1
@@ -138,32 +148,19 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Asks for the memory that the next records need, and returns how many they are; 0 when the ring is empty.
-    private mutating func prefetch(from index: Int) -> Int {
-        let count = inputs[index].ring.lookAhead(&ahead)
-        let known = inputs[index].series.count
-        for place in 0..<count {
-            let number = Int(ahead[place].series)
-            // A series may be introduced among these very records.
-            ahead[place].series = number >= 0 && number < known ? inputs[index].series[number] : -1
-        }
-        machine.prefetch(ahead, count: count)
-        return count
-    }
-
     private mutating func define(_ key: ByteView, input: Int) {
         let identity = SeriesKey.identity(key)
         if let number = machine.define(identity) {
-            inputs[input].series.append(Int32(number))
+            inputs[input].introduce(number)
         } else {
             refused.append(identity)
-            inputs[input].series.append(Int32(-refused.count))
+            inputs[input].introduce(-refused.count)
         }
     }
 
     @inline(__always)
     private mutating func add(_ record: Measurement, input: Int) {
-        let series = Int(inputs[input].series[Int(record.series)])
+        let series = inputs[input].series(Int(record.series))
         let payload = inputs[input].ring.payload(of: record)
         guard series >= 0 else {
             return reject(.tooManyDevices, record, payload, refused[-series - 1], series: -1)

@@ -24,12 +24,16 @@ extension WindowTable {
         return true
     }
 
-    /// Asks for the memory that the first `count` of `records` will need, at most ``prefetchCount`` of them.
+    /// Asks for the memory of the series of the first `count` of `records`, at most ``prefetchCount`` of them.
     ///
     /// Series, slots and windows, where a reading needs a look at its window, lie scattered over megabytes. Each round
     /// asks for the memory of all readings before the next round needs that of the first, so that the waits overlap.
-    mutating func prefetch(_ records: borrowing RawArray<NextRecord>, count: Int) {
+    mutating func prefetchSeries(_ records: borrowing RawArray<NextRecord>, count: Int) {
         for place in 0..<count where records[place].series >= 0 { series.prefetch(Int(records[place].series)) }
+    }
+
+    /// Asks for the memory where the first `count` of `records` will be put.
+    mutating func prefetchReadings(_ records: borrowing RawArray<NextRecord>, count: Int) {
         for place in 0..<count where records[place].series >= 0 {
             let state = series[Int(records[place].series)]
             if state.runEnd.slot < state.runEnd.end { slots.prefetch(Int(state.runEnd.slot)) }

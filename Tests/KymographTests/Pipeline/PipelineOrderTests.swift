@@ -7,7 +7,7 @@ import Testing
 @Suite struct PipelineOrderTests {
     private static let lateness: Int64 = 60_000_000_000
 
-    private static func plan(_ seed: UInt64) -> SimulationPlan {
+    static func plan(_ seed: UInt64) -> SimulationPlan {
         var plan = SimulationPlan()
         plan.devices = 3
         plan.rates = SimulationPlan.wearableRates(total: 0.5)
@@ -22,14 +22,14 @@ import Testing
     }
 
     /// The payloads of a plan, in order of arrival.
-    private static func deliveries(_ plan: SimulationPlan) -> [SimulatedDelivery] {
+    static func deliveries(_ plan: SimulationPlan) -> [SimulatedDelivery] {
         var simulator = DeviceSimulator(plan: plan)
         var all: [SimulatedDelivery] = []
         while let delivery = simulator.next() { all.append(delivery) }
         return all
     }
 
-    private static func bytes(_ delivery: SimulatedDelivery) -> [UInt8] {
+    static func bytes(_ delivery: SimulatedDelivery) -> [UInt8] {
         var writer = ByteWriter(capacity: 256)
         delivery.reading.append(to: &writer)
         return writer.view.array
