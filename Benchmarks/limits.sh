@@ -1,6 +1,7 @@
 #!/bin/sh
 # limits.sh: what this machine can do at most, by probes in C and C++: packets of 200 bytes over loopback, rings between two
-# threads, scanning readings, reading and writing files. For people, on idle cores; run.sh has our stages beside twins of these in one run.
+# threads, scanning readings, reading and writing files. For people, on idle cores; run.sh has our stages beside twins of
+# these in one run.
 #
 # KYMO_SHARED: folder that holds bench/*.c. Needs cc; simdprobe needs c++ and libsimdjson-dev.
 set -eu
