@@ -11,6 +11,9 @@ struct InsertLoad {
     /// are at most 40 readings in it.
     static let warmRounds = 5
 
+    /// Readings that a shard finds at once: after so many a lane that is in the middle of others publishes.
+    static let batch = 128
+
     private let order: [UInt32]
     private let step: Int64
     private var place = 0

@@ -68,7 +68,7 @@ public struct InsertStage: ~Copyable, Stage {
         let nothing = ByteView("")
         var left = count
         while left > 0 {
-            let size = min(left, RingStage.batch)
+            let size = min(left, InsertLoad.batch)
             for _ in 0..<size {
                 let (series, instant) = load.next()
                 record.series = series

@@ -12,7 +12,7 @@ public struct InsertTwin: ~Copyable, Stage {
         load = InsertLoad(devices: devices, perWindow: perWindow)
         // Safe: never freed, because the process ends soon.
         unsafe windows = limits_windows_kept_make(UInt32(load.count), InsertLoad.period)
-        records = Array(repeating: limits_record(), count: RingStage.batch)
+        records = Array(repeating: limits_record(), count: InsertLoad.batch)
         run(load.count * (perWindow + InsertLoad.warmRounds))
     }
 
@@ -20,7 +20,7 @@ public struct InsertTwin: ~Copyable, Stage {
     public mutating func run(_ count: Int) {
         var left = count
         while left > 0 {
-            let size = min(left, RingStage.batch)
+            let size = min(left, InsertLoad.batch)
             for index in 0..<size {
                 let (series, instant) = load.next()
                 records[index].series = series

@@ -237,7 +237,7 @@ public struct RingConsumer: ~Copyable {
                 continue
             }
             // Records that follow are in the lane's cache.
-            ring.slots.prefetch((index + records.count) & Int(mask))
+            ring.slots.prefetch((index + 2 * records.count) & Int(mask))
             records[count] = NextRecord(record)
             count += 1
             place += UInt64(record.continuationSlots) + 1

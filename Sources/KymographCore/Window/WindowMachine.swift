@@ -74,16 +74,13 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Asks for the memory of the series of the first `count` of `records`, at most ``WindowTable/prefetchCount``.
-    /// Their series are numbers of this machine.
-    mutating func prefetchSeries(_ records: borrowing RawArray<NextRecord>, count: Int) {
-        table.prefetchSeries(records, count: count)
-    }
+    /// Asks for the memory of the series of `record`, which is a number of this machine.
+    @inline(__always)
+    mutating func prefetchSeries(_ record: NextRecord) { table.prefetchSeries(record) }
 
-    /// Asks for the memory where the first `count` of `records` will be put; that of their series should be at hand.
-    mutating func prefetchReadings(_ records: borrowing RawArray<NextRecord>, count: Int) {
-        table.prefetchReadings(records, count: count)
-    }
+    /// Asks for the memory where `record` will be put; that of its series should be at hand.
+    @inline(__always)
+    mutating func prefetchReading(_ record: NextRecord) { table.prefetchReading(record) }
 
     /// Opens a window with its archived content, or empty; neither when it may have had content that is lost.
     private mutating func open(series: Int, span: WindowSpan) -> WindowOpening {

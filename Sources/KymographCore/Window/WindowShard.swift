@@ -38,9 +38,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var finishedBundles: [ShardUnit.Bundle] = []
     /// Rejected readings that wait to be handed over with the journal.
     var rejections: [KeptRejection] = []
-    /// What the records are that are being taken, and those behind them.
-    private var records = RawArray(repeating: NextRecord.none, count: WindowTable.prefetchCount)
-    private var ahead = RawArray(repeating: NextRecord.none, count: WindowTable.prefetchCount)
+    /// The records that are being taken, and those behind them; none between two steps.
+    private var upcoming = UpcomingRecords()
     private let events: any ShardEvents
     private let mappings: MappingExchange?
     /// The set that is in use since the last news of one.
@@ -79,30 +78,20 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func take(from index: Int, now: Instant) -> Int {
         var taken = 0
         var place = inputs[index].ring.taken
-        var count = lookAhead(index, from: &place)
-        while count > 0 {
-            taken += count
-            swap(&ahead, &records)
-            machine.prefetchReadings(records, count: count)
-            // Before these are taken, so that the series of those behind them are at hand afterwards.
-            let following = taken < WindowShard.burst ? lookAhead(index, from: &place) : 0
-            for _ in 0..<count {
-                if !isJournaled && appendPlain(from: index) { continue }
-                if let record = inputs[index].ring.next() { take(record, input: index, now: now) }
-            }
-            count = following
+        while upcoming.advance(&inputs[index], from: &place, mayLook: taken < WindowShard.burst) {
+            for number in 0..<upcoming.laterCount { machine.prefetchSeries(upcoming.later[number]) }
+            for number in 0..<upcoming.nextCount { machine.prefetchReading(upcoming.next[number]) }
+            for _ in 0..<upcoming.nowCount { takeNext(from: index, now: now) }
+            taken += upcoming.nowCount
         }
         inputs[index].ring.release()
         return taken
     }
 
-    /// Looks at the records of an input from `place` on, asks for the memory of their series, and returns how many they
-    /// are.
     @inline(__always)
-    private mutating func lookAhead(_ index: Int, from place: inout UInt64) -> Int {
-        let count = inputs[index].lookAhead(from: &place, &ahead)
-        machine.prefetchSeries(ahead, count: count)
-        return count
+    private mutating func takeNext(from index: Int, now: Instant) {
+        if !isJournaled && appendPlain(from: index) { return }
+        if let record = inputs[index].ring.next() { take(record, input: index, now: now) }
     }
 
     /// Puts the next record into its window without a copy of it, if it is a plain reading that is simply the next one

@@ -24,22 +24,20 @@ extension WindowTable {
         return true
     }
 
-    /// Asks for the memory of the series of the first `count` of `records`, at most ``prefetchCount`` of them.
-    ///
-    /// Series, slots and windows, where a reading needs a look at its window, lie scattered over megabytes. Each round
-    /// asks for the memory of all readings before the next round needs that of the first, so that the waits overlap.
-    mutating func prefetchSeries(_ records: borrowing RawArray<NextRecord>, count: Int) {
-        for place in 0..<count where records[place].series >= 0 { series.prefetch(Int(records[place].series)) }
+    /// Asks for the memory of the series of `record`.
+    @inline(__always)
+    mutating func prefetchSeries(_ record: NextRecord) {
+        if record.series >= 0 { series.prefetch(Int(record.series)) }
     }
 
-    /// Asks for the memory where the first `count` of `records` will be put.
-    mutating func prefetchReadings(_ records: borrowing RawArray<NextRecord>, count: Int) {
-        for place in 0..<count where records[place].series >= 0 {
-            let state = series[Int(records[place].series)]
-            if state.runEnd.slot < state.runEnd.end { slots.prefetch(Int(state.runEnd.slot)) }
-            guard !state.isNext(records[place].instant), state.current != noWindow else { continue }
-            windows.prefetch(Int(state.current))
-        }
+    /// Asks for the memory where `record` will be put, and for that of its window, if it needs a look at that.
+    @inline(__always)
+    mutating func prefetchReading(_ record: NextRecord) {
+        guard record.series >= 0 else { return }
+        let state = series[Int(record.series)]
+        if state.runEnd.slot < state.runEnd.end { slots.prefetch(Int(state.runEnd.slot)) }
+        guard !state.isNext(record.instant), state.current != noWindow else { return }
+        windows.prefetch(Int(state.current))
     }
 
     /// Adds a reading to the open window that it belongs to; nil when that window is not open.

@@ -47,8 +47,6 @@ struct WindowTable: ~Copyable {
     private static var initialSizeClass: Int { 0 }
     /// Size class up to which windows grow by a factor of four, and then by two: 64 readings, 2 KiB.
     static var largestSwiftSizeClass: Int { 6 }
-    /// Readings whose memory is asked for at once: about as many lines as a core waits for at a time.
-    static var prefetchCount: Int { 32 }
 
     init(settings: WindowSettings) {
         lateness = settings.lateness
