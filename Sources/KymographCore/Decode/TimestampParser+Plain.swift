@@ -22,7 +22,7 @@ extension TimestampParser {
         let (hour, minute, second) = (number(times, 3), number(times, 6), number(seconds, 1))
         let year = number(pairs, 0) &* 100 &+ number(pairs, 2)
         guard years.contains(year), month &- 1 < 12, month > 0, hour < 24, minute < 60, second <= 60, day > 0,
-            day <= Calendar.days(inMonth: month, year: year)
+            day <= 28 || day <= Calendar.days(inMonth: month, year: year)
         else { return nil }
         let milliseconds = isFine ? number(seconds, 4) &* 10 &+ Int(end >> 48 & 0xFF) : 0
         let minutes = (Calendar.days(year: year, month: month, day: day) &* 24 &+ hour) &* 60 &+ minute
