@@ -1,15 +1,20 @@
-"""measure.py KYMO SLACK [--short]: called by latency.sh.
+"""measure.py KYMO RELAY SLACK [--short]: called by latency.sh.
 
 Sender, pipeline and reader share the machine, and so does the rate that it bears: the highest at which everything comes
-out and 99 of 100 readings take less than 20 ms."""
+out and 99 of 100 readings take less than 20 ms. The relay, which does nothing but pass bytes on, takes turns with the
+pipeline: what a reading waits there, the machine makes it wait."""
 import os
 import re
 import socket
+import statistics
 import subprocess
 import sys
 
-KYMO, SLACK = sys.argv[1], float(sys.argv[2])
-SHORT = "--short" in sys.argv[3:]
+KYMO, RELAY, SLACK = sys.argv[1], sys.argv[2], float(sys.argv[3])
+SHORT = "--short" in sys.argv[4:]
+TURNS = 3
+# How many times the relay's figure the pipeline's may be, where not even the relay keeps what is promised.
+TIMES = 1.5
 DEVICES = 500
 HIGHEST = 400_000
 BEARABLE_US = 20_000
@@ -21,23 +26,32 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def run(rate, seconds, devices=DEVICES, window=None):
+def pipeline(address, window):
+    windows = ["--window", window, "--lateness", "0s"] if window else []
+    return [KYMO, "run", "--ephemeral", "--udp", address, "--format", "ndjson", *windows]
+
+
+def relay(address):
+    return [RELAY, *address.split(":")]
+
+
+def run(rate, seconds, devices=DEVICES, window=None, relayed=False):
     """What `kymo simulate --latency` prints of `rate` readings a second."""
     address = f"127.0.0.1:{free_port()}"
-    windows = ["--window", window, "--lateness", "0s"] if window else []
-    pipeline = subprocess.Popen(
-        [KYMO, "run", "--ephemeral", "--udp", address, "--format", "ndjson", *windows], stdout=subprocess.PIPE,
+    between = subprocess.Popen(
+        relay(address) if relayed else pipeline(address, window), stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL, env={**os.environ, "KYMO_OUTPUT_MAX_AGE": "0s"})
+    windows = ["--window", window] if window and not relayed else []
     try:
         return subprocess.run(
             [KYMO, "simulate", "--latency", "--udp", address, "--devices", str(devices), "--rate",
-             str(rate / devices), "--duration", f"{seconds}s", *(windows[:2])],
-            stdin=pipeline.stdout, capture_output=True, text=True, check=True, timeout=120).stdout
+             str(rate / devices), "--duration", f"{seconds}s", *windows],
+            stdin=between.stdout, capture_output=True, text=True, check=True, timeout=120).stdout
     except subprocess.CalledProcessError as error:
         sys.exit(f"latency: {error.stderr}")
     finally:
-        pipeline.kill()
-        pipeline.wait()
+        between.kill()
+        between.wait()
 
 
 def figures(text, name):
@@ -64,28 +78,40 @@ def bearable_rate():
     return low
 
 
-def check(name, value, most):
-    print(f"{name:58} {value:9.1f} us, at most {most:g}{'' if value <= most else '  EXCEEDED'}")
-    return value <= most
+def race(rate, most, devices=DEVICES, window=None):
+    """Lets relay and pipeline take turns until the pipeline keeps what is promised, three times at most: a time slice
+    that another process gets is not what is measured here. The promised percentiles of the best turn, and of the
+    relay: the medians of both where there is no such turn."""
+    turns = []
+    for _ in range(TURNS):
+        turn = []
+        for name, relayed in (("relay", True), ("pipeline", False)):
+            text = run(rate, 3 if SHORT else 10, devices, window, relayed)
+            print(f"{name}: {text}", end="", flush=True)
+            measured = figures(text, "latency")
+            turn.append([measured[place] for place in most])
+        turns.append(turn)
+        if all(value <= limit * SLACK for value, limit in zip(turn[1], most.values())):
+            return turn
+    return [[statistics.median(values) for values in zip(*(turn[who] for turn in turns))] for who in (0, 1)]
 
 
+def check(name, value, floor, most):
+    """Whether `value` is at most what is promised; or, if that is too much for the relay too, not much more than that."""
+    isKept, isFloor = value <= most, floor > most and value <= TIMES * floor
+    said = "" if isKept else "  as the machine makes it wait" if isFloor else "  EXCEEDED"
+    print(f"{name:58} {value:9.1f} us, at most {most:g}; relay {floor:.1f}{said}")
+    return isKept or isFloor
+
+
+P50, P99 = 0, 2
 print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
 rate = bearable_rate()
 print(f"instance mode: {rate:,.0f} readings/s are borne; half of them:")
-# The best of three: a time slice that another process gets is not what is measured here.
-instance = None
-for _ in range(3):
-    text = run(rate / 2, 3 if SHORT else 10)
-    print(text, end="")
-    measured = figures(text, "latency")
-    instance = min(instance or measured, measured, key=lambda figure: figure[2])
-    if instance[0] <= 150 * SLACK and instance[2] <= 1_000 * SLACK:
-        break
-print("windows of 1 s, 1,000 devices with 10 readings/s each, which close one after the other:")
-text = run(10_000, 3 if SHORT else 10, devices=1_000, window="1s")
-print(text, end="")
-windows = figures(text, "latency")
-good = [check("datagram to standard output at half load, p50", instance[0], 150 * SLACK),
-        check("datagram to standard output at half load, p99", instance[2], 1_000 * SLACK),
-        check("closing reading to standard output, p99", windows[2], 5_000 * SLACK)]
+(floor50, floor99), (half50, half99) = race(rate / 2, {P50: 150, P99: 1_000})
+print("windows of 1 s, 1,000 devices with 10 readings/s each, which close one after the other; relayed one by one:")
+(floor_closed,), (closed,) = race(10_000, {P99: 5_000}, devices=1_000, window="1s")
+good = [check("datagram to standard output at half load, p50", half50, floor50, 150 * SLACK),
+        check("datagram to standard output at half load, p99", half99, floor99, 1_000 * SLACK),
+        check("closing reading to standard output, p99", closed, floor_closed, 5_000 * SLACK)]
 sys.exit(0 if all(good) else 1)
