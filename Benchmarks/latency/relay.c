@@ -3,9 +3,11 @@
 // in the kernel until there is something; nothing is parsed, kept or checked.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,8 +21,10 @@ static void fail(const char *what) {
 static int listening(const char *address, const char *port) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
     inet_pton(AF_INET, address, &at.sin_addr);
-    int descriptor = socket(AF_INET, SOCK_DGRAM, 0), room = 8 << 20;
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
+    // As much room as the pipeline asks for.
+    int descriptor = socket(AF_INET, SOCK_DGRAM, 0), room = 4 << 20;
+    if (setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room))
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     if (bind(descriptor, (struct sockaddr *)&at, sizeof at)) fail("bind");
     return descriptor;
 }
@@ -53,6 +57,8 @@ int main(int count, char **words) {
         fprintf(stderr, "usage: relay ADDRESS PORT\n");
         return 2;
     }
+    // Nothing that it waits for would tell it that whoever measures has ended.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     static char readings[batch][largest], lines[batch * line];
     struct iovec parts[batch];
     struct mmsghdr messages[batch];

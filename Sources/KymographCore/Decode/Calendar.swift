@@ -1,11 +1,10 @@
-/// The proleptic Gregorian calendar, in days since 1970-01-01, without branches: in the times of a batch months come in
-/// any order.
+/// The proleptic Gregorian calendar, in days since 1970-01-01.
 enum Calendar {
     /// Days from 1970-01-01 to the given date; month 1…12, day 1…31, year from -3,999 on.
     ///
-    /// Years begin in March, so that a leap day is the last of one. After C. Neri and L. Schneider, "Euclidean affine
-    /// functions and their application to calendar algorithms" (2022): the days of the months before are
-    /// (979 m - 2,919) / 32, with January and February as months 13 and 14.
+    /// Without branches. Years begin in March, so that a leap day is the last of one. After C. Neri and L. Schneider,
+    /// "Euclidean affine functions and their application to calendar algorithms" (2022): the days of the months before
+    /// are (979 m - 2,919) / 32, with January and February as months 13 and 14.
     @inline(__always)
     static func days(year: Int, month: Int, day: Int) -> Int {
         let isBefore = month <= 2 ? 1 : 0

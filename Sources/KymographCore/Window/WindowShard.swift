@@ -38,7 +38,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var finishedBundles: [ShardUnit.Bundle] = []
     /// Rejected readings that wait to be handed over with the journal.
     var rejections: [KeptRejection] = []
-    /// The records that are being taken, and those behind them; none between two steps.
+    /// What will be needed by the records behind those that are being taken; nothing between two rings.
     private var upcoming = UpcomingRecords()
     private let events: any ShardEvents
     private let mappings: MappingExchange?
