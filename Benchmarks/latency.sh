@@ -3,8 +3,8 @@
 # promised. Measured by `kymo simulate --latency` at fixed times, from when each reading was due.
 #   - instance mode, UDP to standard output, at half of the rate that the machine bears: p50 150 us, p99 1 ms
 #   - windows, from the reading that closes one:                                        p99 5 ms
-# All of a mode is kept in one turn of three; or, by the medians of three, what is not is at most 1.5 times what a bare
-# relay in C took that exceeds it too.
+# All of a mode is kept in one turn of seven (three with --short); or, by their medians, what is not is at most 1.5 times
+# what a bare relay in C took that exceeds it too.
 # KYMO: the binary, built here when not given. KYMO_LATENCY_SLACK: how many times what is promised the figures may be (1).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
