@@ -2,20 +2,15 @@
 
 Sender, pipeline and reader share the machine, and so does the rate that it bears: the highest at which everything comes
 out and 99 of 100 readings take less than 20 ms. The relay, which does nothing but pass bytes on, takes turns with the
-pipeline: what a reading waits there, the machine makes it wait."""
+pipeline and excuses nothing: what a reading waits there, the machine makes it wait."""
 import os
 import re
 import socket
-import statistics
 import subprocess
 import sys
 
 KYMO, RELAY, SLACK = sys.argv[1], sys.argv[2], float(sys.argv[3])
 SHORT = "--short" in sys.argv[4:]
-# Medians of a few turns differ by half where the machine itself stands still for milliseconds.
-TURNS = 3 if SHORT else 7
-# How many times the relay's figure the pipeline's may be, where not even the relay keeps what is promised.
-TIMES = 1.5
 DEVICES = 500
 HIGHEST = 400_000
 BEARABLE_US = 20_000
@@ -86,42 +81,37 @@ def bearable_rate():
     return low
 
 
-def race(rate, most, devices=DEVICES, window=None):
-    """Lets relay and pipeline take turns until the pipeline keeps what is promised, so many times at most: a time slice
-    that another process gets is not what is measured here. The promised percentiles of the relay and of the pipeline,
-    in the turn in which they are kept, or the medians of all where there is none."""
+def race(rate, most, turns, devices=DEVICES, window=None):
+    """Lets relay and pipeline take turns, `turns` at most, until the pipeline keeps what is promised: a time slice that
+    another process gets is not what is measured here. The promised percentiles of both in the pipeline's best turn."""
     seconds = 3 if SHORT else 10
-    turns = []
-    for number in range(TURNS):
+    best = None
+    for number in range(turns):
         turn = {}
         for relayed in (number % 2 == 0, number % 2 == 1):
             text = run(rate, seconds, devices, window, relayed)
             print(f"{'relay' if relayed else 'pipeline'}: {text}", end="", flush=True)
             measured = figures(text, "latency")
-            # What the relay loses makes its figures smaller, which helps nobody.
             is_whole = relayed or came_out(text) == (seconds * devices if window else sent(text))
             turn[relayed] = [measured[place] if is_whole else float("inf") for place in most]
-        turns.append(turn)
-        if all(value <= limit * SLACK for value, limit in zip(turn[False], most.values())):
-            return turn[True], turn[False]
-    return [[statistics.median(values) for values in zip(*(turn[who] for turn in turns))] for who in (True, False)]
+        best = min(best or turn, turn, key=lambda one: one[False][-1])
+        if all(value <= limit * SLACK for value, limit in zip(best[False], most.values())):
+            break
+    return best[True], best[False]
 
 
 def check(name, value, floor, most):
-    """Whether `value` is at most what is promised; or, where the relay exceeds that too, not much more than it took."""
-    is_kept, is_relays = value <= most, floor > most and value <= TIMES * floor
-    said = "" if is_kept else "  exceeded by the relay too" if is_relays else "  EXCEEDED"
-    print(f"{name:58} {value:9.1f} us, at most {most:g}; relay {floor:.1f}{said}")
-    return is_kept or is_relays
+    print(f"{name:58} {value:9.1f} us, at most {most:g}; relay {floor:.1f}{'' if value <= most else '  EXCEEDED'}")
+    return value <= most
 
 
 P50, P99 = 0, 2
 print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
 rate = bearable_rate()
 print(f"instance mode: {rate:,.0f} readings/s are borne; half of them:")
-(floor50, floor99), (half50, half99) = race(rate / 2, {P50: 150, P99: 1_000})
+(floor50, floor99), (half50, half99) = race(rate / 2, {P50: 150, P99: 1_000}, turns=3)
 print("windows of 1 s, 1,000 devices with 10 readings/s each, which close one after the other; relayed one by one:")
-(floor_closed,), (closed,) = race(10_000, {P99: 5_000}, devices=1_000, window="1s")
+(floor_closed,), (closed,) = race(10_000, {P99: 5_000}, turns=1, devices=1_000, window="1s")
 good = [check("datagram to standard output at half load, p50", half50, floor50, 150 * SLACK),
         check("datagram to standard output at half load, p99", half99, floor99, 1_000 * SLACK),
         check("closing reading to standard output, p99", closed, floor_closed, 5_000 * SLACK)]
