@@ -29,7 +29,9 @@ if [ -z "${KYMO:-}" ]; then
 fi
 
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 "$python" "$shared/bench/gen_workload.py" "$folder/workload.ndjson" "$readings" $((readings / 1000))
 PYTHONDONTWRITEBYTECODE=1 "$python" "$here/compare/measure.py" "$KYMO" "$folder/workload.ndjson" "$readings" \
     "$shared/bench" "${KYMO_RATIO:-4}" "$rounds"

@@ -22,7 +22,9 @@ if [ -z "${KYMO:-}" ]; then
 fi
 swift build --package-path "$here" --scratch-path "$scratch" -c release --product LaneProbe >&2
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 cc -O2 -D_GNU_SOURCE -w -o "$folder/netprobe" "$shared/bench/netprobe.c" -lpthread
 cc -O2 -Wall -o "$folder/send" "$here/datagrams/send.c"
 python3 "$here/datagrams/measure.py" "$folder" "$KYMO" "$scratch/release/LaneProbe" "$here/workload" "$@"

@@ -20,7 +20,9 @@ if [ -z "${KYMO:-}" ]; then
     KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
 fi
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 "$python" "$shared/bench/gen_workload.py" "$folder/workload.ndjson" 1000000 1000
 "$python" "$here/durable/throughput.py" "$KYMO" "$folder" "$here/workload" "${KYMO_DURABLE:-0.75}"
 "$python" "$here/durable/latency.py" "$KYMO" "$folder" "${KYMO_LATENCY:-30}"

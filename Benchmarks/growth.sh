@@ -18,5 +18,7 @@ if [ -z "${KYMO:-}" ]; then
     KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
 fi
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 python3 "$here/growth/measure.py" "$KYMO" "$folder" "$here/workload" "$@"

@@ -13,7 +13,9 @@ if [ ! -f "$probes/netprobe.c" ]; then
     exit 0
 fi
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 cc -O2 -D_GNU_SOURCE -w -o "$folder/netprobe" "$probes/netprobe.c" -lpthread
 cc -O2 -w -o "$folder/ringprobe" "$probes/ringprobe.c" -lpthread
 cc -O2 -w -o "$folder/scanprobe" "$probes/scanprobe.c"

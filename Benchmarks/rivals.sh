@@ -20,7 +20,9 @@ fi
 [ -x "$here/.venv/bin/python" ] || python3 -m venv "$here/.venv"
 "$here/.venv/bin/pip" install -q --disable-pip-version-check -r "$here/rivals/requirements.txt"
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 "$here/.venv/bin/python" "$shared/bench/gen_workload.py" "$folder/workload.ndjson" "${1:-1000000}"
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$here/compare" "$here/.venv/bin/python" "$here/rivals/table.py" \
     "$KYMO" "$folder" "${1:-1000000}" "$shared/bench"

@@ -7,7 +7,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$here"
 scratch=${KYMO_SCRATCH:-$here/.build}
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 # Without jemalloc, which this package switches off, there is nothing to find.
 export BENCHMARK_DISABLE_JEMALLOC=1
 swift build --scratch-path "$scratch" -c release --product StageTable >&2

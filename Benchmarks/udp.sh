@@ -17,7 +17,9 @@ if [ -z "${KYMO:-}" ]; then
     KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
 fi
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 cc -O2 -D_GNU_SOURCE -w -o "$folder/netprobe" "$shared/bench/netprobe.c" -lpthread
 cc -O2 -w -o "$folder/udpsend" "$shared/bench/udpsend.c"
 python3 "$here/compare/udp.py" "$folder" "$KYMO" "$here/workload" "${KYMO_UDP_SECONDS:-2}" "${KYMO_UDP_SHARE:-90}"
