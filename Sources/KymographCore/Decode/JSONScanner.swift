@@ -35,6 +35,7 @@ struct JSONScanner: ~Copyable {
     /// Per name: scan number in the high half, token index in the low half.
     var slots: RawArray<UInt64>
     var scanNumber: UInt64 = 0
+    static let lastScanNumber = UInt64(UInt32.max)
     private var keyText = ByteWriter(capacity: 256)
     private var shadows = ShadowedMembers()
     private var guesses = KeyGuesses()
@@ -103,13 +104,21 @@ struct JSONScanner: ~Copyable {
     mutating func setFlag(_ flag: UInt8, of token: Int) { tape[token].flags |= flag }
 
     mutating func begin() {
-        scanNumber += 1
+        scanNumber &+= 1
+        if scanNumber > JSONScanner.lastScanNumber { forgetSlots() }
         tape.removeAll()
         stack.removeAll()
         nameMask = 0
         containers = 0
         hasEscapedKeys = false
         tape.append(Token(kind: TokenKind.object, start: 0))
+    }
+
+    /// Slots have room for numbers of 32 bits: begins anew with them.
+    @inline(never)
+    private mutating func forgetSlots() {
+        for name in 0..<slots.count { slots[name] = 0 }
+        scanNumber = 1
     }
 
     /// Closes the envelope, or steps aside when the payload is an envelope itself.
