@@ -27,6 +27,8 @@ DAYS = (48_000, 96_000)
 STAGES = {
     "decode": (READINGS, "reading"),
     "map": (READINGS, "reading"),
+    # The same, ten at a time in arrays.
+    "arrays": (READINGS, "reading"),
     "ring": (READINGS, "reading"),
     "window": (READINGS, "reading"),
     "fhir": (OBSERVATIONS, "Observation"),
@@ -52,6 +54,7 @@ STAGES = {
 RATIOS = {
     ("fhir", "twin"): (1.1, "bundled Observations against the same bytes written in C"),
     ("templates", "template"): (1.5, "all templates of healthkit-on-fhir against the one that matches"),
+    ("arrays", "map"): (1.2, "readings in arrays of ten against lines, scan and map"),
     ("jmespath", "jsonpath"): (5.0, "a template in JMESPath against the same in JSONPath"),
     ("many", "few"): (1.3, "readings of 1,000 series against 10, line to bundle"),
     ("long", "short"): (1.3, "windows of 24 hours against 1 minute"),

@@ -93,6 +93,21 @@ import Testing
         #expect(broken.error.contains("invalidJSON at byte 5"), "\(broken.error)")
     }
 
+    /// Readings of an array come in the order of its elements, what is said of them in that of the templates.
+    @Test func explainsArrays() throws {
+        let elements = [("heartRate", "/min", 61), ("steps", "{steps}", 7), ("heartRate", "/min", 62)].map {
+            #"{"deviceId":"d","type":"\#($0.0)","timestamp":"2026-03-01T08:00:05Z","value":\#($0.2),"unit":"\#($0.1)"}"#
+        }
+        let done = try Kymo.run(
+            ["map", "--explain"], input: .bytes(Array("[\(elements.joined(separator: ","))]".utf8)))
+        #expect(done.end == .exit(0), "\(done.error)")
+        let outcomes = done.error.split(separator: "\n").filter { $0.contains("a reading: ") }
+            .map { $0.split(separator: "a reading: ").last.map(String.init) }
+        #expect(outcomes == ["beatsPerMinute = 61", "beatsPerMinute = 62", "steps = 7"], "\(done.error)")
+        let measurements = try JSONTree(parsing: done.output)["measurements"]?.elements
+        #expect(measurements?.compactMap { $0["Type"]?.text } == ["heartRate", "steps", "heartRate"], "\(done.output)")
+    }
+
     @Test func defaultDeviceAndPatient() throws {
         let payload = Readings.heartRate(second: 0).replacing("\"deviceId\":\"watch-1\",", with: "")
         let done = try Kymo.run(

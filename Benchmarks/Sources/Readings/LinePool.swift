@@ -87,6 +87,26 @@ public final class LinePool: Sendable {
         return LinePool(text, ends: ends)
     }
 
+    /// The same readings, `each` at a time as the elements of an array.
+    public static func workloadArrays(count: Int, each: Int) -> LinePool {
+        let pool = workload(count: count)
+        // The lines are valid while it is alive.
+        defer { withExtendedLifetime(pool) {} }
+        let lines = unsafe pool.lines
+        var text = ByteWriter(capacity: count * 128)
+        var ends: [Int] = []
+        for start in stride(from: 0, to: count - each + 1, by: each) {
+            for index in start..<start + each {
+                text.append(index == start ? "[" : ",")
+                text.append(lines[index])
+            }
+            text.append("]")
+            ends.append(text.count)
+            text.append("\n")
+        }
+        return LinePool(text, ends: ends)
+    }
+
     /// Heart rates of `devices` devices in turn, each 14 s after the one before of its device. The clocks of the
     /// devices are spread over five minutes, so that windows end all the time.
     public static func turns(count: Int, devices: Int) -> LinePool {

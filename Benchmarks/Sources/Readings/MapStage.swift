@@ -25,6 +25,7 @@ public struct MapStage: ~Copyable, Stage {
     private var context = SourceContext()
     private var received = Instant.distantFuture
     private var isDatagrams = false
+    private var each = 1
     private var output = CountingOutput()
     private var next = 0
 
@@ -32,6 +33,12 @@ public struct MapStage: ~Copyable, Stage {
     public init(_ pool: LinePool, _ set: MappingSet) {
         self.pool = pool
         mapper = Mapper(set, templates: set.templates(of: ["workload"]))
+    }
+
+    /// Maps the arrays of `pool`, each of so many readings, over and over with the mapping called "workload" of `set`.
+    public init(arrays pool: LinePool, of each: Int, _ set: MappingSet) {
+        self.init(pool, set)
+        self.each = each
     }
 
     /// Maps the lines of `pool` over and over with the templates numbered `templates` of `set`.
@@ -49,11 +56,11 @@ public struct MapStage: ~Copyable, Stage {
         mapper = Mapper(set, templates: set.templates(of: ["workload"]))
     }
 
-    /// Maps `count` lines or packets.
+    /// Maps lines, arrays or packets that give `count` readings.
     public mutating func run(_ count: Int) {
         let lines = unsafe pool.lines
         let before = output.accepted
-        for _ in 0..<count {
+        for _ in 0..<count / each {
             if isDatagrams {
                 mapper.mapDatagram(lines[next], context: context, received: received, output: &output)
             } else {

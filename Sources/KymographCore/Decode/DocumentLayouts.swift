@@ -7,7 +7,7 @@
 ///
 /// It accepts what ``DocumentShapes`` does, and gives the same places.
 struct DocumentLayouts: ~Copyable {
-    /// Most bytes of the line that a document is in.
+    /// Most bytes of the line that a document is in. Of an element of an array, here and below, that is the element.
     static let longest = 256
     /// Most values of a document.
     static let mostValues = 16
@@ -66,11 +66,10 @@ struct DocumentLayouts: ~Copyable {
     }
 
     /// The number of the shape of the document at the beginning of `bytes`, which must be padded; -1 when it has no
-    /// layout that is known. Where a line feed is `expected` and there is none, the document may be cut off, which
-    /// says nothing of its layout.
-    @inline(never)
-    mutating func find(_ bytes: ByteView, isLineFeedExpected expected: Bool) -> Int {
-        let line = bytes.lineLength(limit: DocumentLayouts.longest)
+    /// layout that is known. `line` is its ``DocumentEnding/lineLength(_:limit:)`` with the limit ``longest``. One that
+    /// may be cut off does not count as a document without a layout.
+    @inline(__always)
+    mutating func find(_ bytes: ByteView, line: Int, mayBeCut: Bool) -> Int {
         let set = self.set(bytes, line)
         var numbers = sets[set]
         while numbers != 0 {
@@ -81,7 +80,7 @@ struct DocumentLayouts: ~Copyable {
             }
             numbers >>= 8
         }
-        if !expected || line < bytes.count { miss() }
+        if !mayBeCut { miss() }
         return -1
     }
 
@@ -150,13 +149,12 @@ struct DocumentLayouts: ~Copyable {
 // MARK: Learning
 
 extension DocumentLayouts {
-    /// Learns the layout of the document at the beginning of `bytes`, which ``find(_:isLineFeedExpected:)`` did not
+    /// Learns the layout of the document at the beginning of `bytes`, which ``find(_:line:mayBeCut:)`` did not
     /// know: of shape `shape`, up to `end`, with the first `count` of `values`.
     mutating func learn(
-        _ bytes: ByteView, shape: Int, end: Int, values: borrowing RawArray<DocumentShapes.Value>, count: Int,
-        fork: DocumentShapes.ForkPlace
+        _ bytes: ByteView, line: Int, shape: Int, end: Int,
+        values: borrowing RawArray<DocumentShapes.Value>, count: Int, fork: DocumentShapes.ForkPlace
     ) {
-        let line = bytes.lineLength(limit: DocumentLayouts.longest)
         guard line <= DocumentLayouts.longest, end <= line, count <= DocumentLayouts.mostValues, pause == 0 else {
             return
         }

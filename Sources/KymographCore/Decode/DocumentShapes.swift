@@ -117,25 +117,30 @@ struct DocumentShapes: ~Copyable {
     var followed: ElementList<Value> { isLaidOut ? layouts.followed : values.list(0..<values.count) }
 
     /// The number of the shape that the document at the beginning of `bytes` has, or -1 when it is none that is known.
-    /// `bytes` must be padded; they may be only the beginning of a document when a line feed is `expected` behind it.
-    @inline(__always)
-    mutating func find(_ bytes: ByteView, isLineFeedExpected expected: Bool) -> Int {
+    /// `bytes` must be padded; they may be only the beginning of a document when a newline is to be behind it.
+    ///
+    /// A call of its own, because the compiler inlines less of a long function, and the callers are long.
+    @inline(never)
+    mutating func find(_ bytes: ByteView, _ ending: DocumentEnding) -> Int {
         isLaidOut = false
-        guard bytes.count > 0 else { return -1 }
+        guard bytes.count > 0, bytes[0] == UInt8(ascii: "{") else { return -1 }
         guard layouts.looks() else { return follow(bytes) }
-        let number = layouts.find(bytes, isLineFeedExpected: expected)
-        guard number >= 0 else { return followAnew(bytes) }
+        let line = ending.lineLength(bytes, limit: DocumentLayouts.longest)
+        let mayBeCut = ending == .newline && line >= bytes.count
+        let number = layouts.find(bytes, line: line, mayBeCut: mayBeCut)
+        guard number >= 0 else { return followAnew(bytes, line: line) }
         (isLaidOut, end) = (true, layouts.end)
         return number
     }
 
     /// Follows the document at the beginning of `bytes`, and learns its layout.
     @inline(never)
-    private mutating func followAnew(_ bytes: ByteView) -> Int {
+    private mutating func followAnew(_ bytes: ByteView, line: Int) -> Int {
         forkPlace = ForkPlace()
         let number = follow(bytes)
         if number >= 0 {
-            layouts.learn(bytes, shape: number, end: end, values: values, count: valueCount, fork: forkPlace)
+            layouts.learn(
+                bytes, line: line, shape: number, end: end, values: values, count: valueCount, fork: forkPlace)
         }
         return number
     }

@@ -6,7 +6,7 @@ extension Mapper {
     @inline(__always)
     mutating func takePlain(
         _ plan: ShapePlan, _ values: DocumentValues, _ context: borrowing SourceContext, _ received: Instant,
-        _ output: inout some MeasurementOutput & ~Copyable
+        _ output: inout some PlainReadingOutput & ~Copyable
     ) -> Bool {
         guard plan.isPlain, context.defaultPatient.isEmpty, !context.requiresPatient,
             let key = ShortKey(type: templates[Int(plan.template)].type, device: values.text(Int(plan.device))),

@@ -1,15 +1,5 @@
 /// Documents and objects of shapes that are known: nearly all that devices send.
 extension Mapper {
-    /// What has to be behind a document.
-    enum Ending {
-        /// Nothing but white space.
-        case end
-        /// White space, or nothing.
-        case space
-        /// A newline, with or without a carriage return before it.
-        case newline
-    }
-
     /// Maps the document at the beginning of `bytes` if its shape is known and a newline follows it, and gives the
     /// place of the newline; nil when the line must be found and mapped, and nothing has happened. `bytes` must be
     /// padded.
@@ -29,8 +19,8 @@ extension Mapper {
     /// has happened.
     @inline(__always)
     mutating func mapKnown(
-        _ bytes: ByteView, from start: Int, _ ending: Ending, context: borrowing SourceContext, received: Instant,
-        output: inout some MeasurementOutput & ~Copyable
+        _ bytes: ByteView, from start: Int, _ ending: DocumentEnding, context: borrowing SourceContext,
+        received: Instant, output: inout some MeasurementOutput & ~Copyable
     ) -> Int? {
         mapKnown(bytes[start..<bytes.count], ending, context: context, received: received, output: &output)
             .map { start &+ $0 }
@@ -39,37 +29,37 @@ extension Mapper {
     /// The same for the document at the beginning of `bytes`.
     @inline(__always)
     private mutating func mapKnown(
-        _ bytes: ByteView, _ ending: Ending, context: borrowing SourceContext, received: Instant,
+        _ bytes: ByteView, _ ending: DocumentEnding, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) -> Int? {
         guard known.documents.count > 0 else { return nil }
-        let number = known.documents.find(bytes, isLineFeedExpected: ending == .newline)
+        let number = known.documents.find(bytes, ending)
         guard number >= 0 else {
             isUnknownLine = ending == .newline && bytes[0] > 0x20
             return nil
         }
         let end = known.documents.end
-        guard Mapper.isFollowed(end, by: ending, bytes) else { return nil }
+        guard ending.follows(end, in: bytes) else { return nil }
         let values = DocumentValues(values: known.documents.followed, bytes: bytes)
         if takePlain(known.plan(of: number), values, context, received, &output) { return end }
-        var measurement = Measurement(instant: received, received: received)
-        guard readDocument(number, bytes, context, &measurement) else {
+        guard mapFound(number, bytes, context: context, received: received, output: &output) else {
             isUnknownLine = ending == .newline
             return nil
         }
-        accept(measurement, number, bytes[0..<end], &output)
         return end
     }
 
+    /// Maps the document of shape `number` at the beginning of `bytes`, which was found last; false when it must be
+    /// scanned, and nothing has happened.
     @inline(__always)
-    private static func isFollowed(_ end: Int, by ending: Ending, _ bytes: ByteView) -> Bool {
-        switch ending {
-        case .end: JSONScanner.skipSpace(bytes, end) == bytes.count
-        case .space: end == bytes.count || bytes[end] <= 0x20
-        case .newline:
-            end < bytes.count && bytes[end] == 0x0A
-                || end &+ 1 < bytes.count && bytes[end] == 0x0D && bytes[end &+ 1] == 0x0A
-        }
+    mutating func mapFound(
+        _ number: Int, _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) -> Bool {
+        var measurement = Measurement(instant: received, received: received)
+        guard readDocument(number, bytes, context, &measurement) else { return false }
+        accept(measurement, number, bytes[0..<known.documents.end], &output)
+        return true
     }
 
     /// Maps the object with these members, of `packet`, if its shape is known, and gives the shape's number; nil when

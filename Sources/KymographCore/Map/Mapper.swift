@@ -1,8 +1,8 @@
 /// Turns payloads into measurements with the device templates of one source. One per lane and source mapping.
 ///
-/// All templates and all their matches apply, in file order (mapping dialect, section 2.3); an error is isolated to its
-/// template and match (quirk 4, fixed; where compatibility is asked for, it ends the event). Nothing is allocated per
-/// reading after warm-up.
+/// All templates and all their matches apply, in file order (mapping dialect, section 2.3), or to each element of an
+/// array in turn where that is the same (decision 16); an error is isolated to its template and match (quirk 4, fixed;
+/// where compatibility is asked for, it ends the event). Nothing is allocated per reading after warm-up.
 ///
 /// What only reads is mutating as well: otherwise the compiler lends it a copy of all 3 KiB (Swift 6.3), see
 /// ``ObservationEncoder``.
@@ -17,6 +17,11 @@ public struct Mapper: ~Copyable {
     var known: ShapePlans
     /// Whether the next line is known to have no known shape.
     var isUnknownLine = false
+    /// An array is mapped element by element if fewer bytes than these begin with it; 0 where that does not give the
+    /// same.
+    var longestElementwise: Int
+    /// The place for the elements of such an array; made when the first one comes, and taken out while it is filled.
+    var elements: PendingElements?
     let dispatch: TemplateDispatch
     let values: RawArray<ValueCode>
     /// For each value, as far as a plan reads it.
@@ -48,6 +53,8 @@ public struct Mapper: ~Copyable {
 
     /// Most bytes of texts and extra numbers in one reading: what fits in the continuation slots of a ring record.
     public static let longestPayload = 255 * 64
+    /// Values of a document besides those of its payload, and some to spare.
+    private static let envelopeValues = 8
 
     /// Prepares the templates numbered `templates` of `set`.
     ///
@@ -69,6 +76,9 @@ public struct Mapper: ~Copyable {
         let dispatch = TemplateDispatch(gates)
         known = ShapePlans(code.templates, gates, dispatch, in: set.program)
         self.dispatch = dispatch
+        longestElementwise =
+            !payloadIsRoot && limits.depth > 2 && code.areElementwise(in: set.program)
+            ? limits.values - Mapper.envelopeValues : 0
         self.gates = gates
         plans = RawArray(
             code.templates.map { template in
@@ -110,6 +120,19 @@ public struct Mapper: ~Copyable {
         {
             return
         }
+        mapUnknownLine(bytes, from: start, context: context, received: received, output: &output)
+    }
+
+    /// Maps a line that has no known shape. A call of its own, as ``mapUnknown(_:from:context:received:output:)`` is:
+    /// little comes here, and the compiler inlines less of what all goes through where a function is long.
+    @inline(never)
+    private mutating func mapUnknownLine(
+        _ bytes: ByteView, from start: Int, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) {
+        if mapElements(bytes, from: start, .end, context: context, received: received, output: &output) != nil {
+            return
+        }
         do throws(ScanFailure) {
             let end = JSONScanner.skipSpace(bytes, try evaluator.paths.scanner.scan(bytes, from: start))
             guard end == bytes.count else { throw ScanFailure(reason: .invalidJSON, offset: end) }
@@ -134,30 +157,36 @@ public struct Mapper: ~Copyable {
         }
         var index = JSONScanner.skipSpace(bytes, 0)
         while index < bytes.count {
-            if let end = mapKnown(
-                bytes, from: index, .space, context: context, received: received, output: &output)
-            {
-                index = JSONScanner.skipSpace(bytes, end)
-                continue
+            let end =
+                mapKnown(bytes, from: index, .space, context: context, received: received, output: &output)
+                ?? mapUnknown(bytes, from: index, context: context, received: received, output: &output)
+            index = JSONScanner.skipSpace(bytes, end)
+        }
+    }
+
+    /// Maps the document at `start`, which has no known shape; gives its end, or that of its line where it is not JSON.
+    @inline(never)
+    private mutating func mapUnknown(
+        _ bytes: ByteView, from start: Int, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) -> Int {
+        if let end = mapElements(bytes, from: start, .space, context: context, received: received, output: &output) {
+            return end
+        }
+        do throws(ScanFailure) {
+            let end = try evaluator.paths.scanner.scan(bytes, from: start)
+            guard end == bytes.count || bytes[end] <= 0x20 else {
+                throw ScanFailure(reason: .invalidJSON, offset: end)
             }
-            do throws(ScanFailure) {
-                let end = try evaluator.paths.scanner.scan(bytes, from: index)
-                guard end == bytes.count || bytes[end] <= 0x20 else {
-                    throw ScanFailure(reason: .invalidJSON, offset: end)
-                }
-                mapDocument(bytes, context: context, received: received, output: &output)
-                index = end
-            } catch {
-                let lenientEnd = mapLeniently(
-                    bytes, from: index, context: context, received: received, output: &output)
-                let end = lenientEnd ?? bytes.lineEnd(from: max(error.offset, index))
-                if lenientEnd == nil {
-                    let detail = RejectionDetail(offset: error.offset)
-                    output.reject(error.reason, bytes: bytes[index..<end], detail: detail)
-                }
-                index = end
+            mapDocument(bytes, context: context, received: received, output: &output)
+            return end
+        } catch {
+            if let end = mapLeniently(bytes, from: start, context: context, received: received, output: &output) {
+                return end
             }
-            index = JSONScanner.skipSpace(bytes, index)
+            let end = bytes.lineEnd(from: max(error.offset, start))
+            output.reject(error.reason, bytes: bytes[start..<end], detail: RejectionDetail(offset: error.offset))
+            return end
         }
     }
 }

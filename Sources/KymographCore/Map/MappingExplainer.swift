@@ -143,6 +143,8 @@ public struct MappingExplainer: ~Copyable {
         of templates: [Int], _ bytes: ByteView, _ context: SourceContext, _ received: Instant
     ) -> [String] {
         var mapper = Mapper(set, templates: templates)
+        // All that one template gives comes before what the next one gives.
+        mapper.longestElementwise = 0
         // What is mapped here has been decoded.
         mapper.packets = OwnedList(count: 0) { _ in preconditionFailure("an empty list") }
         var output = OutcomeTexts(set: set)

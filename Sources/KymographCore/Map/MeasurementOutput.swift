@@ -1,9 +1,12 @@
-/// Takes what a ``Mapper`` makes of a payload. A generic parameter of the mapper's calls, never an existential.
-public protocol MeasurementOutput: ~Copyable {
+/// Takes plain readings of a ``Mapper``.
+public protocol PlainReadingOutput: ~Copyable {
     /// A normalised reading that is plain, of the series with this key, as nearly all are: small enough for registers.
     /// False when nothing has happened, and the reading comes by ``accept(_:payload:key:)`` then.
     mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool
+}
 
+/// Takes what a ``Mapper`` makes of a payload. A generic parameter of the mapper's calls, never an existential.
+public protocol MeasurementOutput: PlainReadingOutput, ~Copyable {
     /// A normalised reading. `payload` holds its ``ValueRecord``s; `key` is its ``SeriesKey`` encoding, both valid only
     /// during the call.
     ///

@@ -34,18 +34,25 @@ import Testing
 
     private func learn(
         _ document: borrowing Document, shape: Int, into layouts: inout DocumentLayouts,
-        fork: DocumentShapes.ForkPlace = DocumentShapes.ForkPlace()
+        fork: DocumentShapes.ForkPlace = DocumentShapes.ForkPlace(), _ ending: DocumentEnding = .space
     ) {
         let storage = PaddedBytes(copying: document.bytes)
         layouts.learn(
-            storage.view, shape: shape, end: document.end, values: document.values, count: document.count, fork: fork)
+            storage.view, line: ending.lineLength(storage.view, limit: DocumentLayouts.longest), shape: shape,
+            end: document.end, values: document.values, count: document.count,
+            fork: fork)
     }
 
     private func find(
-        _ bytes: [UInt8], in layouts: inout DocumentLayouts, isLineFeedExpected: Bool = false
+        _ bytes: [UInt8], in layouts: inout DocumentLayouts, _ ending: DocumentEnding = .space
     ) -> Int {
         let storage = PaddedBytes(copying: bytes)
-        return layouts.find(storage.view, isLineFeedExpected: isLineFeedExpected)
+        return find(storage.view, in: &layouts, ending)
+    }
+
+    private func find(_ bytes: ByteView, in layouts: inout DocumentLayouts, _ ending: DocumentEnding) -> Int {
+        let line = ending.lineLength(bytes, limit: DocumentLayouts.longest)
+        return layouts.find(bytes, line: line, mayBeCut: ending == .newline && line >= bytes.count)
     }
 
     /// Whether `byte` may be at `place` of a document with the layout of `document`, told byte by byte.
@@ -168,9 +175,25 @@ import Testing
         for count in (0..<document.end).flatMap({ count in (0..<20).map { _ in count } }) {
             let looks = layouts.looks()
             #expect(looks)
-            #expect(find(Array(document.bytes[..<count]), in: &layouts, isLineFeedExpected: true) == -1)
+            #expect(find(Array(document.bytes[..<count]), in: &layouts, .newline) == -1)
         }
-        #expect(find(document.bytes, in: &layouts, isLineFeedExpected: true) == 3)
+        #expect(find(document.bytes, in: &layouts, .newline) == 3)
+    }
+
+    /// Elements of an array follow each other without newlines; what is behind the bytes at hand is none of them.
+    @Test func elementsEndWithTheirBrace() {
+        let document = Document(DocumentLayoutTests.line)
+        var layouts = DocumentLayouts()
+        learn(document, shape: 3, into: &layouts, .element)
+        let element = Array(DocumentLayoutTests.line.utf8)
+        #expect(find(element + Array(",\(DocumentLayoutTests.line)]\n".utf8), in: &layouts, .element) == 3)
+        #expect(find(element + Array("]".utf8), in: &layouts, .element) == 3)
+        let storage = PaddedBytes(copying: element + Array("]".utf8))
+        for count in 0..<element.count {
+            let found = find(storage.view[0..<count], in: &layouts, .element)
+            #expect(found == -1, "of \(count) bytes")
+        }
+        #expect(find(storage.view[0..<element.count], in: &layouts, .element) == 3)
     }
 
     @Test func moreThanAreKeptAreFollowed() {

@@ -48,7 +48,7 @@ import Testing
 
     // MARK: Documents
 
-    private static let documents: [(name: String, text: String)] = [
+    static let documents: [(name: String, text: String)] = [
         (
             "pulse",
             template("pulse", "@type == 'hr' && @value > 30.5", "value", more: #","patientIdExpression":"$.who""#)
@@ -63,62 +63,13 @@ import Testing
     /// that has a type becomes known.
     static let settled = documents.filter { $0.name != "free" }
 
-    private static let choices: [String: [String]] = [
-        "device": [#""d-1""#, #""d-2""#, #""sensor-with-a-long-name""#, #""""#, #"" ""#, #""é""#, #""a\u0062""#, "7"],
-        "type": [#""hr""#, #""hr""#, #""hs""#, #""temperature""#, #""temperaturE""#, #""free""#, #""freedom""#, "1"],
-        "ts": [
-            #""2023-11-14T22:13:20Z""#, #""2023-11-14T22:13:20.125Z""#, #""2023-11-14T22:13:20+01:00""#,
-            "1700000000000",
-            "1700000000000.5", #""1700000000000""#, "17000000000000000", #""soon""#, #""2999-01-01T00:00:00Z""#,
-        ],
-        "value": [
-            "72", "30.5", "30.6", "0", "36.60", "0.05", "-3", "1e2", "123456789012345678", "1234567890123456789",
-            "12345678.12345678", "12345678901234567.5", "007", "1.", "null", #""72""#, "99999999", "123456789",
-        ],
-        "level": ["1", "0", "5", "5.0", "1.25"], "amount": ["3", "-1"], "kind": [#""x""#, #""y""#, "1"],
-        "who": [#""p""#, #""""#, "3"], "unit": [#""bpm""#, #""/min""#, #""\"""#],
-        "seq": ["1", "22", "333", "4444444444"],
-        "a-name-that-is-longer-than-one-piece-of-a-shape-can-be": ["1", #""t""#],
-    ]
-    private static let orders = [
-        ["device", "type", "ts", "value", "unit"], ["type", "ts", "device", "value", "who", "seq"],
-        ["device", "ts", "level", "seq"], ["ts", "device", "amount", "kind"],
-        ["device", "type", "ts", "value", "device"],
-        ["device", "a-name-that-is-longer-than-one-piece-of-a-shape-can-be", "type", "ts", "value"],
-    ]
-
-    private func document(_ random: inout SeededGenerator) -> String {
-        let order = KnownShapeTests.orders.randomElement(using: &random) ?? []
-        let members = order.map { name in
-            let values = KnownShapeTests.choices[name] ?? []
-            let isUsual = Int.random(in: 0..<3, using: &random) > 0
-            return "\"\(name)\":" + (isUsual ? values[0] : values.randomElement(using: &random) ?? "1")
-        }
-        let blank = Int.random(in: 0..<8, using: &random) == 0 ? " " : ""
-        return "{\(blank)\(members.joined(separator: ",\(blank)"))}" + (blank.isEmpty ? "" : "\r")
-    }
-
-    /// With one byte more, less, or another.
-    private func edited(_ document: String, _ random: inout SeededGenerator) -> [UInt8] {
-        var bytes = Array(document.utf8)
-        guard Int.random(in: 0..<4, using: &random) == 0 else { return bytes }
-        let place = Int.random(in: 0..<bytes.count, using: &random)
-        let byte = Array("{}[]\",:\\ 0159.-e\n\u{1}".utf8).randomElement(using: &random) ?? 0
-        switch Int.random(in: 0..<3, using: &random) {
-        case 0: bytes[place] = byte
-        case 1: bytes.insert(byte, at: place)
-        default: bytes.remove(at: place)
-        }
-        return bytes
-    }
-
     @Test(arguments: 0..<40 as Range<UInt64>)
     func documentsGiveWhatTheyGiveToANewMapper(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var run = try KnownShapeTests.run("", seed % 2 == 0 ? KnownShapeTests.settled : KnownShapeTests.documents)
         if seed % 3 == 1 { run.context = SourceContext(defaultDevice: Array("dd".utf8)) }
         if seed % 3 == 2 { run.context = SourceContext(defaultPatient: Array("dp".utf8), requiresPatient: true) }
-        let lines = (0..<600).map { _ in String(decoding: edited(document(&random), &random), as: UTF8.self) }
+        let lines = (0..<600).map { _ in String(decoding: GeneratedDocument.edited(&random), as: UTF8.self) }
         let known = run.lines(lines)
         #expect(known == alone(lines) { run.line($0) })
         #expect(known.readings.count > 100 && known.rejections.count > 100)
@@ -130,7 +81,7 @@ import Testing
         let run = try KnownShapeTests.run("", seed % 2 == 0 ? KnownShapeTests.settled : KnownShapeTests.documents)
         let payloads = (0..<200).map { _ in
             (0..<Int.random(in: 1...4, using: &random)).reduce(into: [UInt8]()) { datagram, _ in
-                datagram += edited(document(&random), &random) + [Bool.random(using: &random) ? 0x0A : 0x20]
+                datagram += GeneratedDocument.edited(&random) + [Bool.random(using: &random) ? 0x0A : 0x20]
             }
         }
         let known = datagrams(payloads, run)
