@@ -8,37 +8,20 @@ public struct ArchiveEncoder: ~Copyable {
     /// Writes with the templates of `set`, which continues the types of the store.
     public init(set: MappingSet, options: ObservationOptions) {
         encoder = ObservationEncoder(
-            types: set.types, templates: ArchiveEncoder.templates(set), options: options, digest: .openSSL)
+            types: set.types, templates: set.fhirTemplates, options: options, digest: .openSSL)
         types = set.types
     }
 
     /// Names of the types that the store has readings of and that no template of `set` writes.
     public static func unwritable(_ set: MappingSet, stored former: [FormerType]) -> [String] {
-        let templates = templates(set)
-        return former.indices.filter { former[$0].hasTemplate && templates[$0] == nil }.map { former[$0].type.name }
+        former.indices.filter { former[$0].history.hasTemplate && set.fhirTemplates[$0] == nil }
+            .map { former[$0].type.name }
     }
 
     /// Names of the types whose Observations have the tag `code` or `system|code`.
     public static func types(tagged tag: String, _ set: MappingSet) -> Set<String> {
-        let templates = templates(set)
-        let tagged = set.types.indices.filter { templates[$0]?.tagNames.contains(tag) ?? false }
+        let tagged = set.types.indices.filter { set.fhirTemplates[$0]?.tagNames.contains(tag) ?? false }
         return Set(tagged.map { set.types[$0].name })
-    }
-
-    /// The template of each type. Windows of another length than the mappings would have now are written by the same
-    /// template.
-    private static func templates(_ set: MappingSet) -> [FHIRTemplate?] {
-        set.types.indices.map { number in
-            if let template = set.fhirTemplates[number] { return template }
-            guard case .tumbling = set.types[number].grouping else { return nil }
-            let namesake = set.types.indices.first { other in
-                guard set.types[other].name == set.types[number].name, set.fhirTemplates[other] != nil else {
-                    return false
-                }
-                if case .tumbling = set.types[other].grouping { return true } else { return false }
-            }
-            return namesake.flatMap { set.fhirTemplates[$0] }
-        }
     }
 
     /// The Observations of `window`, one JSON text each: one, or one for each reading of types that are not grouped.

@@ -53,7 +53,7 @@ public struct StoreReader: Sendable {
 
     /// What a mapping set must continue to be used with the stored readings.
     public func formerTypes() throws(PipelineError) -> [FormerType] {
-        try read { try StoredTypes.read($0) }.compactMap(\.former)
+        try read { try StoredTypes.formerTypes($0) }
     }
 }
 

@@ -175,9 +175,9 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     private mutating func adopt() {
         let set: MappingSet
-        (set, generation) = mappings.latest
+        (set, generation) = mappings.announce(rings: settings.shards)
         reporter.adopt(set)
-        lane.adopt(set, inputs: settings.laneInputs(set: set))
+        lane.adopt(set, generation: generation, inputs: settings.laneInputs(set: set))
     }
 
     mutating func line(_ bytes: ByteView, source: Int, received: Instant) {

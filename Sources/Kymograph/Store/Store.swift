@@ -200,7 +200,7 @@ public final class Store: ShardStore {
     /// Types of earlier runs, which a mapping set must continue.
     func formerTypes() throws(StoreError) -> [FormerType] {
         do {
-            return try pool.read { try StoredTypes.read($0) }.compactMap(\.former)
+            return try pool.read { try StoredTypes.formerTypes($0) }
         } catch {
             throw StoreError(error, "read the types of", directory.path)
         }

@@ -6,12 +6,13 @@ import GRDB
 /// encryption needs no new tables.
 enum StoreSchema {
     /// Written to `PRAGMA user_version`: greater than that of all earlier versions.
-    static let version = 1
+    static let version = 2
 
     /// Brings the tables to this version.
     static func prepare(_ writer: some DatabaseWriter) throws {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try create($0) }
+        migrator.registerMigration("2") { try migrateTo2($0) }
         try migrator.migrate(writer)
         try writer.write { db in
             // To write what is there already would wait for the disk at each start.
@@ -26,6 +27,11 @@ enum StoreSchema {
             .tooNew,
             "the store in \(directory.path) was written by a newer kymo (tables \(found), this one knows \(version)): "
                 + "use that version, or another --data directory")
+    }
+
+    /// What a type means is asked only while there are readings of it.
+    private static func migrateTo2(_ db: Database) throws {
+        try db.execute(sql: "CREATE INDEX series_type ON series (type)")
     }
 
     private static func create(_ db: Database) throws {

@@ -13,11 +13,14 @@ struct StoredType: Codable, Equatable, Sendable {
     var durationSlot: Int?
     /// Whether its readings become Observations.
     var hasTemplate: Bool
-    /// Code or text of the unit of each value that has one.
-    var units: [String: String]
+    /// What its readings mean.
+    var meaning: TypeMeaning?
+    /// In stores of version 1 in place of the meaning: code or text of the unit of each value that has one.
+    var units: [String: String]?
 
-    init(_ type: MeasurementType, hasTemplate: Bool, units: [String: String]) {
-        self.hasTemplate = hasTemplate
+    init(_ type: MeasurementType, _ history: TypeHistory) {
+        hasTemplate = history.hasTemplate
+        meaning = history.meaning
         name = type.name
         grouping =
             switch type.grouping {
@@ -27,12 +30,25 @@ struct StoredType: Codable, Equatable, Sendable {
             }
         compatibility = type.compatibility == .none ? "none" : "iomt-fhir"
         (valueNames, isNumeric, durationSlot) = (type.valueNames, type.isNumeric, type.durationSlot)
-        self.units = units
     }
 
-    /// What a mapping set continues, or nil when the form is not known.
-    var former: FormerType? {
-        type.map { FormerType(type: $0, hasTemplate: hasTemplate, units: units) }
+    /// What a mapping set continues, or nil when the form is not known. Only what has a template gets readings, so that
+    /// a type with readings had one, whatever an earlier version has noted.
+    func former(hasReadings: Bool) -> FormerType? {
+        type.map { type in
+            let history = TypeHistory(hasTemplate: hasTemplate || hasReadings, meaning: meaning ?? meaningOfUnits)
+            return FormerType(type: type, history: history, hasReadings: hasReadings)
+        }
+    }
+
+    private var meaningOfUnits: TypeMeaning {
+        var meaning = TypeMeaning()
+        for (name, unit) in units ?? [:] {
+            var value = ValueMeaning()
+            value.unit = UnitMeaning(code: unit == "none" ? nil : unit, text: nil)
+            meaning.values[name] = value
+        }
+        return meaning
     }
 
     /// The type, or nil when the form is not known.
@@ -64,6 +80,14 @@ struct StoredTypes {
         }
     }
 
+    /// Reads what a mapping set must continue.
+    static func formerTypes(_ db: Database) throws -> [FormerType] {
+        try read(db).enumerated().compactMap { number, type in
+            let sql = "SELECT EXISTS (SELECT 1 FROM series WHERE type = ?)"
+            return type.former(hasReadings: try Bool.fetchOne(db, sql: sql, arguments: [number]) ?? false)
+        }
+    }
+
     /// Whether all types are there that series have: numbers without gaps, in a form that is known.
     static func areWhole(_ db: Database) throws -> Bool {
         let numbers = try Int.fetchAll(db, sql: "SELECT number FROM type ORDER BY number")
@@ -72,13 +96,11 @@ struct StoredTypes {
         return most < numbers.count && types.allSatisfy { $0.type != nil }
     }
 
-    /// Writes the types of `set` that are new or have changed. They must continue those that are stored.
+    /// Writes the types of `set` that are new or have changed. They continue those that are stored: what a
+    /// type was stays known when a set lacks it.
     mutating func update(_ set: MappingSet, _ db: Database) throws {
         guard set !== adopted else { return }
-        let types = set.types.indices.map {
-            StoredType(
-                set.types[$0], hasTemplate: set.fhirTemplates[$0] != nil, units: set.units(of: $0))
-        }
+        let types = set.types.indices.map { StoredType(set.types[$0], set.histories[$0]) }
         for (number, type) in types.enumerated() where number >= known.count || known[number] != type {
             let form = String(decoding: try JSONEncoder().encode(type), as: UTF8.self)
             try db.execute(

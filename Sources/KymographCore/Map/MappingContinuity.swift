@@ -1,15 +1,17 @@
-/// Joins a newly loaded mapping set to the one it replaces in a running pipeline.
+/// Joins a newly loaded mapping set to the one it replaces in a running pipeline, or to the types that a store has
+/// readings of.
 ///
-/// Readings on their way and windows that are open know types and values by number only, so numbers keep their meaning
-/// for as long as the process runs: a type is the same while its name and its grouping are, since these make the
+/// Readings on their way, windows that are open and those that are stored know types and values by number only, so
+/// numbers keep their meaning for ever: a type is the same while its name and its grouping are, since these make the
 /// identity of its Observations, and a value keeps its slot while its type lives. New types and values get the next
-/// numbers; what the new mappings have no longer keeps its number and its last template.
+/// numbers; what the new mappings have no longer keeps its number, its last template and what is known of it.
 struct MappingContinuity {
     private let loaded: MappingSet
     private let mappings: [NamedMapping]
     private let former: Former
     private var types: [MeasurementType]
     private var fhirTemplates: [FHIRTemplate?]
+    private var histories: [TypeHistory]
     private var diagnostics: [Diagnostic] = []
 
     /// What is continued.
@@ -17,9 +19,9 @@ struct MappingContinuity {
         var types: [MeasurementType]
         /// By type; nil where it is not known any more, or where there was none.
         var templates: [FHIRTemplate?]
-        var hasTemplate: [Bool]
-        /// Units of values whose template is not known any more, by type.
-        var units: [[String: String]]
+        var histories: [TypeHistory]
+        /// By type, whether there may be readings of it.
+        var hasReadings: [Bool]
         /// Who holds readings of them, for messages.
         var holder: String
         var advice: String
@@ -33,8 +35,9 @@ struct MappingContinuity {
         _ loaded: MappingSet, after former: MappingSet, mappings: [NamedMapping]
     ) -> MappingLoader.Result {
         let former = Former(
-            types: former.types, templates: former.fhirTemplates, hasTemplate: former.fhirTemplates.map { $0 != nil },
-            units: [], holder: "windows hold", advice: "give the type another name, or restart")
+            types: former.types, templates: former.fhirTemplates, histories: former.histories,
+            hasReadings: former.types.map { _ in true }, holder: "windows hold",
+            advice: "give the type another name, or restart with another --data directory")
         return MappingContinuity(loaded, mappings, former).join()
     }
 
@@ -43,15 +46,17 @@ struct MappingContinuity {
         -> MappingLoader.Result
     {
         let former = Former(
-            types: stored.map(\.type), templates: stored.map { _ in nil }, hasTemplate: stored.map(\.hasTemplate),
-            units: stored.map(\.units), holder: "the store holds",
+            types: stored.map(\.type), templates: stored.map { _ in nil }, histories: stored.map(\.history),
+            hasReadings: stored.map(\.hasReadings), holder: "the store holds",
             advice: "give the type another name, or use another --data directory")
         return MappingContinuity(loaded, mappings, former).join()
     }
 
     private func join() -> MappingLoader.Result {
         var continuity = self
+        for index in loaded.types.indices { continuity.checkMeaning(index) }
         let places = loaded.types.indices.map { continuity.place($0) }
+        continuity.lendTemplates()
         let failed = continuity.diagnostics.contains { $0.severity == .error }
         let set = failed ? nil : continuity.set(places)
         return MappingLoader.Result(set: set, diagnostics: continuity.diagnostics)
@@ -63,6 +68,7 @@ struct MappingContinuity {
         self.former = former
         types = former.types
         fhirTemplates = former.templates
+        histories = former.histories
     }
 
     /// Where a type of the loaded set went: its number, and the slot of each of its values.
@@ -76,21 +82,19 @@ struct MappingContinuity {
         let template = loaded.fhirTemplates[index]
         // Without template nothing of the type is ever in a window; the windows of its time with one keep theirs.
         let known = former.types.indices.first { number in
-            type.hasIdentity(of: former.types[number]) && former.hasTemplate[number] == (template != nil)
+            type.hasIdentity(of: former.types[number]) && former.histories[number].hasTemplate == (template != nil)
         }
         guard let known else {
             types.append(type)
             fhirTemplates.append(template)
+            histories.append(loaded.histories[index])
             return Place(type: types.count - 1, slots: Array(type.valueNames.indices))
         }
-        if let template, type.grouping != .instance {
-            if let earlier = former.templates[known] {
-                check(template, after: earlier, index)
-            } else if known < former.units.count {
-                check(template, afterUnits: former.units[known], index)
-            }
+        if let template, let earlier = former.templates[known], type.grouping != .instance {
+            checkValues(template, after: earlier, index)
         }
         fhirTemplates[known] = template
+        histories[known] = history(of: known, with: loaded.histories[index])
         let slots = types[known].take(type)
         if types[known].valueNames.count > Self.mostSlots {
             report(
@@ -101,6 +105,28 @@ struct MappingContinuity {
         return Place(type: known, slots: slots)
     }
 
+    /// What is known of type `known` from here on. Of what nobody has readings of, nothing need be kept.
+    private func history(of known: Int, with loaded: TypeHistory) -> TypeHistory {
+        guard former.hasReadings[known] else { return loaded }
+        var history = former.histories[known]
+        history.meaning.add(loaded.meaning)
+        return history
+    }
+
+    /// Windows of another length than the mappings have now, which are still to be written or amended, are written by
+    /// the present template of their type's name.
+    private mutating func lendTemplates() {
+        for number in former.types.indices where fhirTemplates[number] == nil && former.histories[number].hasTemplate {
+            guard former.types[number].isWindowed else { continue }
+            let namesake = loaded.types.indices.first { index in
+                loaded.types[index].name == former.types[number].name && loaded.types[index].isWindowed
+                    && loaded.types[index].compatibility == former.types[number].compatibility
+                    && loaded.fhirTemplates[index] != nil
+            }
+            fhirTemplates[number] = namesake.flatMap { loaded.fhirTemplates[$0] }
+        }
+    }
+
     private func set(_ places: [Place]) -> MappingSet {
         let templates = loaded.templates.map { linked in
             var moved = linked
@@ -109,28 +135,40 @@ struct MappingContinuity {
             moved.slots = linked.slots.map { place.slots[$0] }
             return moved.sortedBySlot
         }
-        return MappingSet(loaded, types: types, fhirTemplates: fhirTemplates, templates: templates)
+        return MappingSet(
+            loaded, types: types, fhirTemplates: fhirTemplates, templates: templates, histories: histories)
+    }
+
+    // MARK: What readings mean
+
+    /// Finds what would give readings that somebody holds another unit, scale or code: those of windows of any length,
+    /// and single ones.
+    private mutating func checkMeaning(_ index: Int) {
+        let type = loaded.types[index]
+        var found: Set<String> = []
+        for number in former.types.indices where former.types[number].name == type.name && former.hasReadings[number] {
+            let changes = former.histories[number].meaning.changes(to: loaded.histories[index].meaning, of: type.name)
+            for change in changes where found.insert(change).inserted {
+                let message = "\(change), and \(former.holder) readings of the former kind"
+                report(.error, index, loaded.fhirTemplates[index], message, former.advice)
+            }
+        }
     }
 
     // MARK: What windows hold
 
     /// Finds what an open window, which becomes one Observation under the new template, would show wrongly or not at
     /// all.
-    private mutating func check(_ template: FHIRTemplate, after earlier: FHIRTemplate, _ index: Int) {
+    private mutating func checkValues(_ template: FHIRTemplate, after earlier: FHIRTemplate, _ index: Int) {
         let name = template.typeName
         var gone: [String] = []
         var kept = 0
-        for rule in earlier.allValues {
-            guard let successor = template.allValues.first(where: { $0.name == rule.name }) else {
+        for rule in earlier.valueRules {
+            if template.valueRules.contains(where: { $0.name == rule.name }) {
+                kept += 1
+            } else {
                 gone.append(rule.name)
-                continue
             }
-            kept += 1
-            guard let old = rule.kind.unit, let new = successor.kind.unit, !new.isSame(as: old) else { continue }
-            report(
-                .error, index, template,
-                "the unit of the value '\(rule.name)' of type '\(name)' changes from \(old.text) to \(new.text), "
-                    + "and \(former.holder) readings in the former unit", former.advice)
         }
         let values = gone.map { "'\($0)'" }.joined(separator: ", ")
         if kept == 0, !gone.isEmpty {
@@ -146,17 +184,6 @@ struct MappingContinuity {
         }
     }
 
-    /// Finds values whose unit is not the one that stored readings have.
-    private mutating func check(_ template: FHIRTemplate, afterUnits units: [String: String], _ index: Int) {
-        for rule in template.allValues {
-            guard let old = units[rule.name], let new = rule.kind.unit?.name, new != old else { continue }
-            report(
-                .error, index, template,
-                "the unit of the value '\(rule.name)' of type '\(template.typeName)' changes from '\(old)' to "
-                    + "'\(new)', and \(former.holder) readings in the former unit", former.advice)
-        }
-    }
-
     private mutating func report(
         _ severity: Diagnostic.Severity, _ index: Int, _ template: FHIRTemplate?, _ message: String, _ advice: String
     ) {
@@ -168,31 +195,35 @@ struct MappingContinuity {
     }
 }
 
-/// A type of an earlier run, whose readings a store has.
+/// What is known of the readings of a type, of this set and those before it.
+public struct TypeHistory: Hashable, Sendable {
+    /// Whether its readings became Observations.
+    public var hasTemplate: Bool
+    /// What they mean.
+    public var meaning: TypeMeaning
+
+    /// A history.
+    public init(hasTemplate: Bool, meaning: TypeMeaning) {
+        (self.hasTemplate, self.meaning) = (hasTemplate, meaning)
+    }
+}
+
+/// A type of an earlier run, as a store knows it.
 public struct FormerType: Sendable {
     /// The type as it was.
     public var type: MeasurementType
-    /// Whether its readings became Observations.
-    public var hasTemplate: Bool
-    /// Code or text of the units of its values, by value name.
-    public var units: [String: String]
+    /// What is known of its readings.
+    public var history: TypeHistory
+    /// Whether the store has had readings of it.
+    public var hasReadings: Bool
 
     /// A type.
-    public init(type: MeasurementType, hasTemplate: Bool, units: [String: String]) {
-        self.type = type
-        self.hasTemplate = hasTemplate
-        self.units = units
+    public init(type: MeasurementType, history: TypeHistory, hasReadings: Bool) {
+        (self.type, self.history, self.hasReadings) = (type, history, hasReadings)
     }
 }
 
 extension MappingSet {
-    /// Code or text of the units of the values of type `index`, by value name.
-    public func units(of index: Int) -> [String: String] {
-        var units: [String: String] = [:]
-        for rule in fhirTemplates[index]?.allValues ?? [] { units[rule.name] = rule.kind.unit?.name }
-        return units
-    }
-
     /// For each type, whether a device template gives it and its readings become Observations. The others are types of
     /// former sets, whose windows nothing can fill any more.
     var typesInUse: [Bool] {
@@ -206,6 +237,9 @@ extension MeasurementType {
     fileprivate func hasIdentity(of other: MeasurementType) -> Bool {
         name == other.name && grouping == other.grouping && compatibility == other.compatibility
     }
+
+    /// Whether its readings are grouped by time.
+    fileprivate var isWindowed: Bool { if case .tumbling = grouping { true } else { false } }
 
     /// Takes over the values of `other`, a later version of the same type, and returns the slot of each.
     fileprivate mutating func take(_ other: MeasurementType) -> [Int] {
@@ -224,22 +258,4 @@ extension MeasurementType {
         durationSlot = other.durationSlot.map { slots[$0] } ?? durationSlot
         return slots
     }
-}
-
-extension FHIRTemplate {
-    fileprivate var allValues: [ValueRule] { (value.map { [$0] } ?? []) + components.map(\.value) }
-}
-
-extension UnitRule {
-    /// Whether numbers in the one are numbers in the other: the code counts, and where there is none the text.
-    fileprivate func isSame(as other: UnitRule) -> Bool {
-        guard let code, let otherCode = other.code else { return text == other.text }
-        return code == otherCode && system == other.system
-    }
-
-    /// The unit for people.
-    fileprivate var text: String { "'\(name)'" }
-
-    /// Code or text.
-    fileprivate var name: String { code ?? unit ?? "none" }
 }

@@ -33,7 +33,7 @@ extension FHIRTemplate {
 
 extension UCUMUnit {
     /// Whether a number means the same in both, however they are written.
-    fileprivate func isSame(as other: UCUMUnit) -> Bool {
+    func isSame(as other: UCUMUnit) -> Bool {
         dimension == other.dimension && magnitude == other.magnitude && zeroPoint == other.zeroPoint
     }
 }

@@ -59,6 +59,8 @@ public final class MappingSet: Sendable {
     public let types: [MeasurementType]
     /// FHIR template by type index; nil when the type has none.
     public let fhirTemplates: [FHIRTemplate?]
+    /// By type index, what is known of its readings, those of earlier sets and runs among them.
+    public let histories: [TypeHistory]
     let templates: [LinkedTemplate]
     /// How the packets of each mapping are to be read; nil where payloads are JSON documents.
     let packetForms: [PacketForm?]
@@ -77,6 +79,12 @@ public final class MappingSet: Sendable {
         self.types = types
         self.fhirTemplates = fhirTemplates
         self.templates = templates
+        histories = types.indices.map { number in
+            TypeHistory(
+                hasTemplate: fhirTemplates[number] != nil,
+                meaning: TypeMeaning(
+                    fhirTemplates[number], templates.filter { $0.type == number }, mappings: mappings))
+        }
         self.program = program.paths
         jmesPathProgram = program.jmesPaths
         // A path without steps (the match itself) has no first step of its own.
@@ -87,8 +95,10 @@ public final class MappingSet: Sendable {
 
     /// The mappings and expressions of `other`, with its types numbered anew.
     init(
-        _ other: MappingSet, types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate]
+        _ other: MappingSet, types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate],
+        histories: [TypeHistory]
     ) {
+        self.histories = histories
         mappings = other.mappings
         packetForms = other.packetForms
         self.types = types

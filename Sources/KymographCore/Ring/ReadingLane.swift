@@ -56,14 +56,15 @@ public struct ReadingLane: ~Copyable {
         output = LaneOutput(router: router, events: events, marks: inputs.map { ReadingSource.mark($0.ledgerNumber) })
     }
 
-    /// Maps with `set`, which continues the former one, from here on. `inputs` are the same sources.
+    /// Maps with `set`, which continues the former one, from here on. `inputs` are the same sources, and `generation`
+    /// is what ``MappingExchange/announce(rings:)`` gave with it.
     ///
-    /// Every shard learns of it in order with the readings: what was mapped by a newer set comes after the news.
-    public mutating func adopt(_ set: MappingSet, inputs: [LaneInput]) {
+    /// Every shard learns of it in order with the readings: what was mapped by a newer set comes after the mark.
+    public mutating func adopt(_ set: MappingSet, generation: Int, inputs: [LaneInput]) {
         precondition(inputs.count == sources.count)
         let limits = self.limits
         sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
-        output.announceMappings()
+        output.announceMappings(generation: generation)
     }
 
     /// Maps one line of a stream. `bytes` must be padded.
@@ -226,10 +227,10 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     var written: [UInt64] { router.written }
 
     /// Waits for room where a ring is full; gives up only when the pipeline is ended by force.
-    mutating func announceMappings() {
+    mutating func announceMappings(generation: Int) {
         routeStaged()
         for shard in 0..<router.shardCount {
-            while !router.announceMappings(to: shard) {
+            while !router.announceMappings(generation: generation, to: shard) {
                 publish { [events] in events.wake(shard: $0) }
                 if !events.waitForRoom(shard: shard) { return }
             }

@@ -94,9 +94,10 @@ public struct ReadingRouter: ~Copyable {
     /// Number of shards.
     var shardCount: Int { nextNumber.count }
 
-    /// Tells `shard`, in order with the readings, that a newer mapping set is in use. False when its ring is full.
-    mutating func announceMappings(to shard: Int) -> Bool {
-        var record = Measurement(instant: .distantPast, received: .distantPast)
+    /// Tells `shard`, in order with the readings, that the mapping set of this generation is in use. False when its
+    /// ring is full.
+    mutating func announceMappings(generation: Int, to shard: Int) -> Bool {
+        var record = Measurement(instant: .distantPast, received: Instant(nanoseconds: Int64(generation)))
         record.kind = RecordKind.mappings.rawValue
         return producers[shard].write(record, series: 0, payload: ByteView(""))
     }

@@ -1,14 +1,21 @@
 /// A ring of a shard, and the machine's numbers of the series that its lane has introduced.
 struct ShardInput: ~Copyable {
     var ring: RingConsumer
+    /// The set that its lane has mapped what comes next by, as far as marks tell; nil where mappings never change.
+    var set: MappingSet?
+    /// Of ``set``.
+    var generation = 0
     /// The machine's number of each series of the ring; negative when it was refused.
     private var numbers = RawArray<Int32>(capacity: 1_024)
     /// The first so many series have the same number there and here. All have where there is one lane, and then nothing
     /// waits for a table of numbers that are scattered over megabytes.
     private var same = 0
 
-    /// Reads `ring`.
-    init(_ ring: Ring) { self.ring = RingConsumer(ring) }
+    /// Reads `ring`, whose lane begins with `set`.
+    init(_ ring: Ring, _ set: MappingSet?) {
+        self.ring = RingConsumer(ring)
+        self.set = set
+    }
 
     /// The machine's number of series `number` of the ring, which was introduced; negative when it was refused.
     @inline(__always)

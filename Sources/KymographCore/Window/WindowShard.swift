@@ -42,8 +42,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private var upcoming = UpcomingRecords()
     private let events: any ShardEvents
     private let mappings: MappingExchange?
-    /// The set that is in use since the last news of one.
-    private var adopted: MappingSet?
+    /// The newest set that a lane uses, and the generation that it has; what is due is written by its templates.
+    private var newest: (set: MappingSet?, generation: Int)
+    /// The set whose templates the bundles are written by now.
+    private var writing: MappingSet?
     /// Identities of series that were refused, for the dead letters of their readings.
     private var refused: [SeriesIdentity] = []
     /// Receive time of the oldest Observation in the unfinished bundle.
@@ -59,8 +61,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     ) {
         self.store = store
         isJournaled = store != nil
-        inputs = OwnedList(count: rings.count) { ShardInput(rings[$0]) }
+        inputs = OwnedList(count: rings.count) { ShardInput(rings[$0], mappings?.first) }
         self.machine = machine
+        newest = (mappings?.first, 0)
+        writing = mappings?.first
         self.bundles = bundles
         self.events = events
         self.mappings = mappings
@@ -76,6 +80,21 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private mutating func take(from index: Int, now: Instant) -> Int {
+        if inputs[index].generation == newest.generation { return takeRecords(from: index, now: now) }
+        return takeFormer(from: index, now: now)
+    }
+
+    /// Takes what a lane has mapped before others went on to a newer set: what becomes due by it is written by the
+    /// templates of its own set.
+    @inline(never)
+    private mutating func takeFormer(from index: Int, now: Instant) -> Int {
+        emit(now: now)
+        let taken = takeRecords(from: index, now: now)
+        if taken > 0, inputs[index].generation != newest.generation { emit(now: now, by: inputs[index].set) }
+        return taken
+    }
+
+    private mutating func takeRecords(from index: Int, now: Instant) -> Int {
         var taken = 0
         var place = inputs[index].ring.taken
         while upcoming.advance(&inputs[index], from: &place, mayLook: taken < WindowShard.burst) {
@@ -107,23 +126,30 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         return true
     }
 
-    /// Follows a lane to the newest mapping set.
+    /// Follows a lane to the mapping set of its mark.
     ///
-    /// Other lanes may still map by an older one: its types and slots are in the newest too, at the same numbers, so
-    /// there is nothing to wait for. Windows of types that are no longer in use are closed at each lane's news; after
-    /// the last one none can be opened.
-    private mutating func adoptMappings(now: Instant) {
-        guard let set = mappings?.current else { return }
-        // What is due by now was mapped for the former templates.
-        emit(now: now)
-        if set !== adopted {
-            if bundles.isRouted { flush() }
-            bundles.adopt(types: set.types, templates: set.fhirTemplates)
+    /// What other lanes have mapped by an older one may still be in their rings: its types and slots are in the newest
+    /// too, at the same numbers. Windows of types that are no longer in use are closed at each lane's mark; after the
+    /// last one none can be opened.
+    private mutating func adoptMappings(generation: Int, input: Int, now: Instant) {
+        guard let set = mappings?.takeAnnounced(generation: generation) else { return }
+        // What is due by now was mapped for the templates before the mark.
+        emit(now: now, by: inputs[input].set)
+        (inputs[input].set, inputs[input].generation) = (set, generation)
+        if generation > newest.generation {
+            newest = (set, generation)
             machine.adopt(types: set.types)
-            adopted = set
         }
-        let typesInUse = set.typesInUse
+        let typesInUse = newest.set?.typesInUse ?? []
         if typesInUse.contains(false) { machine.closeUnused(typesInUse: typesInUse) }
+    }
+
+    /// Writes by the templates of `set` from here on.
+    private mutating func write(by set: MappingSet?) {
+        guard let set, set !== writing else { return }
+        if bundles.isRouted { flush() }
+        bundles.adopt(types: set.types, templates: set.fhirTemplates)
+        writing = set
     }
 
     @inline(__always)
@@ -133,7 +159,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         } else if record.kind == RecordKind.definition.rawValue {
             define(inputs[input].ring.payload(of: record), input: input)
         } else {
-            adoptMappings(now: now)
+            adoptMappings(generation: Int(record.received.nanoseconds), input: input, now: now)
         }
     }
 
@@ -230,9 +256,15 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     // MARK: Emission
 
-    mutating func emit(now: Instant) {
+    mutating func emit(now: Instant) { emit(now: now, by: newest.set) }
+
+    /// Writes what is due by the templates of `set`, a former one perhaps: what that does not know, by those of the
+    /// newest.
+    private mutating func emit(now: Instant, by set: MappingSet?) {
         if journal.count > 0 { machine.archive.journalReached(journal.place) }
+        let typeCount = set?.types.count ?? .max
         while let emission = machine.nextEmission() {
+            write(by: machine.identity(of: emission.series).type < typeCount ? set : newest.set)
             write(emission, now: now)
             machine.settle(emission)
         }

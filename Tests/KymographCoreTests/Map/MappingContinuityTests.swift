@@ -139,8 +139,11 @@ import Testing
         let found = try findings([Kind(unit: "mmol/L")], after: [Kind(unit: "mg/dL")])
         #expect(found.count == 1 && found[0].contains("from 'mg/dL' to 'mmol/L'") && found[0].contains("error"))
         #expect(found[0].hasPrefix("m/fhir.json:"))
+        // Another period, or one Observation a reading, makes no other readings of them.
         let single = [Kind(period: "instance", unit: "mg/dL")]
-        #expect(try findings([Kind(period: "instance", unit: "mmol/L")], after: single) == [])
+        for period in ["instance", "5m", "correlation"] {
+            #expect(try findings([Kind(period: period, unit: "mmol/L")], after: single).count == 1)
+        }
         #expect(try findings([Kind(name: "b", unit: "mmol/L")], after: [Kind(unit: "mg/dL")]) == [])
     }
 

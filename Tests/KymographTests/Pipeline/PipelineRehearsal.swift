@@ -95,7 +95,9 @@ struct PipelineRehearsal: ~Copyable {
     /// Maps with `set`, which continues the former one, from here on, with the mappings called `names`.
     mutating func adopt(_ set: MappingSet, names: [String]) {
         mappings.replace(with: set)
-        lane.adopt(set, inputs: [LaneInput(templates: set.templates(of: names), context: context)])
+        lane.adopt(
+            set, generation: mappings.announce(rings: 1).generation,
+            inputs: [LaneInput(templates: set.templates(of: names), context: context)])
     }
 
     /// Takes a datagram, and lets the shard work when `isBatchEnd`.
