@@ -58,7 +58,17 @@ extension ByteWriter {
             times.append(content.start, fraction ? .compactWithFraction : .compact, to: &self)
             append(UInt8(ascii: "."))
             // The last tick of 100 ns inside the window.
-            times.append(content.end.advanced(by: -100), .compact, to: &self)
+            let end = content.end.advanced(by: -100)
+            times.append(end, fraction && content.isShortOrUneven ? .compactWithFraction : .compact, to: &self)
         }
+    }
+}
+
+extension WindowContent {
+    /// Whether whole seconds do not tell the window's end from those of windows of other lengths that begin with it, or
+    /// from a single reading's: two periods must never share an identity.
+    fileprivate var isShortOrUneven: Bool {
+        let length = end.nanoseconds &- start.nanoseconds
+        return length < 2_000_000_000 || length % 1_000_000_000 != 0
     }
 }
