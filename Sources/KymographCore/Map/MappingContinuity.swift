@@ -46,7 +46,13 @@ struct MappingContinuity {
         -> MappingLoader.Result
     {
         let former = Former(
-            types: stored.map(\.type), templates: stored.map { _ in nil }, histories: stored.map(\.history),
+            types: stored.map(\.type), templates: stored.map { _ in nil },
+            histories: stored.map { former in
+                // What nobody has readings of may mean anything.
+                former.hasReadings
+                    ? former.history
+                    : TypeHistory(hasTemplate: former.history.hasTemplate, meaning: TypeMeaning())
+            },
             hasReadings: stored.map(\.hasReadings), holder: "the store holds",
             advice: "give the type another name, or use another --data directory")
         return MappingContinuity(loaded, mappings, former).join()
