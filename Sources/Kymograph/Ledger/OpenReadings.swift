@@ -61,10 +61,7 @@ struct OpenReadings {
         let name = WindowName(
             series: record.series, start: grouping.archiveStart(around: record.reading.instant))
         if let known = through[name] { return known.map { place < $0 } ?? false }
-        let row = try Row.fetchOne(
-            db, sql: "SELECT through_block, through_index FROM window WHERE start = ? AND series = ?",
-            arguments: [name.start.nanoseconds, name.series])
-        let end = row.map { JournalPlace(block: $0[0], index: $0[1]) }
+        let end = try DroppedWindows.through(series: name.series, start: name.start, db)
         through[name] = .some(end)
         return end.map { place < $0 } ?? false
     }

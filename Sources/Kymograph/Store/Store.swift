@@ -140,12 +140,7 @@ public final class Store: ShardStore {
 
     /// How far the journal is in the archived content of a window.
     public func archivedThrough(series: Int, windowStart: Instant) -> JournalPlace? {
-        let row = read { db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT through_block, through_index FROM window WHERE start = ? AND series = ?")
-            return try Row.fetchOne(statement, arguments: [windowStart.nanoseconds, series])
-        }
-        return row.flatMap { $0 }.map { JournalPlace(block: $0[0], index: $0[1]) }
+        read { try DroppedWindows.through(series: series, start: windowStart, $0) }.flatMap { $0 }
     }
 
     /// The latest start of the windows of a series that were dropped.

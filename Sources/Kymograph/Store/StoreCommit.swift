@@ -275,6 +275,7 @@ struct StoreCommit: ~Copyable {
         CrashPoint.beforeTrim.pass()
         try db.cachedStatement(sql: "DELETE FROM journal WHERE number < ?").execute(arguments: [oldest])
         try db.cachedStatement(sql: "DELETE FROM withdrawn WHERE block < ?").execute(arguments: [oldest])
+        try DroppedWindows.trim(before: oldest, db)
         (trimmed, hasGrown) = (oldest, false)
         CrashPoint.afterTrim.pass()
     }
