@@ -6,8 +6,10 @@ extension StoreReader {
     /// The ledger for the windows that `filter` asks for; of the filter, type and modification are not used.
     /// `isRunning` says that a process uses the store now.
     public func ledger(_ filter: ArchiveFilter, isRunning: Bool) throws(PipelineError) -> LedgerReport {
-        try read { db in
-            var reader = try LedgerReader(db, filter)
+        // Before the database, which would otherwise seem to lack what is committed meanwhile.
+        let mark = StoreMark.read(in: directory)
+        return try read { db in
+            var reader = try LedgerReader(db, filter, mark: mark)
             try reader.readSources(db)
             try reader.readWindows(db)
             try reader.readTallies(db)
@@ -39,12 +41,12 @@ struct LedgerReader {
         filter.device != nil || filter.patient != nil || filter.from != nil || filter.to != nil
     }
 
-    init(_ db: Database, _ filter: ArchiveFilter) throws {
+    init(_ db: Database, _ filter: ArchiveFilter, mark: StoreCounts?) throws {
         self.filter = filter
         types = try StoredTypes.read(db).compactMap(\.type)
         open = try OpenReadings(db, types: types)
         sequenceSlots = types.map(\.sequenceSlot)
-        report.balance = try LedgerTotals(db, open: open).balance
+        report.balance = try LedgerTotals(db, open: open, mark: mark).balance
         (report.from, report.to) = (filter.from?.text, filter.to?.text)
     }
 
@@ -230,6 +232,7 @@ struct LedgerReader {
         for source in report.sources where !listsWindows || source.inWindows > 0 { noteMissing(source) }
         try noteRefused(db)
         try noteDamaged(db)
+        noteLost()
         try noteInterruptions(db, isRunning: isRunning)
         return report
     }
@@ -244,6 +247,15 @@ struct LedgerReader {
         let waiting = try count(
             "replayed IS NOT NULL AND outbox > (SELECT through FROM sink WHERE name = source)")
         if waiting > 0 { report.missing.append("\(waiting) entries wait to be sent again") }
+    }
+
+    /// Readings that the store had, and has no more. Whose they were is not known.
+    private mutating func noteLost() {
+        let (lost, isAtLeast) = (report.balance.lost, report.balance.isLostAtLeast)
+        guard lost > 0 || isAtLeast else { return }
+        let text = LostReadings.text(lost, isAtLeast: isAtLeast)
+        report.missing.append(
+            "\(text) that were acknowledged \(isAtLeast ? "may be" : "are") lost: the store was damaged")
     }
 
     /// Bundles that sinks have passed over because nobody could read them. Whose they were is not known.

@@ -17,6 +17,8 @@ struct StoreCommit: ~Copyable {
     private var hasGrown = true
     private var retention: StoreRetention
     private var insertion: WindowInsertion?
+    /// What is lost, after the batch has put a part of the journal aside.
+    private var lost: LostReadings?
 
     init(_ store: Store, _ mappings: MappingExchange) {
         self.store = store
@@ -54,7 +56,10 @@ struct StoreCommit: ~Copyable {
             if error.kind == .damaged { store.fail(error) }
             throw error
         }
+        store.noteCommitted(StoreCounts.added(by: batch))
         CrashPoint.afterCommit.pass()
+        if let lost { store.watch.note(lost.note(store.directory.path)) }
+        lost = nil
         for row in rows { store.tail.append(row) }
         retention.noteCommit()
     }
@@ -107,6 +112,8 @@ struct StoreCommit: ~Copyable {
         for change in batch.letterChanges { rows += try change.apply(now, db) }
         // Before they are settled, and leave.
         try Store.quarantine(batch.damaged, now, db)
+        try StoreCounts.added(by: batch).add(db)
+        if batch.damaged[.journal] != nil { lost = try StoreCounts.recountLost(db) }
         for settlement in batch.settlements { try settle(settlement, now, db) }
         try trim(db)
         store.noteDropped(try retention.drop(now, db))

@@ -12,6 +12,10 @@ struct StoreFacts {
     var dropped: [Int: Int64]
     /// The latest start of windows that were lost, of whatever series.
     var floor: Int64?
+    /// Readings that it has taken.
+    var counts: StoreCounts
+    /// Those of them that it has no more.
+    var lost: LostReadings
 
     /// Reads them.
     ///
@@ -25,6 +29,8 @@ struct StoreFacts {
         lastSeries = try StoreFacts.lastSeries(db)
         latestWindow = try Int64.fetchOne(db, sql: "SELECT max(start) FROM window")
         floor = try StoreFacts.number("floor", db)
+        counts = try StoreCounts.read(db) ?? StoreCounts()
+        lost = try LostReadings(db)
         dropped = [:]
         for row in try Row.fetchAll(
             db, sql: "SELECT number, dropped_through FROM series WHERE dropped_through IS NOT NULL")
