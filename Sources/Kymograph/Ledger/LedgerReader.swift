@@ -38,7 +38,7 @@ struct LedgerReader {
     private var givenUp: [String: Int] = [:]
     /// Whether windows are listed one by one.
     private var listsWindows: Bool {
-        filter.device != nil || filter.patient != nil || filter.from != nil || filter.to != nil
+        filter.devices != nil || filter.patients != nil || filter.from != nil || filter.to != nil
     }
 
     init(_ db: Database, _ filter: ArchiveFilter, mark: StoreCounts?) throws {
@@ -68,17 +68,9 @@ struct LedgerReader {
     }
 
     private var seriesCondition: (String, StatementArguments) {
-        var parts = ["true"]
-        var arguments = StatementArguments()
-        if let device = filter.device {
-            parts.append("device = ?")
-            arguments += [device]
-        }
-        if let patient = filter.patient {
-            parts.append("patient = ?")
-            arguments += [patient]
-        }
-        return (parts.joined(separator: " AND "), arguments)
+        let (device, devices) = ArchiveFilter.among("device", filter.devices)
+        let (patient, patients) = ArchiveFilter.among("patient", filter.patients)
+        return ("\(device) AND \(patient)", devices + patients)
     }
 
     mutating func readWindows(_ db: Database) throws {
@@ -271,7 +263,7 @@ struct LedgerReader {
     private mutating func noteMissingFrames() {
         let known = Set(series.values.map(\.device))
         for (device, count) in missingFrames.sorted(by: { $0.key < $1.key }) where count > 0 {
-            let isAsked = filter.device.map { $0 == device } ?? (filter.patient == nil || known.contains(device))
+            let isAsked = filter.devices?.contains(device) ?? (filter.patients == nil || known.contains(device))
             guard isAsked else { continue }
             report.missingFrames[device] = count
             report.missing.append(
