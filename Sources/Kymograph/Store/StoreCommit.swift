@@ -159,7 +159,10 @@ struct StoreCommit: ~Copyable {
     ) throws {
         for place in 0..<windows.count {
             let window = windows[place]
-            if window.hasBlock {
+            if window.facts.isRestamped {
+                try windows.withBlock(of: window) { try restamp(window, $0, db) }
+                try recount(window, db)
+            } else if window.hasBlock {
                 let carrier = carriers.carrier(of: window.facts)
                 try windows.withBlock(of: window) { try insert(window, $0, carrier, now, db) }
             } else {
@@ -193,6 +196,16 @@ struct StoreCommit: ~Copyable {
 
     private func add(_ tallies: [TallyKey: Int], _ db: Database) throws {
         for (key, count) in tallies { try key.add(count, db) }
+    }
+
+    /// Gives a window other receive times, and no other version: what it shows is the same.
+    private func restamp(_ window: ClosedWindow, _ block: ByteView, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: "UPDATE window SET codec = ?, key_id = ?, checksum = ?, body = ? WHERE start = ? AND series = ?"
+        ).execute(arguments: [
+            BodyCodec.plain.rawValue, StoredBody.noKey, Int64(BodyCompressor.checksum(block)), Data(block.array),
+            window.start.nanoseconds, window.series,
+        ])
     }
 
     private func recount(_ window: ClosedWindow, _ db: Database) throws {
