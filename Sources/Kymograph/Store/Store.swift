@@ -15,6 +15,8 @@ public final class Store: ShardStore {
     let queue: StoreQueue
     let tail = OutboxTail()
     let book = LedgerBook()
+    /// The clock of what it receives.
+    let receiveClock: ReceiveClock
     /// How far the store has come, beside the database.
     private let mark: StoreMark
     private let counts: Mutex<StoreCounts>
@@ -52,6 +54,7 @@ public final class Store: ShardStore {
         directory = try StoreDirectory(path)
         let opened = try Store.open(directory, watch)
         let facts = opened.facts
+        receiveClock = ReceiveClock(after: facts.latestReceipt)
         mark = try StoreMark(directory)
         mark.write(facts.counts)
         counts = Mutex(facts.counts)

@@ -95,7 +95,7 @@ struct StoreCommit: ~Copyable {
         if !batch.units.isEmpty { try types.update(mappings.current, db) }
         var carriers = OutboxCarriers(store)
         for unit in batch.units {
-            try unit.series.forEach { try insert($0, db) }
+            try unit.series.forEach { try $0.insert(db) }
             try unit.journal.map { try insert($0, shard: unit.shard, db) }
             carriers.beginUnit()
             for bundle in unit.bundles {
@@ -112,7 +112,7 @@ struct StoreCommit: ~Copyable {
         for change in batch.letterChanges { rows += try change.apply(now, db) }
         // Before they are settled, and leave.
         try Store.quarantine(batch.damaged, now, db)
-        try StoreCounts.added(by: batch).add(db)
+        try StoreCounts.added(by: batch).add(latest: store.receiveClock.latest, db)
         if batch.damaged[.journal] != nil { lost = try StoreCounts.recountLost(db) }
         for settlement in batch.settlements { try settle(settlement, now, db) }
         try trim(db)
@@ -121,15 +121,6 @@ struct StoreCommit: ~Copyable {
     }
 
     // MARK: Rows
-
-    private func insert(_ series: ShardUnit.Series, _ db: Database) throws {
-        let identity = series.key.withByteView { SeriesKey.identity($0) }
-        func text(_ part: [UInt8]?) -> String? { part.map { String(decoding: $0, as: UTF8.self) } }
-        try db.cachedStatement(sql: "INSERT OR IGNORE INTO series VALUES (?, ?, ?, ?, ?, ?, NULL)").execute(arguments: [
-            series.number, Data(series.key), identity.type, text(identity.device) ?? "", text(identity.patient),
-            text(identity.encounter),
-        ])
-    }
 
     private mutating func noteSeries(_ units: [ShardUnit], _ db: Database) throws {
         var last = lastSeries

@@ -11,6 +11,7 @@ struct StoreCounts: Hashable, Sendable {
 
     private static let receivedName = "readings received"
     private static let keptName = "readings kept"
+    private static let clockName = "receive clock"
     private static let lostName = "readings lost"
     private static let unknownName = "readings lost unknown"
 
@@ -47,21 +48,34 @@ struct StoreCounts: Hashable, Sendable {
     /// Begins to count in a database that was written before there were counts: with what it holds.
     static func begin(_ db: Database) throws {
         guard try read(db) == nil else { return }
+        try set(clockName, 0, db)
         let totals = try LedgerTotals(db)
         try StoreCounts(received: totals.balance.received, kept: totals.kept).insert(db)
     }
 
-    /// Adds to what is noted. The commit writes the page of these numbers anyway: that of the journal's is there, too.
-    func add(_ db: Database) throws {
+    /// Adds to what is noted, and notes that no reading was received after `latest`. The commit writes the page of
+    /// these numbers anyway: that of the journal's is there, too.
+    func add(latest: Instant, _ db: Database) throws {
         guard self != StoreCounts() else { return }
+        let (keptName, receivedName, clockName) =
+            (StoreCounts.keptName, StoreCounts.receivedName, StoreCounts.clockName)
         try db.cachedStatement(
             sql: """
-                UPDATE sqlite_sequence SET seq = seq + CASE name WHEN ? THEN ? ELSE ? END WHERE name IN (?, ?)
+                UPDATE sqlite_sequence SET seq =
+                    CASE name WHEN ? THEN seq + ? WHEN ? THEN seq + ? ELSE max(seq, ?) END WHERE name IN (?, ?, ?)
                 """
         ).execute(arguments: [
-            StoreCounts.keptName, kept, received, StoreCounts.keptName, StoreCounts.receivedName,
+            keptName, kept, receivedName, received, latest.nanoseconds, keptName, receivedName, clockName,
         ])
     }
+
+    /// The latest receive time of what `db` has, or later.
+    static func latest(_ db: Database) throws -> Instant {
+        Instant(nanoseconds: Int64(try number(clockName, db) ?? 0))
+    }
+
+    /// Notes the same of a new database.
+    static func note(latest: Instant, _ db: Database) throws { try set(clockName, Int(latest.nanoseconds), db) }
 
     private func insert(_ db: Database) throws {
         try StoreCounts.set(StoreCounts.keptName, kept, db)

@@ -14,6 +14,8 @@ struct StoreFacts {
     var floor: Int64?
     /// Readings that it has taken.
     var counts: StoreCounts
+    /// None of them was received after this time.
+    var latestReceipt: Instant
     /// Those of them that it has no more.
     var lost: LostReadings
 
@@ -30,6 +32,7 @@ struct StoreFacts {
         latestWindow = try Int64.fetchOne(db, sql: "SELECT max(start) FROM window")
         floor = try StoreFacts.number("floor", db)
         counts = try StoreCounts.read(db) ?? StoreCounts()
+        latestReceipt = try StoreCounts.latest(db)
         lost = try LostReadings(db)
         dropped = [:]
         for row in try Row.fetchAll(

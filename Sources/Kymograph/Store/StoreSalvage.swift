@@ -165,13 +165,17 @@ struct StoreSalvage {
         // A sink whose progress is lost begins behind what waits for it.
         if losesBundles || torn.contains("outbox") || torn.contains("sink") { try noteLostBundles(target) }
         try StoreFacts.keepNumbers(from: old, floor: floor, target)
-        try noteLostReadings(former, wasUnknown: old.flatMap { try? StoreCounts.lost($0).isAtLeast } ?? false, target)
+        let latest = old.flatMap { try? StoreCounts.latest($0) } ?? Instant(nanoseconds: 0)
+        try noteLostReadings(
+            former, latest: latest, wasUnknown: old.flatMap { try? StoreCounts.lost($0).isAtLeast } ?? false, target)
     }
 
     /// Notes how many readings are lost. The mark tells unless it is missing, or older than the database: then what
     /// was in lost transactions is unknown.
-    private func noteLostReadings(_ former: StoreCounts?, wasUnknown: Bool, _ target: Database) throws {
+    private func noteLostReadings(_ former: StoreCounts?, latest: Instant, wasUnknown: Bool, _ target: Database) throws
+    {
         let known = [former, mark].compactMap { $0 }
+        try StoreCounts.note(latest: latest, target)
         let isMarked = mark.map { $0.kept >= former?.kept ?? 0 } ?? false
         let isUnknown = !isMarked && (former == nil || lostTransactions > 0)
         try StoreCounts.noteLost(
