@@ -15,7 +15,7 @@ public struct ReadingTable: Sendable {
     private let places: [String: Int]
     private let sources: [Int: String]
 
-    /// A table for readings of `types`, of which only those named in `names` get columns unless it is empty. `sources` are
+    /// A table for readings of `types`, of which only those in `names` get columns unless it is empty. `sources` are
     /// the names by number.
     public init(types: [MeasurementType], names chosen: [String], sources: [Int: String]) {
         var names: [String] = []

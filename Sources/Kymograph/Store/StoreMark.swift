@@ -4,9 +4,9 @@ import KymographCore
 /// The file `kymo.mark` beside the database, which says how far the store has come.
 ///
 /// SQLite takes a log that is cut, changed or missing for one that ended there, and a database from an older copy for
-/// the present one. The mark is written after each commit, and so never ahead of what is durable; it is not made durable
-/// itself before the end, which would double what a commit costs. So a killed process leaves the right mark, and a power
-/// cut perhaps an older one, which says less.
+/// the present one. The mark is written after each commit, and so never ahead of what is durable; it is not made
+/// durable itself before the end, which would double what a commit costs. So a killed process leaves the right mark,
+/// and a power cut perhaps an older one, which says less.
 final class StoreMark: Sendable {
     private let file: Descriptor
 
