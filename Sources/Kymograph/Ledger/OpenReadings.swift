@@ -45,7 +45,9 @@ struct OpenReadings {
             guard var reader = JournalReader(bytes) else { return false }
             while let record = reader.next() {
                 let place = JournalPlace(block: number, index: reader.read - 1)
-                guard !withdrawn.contains(place), try !isArchived(record, place, db) else { continue }
+                // Without its series nobody knows whose it is: it is lost.
+                guard !withdrawn.contains(place), try type(of: record.series, db) != nil else { continue }
+                guard try !isArchived(record, place, db) else { continue }
                 instants[record.series, default: []].append(record.reading.instant.nanoseconds)
                 count += 1
                 try noteSequence(record, db)

@@ -106,7 +106,7 @@ extension WindowTable {
         if ReadingMerger.isRepeat(reading, payload, of: slots.readings(from: slot, count: 1).measurement(0)) {
             if reading.received > slots[slot].received {
                 slots[slot].received = reading.received
-                windows[index].flags.remove(.stored)
+                windows[index].flags.insert(.restamped)
             }
             windows[index].duplicates &+= 1
             return .duplicate
@@ -212,7 +212,7 @@ extension WindowTable {
         slots.releaseBlock(at: slot)
         put(merger.reading, merger.payload, at: slot, in: index)
         // Receive times are not content, but decide later conflicts: the archive must have them.
-        windows[index].flags.remove(.stored)
+        windows[index].flags.insert(.restamped)
         if merger.isChanged { changed(place, in: index) }
         switch merger.outcome {
         case .duplicate: windows[index].duplicates &+= 1
