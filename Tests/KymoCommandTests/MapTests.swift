@@ -88,6 +88,7 @@ import Testing
         let rejected = try Kymo.run(["map", "--explain"], input: .bytes(Array(bad.utf8)))
         #expect(rejected.end == .exit(65))
         #expect(rejected.error.contains("noDevice") && rejected.error.contains("deviceIdExpression"))
+        #expect(rejected.error.contains("--default-device"), "\(rejected.error)")
         let broken = try Kymo.run(["map", "--explain"], input: .bytes(Array("{\"a\":".utf8)))
         #expect(broken.end == .exit(65))
         #expect(broken.error.contains("invalidJSON at byte 5"), "\(broken.error)")
