@@ -202,7 +202,12 @@ struct DeviceTemplateLoader {
         guard let name, expression != nil || rule?.constant != nil else { return nil }
         return DeviceTemplate.Value(
             name: name, isRequired: isRequired, position: node.position, expression: expression, rule: rule,
-            unitExpression: unitExpression)
+            unitExpression: unitExpression, scaleExpression: scaleExpression(reader, kind))
+    }
+
+    private mutating func scaleExpression(_ reader: FieldReader, _ kind: DeviceTemplateKind) -> TemplateExpression? {
+        guard let scale = ScaleRuleLoader.opened(in: reader, log: &log) else { return nil }
+        return expression(scale, "expression", kind, required: true)
     }
 
     private mutating func unitExpression(_ reader: FieldReader, _ kind: DeviceTemplateKind) -> TemplateExpression? {
