@@ -94,6 +94,18 @@ import Testing
         #expect(broken.error.contains("invalidJSON at byte 5"), "\(broken.error)")
     }
 
+    /// A match expression that looks beside the payload says where the payload is.
+    @Test func explainsAMissedEnvelope() throws {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.device.replacing("$..[?(@pulse)]", with: "$.pulse"))
+        folder.write("mine/fhir.json", MappingText.fhir)
+        let done = try Kymo.run(
+            ["map", "--mapping", folder.file("mine"), "--explain"], input: .bytes(Array(MappingText.reading.utf8)))
+        #expect(done.end == .exit(65))
+        #expect(done.error.contains("no match for $.pulse\n    did you mean '$.Body.pulse'?"), "\(done.error)")
+        #expect(done.error.contains("device.json:3:") && done.error.contains("envelope-path"), "\(done.error)")
+    }
+
     /// Readings of an array come in the order of its elements, what is said of them in that of the templates.
     @Test func explainsArrays() throws {
         let elements = [("heartRate", "/min", 61), ("steps", "{steps}", 7), ("heartRate", "/min", 62)].map {

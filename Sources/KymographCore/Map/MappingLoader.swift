@@ -81,6 +81,8 @@ public struct MappingLoader {
                 addTemplate(template, mapping: index, &log)
             }
             checkMatches(index, &log)
+            if loaded.packetForm == nil { checkRoots(of: loaded.templates, &log) }
+            checkTimes(of: loaded.templates, &log)
             compatibility = loaded.compatibility
             if let form = loaded.packetForm { checkFields(of: loaded.templates, form, &log) }
             log.attributeToTemplates(of: root)
