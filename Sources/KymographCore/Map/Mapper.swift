@@ -29,6 +29,7 @@ public struct Mapper: ~Copyable {
     let rules: ValueRules
     /// For each rule.
     let unitExpressions: RawArray<ExpressionCode>
+    let scaleExpressions: RawArray<ExpressionCode>
     var key = ByteWriter(capacity: 512)
     var payload = ByteWriter(capacity: 512)
     var text = ByteWriter(capacity: 256)
@@ -95,6 +96,7 @@ public struct Mapper: ~Copyable {
         values = RawArray(code.values)
         rules = ValueRules(code.rules)
         unitExpressions = RawArray(code.units)
+        scaleExpressions = RawArray(code.scales)
     }
 
     /// The place where matches get a document of their own.

@@ -104,6 +104,8 @@ struct FlatTemplates {
     var rules: [DeviceTemplate.ValueRule] = []
     /// For each rule: what selects the text for the unit, where the rule needs one.
     var units: [ExpressionCode] = []
+    /// For each rule: what selects the power of ten, where the rule needs one.
+    var scales: [ExpressionCode] = []
 
     /// Adds the values of a template with their slots; `reading` is that of each slot.
     mutating func add(_ added: [DeviceTemplate.Value], slots: [Int], reading: [ValueCode.Reading]) {
@@ -115,6 +117,7 @@ struct FlatTemplates {
                 code.rule = Int32(rules.count)
                 rules.append(rule)
                 units.append(ExpressionCode(value.unitExpression))
+                scales.append(ExpressionCode(value.scaleExpression))
             }
             values.append(code)
         }
