@@ -61,6 +61,9 @@ struct Status: ParsableCommand {
                     + "undeliverable \(delivery.undeliverable), retries \(delivery.retries)")
             let next = delivery.nextAttempt.map { "; next attempt \($0)" } ?? ""
             if !delivery.lastError.isEmpty { lines.append("  last error: \(delivery.lastError)\(next)") }
+            if let age = delivery.oldestLookupAge {
+                lines.append("  lookups \(delivery.lookups), the oldest \(TimeText.of(age)) old")
+            }
         }
         if store.lost > 0 || store.isLostAtLeast {
             lines.append("lost \(store.isLostAtLeast ? "at least " : "")\(store.lost) readings that were acknowledged")

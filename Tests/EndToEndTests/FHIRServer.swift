@@ -83,7 +83,7 @@ final class FHIRServer {
         request.setValue("application/fhir+json", forHTTPHeaderField: "Content-Type")
         request.httpBody = Data(resource.utf8)
         let (_, status) = try await send(request)
-        if status != 201 { throw WaitError(description: "the FHIR server does not store: \(status)") }
+        if status != 201, status != 200 { throw WaitError(description: "the FHIR server does not store: \(status)") }
     }
 
     private func administer(_ path: String, _ body: String) async throws {

@@ -52,6 +52,8 @@ public struct ServerSettings: Sendable {
     public var timeout: Int64 = 30_000_000_000
     /// Most requests at once.
     public var connections = 8
+    /// How long an answer about a Device, Patient or Encounter is used, in nanoseconds.
+    public var identityMaxAge: Int64 = 600_000_000_000
 
     /// No server.
     public init() {}
@@ -118,6 +120,7 @@ extension PipelineSettings {
         delivery.maxBytes = bundleBytes
         delivery.maxConcurrency = server.connections
         delivery.timeout = Int(server.timeout / 1_000_000)
+        delivery.identityMaxAge = server.identityMaxAge
         delivery.systems = ReferenceSystems(output, compatibility: compatibility)
         return delivery
     }

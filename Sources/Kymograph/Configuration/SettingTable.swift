@@ -142,6 +142,9 @@ enum SettingTable {
         .choice("gzip", \.gzip, [("true", true), ("false", false)], "Whether bodies are compressed"),
         .duration("timeout", \.timeout, atLeast: millisecond, "Longest time of a request"),
         .count("connections", \.connections, 1...1_000, "Most requests at once"),
+        .duration(
+            "identityMaxAge", \.identityMaxAge, atLeast: 1_000 * millisecond,
+            "How long the server's answer about a Device, Patient or Encounter is used before it is asked again"),
     ]
 
     /// Keys of a sink in the list of them.

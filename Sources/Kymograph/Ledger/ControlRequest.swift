@@ -10,6 +10,8 @@ public struct ControlRequest: Codable, Sendable {
         case noteReplayed
         /// Send the bundles of refused entries again.
         case deliver
+        /// Ask FHIR servers anew for Devices, Patients and Encounters.
+        case forgetLookups
     }
 
     /// What to do.
@@ -26,7 +28,7 @@ public struct ControlRequest: Codable, Sendable {
     /// What to do to dead letters; nil when the request is another.
     var letterChange: LetterChange? {
         switch command {
-        case .status: nil
+        case .status, .forgetLookups: nil
         case .discard: .discard(letters)
         case .noteReplayed: .noteReplayed(letters)
         case .deliver: .deliver(letters)

@@ -48,12 +48,18 @@ public struct InstanceStatus: Codable, Sendable {
         public var lastError: String
         /// When something is sent next, if it waits.
         public var nextAttempt: String?
+        /// Answers about Devices, Patients and Encounters that are used at present.
+        public var lookups: Int
+        /// How long ago the oldest of them was given, in seconds.
+        public var oldestLookupAge: Double?
 
         init(_ status: DeliveryStatus) {
             (verdict, circuit, inFlight) = (status.verdict, status.circuit.rawValue, status.inFlight)
             (delivered, undeliverable, retries) = (status.delivered, status.undeliverable, status.retries)
             lastError = status.lastError
             nextAttempt = status.nextAttempt.map(\.text)
+            lookups = status.lookups
+            oldestLookupAge = status.oldestLookupAge.map { Double($0) / 1e9 }
         }
     }
 

@@ -25,6 +25,7 @@ extension Pipeline {
         guard let request = try? JSONDecoder().decode(ControlRequest.self, from: Data(line)) else {
             return ControlAnswer(error: "this is no request that kymo \(KymographVersion.number) knows")
         }
+        if request.command == .forgetLookups { return forgetLookups() }
         guard let change = request.letterChange else { return ControlAnswer(status: status(store)) }
         if case .deliver = change, stage?.serverStatuses.isEmpty ?? true {
             return ControlAnswer(
@@ -36,6 +37,11 @@ extension Pipeline {
         }
         guard store.make(change) else { return ControlAnswer(error: "the store takes nothing at present") }
         return ControlAnswer()
+    }
+
+    private func forgetLookups() -> ControlAnswer {
+        let servers = stage?.forgetLookups() ?? 0
+        return ControlAnswer(error: servers > 0 ? nil : "this instance has no FHIR server that it asks for Devices")
     }
 
     private func status(_ store: Store) -> InstanceStatus {

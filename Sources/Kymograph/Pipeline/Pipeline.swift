@@ -182,7 +182,9 @@ public final class Pipeline: Sendable {
             while let signal = signals?.next() {
                 switch controller.take(signal, now: WallClock.now()) {
                 case .nothing: break
-                case .reload: reloader.request()
+                case .reload:
+                    reloader.request()
+                    stage?.forgetLookups()
                 case .drain: stop()
                 case .endNow(let code): return code
                 }

@@ -96,6 +96,12 @@ final class DeliveryWays: Sendable {
     /// How delivery to each FHIR server stands, by the name of its sink.
     var serverStatuses: [(sink: String, status: DeliveryStatus)] { servers.map { ($0.name, $0.delivery.status) } }
 
+    /// Has every FHIR server asked anew for Devices, Patients and Encounters; how many servers there are.
+    func forgetLookups() -> Int {
+        for server in servers { server.delivery.forgetLookups() }
+        return servers.count
+    }
+
     /// Wakes the sinks: there may be something new.
     func wake() {
         for outbox in outboxes { outbox.wake() }

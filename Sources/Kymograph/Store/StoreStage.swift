@@ -25,6 +25,9 @@ final class StoreStage: Sendable {
     /// How delivery to each FHIR server stands, by the name of its sink.
     var serverStatuses: [(sink: String, status: DeliveryStatus)] { ways.serverStatuses }
 
+    /// Has every FHIR server asked anew for Devices, Patients and Encounters; how many servers there are.
+    @discardableResult func forgetLookups() -> Int { ways.forgetLookups() }
+
     /// Starts the threads.
     func start() {
         WorkerThread.start("kymo-store") { [writer] in writer.run() }

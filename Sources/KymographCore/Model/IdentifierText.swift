@@ -1,8 +1,8 @@
 /// The text of an identifier: of a device, a patient, an encounter, or of their system.
 ///
-/// Identifiers are bytes. A `String` is equal to another that is canonically equivalent in Unicode (`é` as one scalar or
-/// as two), so that two devices or patients would be one: whatever compares identifiers, or is keyed by them, has this
-/// type, which is equal only to the same UTF-8.
+/// Identifiers are bytes. A `String` is equal to another that is canonically equivalent in Unicode (`é` as one scalar
+/// or as two), so that two devices or patients would be one: whatever compares identifiers, or is keyed by them, has
+/// this type, which is equal only to the same UTF-8.
 public struct IdentifierText: Hashable, Sendable {
     private let utf8: [UInt8]
 
