@@ -81,7 +81,9 @@ struct Replay: ParsableCommand {
         do throws(SnoopCapture.Failure) {
             let packets = isSnoop ? try SnoopCapture.packets(of: content) : TextCapture.packets(of: content)
             let offset = utcOffset?.minutes ?? 0
-            return (packets.map { $0.frame(device: device, offsetMinutes: offset)[...] }, "time")
+            return (
+                packets.map { $0.frame(device: device.map { IdentifierText($0) }, offsetMinutes: offset)[...] }, "time"
+            )
         } catch {
             throw StandardError.exit("\(file): \(error.description)", code: ExitStatus.dataError)
         }

@@ -99,7 +99,7 @@ struct SpanOptions: ParsableArguments {
     /// The filter.
     var filter: ArchiveFilter {
         var filter = ArchiveFilter()
-        (filter.devices, filter.patients) = (device.asked, patient.asked)
+        (filter.devices, filter.patients) = (device.asIdentifiers, patient.asIdentifiers)
         (filter.from, filter.to) = (from?.instant, to?.instant)
         return filter
     }
@@ -108,6 +108,9 @@ struct SpanOptions: ParsableArguments {
 extension [String] {
     /// What was given, as a filter: nil, which is any, when nothing was.
     fileprivate var asked: Set<String>? { isEmpty ? nil : Set(self) }
+
+    /// The same of identifiers, which are bytes.
+    fileprivate var asIdentifiers: Set<IdentifierText>? { isEmpty ? nil : Set(map { IdentifierText($0) }) }
 }
 
 /// Which archived windows, and how their Observations are written.

@@ -30,7 +30,8 @@ enum TidyRules {
     /// Everything that is wrong with one file, as `path:line: what`.
     static func complaints(_ file: SourceFile) -> [String] {
         let code = CodeText.of(file.text).split(separator: "\n", omittingEmptySubsequences: false)
-        return lineComplaints(file) + codeComplaints(file, code) + functionComplaints(file) + nameComplaints(file, code)
+        return lineComplaints(file) + codeComplaints(file, code) + functionComplaints(file)
+            + nameComplaints(file, code) + IdentityRules.complaints(file, code)
     }
 
     private static func lineComplaints(_ file: SourceFile) -> [String] {

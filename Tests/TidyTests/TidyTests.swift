@@ -81,6 +81,33 @@ import Testing
         #expect(complaints("import Foundation", path: "Sources/Kymograph/Good.swift").isEmpty)
     }
 
+    @Test func findsIdentifiersThatAreText() {
+        let bad = """
+            struct Gap {
+                var device: String
+                let patients: [String]
+                func note(of encounter: inout String?) {}
+                var seen: Set<String> = []
+                var counts: [String: Int] = [:]
+            }
+            """
+        let path = "Sources/Kymograph/Ledger/Gap.swift"
+        #expect(
+            complaints(bad, path: path) == [
+                "\(path):2: device is a String", "\(path):3: patient is a String", "\(path):4: encounter is a String",
+                "\(path):5: a collection by String", "\(path):6: a collection by String",
+            ])
+        #expect(complaints(bad, path: "Sources/kymo/Gap.swift").isEmpty)
+        #expect(complaints("var device: IdentifierText, deviceName: String", path: path).isEmpty)
+    }
+
+    @Test func otherTextsAreWhereTheRuleSays() throws {
+        let paths = try SourceTree.sources().map(\.path)
+        for (prefix, reason) in IdentityRules.otherTexts {
+            #expect(paths.contains { $0.hasPrefix(prefix) } && reason.count > 10, "\(prefix)")
+        }
+    }
+
     @Test func measuresFunctions() {
         let text = ###"""
             struct A {

@@ -8,9 +8,9 @@ public struct ArchiveFilter: Sendable {
     /// Names of types, one of which it must be: those of a tag.
     public var types: Set<String>?
     /// Devices, one of which it must be.
-    public var devices: Set<String>?
+    public var devices: Set<IdentifierText>?
     /// Patients, one of whom it must be.
-    public var patients: Set<String>?
+    public var patients: Set<IdentifierText>?
     /// Windows with readings at this time or later.
     public var from: Instant?
     /// Windows with readings before this time.
@@ -52,10 +52,11 @@ public struct ArchiveFilter: Sendable {
     }
 
     /// SQL that says that `column` has one of `values`, and its arguments; nil stands for any.
-    static func among(_ column: String, _ values: Set<String>?) -> (sql: String, arguments: StatementArguments) {
+    static func among(_ column: String, _ values: Set<IdentifierText>?) -> (sql: String, arguments: StatementArguments)
+    {
         guard let values else { return ("true", StatementArguments()) }
         let places = values.map { _ in "?" }.joined(separator: ", ")
-        return ("\(column) IN (\(places))", StatementArguments(values.sorted()))
+        return ("\(column) IN (\(places))", StatementArguments(values.sorted().map(\.text)))
     }
 
     private func isWanted(_ candidate: MeasurementType) -> Bool {

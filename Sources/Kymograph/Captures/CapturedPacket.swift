@@ -11,7 +11,7 @@ public struct CapturedPacket: Sendable, Equatable {
     }
 
     /// Address of the device, or nil when the tool does not tell it.
-    public var device: String?
+    public var device: IdentifierText?
     /// The characteristic.
     public var name: Name
     /// When it was received, or nil when the tool does not tell it.
@@ -20,7 +20,7 @@ public struct CapturedPacket: Sendable, Equatable {
     public var value: [UInt8]
 
     /// Makes a packet.
-    public init(device: String? = nil, name: Name, time: Instant? = nil, value: [UInt8]) {
+    public init(device: IdentifierText? = nil, name: Name, time: Instant? = nil, value: [UInt8]) {
         self.device = device
         self.name = name
         self.time = time
@@ -29,12 +29,12 @@ public struct CapturedPacket: Sendable, Equatable {
 
     /// The frame of a bridge for it in JSON, without a newline (docs/gatt.md). `device` stands for a device that is
     /// not known; times are told `offsetMinutes` ahead of UTC.
-    public func frame(device fallback: String?, offsetMinutes: Int16) -> [UInt8] {
+    public func frame(device fallback: IdentifierText?, offsetMinutes: Int16) -> [UInt8] {
         var writer = ByteWriter(capacity: 256)
         writer.append("{")
         if let device = device ?? fallback {
             writer.append("\"device\":\"")
-            writer.appendJSON(device)
+            writer.appendJSON(device.text)
             writer.append("\",")
         }
         switch name {

@@ -20,7 +20,7 @@ public struct SnoopCapture {
     private let bytes: [UInt8]
     private var found: [CapturedPacket] = []
     /// Addresses of the devices, and packets that are not complete yet, by connection.
-    private var devices: [UInt16: String] = [:]
+    private var devices: [UInt16: IdentifierText] = [:]
     private var parts: [UInt16: [UInt8]] = [:]
 
     /// The packets of a file, in the order received.
@@ -78,9 +78,10 @@ public struct SnoopCapture {
     private mutating func readEvent(_ event: [UInt8]) {
         guard event.count >= 14, event[0] == 0x3E, event[2] == 0x01 || event[2] == 0x0A, event[3] == 0 else { return }
         let connection = UInt16(event[4]) | UInt16(event[5] & 0x0F) << 8
-        devices[connection] = event[8..<14].reversed().map { byte in
+        let address = event[8..<14].reversed().map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
         }.joined(separator: ":")
+        devices[connection] = IdentifierText(address)
         parts[connection] = nil
     }
 
@@ -99,7 +100,7 @@ public struct SnoopCapture {
     }
 
     /// Notification 0x1B, indication 0x1D, and several notifications in one, 0x23.
-    private mutating func readAttributes(_ packet: [UInt8], _ device: String?, _ time: Instant) {
+    private mutating func readAttributes(_ packet: [UInt8], _ device: IdentifierText?, _ time: Instant) {
         guard packet.count >= 3 else { return }
         func add(_ handle: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
             let number = UInt16(handle.first ?? 0) | UInt16(handle.last ?? 0) << 8

@@ -16,7 +16,7 @@ public struct TextCapture {
 
     private var open = Open.nothing
     /// The device that `gatttool` shows in its prompt.
-    private var prompt: String?
+    private var prompt: IdentifierText?
 
     /// Begins.
     public init() {}
@@ -60,7 +60,7 @@ public struct TextCapture {
     private mutating func announced(_ text: String) -> CapturedPacket? {
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
             let address = String(text[text.index(after: text.startIndex)..<end])
-            if TextCapture.isAddress(address) { prompt = address }
+            if TextCapture.isAddress(address) { prompt = IdentifierText(String(address)) }
         }
         if let handle = TextCapture.between(text, " handle = ", " value:"),
             let number = TextCapture.hexNumber(handle), let tail = TextCapture.after(text, " value:"),
@@ -111,7 +111,8 @@ public struct TextCapture {
             let handle = UInt16(characteristic.dropFirst(4), radix: 16), handle < .max
         else { return nil }
         return CapturedPacket(
-            device: String(device.dropFirst(4)).replacing("_", with: ":"), name: .handle(handle + 1), value: [])
+            device: IdentifierText(String(device.dropFirst(4)).replacing("_", with: ":")), name: .handle(handle + 1),
+            value: [])
     }
 
     /// The bytes of a line of a dump, which has them in text behind two blanks; nil when it is none.

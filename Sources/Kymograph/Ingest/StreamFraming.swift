@@ -14,7 +14,7 @@ public enum StreamFraming: Hashable, Sendable {
 /// What the output of a Bluetooth tool does not say.
 public struct CaptureFraming: Hashable, Sendable {
     /// Device of packets whose own is not told; nil for the source's default.
-    public var device: String?
+    public var device: IdentifierText?
     /// Minutes that device clocks are ahead of UTC; ``UTCOffset/none`` when nobody knows.
     public var offsetMinutes = UTCOffset.none
 

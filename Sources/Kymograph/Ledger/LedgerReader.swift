@@ -32,7 +32,7 @@ struct LedgerReader {
     private let sequenceSlots: [Int?]
     private var sequence = SequenceNumbers()
     /// Frames that never came, by device, less those that came late.
-    private var missingFrames: [String: Int] = [:]
+    private var missingFrames: [IdentifierText: Int] = [:]
     private var undelivered: [String: Int] = [:]
     /// Windows that a sink was ended without, by the sink.
     private var givenUp: [String: Int] = [:]
@@ -59,11 +59,12 @@ struct LedgerReader {
         let rows = try Row.fetchAll(
             db, sql: "SELECT number, type, device, patient, encounter FROM series WHERE \(condition)",
             arguments: arguments)
+        func text(_ column: String?) -> IdentifierText? { column.map { IdentifierText($0) } }
         for row in rows {
             let type: Int = row[1]
             series[row[0]] = LedgerReport.Series(
-                type: types.indices.contains(type) ? types[type].name : "type \(type)", device: row[2],
-                patient: row[3], encounter: row[4])
+                type: types.indices.contains(type) ? types[type].name : "type \(type)", device: IdentifierText(row[2]),
+                patient: text(row[3]), encounter: text(row[4]))
         }
     }
 
@@ -119,7 +120,7 @@ struct LedgerReader {
     }
 
     private mutating func readSequence(
-        _ slot: Int, _ number: Int, _ start: Int64, _ device: String, _ db: Database
+        _ slot: Int, _ number: Int, _ start: Int64, _ device: IdentifierText, _ db: Database
     ) throws {
         let row = try Row.fetchOne(
             db,
@@ -210,9 +211,9 @@ struct LedgerReader {
         }
         if report.series.isEmpty { report.missing.append("there are no readings") }
         for one in report.series { noteMissing(one) }
-        report.sequenceGaps = sequence.missing
-        for (device, count) in report.sequenceGaps.sorted(by: { $0.key < $1.key }) where count > 0 {
-            report.missing.append("\(device): \(count) messages are missing by their sequence numbers")
+        report.sequenceGaps = LedgerReport.DeviceGap.list(sequence.missing)
+        for gap in report.sequenceGaps where gap.missing > 0 {
+            report.missing.append("\(gap.device): \(gap.missing) messages are missing by their sequence numbers")
         }
         noteMissingFrames()
         for (sink, count) in givenUp.sorted(by: { $0.key < $1.key }) {
@@ -265,7 +266,7 @@ struct LedgerReader {
         for (device, count) in missingFrames.sorted(by: { $0.key < $1.key }) where count > 0 {
             let isAsked = filter.devices?.contains(device) ?? (filter.patients == nil || known.contains(device))
             guard isAsked else { continue }
-            report.missingFrames[device] = count
+            report.missingFrames.append(LedgerReport.DeviceGap(device: device, missing: count))
             report.missing.append(
                 "\(device.isEmpty ? "a device without identifier" : device): "
                     + "\(count) frames never came, by the numbers of the bridge")

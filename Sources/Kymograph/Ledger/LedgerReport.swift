@@ -1,3 +1,5 @@
+public import KymographCore
+
 /// The balance of what was received: where every reading is, and whether a span is complete. For people and, as JSON,
 /// for programs. Times are RFC 3339 texts in UTC.
 public struct LedgerReport: Encodable, Sendable {
@@ -44,11 +46,11 @@ public struct LedgerReport: Encodable, Sendable {
         /// Name of the type.
         public var type: String
         /// Device.
-        public var device: String
+        public var device: IdentifierText
         /// Patient, if the readings name one.
-        public var patient: String?
+        public var patient: IdentifierText?
         /// Encounter, if the readings name one.
-        public var encounter: String?
+        public var encounter: IdentifierText?
         /// Closed windows.
         public var windows = 0
         /// Readings of the windows.
@@ -72,7 +74,7 @@ public struct LedgerReport: Encodable, Sendable {
         /// Name of the type.
         public var type: String
         /// Device.
-        public var device: String
+        public var device: IdentifierText
         /// Start.
         public var start: String
         /// First instant after it.
@@ -101,6 +103,20 @@ public struct LedgerReport: Encodable, Sendable {
         public var receipts: [String: Int]
     }
 
+    /// What never came of one device. A list, not members named for devices: programs take names of members that look
+    /// the same for one.
+    public struct DeviceGap: Codable, Sendable, Equatable {
+        /// Device.
+        public var device: IdentifierText
+        /// How many never came.
+        public var missing: Int
+
+        /// What is missing of each device, in the order of devices.
+        static func list(_ missing: [IdentifierText: Int]) -> [DeviceGap] {
+            missing.sorted { $0.key < $1.key }.map { DeviceGap(device: $0.key, missing: $0.value) }
+        }
+    }
+
     /// The span that was asked about, if any.
     public var from: String?
     /// Its end.
@@ -112,9 +128,9 @@ public struct LedgerReport: Encodable, Sendable {
     /// Series in the span.
     public var series: [Series] = []
     /// By device whose mapping gives sequence numbers: how many of them, in the span, never came.
-    public var sequenceGaps: [String: Int] = [:]
+    public var sequenceGaps: [DeviceGap] = []
     /// By device: frames that never came, by the numbers of its bridge, in the hours of the span.
-    public var missingFrames: [String: Int] = [:]
+    public var missingFrames: [DeviceGap] = []
     /// Their windows; left out when the whole store was asked about.
     public var windows: [Window] = []
     /// What is open or missing; empty when the span is complete.

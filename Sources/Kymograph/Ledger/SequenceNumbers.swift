@@ -10,7 +10,7 @@ struct SequenceNumbers {
         var number: Int64
     }
 
-    private var sightings: [String: [Sighting]] = [:]
+    private var sightings: [IdentifierText: [Sighting]] = [:]
 
     /// The number in `slot` of a reading, or nil when it has none that is whole.
     static func number(_ slot: Int, _ reading: KymographCore.Measurement, _ payload: ByteView) -> Int64? {
@@ -18,12 +18,12 @@ struct SequenceNumbers {
     }
 
     /// Notes a reading of `device`.
-    mutating func add(_ number: Int64, at instant: Int64, device: String) {
+    mutating func add(_ number: Int64, at instant: Int64, device: IdentifierText) {
         sightings[device, default: []].append(Sighting(instant: instant, number: number))
     }
 
     /// How many numbers of each device that has any are missing.
-    var missing: [String: Int] {
+    var missing: [IdentifierText: Int] {
         sightings.mapValues { sightings in
             let ordered = sightings.sorted { ($0.instant, $0.number) < ($1.instant, $1.number) }
             var missing = 0

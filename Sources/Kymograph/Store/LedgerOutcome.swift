@@ -32,13 +32,13 @@ enum LedgerOutcome {
 
     /// What the store counts for `gap`.
     static func counts(of gap: FrameGap) -> [(count: Int, outcome: String)] {
-        [(gap.missing, missingFrames + gap.device), (gap.late, lateFrames + gap.device)]
+        [(gap.missing, missingFrames + gap.device.text), (gap.late, lateFrames + gap.device.text)]
     }
 
     /// What `count` of `outcome` says of frames; nil when it counts readings or datagrams.
     static func gap(_ outcome: String, _ count: Int) -> FrameGap? {
         for (prefix, isLate) in [(missingFrames, false), (lateFrames, true)] where outcome.hasPrefix(prefix) {
-            let device = String(outcome.dropFirst(prefix.count))
+            let device = IdentifierText(String(outcome.dropFirst(prefix.count)))
             return FrameGap(device: device, missing: isLate ? 0 : count, late: isLate ? count : 0)
         }
         return nil

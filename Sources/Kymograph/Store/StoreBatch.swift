@@ -43,8 +43,21 @@ struct TallyKey: Hashable, Sendable {
     var series: Int
     /// Hours since the epoch, of the receive time.
     var hour: Int64
-    /// One of ``LedgerOutcome``, or the name of a ``Rejection``.
+    /// One of ``LedgerOutcome``, or the name of a ``Rejection``. Some end with the identifier of a device.
     var outcome: String
+
+    /// Whether both count the same: an outcome is its bytes, as a device in it is.
+    static func == (left: TallyKey, right: TallyKey) -> Bool {
+        (left.source, left.series, left.hour) == (right.source, right.series, right.hour)
+            && left.outcome.utf8.elementsEqual(right.outcome.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(source)
+        hasher.combine(series)
+        hasher.combine(hour)
+        for byte in outcome.utf8 { hasher.combine(byte) }
+    }
 }
 
 /// A series that a store has not seen before.

@@ -1,14 +1,14 @@
 /// Frames of one device that never came, and such that came late, by the numbers that its bridge gives.
 public struct FrameGap: Sendable, Equatable {
     /// The device's identifier; empty where frames name none.
-    public var device: String
+    public var device: IdentifierText
     /// Numbers that were passed over.
     public var missing = 0
     /// Numbers that were passed over before, and have come after all.
     public var late = 0
 
     /// Counts numbers of `device`.
-    public init(device: String, missing: Int = 0, late: Int = 0) {
+    public init(device: IdentifierText, missing: Int = 0, late: Int = 0) {
         self.device = device
         self.missing = missing
         self.late = late
@@ -118,7 +118,7 @@ struct FrameNumbers: ~Copyable {
     }
 
     private mutating func count(missing: Int, late: Int, _ device: ByteView, _ isEscaped: Bool) {
-        let name = isEscaped ? JSONUnescape.string(device) : device.string
+        let name = IdentifierText(isEscaped ? JSONUnescape.string(device) : device.string)
         let index = gaps.firstIndex { $0.device == name } ?? gaps.count
         if index == gaps.count { gaps.append(FrameGap(device: name)) }
         gaps[index].missing += missing

@@ -14,7 +14,7 @@ import Testing
         }
         let (hasGaps, gaps, rest) = (seen.hasGaps, seen.takeGaps(), seen.takeGaps())
         #expect(hasGaps == !gaps.isEmpty && gaps.count < 2 && rest.isEmpty)
-        return gaps.first ?? FrameGap(device: device)
+        return gaps.first ?? FrameGap(device: IdentifierText(device))
     }
 
     @Test(

@@ -16,7 +16,7 @@ import Testing
             Indication   handle = 0x0021 value: 04 53 0d 00 fe 09
             Notification handle = 0x0012 value: 16 3c x1
             """
-        let address = "A0:9E:1A:5B:3C:01"
+        let address: IdentifierText = "A0:9E:1A:5B:3C:01"
         #expect(
             packets(text) == [
                 CapturedPacket(device: address, name: .handle(0x12), value: Self.strap),

@@ -5,7 +5,7 @@ extension DeliveryEngine {
     private struct Gathering {
         var entries: [RowEntry] = []
         var lanes: [DeviceLane] = []
-        var targets: Set<String> = []
+        var targets: Set<IdentifierText> = []
         /// What comes along, and what the entries themselves describe.
         var resources: Set<ServerIdentifier> = []
         var described: Set<ServerIdentifier> = []

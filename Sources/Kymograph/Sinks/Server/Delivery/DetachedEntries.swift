@@ -4,7 +4,7 @@ struct DetachedEntries {
     /// all that waits over requests of single entries.
     static let mostUnproved = 8
 
-    private var targets: Set<String> = []
+    private var targets: Set<IdentifierText> = []
     /// How much the server had taken when an entry was detached last, and how many were since.
     private var taken = 0
     private var unproved = 0

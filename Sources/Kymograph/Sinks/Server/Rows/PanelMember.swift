@@ -3,7 +3,7 @@ struct PanelMember {
     /// How it is found on any server.
     var identifier: ServerIdentifier
     /// ``EntryRequest/target`` of its entry.
-    var target: String
+    var target: IdentifierText
     /// Whether it is named by the id that it is put under, not by the `fullUrl` of its entry.
     var isByID: Bool
 

@@ -4,19 +4,19 @@ struct ReferenceSearch {
     private static let members: Set<String> = ["reference", "type", "identifier", "display", "id", "extension"]
 
     private let systems: ReferenceSystems
-    private let entries: [String: ServerIdentifier]
+    private let entries: [IdentifierText: ServerIdentifier]
     private var found: [EntryReference] = []
 
     /// The References in `resource`; `entries` are those of the row by `fullUrl`.
     static func references(
-        in resource: JSONSlice, entries: [String: ServerIdentifier], systems: ReferenceSystems
+        in resource: JSONSlice, entries: [IdentifierText: ServerIdentifier], systems: ReferenceSystems
     ) -> [EntryReference] {
         var search = ReferenceSearch(systems: systems, entries: entries)
         for member in resource.members ?? [] { search.visit(member.value, member.name) }
         return search.found
     }
 
-    private init(systems: ReferenceSystems, entries: [String: ServerIdentifier]) {
+    private init(systems: ReferenceSystems, entries: [IdentifierText: ServerIdentifier]) {
         self.systems = systems
         self.entries = entries
     }
@@ -39,7 +39,7 @@ struct ReferenceSearch {
     private func target(_ members: [JSONSlice.Member], _ name: String) -> ServerIdentifier? {
         guard members.allSatisfy({ Self.members.contains($0.name) }) else { return nil }
         func member(_ name: String) -> JSONSlice? { members.first { $0.name == name }?.value }
-        if let url = member("reference")?.string { return entries[url] }
+        if let url = member("reference")?.string { return entries[IdentifierText(url)] }
         guard let identifier = member("identifier") else { return nil }
         let system = IdentifierText(identifier["system"]?.string ?? "")
         let type = member("type")?.string ?? systems.type(of: system) ?? Self.type(of: name)

@@ -50,5 +50,5 @@ struct EntryRequest {
     }
 
     /// What the server is asked to change.
-    var target: String { ifNoneExist.map { "\(url)?\($0)" } ?? url }
+    var target: IdentifierText { IdentifierText(ifNoneExist.map { "\(url)?\($0)" } ?? url) }
 }

@@ -70,12 +70,12 @@ final class RowEntry {
     }
 
     /// What the server is asked to change: two entries of one target must not be in one bundle.
-    let target: String
+    let target: IdentifierText
 
     /// Entries with the same lane are delivered in order.
     var lane: ServerIdentifier {
         described ?? device ?? patient ?? gateway
-            ?? ServerIdentifier(type: "", system: "", value: IdentifierText(target))
+            ?? ServerIdentifier(type: "", system: "", value: target)
     }
 
     /// Bytes that it adds to a bundle, without the entries that it refers to.

@@ -5,7 +5,7 @@ struct RowSlicer {
     private let systems: ReferenceSystems
     private var contents: [RowContent] = []
     /// What may be referred to: by `fullUrl`, and by identifier with its place in the row.
-    private var named: [String: ServerIdentifier] = [:]
+    private var named: [IdentifierText: ServerIdentifier] = [:]
     private var carried: [ServerIdentifier: (place: Int, resource: CarriedResource)] = [:]
 
     /// The entries of `row` that are delivered for their own sake; nil when it is no transaction or batch. Patients and
@@ -34,7 +34,7 @@ struct RowSlicer {
         contents.append(content)
         guard let identifier = content.findable else { return true }
         let url = entry["fullUrl"]?.string
-        if let url { named[url] = identifier }
+        if let url { named[IdentifierText(url)] = identifier }
         let resource =
             content.isBare
             ? CarriedResource(row: row.number, identifier: identifier, fullURL: url, entry: entry)

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Identifiers of devices, patients and encounters are bytes. A `String` is equal to another that is canonically
+/// equivalent, so that two of them would be one: what holds or compares identifiers is an `IdentifierText`, or bytes.
+enum IdentityRules {
+    /// Folders where the rule holds. The CLI hands texts of its arguments on at once.
+    private static let folders = ["Sources/Kymograph/", "Sources/KymographCore/"]
+
+    /// Paths with collections of texts that are no identifiers, and what their texts are.
+    static let otherTexts = [
+        "Sources/Kymograph/Configuration/": "keys, variables, names of files and patterns that a user wrote",
+        "Sources/Kymograph/Archive/ArchiveEncoder.swift": "names of types",
+        "Sources/Kymograph/Archive/ArchiveFilter.swift": "names of types",
+        "Sources/Kymograph/Archive/ReadingTable.swift": "names of values",
+        "Sources/Kymograph/Ledger/LedgerReader.swift": "names of sinks, sources and reasons",
+        "Sources/Kymograph/Ledger/LedgerReport.swift": "names of sinks, sources and reasons",
+        "Sources/Kymograph/Sinks/Server/Answers/": "codes of OperationOutcomes, types of resources",
+        "Sources/Kymograph/Sinks/Server/Rows/JSONNode+Text.swift": "names of members",
+        "Sources/Kymograph/Sinks/Server/Rows/ReferenceSearch.swift": "names of members",
+        "Sources/Kymograph/Store/LedgerOutcome.swift": "names of outcomes",
+        "Sources/Kymograph/Store/Store+Ledger.swift": "names of sources",
+        "Sources/Kymograph/Store/StoreDirectory.swift": "variables of the environment",
+        "Sources/Kymograph/Store/StoreSalvage.swift": "names of tables",
+        "Sources/Kymograph/Store/StoredTypes.swift": "names of values",
+        "Sources/KymographCore/FHIR/": "names of elements, codes, units",
+        "Sources/KymographCore/Map/": "names of members, values, files and units",
+    ]
+
+    /// What is wrong with one file, as `path:line: what`.
+    static func complaints(_ file: SourceFile, _ code: [Substring]) -> [String] {
+        guard folders.contains(where: { file.path.hasPrefix($0) }) else { return [] }
+        let mayCollect = otherTexts.keys.contains { file.path.hasPrefix($0) }
+        let isWritten = file.path.hasPrefix("Sources/Kymograph/Configuration/")
+        var found: [String] = []
+        for (number, line) in code.enumerated() {
+            let place = "\(file.path):\(number + 1)"
+            if !isWritten, let name = textualIdentifier(line) { found.append("\(place): \(name) is a String") }
+            if !mayCollect, line.contains(/Set<String>|\[String: |Dictionary<String/) {
+                found.append("\(place): a collection by String")
+            }
+        }
+        return found
+    }
+
+    /// The name of a variable or parameter that is meant for an identifier and typed as text.
+    private static func textualIdentifier(_ line: Substring) -> String? {
+        let name = /\b(device|patient|encounter|correlation|gateway|wearer)s?(?:\s+\w+)?: (?:inout )?/
+        let type = /\[?(?:String|Substring)\b/
+        for match in line.matches(of: name) where line[match.range.upperBound...].prefixMatch(of: type) != nil {
+            return String(match.1)
+        }
+        return nil
+    }
+}
