@@ -223,7 +223,7 @@ public struct BundleWriter: ~Copyable, Sendable {
         output.append("{")
         if encoder.options.refersToEntries { writeFullURL(digest) }
         output.append(encoder.entries[kind.resource])
-        output.appendJSON(value)
+        encoder.isReference ? output.appendJSON(value) : output.appendIdentifier(value, encoder.digest)
         output.append("\"}]")
         output.append(foot)
         if encoder.options.bundleType != .collection { writeRequest(kind, value) }
@@ -248,7 +248,13 @@ public struct BundleWriter: ~Copyable, Sendable {
 
     private mutating func writeRequest(_ kind: ResourceEntries.Kind, _ value: ByteView) {
         output.append(encoder.entries[kind.request])
-        output.appendSearchValue(value, hasBackslash: kind.hasBackslash)
+        if !encoder.isReference, LongIdentifier.isLong(value) {
+            scratch.removeAll()
+            scratch.appendDigest(of: value, encoder.digest)
+            output.appendSearchValue(scratch.view, hasBackslash: kind.hasBackslash)
+        } else {
+            output.appendSearchValue(value, hasBackslash: kind.hasBackslash)
+        }
         output.append("\"}")
     }
 

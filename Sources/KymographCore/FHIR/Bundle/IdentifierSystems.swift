@@ -57,11 +57,20 @@ struct ResourceIdentifier {
 }
 
 extension ByteWriter {
-    /// Writes `{"system":…,"value":…}`, without a system when that is empty.
-    mutating func append(_ identifier: ResourceIdentifier) {
+    /// Writes `{"system":…,"value":…}`, without a system when that is empty; what stands for a long value, if there is
+    /// a `digest` for it.
+    mutating func append(_ identifier: ResourceIdentifier, _ digest: Digest256?) {
         appendHead(of: identifier.system)
-        appendJSON(identifier.value)
+        appendReferred(identifier.value, digest)
         append("\"}")
+    }
+
+    /// Writes the value of an identifier that refers to a resource, within quotes.
+    mutating func appendReferred(_ value: [UInt8], _ digest: Digest256?) {
+        value.withByteView { value in
+            guard let digest, LongIdentifier.isLong(value) else { return appendJSON(value) }
+            appendDigest(of: value, digest)
+        }
     }
 
     /// Writes an identifier up to its value.

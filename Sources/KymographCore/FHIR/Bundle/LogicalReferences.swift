@@ -8,8 +8,11 @@ struct LogicalReferences: ~Copyable, Sendable {
     private let deviceSubject: Range<Int>
     private let device: Range<Int>
     private let encounter: Range<Int>
+    /// What long identifiers are digested with; nil where they are written as they are.
+    private let digest: Digest256?
 
-    init(_ systems: IdentifierSystems) {
+    init(_ systems: IdentifierSystems, _ digest: Digest256?) {
+        self.digest = digest
         var heads = ByteWriter(capacity: 512)
         let isTyped = systems.version.hasReferenceType
         patient = LogicalReferences.head(isTyped ? "Patient" : nil, systems.patient, &heads)
@@ -41,23 +44,28 @@ struct LogicalReferences: ~Copyable, Sendable {
 
     /// Who the readings of `series` are about; as ``IdentifierSystems/subject(of:)``.
     func appendSubject(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
-        if let patient = series.patient, !patient.isEmpty { return append(self.patient, patient, to: &writer) }
-        append(deviceSubject, series.device, to: &writer)
+        if let patient = series.patient, !patient.isEmpty {
+            return append(self.patient, patient, digest, to: &writer)
+        }
+        append(deviceSubject, series.device, digest, to: &writer)
     }
 
     /// What took the readings of `series`.
     func appendDevice(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
-        append(device, series.device, to: &writer)
+        append(device, series.device, digest, to: &writer)
     }
 
     /// The encounter.
     func appendEncounter(_ value: [UInt8], to writer: inout ByteWriter) {
-        append(encounter, value, to: &writer)
+        // The server has it already: it is found by all of its identifier.
+        append(encounter, value, nil, to: &writer)
     }
 
-    private func append(_ head: Range<Int>, _ value: [UInt8], to writer: inout ByteWriter) {
+    private func append(
+        _ head: Range<Int>, _ value: [UInt8], _ digest: Digest256?, to writer: inout ByteWriter
+    ) {
         writer.append(heads.view(head))
-        writer.appendJSON(value)
+        writer.appendReferred(value, digest)
         writer.append("\"}")
     }
 }

@@ -66,7 +66,7 @@ extension ObservationEncoder {
         writer.append("{\"system\":\"")
         writer.append(ownSystems.observation.escaped)
         writer.append("\",\"value\":\"")
-        writer.appendJSON(identityValue)
+        appendIdentityValue(to: &writer)
         writer.append("\"}")
     }
 

@@ -6,7 +6,7 @@ extension ObservationEncoder {
         if references.toEntries { return writer.appendReference(references.gateway) }
         if options.version.hasReferenceType { writer.append("\"type\":\"Device\",") }
         writer.append("\"identifier\":")
-        writer.append(systems.gateway)
+        writer.append(systems.gateway, digest)
     }
 
     /// Writes the guide's status: it knows no amended Observations.

@@ -42,6 +42,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     var isReference = false
     /// Where the identifier's value starts in `identity`.
     private var identityStart = 0
+    /// Where the whole text of a long identity is; empty when the identity is written as it is.
+    private var wholeIdentity = 0..<0
     /// The series whose origin was just written.
     var compactForm: SeriesForm?
     /// The scale of the waveform whose origin was just written.
@@ -72,9 +74,9 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         self.options = options
         self.digest = digest
         systems = IdentifierSystems(options)
-        logical = LogicalReferences(systems)
+        logical = LogicalReferences(systems, digest)
         referenceSystems = .reference(options)
-        referenceLogical = LogicalReferences(referenceSystems)
+        referenceLogical = LogicalReferences(referenceSystems, nil)
         entries = ResourceEntries(own: systems, reference: referenceSystems)
     }
 
@@ -140,7 +142,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             startIdentity(systems.observation.plain)
             identity.appendIdentity(content, program, name: name, times: &times)
         }
-        identityDigest = digest.of(identity.view)
+        endIdentity()
     }
 
     /// Digests the identity of a resource that is no Observation.
@@ -156,7 +158,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
             let name = constants.view(program.nameStart..<program.nameEnd)
             identity.appendIdentity(content, program, name: name, times: &times)
         }
-        identityDigest = digest.of(identity.view)
+        endIdentity()
     }
 
     /// Digests the identity that an Observation called `name` has, which is among the constants.
@@ -166,7 +168,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     ) {
         startIdentity(ownSystems.observation.plain)
         identity.appendIdentity(content, program, name: constants.view(name.places), times: &times)
-        identityDigest = digest.of(identity.view)
+        endIdentity()
     }
 
     @inline(__always)
@@ -175,6 +177,23 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         identity.append(system)
         identity.append(UInt8(ascii: "_"))
         identityStart = identity.count
+        wholeIdentity = 0..<0
+    }
+
+    @inline(__always)
+    private mutating func endIdentity() {
+        identityDigest = digest.of(identity.view)
+        if !isReference, LongIdentifier.isLong(identityValue) { shortenIdentity() }
+    }
+
+    @inline(never)
+    private mutating func shortenIdentity() {
+        let whole = identityStart..<identity.count
+        var short = ByteWriter(capacity: 80)
+        short.appendDigest(of: identity.view(whole), digest)
+        identityStart = identity.count
+        identity.append(short.view)
+        wholeIdentity = whole
     }
 
     @inline(never)
@@ -185,9 +204,16 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         resourceDigests.device = digest.ofIdentifier(device.system.plain, device.value, scratch: &identity)
     }
 
-    /// The identifier's value of the prepared content.
+    /// The identifier's value of the prepared content; what stands for it when it is long (``LongIdentifier``).
     var identityValue: ByteView {
         identity.view(identityStart..<identity.count)
+    }
+
+    /// Writes ``identityValue`` within quotes, and behind what stands for a long one the whole.
+    @inline(__always)
+    func appendIdentityValue(to writer: inout ByteWriter) {
+        writer.appendJSON(identityValue)
+        if !wholeIdentity.isEmpty { writer.appendFullIdentifier(identity.view(wholeIdentity)) }
     }
 
     /// Writes the prepared `content`; gives the number of condensed readings.
@@ -208,7 +234,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
                 writer.append(padded: constants.view(Int(step.start)..<Int(step.end)))
             case .endComponents: if hasComponents { writer.append("]") }
             case .id: writer.appendHex(identityDigest)
-            case .identifier: writer.appendJSON(identityValue)
+            case .identifier: appendIdentityValue(to: &writer)
             case .status: writer.append(content.status.code)
             case .subject, .device, .encounter: writeReference(step, content, references, &writer)
             case .effective: writeEffective(content, program, &writer)

@@ -180,14 +180,14 @@ extension ObservationEncoder {
         case .patient where references.toEntries: writer.appendReference(references.subject)
         case .device where references.toEntries: writer.appendReference(references.device)
         case .gateway: writeGateway(references, &writer)
-        case .gatewayIdentifier: writer.append(systems.gateway)
+        case .gatewayIdentifier: writer.append(systems.gateway, digest)
         case .patient: appendSubject(of: content.series, to: &writer)
         case .device: appendDevice(of: content.series, to: &writer)
         case .encounter: appendEncounter(content.series.encounter ?? [], to: &writer)
-        case .patientIdentifier: writer.append(own.subject(of: content.series))
-        case .deviceIdentifier: writer.append(own.device(of: content.series))
+        case .patientIdentifier: writer.append(own.subject(of: content.series), ownDigest)
+        case .deviceIdentifier: writer.append(own.device(of: content.series), ownDigest)
         default:
-            writer.append(ResourceIdentifier(system: own.encounter, value: content.series.encounter ?? []))
+            writer.append(ResourceIdentifier(system: own.encounter, value: content.series.encounter ?? []), nil)
         }
     }
 
@@ -202,16 +202,24 @@ extension ObservationEncoder {
     private mutating func writeIdentity(
         _ resource: ResourceProgram, _ content: borrowing WindowContent, _ writer: inout ByteWriter
     ) {
-        if resource.identity == .device { return writer.append(ownSystems.device(of: content.series)) }
+        if resource.identity == .device {
+            writer.appendHead(of: ownSystems.device)
+            appendIdentityValue(to: &writer)
+            return writer.append("\"}")
+        }
         writer.append("{\"system\":\"")
         writer.append(systems.resource.escaped)
         writer.append("\",\"value\":\"")
-        writer.appendJSON(identityValue)
+        appendIdentityValue(to: &writer)
         writer.append("\"}")
     }
 
     /// The systems of the prepared content's Patient, Device and Encounter.
     var ownSystems: IdentifierSystems { isReference ? referenceSystems : systems }
+
+    /// What long identifiers of the prepared content's Patient and Device are digested with; nil where they are written
+    /// as they are.
+    private var ownDigest: Digest256? { isReference ? nil : digest }
 }
 
 extension ByteWriter {
