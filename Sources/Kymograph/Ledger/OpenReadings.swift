@@ -46,8 +46,10 @@ struct OpenReadings {
             while let record = reader.next() {
                 let place = JournalPlace(block: number, index: reader.read - 1)
                 guard !withdrawn.contains(place), try !isArchived(record, place, db) else { continue }
-                instants[record.series, default: []].append(record.reading.instant.nanoseconds)
-                count += 1
+                if !record.supersedes {
+                    instants[record.series, default: []].append(record.reading.instant.nanoseconds)
+                    count += 1
+                }
                 try noteSequence(record, db)
             }
             return reader.isComplete && reader.read == readings

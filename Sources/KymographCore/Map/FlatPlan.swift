@@ -24,7 +24,7 @@ struct FlatPlan: BitwiseCopyable {
     /// The plan of `template`, whose values are `values`.
     init(_ template: TemplateCode, _ values: ArraySlice<ValueCode>, in program: PathProgram) {
         guard !template.isCompatible, !template.needsComposition, template.hasFHIRTemplate,
-            template.correlation.isAbsent, !template.needsCorrelation, let device = program.member(template.device),
+            template.correlation.isAbsent, !template.needsCorrelation, template.readingId.isAbsent, let device = program.member(template.device),
             let timestamp = program.member(template.timestamp)
         else { return }
         for (expression, path) in [

@@ -41,6 +41,7 @@ extension Mapper {
             }
             index &+= 1
         }
+        if joinsReadings { handOnHeld(bytes, output: &output) }
         return isArray
     }
 
@@ -73,10 +74,10 @@ extension Mapper {
         return evaluator.paths.scanner.slot(of: NameTable.body) ?? JSONScanner.payload
     }
 
-    private var documentRange: Range<Int> { evaluator.paths.scanner.tape[JSONScanner.payload].outerRange }
+    var documentRange: Range<Int> { evaluator.paths.scanner.tape[JSONScanner.payload].outerRange }
 
     /// The text of a rejected part for its dead letter; of a document that was rewritten, all of it as it came.
-    private mutating func text(_ range: Range<Int>, of bytes: ByteView) -> ByteView { original ?? bytes[range] }
+    mutating func text(_ range: Range<Int>, of bytes: ByteView) -> ByteView { original ?? bytes[range] }
 
     /// An array is so many readings: each element must be part of a match, or it is rejected by itself. A match
     /// expression that failed is the reason of all that no other template took, and is told once where there are none.
@@ -169,6 +170,8 @@ extension Mapper {
                 let range = readingRange(of: match, isArray: isArray, from: &element)
                 output.reject(failure.reason, bytes: text(range, of: bytes), detail: failure.detail)
                 outcome.isAborted = outcome.isAborted || isCompatible && failure.endsEvent
+            } else if template.isJoined {
+                held?.noteSource(readingRange(of: match, isArray: isArray, from: &element))
             }
         }
     }

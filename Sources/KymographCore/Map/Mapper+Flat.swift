@@ -29,7 +29,11 @@ extension Mapper {
         measurement.offsetMinutes = time.offsetMinutes
         guard readFlatValues(number, bytes, &measurement) else { return .unusual }
         payload.removeAll()
-        if let refused = output.accept(measurement, payload: payload.view, key: key.view) { return .refused(refused) }
+        let refused =
+            templates[number].isJoined
+            ? hold(measurement, templates[number])
+            : output.accept(measurement, payload: payload.view, key: key.view)
+        if let refused { return .refused(refused) }
         return .mapped
     }
 

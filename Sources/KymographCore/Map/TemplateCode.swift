@@ -73,6 +73,7 @@ struct TemplateCode: BitwiseCopyable {
     var timestamp: ExpressionCode
     var alternativeTimestamp: ExpressionCode
     var start: ExpressionCode
+    var readingId: ExpressionCode
     var patient: ExpressionCode
     var encounter: ExpressionCode
     var correlation: ExpressionCode
@@ -90,6 +91,10 @@ struct TemplateCode: BitwiseCopyable {
     var isCompatible: Bool
     /// Where a reading's length goes, or -1.
     var durationSlot: Int32
+    /// Where a reading's id goes, or -1.
+    var idSlot: Int32
+    /// Whether other templates of the mapper give readings of the same type, with which its own are joined.
+    var isJoined = false
     var firstValue: Int32
     var valueCount: Int32
     /// Whether the type's readings become Observations at all.
@@ -104,6 +109,16 @@ struct FlatTemplates {
     var rules: [DeviceTemplate.ValueRule] = []
     /// For each rule: what selects the text for the unit, where the rule needs one.
     var units: [ExpressionCode] = []
+
+    /// Marks the templates whose readings are joined before they leave. What the reference writes by value is joined in
+    /// its window.
+    mutating func markJoined() {
+        var counts: [Int32: Int] = [:]
+        for template in templates { counts[template.type, default: 0] += 1 }
+        for index in templates.indices {
+            templates[index].isJoined = counts[templates[index].type] ?? 0 > 1 && !templates[index].isCompatible
+        }
+    }
 
     /// Adds the values of a template with their slots; `reading` is that of each slot.
     mutating func add(_ added: [DeviceTemplate.Value], slots: [Int], reading: [ValueCode.Reading]) {

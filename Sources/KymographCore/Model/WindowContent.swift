@@ -19,7 +19,7 @@ public enum ObservationStatus: UInt8, Sendable {
 
 /// The whole content of one window, borrowed from the window machine for the length of an encoding call.
 ///
-/// Readings are in time order, one per instant.
+/// Readings are in time order; several may be of one instant.
 public struct WindowContent {
     /// Whose readings.
     public let series: SeriesIdentity

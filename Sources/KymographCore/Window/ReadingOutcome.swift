@@ -6,6 +6,9 @@ public enum ReadingOutcome: Equatable, Sendable {
     case duplicate
     /// Its window has another value at its instant; the later received of the two is kept.
     case conflict
+    /// It has taken the place of another reading, which is no longer in any window: see
+    /// ``WindowMachine/superseded``.
+    case replaced
     /// It is not in any window.
     case rejected(Rejection)
 }

@@ -34,6 +34,10 @@ struct SeriesState: BitwiseCopyable {
     var isInstance: Bool
     /// Whether it is among the ``QuietChecks``.
     var isChecked = false
+    /// What tells its readings of one instant apart.
+    var key: ReadingKey
+    /// What becomes of those that it does not tell apart.
+    var sameInstant: SameInstant
 
     /// Whether a reading at `instant` is simply the next one of the present window, for which there is room.
     @inline(__always)
@@ -61,7 +65,12 @@ struct SeriesState: BitwiseCopyable {
     /// Length of the windows that carry the readings of instance grouping: 5 minutes, in nanoseconds.
     static let carrierPeriod: Int64 = 300_000_000_000
 
-    init(grouping: Grouping) {
+    init(_ type: MeasurementType) {
+        self.init(type.grouping, ReadingKey(type), type.sameInstant)
+    }
+
+    private init(_ grouping: Grouping, _ key: ReadingKey, _ sameInstant: SameInstant) {
+        (self.key, self.sameInstant) = (key, sameInstant)
         switch grouping {
         case .instance: (period, isInstance) = (SeriesState.carrierPeriod, true)
         case .tumbling(let nanoseconds):
@@ -69,6 +78,11 @@ struct SeriesState: BitwiseCopyable {
             (period, isInstance) = (nanoseconds, false)
         case .correlation: (period, isInstance) = (0, false)
         }
+    }
+
+    /// The span of the window of a series of this grouping that `instant` belongs to.
+    static func span(of grouping: Grouping, around instant: Instant) -> WindowSpan {
+        SeriesState(grouping, .none, .merge).span(around: instant)
     }
 
     /// The span of the window that `instant` belongs to.

@@ -18,7 +18,7 @@ struct WindowBlockDecoder {
     private var context = WindowBlockContext()
     /// Of versions 2 and 3, what comes before the rows.
     private let columns: WindowColumns?
-    /// Whether each reading must be later than the one before.
+    /// Whether no reading may be earlier than the one before.
     private let isOrdered: Bool
 
     /// Reads what comes before the readings; nil when it is damaged or of another version.
@@ -58,7 +58,7 @@ struct WindowBlockDecoder {
         }
         if columns != nil { return row() }
         guard let reading = reading(),
-            !isOrdered || decoded == 0 || reading.instant > context.previous.instant
+            !isOrdered || decoded == 0 || reading.instant >= context.previous.instant
         else {
             isDamaged = true
             return nil
@@ -76,7 +76,7 @@ struct WindowBlockDecoder {
     private mutating func row() -> Measurement? {
         let last = context.previous.instant
         guard let columns, let reading = columns.reading(decoded, of: block, last: last.nanoseconds),
-            decoded == 0 || reading.instant > last
+            decoded == 0 || reading.instant >= last
         else {
             isDamaged = true
             return nil

@@ -31,7 +31,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     public mutating func define(_ identity: SeriesIdentity) -> Int? {
         if let known = registry.number(of: identity) { return known }
         guard let number = registry.introduce(identity, limits: table.limits) else { return nil }
-        table.series.append(SeriesState(grouping: types[identity.type].grouping))
+        table.series.append(SeriesState(types[identity.type]))
         archive.introduce(series: number, identity: identity)
         return number
     }
@@ -48,6 +48,11 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         precondition(payload.count == Int(reading.payloadBytes))
         return table.appendNext(series: series, reading)
             ? .accepted : addWithLook(series: series, reading, payload: payload)
+    }
+
+    /// The reading whose place the last one has taken (``ReadingOutcome/replaced``), and its payload.
+    public var superseded: (reading: Measurement, payload: [UInt8]) {
+        (table.superseded.reading, table.superseded.payload.view.array)
     }
 
     /// Takes a plain reading if that is simply the next one in an open window; false, and nothing is done, when it
@@ -132,6 +137,10 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     mutating func adopt(types: [MeasurementType]) {
         precondition(types.starts(with: self.types) { $0.grouping == $1.grouping })
         self.types = types
+        for series in 0..<table.series.count {
+            let type = types[registry.identities[series].type]
+            (table.series[series].key, table.series[series].sameInstant) = (ReadingKey(type), type.sameInstant)
+        }
     }
 
     /// Closes the windows of the series whose type is not in use: nothing is coming that could fill them.

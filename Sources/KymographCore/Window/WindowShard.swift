@@ -185,11 +185,34 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         case .accepted: tally.accepted += 1
         case .duplicate: tally.duplicate += 1
         case .conflict: tally.conflict += 1
+        case .replaced: return replace(record, payload, series: series)
         case .rejected(let reason):
             return reject(
                 reason, record, payload, machine.identity(of: series), series: machine.archive.number(of: series))
         }
         if isJournaled { journal.append(series: machine.archive.number(of: series), record, payload) }
+    }
+
+    /// Takes note of a reading that has taken the place of another, which is rejected now. The journal says so: when it
+    /// is replayed, that is not done again.
+    private mutating func replace(_ record: Measurement, _ payload: ByteView, series: Int) {
+        let number = machine.archive.number(of: series)
+        tally.accepted += 1
+        withdrawSuperseded(series: series)
+        guard isJournaled else { return }
+        var marked = record
+        marked.mark |= ReadingMark.supersedes
+        journal.append(series: number, marked, payload)
+    }
+
+    /// Rejects the reading, accepted before, whose place another has taken.
+    mutating func withdrawSuperseded(series: Int) {
+        let (former, bytes) = machine.superseded
+        bytes.withByteView {
+            withdraw(
+                .superseded, former, $0, machine.identity(of: series), series: machine.archive.number(of: series),
+                place: nil)
+        }
     }
 
     private mutating func beginBlock() {
@@ -210,10 +233,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         rejections.append(KeptRejection(reading: rejected, payload: payload.array, place: place))
     }
 
-    /// Rejects a reading, at `place` in the journal, that an earlier run has accepted, and counted so.
+    /// Rejects a reading, at `place` in the journal where that still gives it, that was accepted and counted so.
     mutating func withdraw(
         _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int,
-        place: JournalPlace
+        place: JournalPlace?
     ) {
         tally.accepted -= 1
         reject(reason, record, payload, identity, series: series, place: place)

@@ -95,7 +95,7 @@ extension WindowTable {
             precondition(!window.flags.contains(.packed), "the emission was settled before")
             return slots.readings(from: Int(window.readings), count: Int(window.count))
         }
-        return slots.readings(from: Int(window.readings) + lowerBound(window, emission.start), count: 1)
+        return slots.readings(from: slot(of: emission), count: 1)
     }
 
     /// Notes that the owner has encoded `emission`, which must be the first of the queue.
@@ -113,9 +113,23 @@ extension WindowTable {
         }
     }
 
+    /// The slot of the reading that `emission` of a carrier shows: of several at its instant the one that is on its way,
+    /// or the first where that has changed since.
+    private func slot(of emission: Emission) -> Int {
+        let window = windows[Int(emission.window)]
+        let first = Int(window.readings) + lowerBound(window, emission.start)
+        let end = Int(window.readings + window.count)
+        precondition(first < end && slots[first].instant == emission.start, "the emission was settled before")
+        var slot = first
+        while slot < end, slots[slot].instant == emission.start {
+            if slots[slot].mark & ReadingMark.sending != 0 { return slot }
+            slot += 1
+        }
+        return first
+    }
+
     private mutating func settleReading(_ emission: Emission, in index: Int) {
-        let slot = Int(windows[index].readings) + lowerBound(windows[index], emission.start)
-        precondition(slots[slot].instant == emission.start)
+        let slot = slot(of: emission)
         let isAsEncoded = slots[slot].mark & ReadingMark.sending != 0
         slots[slot].mark = (slots[slot].mark | ReadingMark.emitted) & ~ReadingMark.sending
         guard isAsEncoded else { return }

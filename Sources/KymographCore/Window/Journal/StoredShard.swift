@@ -86,9 +86,15 @@ public struct StoredShard: ~Copyable {
             if let through, place < through { return }
         }
         replayed += 1
-        if case .rejected(let reason) = shard.machine.add(series: series, reading, payload: record.payload) {
+        switch shard.machine.add(series: series, reading, payload: record.payload) {
+        case .rejected(let reason):
             replayRejected += 1
             shard.withdraw(reason, reading, record.payload, identity, series: record.series, place: place)
+        case .replaced where reading.mark & ReadingMark.supersedes == 0:
+            // The earlier run has kept both; the mapping has changed since.
+            replayRejected += 1
+            shard.withdrawSuperseded(series: series)
+        case .accepted, .duplicate, .conflict, .replaced: break
         }
     }
 
