@@ -51,8 +51,10 @@ struct DeadList: ParsableCommand {
     @Flag(help: "Those that were replayed, too.")
     var all = false
 
-    @Option(help: ArgumentHelp("Only of this reason, such as noTemplate.", valueName: "name"))
-    var reason: String?
+    @Option(
+        help: ArgumentHelp(
+            "Only of this reason, such as noTemplate. Repeatable: of any of them.", valueName: "name"))
+    var reason: [String] = []
 
     @Option(help: ArgumentHelp("A table, or one letter with its bytes (base64) a line.", valueName: "table|ndjson"))
     var format = Query.Format.table
@@ -60,7 +62,7 @@ struct DeadList: ParsableCommand {
     func run() throws {
         let reader = try store.reader()
         let letters = try StandardError.translating { () throws(PipelineError) in
-            try reader.letters(withReplayed: all).filter { reason == nil || $0.reason == reason }
+            try reader.letters(withReplayed: all).filter { reason.isEmpty || reason.contains($0.reason) }
         }
         switch format {
         case .ndjson: for letter in letters { try StandardOutput.write(letter.json) }

@@ -13,7 +13,8 @@ struct DeadReplay: ParsableCommand {
             'kymo run', maps the bytes and delivers what comes of them; refused entries leave when 'kymo run' starts.
 
             What is rejected again becomes a new letter. The replayed letters are kept, and marked, until they are \
-            discarded. A normalised measurement cannot be mapped again.
+            discarded. A reading that was rejected after it had been mapped is taken again as it is, which needs an \
+            instance that does not run.
 
             Letters that hold only a part of what came, such as a line that was too long or a frame with a wrong \
             checksum, could give a reading that nobody took: they are named and left as they are, unless --parts is \
@@ -38,14 +39,23 @@ struct DeadReplay: ParsableCommand {
         let refused = letters.filter { $0.bytes != nil && $0.isPart && !parts }
         let payloads = letters.filter { $0.kind == "payload" && $0.bytes != nil && (parts || !$0.isPart) }
         let entries = letters.filter { $0.kind == "entry" && $0.bytes != nil }
+        let readings = letters.filter(\.hasRecord)
         let isRunning = ControlClient.isRunning(directory)
-        if !payloads.isEmpty {
-            if isRunning { try send(payloads, directory) } else { try map(payloads, settings, directory) }
-            try change(.noteReplayed, payloads, directory)
+        if isRunning, let first = readings.first {
+            throw StandardError.exit(
+                "letter \(first.number) is a reading that was mapped already: stop the instance, and replay then; "
+                    + "nothing was sent", code: ExitStatus.failure)
         }
+        if !readings.isEmpty { try takeBack(readings, directory) }
+        if !payloads.isEmpty || !readings.isEmpty {
+            if isRunning { try send(payloads, directory) } else { try map(payloads, settings, directory) }
+        }
+        if !payloads.isEmpty { try change(.noteReplayed, payloads, directory) }
         if !entries.isEmpty { try change(.deliver, entries, directory) }
-        StandardError.write("kymo: replayed \(payloads.count) payloads and \(entries.count) entries\n")
-        try report(refused, others: letters.count - payloads.count - entries.count - refused.count)
+        let taken = readings.isEmpty ? "" : ", \(readings.count) readings"
+        StandardError.write("kymo: replayed \(payloads.count) payloads\(taken) and \(entries.count) entries\n")
+        let others = letters.count - payloads.count - readings.count - entries.count - refused.count
+        try report(refused, others: others)
     }
 
     /// Says which letters were not replayed.
@@ -57,7 +67,9 @@ struct DeadReplay: ParsableCommand {
                     + "replays them as if it were all")
         }
         if others > 0 {
-            reasons.append("\(others) letters are normalised measurements, or damaged, and cannot be replayed")
+            reasons.append(
+                "\(others) letters cannot be replayed: they are damaged, or measurements that a window holds or that "
+                    + "an earlier version of kymo kept")
         }
         guard reasons.isEmpty else {
             throw StandardError.exit(reasons.joined(separator: "; "), code: ExitStatus.dataError)
@@ -68,6 +80,12 @@ struct DeadReplay: ParsableCommand {
     private static func names(_ letters: [StoredLetter]) -> String {
         let named = letters.prefix(10).map { "\($0.number) (\($0.reason))" }.joined(separator: ", ")
         return letters.count > 10 ? "\(named) and \(letters.count - 10) more" : named
+    }
+
+    private func takeBack(_ letters: [StoredLetter], _ directory: String) throws {
+        try StandardError.translating { () throws(PipelineError) in
+            try LetterReturn.run(letters, directory: directory) { StandardError.write("kymo: \($0)\n") }
+        }
     }
 
     private func change(_ command: ControlRequest.Command, _ letters: [StoredLetter], _ directory: String) throws {

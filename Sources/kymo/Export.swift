@@ -45,7 +45,7 @@ struct Export: ParsableCommand {
         let (types, sources) = try StandardError.translating { () throws(PipelineError) in
             (try reader.types(), try reader.sourceNames())
         }
-        let table = ReadingTable(types: types, name: archive.type, sources: sources)
+        let table = ReadingTable(types: types, names: archive.type, sources: sources)
         try StandardOutput.write(ReadingTable.csv(table.columns))
         try forEachWindow(reader) { window in
             var lines: [UInt8] = []

@@ -47,7 +47,7 @@ struct Ledger: ParsableCommand {
         case .text: try StandardOutput.write(Array(LedgerText.of(report).utf8))
         case .json: try StandardOutput.write(try PrettyText.pretty(report))
         }
-        if !report.isComplete, span.device != nil || span.patient != nil { throw ExitCode(ExitStatus.dataError) }
+        if !report.isComplete, !span.device.isEmpty || !span.patient.isEmpty { throw ExitCode(ExitStatus.dataError) }
     }
 
     private func verify(_ reader: StoreReader, isRunning: Bool) throws {

@@ -74,6 +74,7 @@ enum Explanation {
             StandardError.write("  \(template.matchExpression): \(failure)\n")
         } else if template.matches.isEmpty {
             StandardError.write("  no match for \(template.matchExpression)\n")
+            if let meant = template.meant { StandardError.write("    did you mean '\(meant)'?\n") }
             for field in template.missing { StandardError.write("    \(field.name): \(field.result)\n") }
         }
         for (index, match) in template.matches.enumerated() {

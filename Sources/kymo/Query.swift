@@ -114,7 +114,7 @@ struct Query: ParsableCommand {
         let (types, sources) = try StandardError.translating { () throws(PipelineError) in
             (try reader.types(), try reader.sourceNames())
         }
-        let shape = ReadingTable(types: types, name: archive.type, sources: sources)
+        let shape = ReadingTable(types: types, names: archive.type, sources: sources)
         var table = TextTable(shape.columns)
         for window in windows {
             let isWhole = window.forEachReading(in: archive.span) { reading, payload in

@@ -42,6 +42,16 @@ struct SettingOptions: ParsableArguments {
             valueName: "name|dir"))
     var mapping: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Device of readings that name none; of the sources of the command line.", valueName: "id"))
+    var defaultDevice: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Patient of readings that name none; of the sources of the command line.", valueName: "id"))
+    var defaultPatient: String?
+
     @Flag(
         inversion: .prefixedNo,
         help: "Whether mappings in folders are loaded again when their files change. Default: --watch.")
@@ -149,7 +159,8 @@ struct SettingOptions: ParsableArguments {
         if ephemeral { flags.append(("ephemeral", "--ephemeral", "true")) }
         let single: [(String, String, String?)] = [
             ("framing", "--framing", framing), ("window", "--window", window), ("lateness", "--lateness", lateness),
-            ("idle", "--idle", idle),
+            ("idle", "--idle", idle), ("defaultDevice", "--default-device", defaultDevice),
+            ("defaultPatient", "--default-patient", defaultPatient),
             ("output.to", "--out", out), ("output.format", "--format", format),
             ("output.fhirVersion", "--fhir-version", fhirVersion),
             ("deadLetter", "--dead-letter", deadLetter), ("data", "--data", data),

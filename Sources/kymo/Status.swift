@@ -62,6 +62,9 @@ struct Status: ParsableCommand {
             let next = delivery.nextAttempt.map { "; next attempt \($0)" } ?? ""
             if !delivery.lastError.isEmpty { lines.append("  last error: \(delivery.lastError)\(next)") }
         }
+        if store.lost > 0 || store.isLostAtLeast {
+            lines.append("lost \(store.isLostAtLeast ? "at least " : "")\(store.lost) readings that were acknowledged")
+        }
         lines.append("dead letters \(store.deadLetters), quarantined \(store.quarantined)")
         lines.append("disk \(store.usedBytes) of \(store.limitBytes) bytes\(share)")
         return lines.joined(separator: "\n") + "\n"

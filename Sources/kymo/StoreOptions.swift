@@ -84,11 +84,11 @@ struct TimeArgument: ExpressibleByArgument, Sendable {
 
 /// Whose readings of which time.
 struct SpanOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only of this device.", valueName: "id"))
-    var device: String?
+    @Option(help: ArgumentHelp("Only of this device. Repeatable: of any of them.", valueName: "id"))
+    var device: [String] = []
 
-    @Option(help: ArgumentHelp("Only of this patient.", valueName: "id"))
-    var patient: String?
+    @Option(help: ArgumentHelp("Only of this patient. Repeatable: of any of them.", valueName: "id"))
+    var patient: [String] = []
 
     @Option(help: ArgumentHelp("Only from this time on: 2026-03-01T08:00:00Z.", valueName: "time"))
     var from: TimeArgument?
@@ -99,22 +99,31 @@ struct SpanOptions: ParsableArguments {
     /// The filter.
     var filter: ArchiveFilter {
         var filter = ArchiveFilter()
-        (filter.device, filter.patient) = (device, patient)
+        (filter.devices, filter.patients) = (device.asked, patient.asked)
         (filter.from, filter.to) = (from?.instant, to?.instant)
         return filter
     }
+}
+
+extension [String] {
+    /// What was given, as a filter: nil, which is any, when nothing was.
+    fileprivate var asked: Set<String>? { isEmpty ? nil : Set(self) }
 }
 
 /// Which archived windows, and how their Observations are written.
 struct ArchiveOptions: ParsableArguments {
     @OptionGroup var store: StoreOptions
 
-    @Option(help: ArgumentHelp("Only of this type, as the mapping names it.", valueName: "name"))
-    var type: String?
+    @Option(
+        help: ArgumentHelp(
+            "Only of this type, as the mapping names it. Repeatable: of any of them.", valueName: "name"))
+    var type: [String] = []
 
     @Option(
-        help: ArgumentHelp("Only types whose template in the mappings has this tag.", valueName: "code|system|code"))
-    var tag: String?
+        help: ArgumentHelp(
+            "Only types whose template in the mappings has this tag. Repeatable: any of them.",
+            valueName: "code|system|code"))
+    var tag: [String] = []
 
     @OptionGroup var span: SpanOptions
 
@@ -136,9 +145,9 @@ struct ArchiveOptions: ParsableArguments {
     /// What is asked of `reader`; ends with 78 when a tag is asked for and the mappings do not fit.
     func filter(_ reader: StoreReader) throws -> ArchiveFilter {
         var filter = span.filter
-        filter.type = type
+        filter.typeNames = type.asked
         (filter.modifiedFrom, filter.modifiedTo) = (modifiedFrom?.instant, modifiedTo?.instant)
-        if let tag { filter.types = ArchiveEncoder.types(tagged: tag, try mappings(reader).set) }
+        if !tag.isEmpty { filter.types = tagged(try mappings(reader).set) }
         return filter
     }
 
@@ -146,8 +155,7 @@ struct ArchiveOptions: ParsableArguments {
     func encoder(_ reader: StoreReader) throws -> ArchiveEncoder {
         let (set, settings, former) = try mappings(reader)
         let names = ArchiveEncoder.unwritable(set, stored: former).filter { name in
-            (type == nil || name == type)
-                && (tag.map { ArchiveEncoder.types(tagged: $0, set).contains(name) } ?? true)
+            (type.isEmpty || type.contains(name)) && (tag.isEmpty || tagged(set).contains(name))
         }
         guard names.isEmpty else {
             throw StandardError.exit(
@@ -156,6 +164,11 @@ struct ArchiveOptions: ParsableArguments {
                 code: ExitStatus.config)
         }
         return ArchiveEncoder(set: set, options: settings.output)
+    }
+
+    /// Names of the types that have one of the tags.
+    private func tagged(_ set: MappingSet) -> Set<String> {
+        tag.reduce(into: []) { $0.formUnion(ArchiveEncoder.types(tagged: $1, set)) }
     }
 
     /// The mappings that are named, continuing the types of the store.

@@ -145,6 +145,27 @@ import Testing
         #expect(try Kymo.run(["check", "./mine", "--events", "none"], directory: folder.path).end == .exit(66))
     }
 
+    /// What names no device is one of the source's device, as `run` would take it, and a rejection says how.
+    @Test func sampleEventsOfADefaultDevice() throws {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.device)
+        folder.write("mine/fhir.json", MappingText.fhir)
+        folder.write("events.ndjson", MappingText.reading.replacing("\"id\":\"p-1\",", with: ""))
+        folder.write("kymo.yaml", "sources:\n  - stdin: true\n")
+        let check = ["check", "./mine", "--events", "events.ndjson"]
+        let without = try Kymo.run(check, directory: folder.path)
+        #expect(without.end == .exit(65) && without.error.contains("--default-device"), "\(without.error)")
+        for more in [["--stdin"], []] {
+            let with = try Kymo.run(check + ["--default-device", "phone-7"] + more, directory: folder.path)
+            #expect(with.end == .exit(0), "\(with.error)")
+        }
+        let elsewhere = ["--config", "kymo.yaml", "--default-device", "phone-7"]
+        let refused = try Kymo.run(check + elsewhere, directory: folder.path)
+        #expect(refused.end == .exit(78) && refused.error.contains("write defaultDevice at the source"))
+        let empty = try Kymo.run(check + ["--default-device", ""], directory: folder.path)
+        #expect(empty.end == .exit(78) && empty.error.contains("--default-device: the value is empty"))
+    }
+
     @Test func missingMapping() throws {
         let folder = TemporaryFolder()
         folder.write("empty/notes.txt", "nothing")

@@ -88,9 +88,22 @@ import Testing
         let rejected = try Kymo.run(["map", "--explain"], input: .bytes(Array(bad.utf8)))
         #expect(rejected.end == .exit(65))
         #expect(rejected.error.contains("noDevice") && rejected.error.contains("deviceIdExpression"))
+        #expect(rejected.error.contains("--default-device"), "\(rejected.error)")
         let broken = try Kymo.run(["map", "--explain"], input: .bytes(Array("{\"a\":".utf8)))
         #expect(broken.end == .exit(65))
         #expect(broken.error.contains("invalidJSON at byte 5"), "\(broken.error)")
+    }
+
+    /// A match expression that looks beside the payload says where the payload is.
+    @Test func explainsAMissedEnvelope() throws {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.device.replacing("$..[?(@pulse)]", with: "$.pulse"))
+        folder.write("mine/fhir.json", MappingText.fhir)
+        let done = try Kymo.run(
+            ["map", "--mapping", folder.file("mine"), "--explain"], input: .bytes(Array(MappingText.reading.utf8)))
+        #expect(done.end == .exit(65))
+        #expect(done.error.contains("no match for $.pulse\n    did you mean '$.Body.pulse'?"), "\(done.error)")
+        #expect(done.error.contains("device.json:3:") && done.error.contains("envelope-path"), "\(done.error)")
     }
 
     /// Readings of an array come in the order of its elements, what is said of them in that of the templates.

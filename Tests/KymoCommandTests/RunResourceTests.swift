@@ -6,7 +6,7 @@ import Testing
 @Suite struct RunResourceTests {
     private static func alarm(_ state: String, until: String = "") -> String {
         """
-        {"device":"pump-1","patient":"p-1","alarm":{"code":"196672","text":"Occlusion","state":"\(state)",\
+        {"device":"pump-1","patient":"p-1","alarm":{"code":"196940","text":"Occlusion","state":"\(state)",\
         "since":"2026-03-01T08:00:00Z"\(until)}}
         """
     }

@@ -139,6 +139,16 @@ import Testing
         #expect(["a", "b", "c"].map { Files.mode(folder.file("\($0).sock")) } == [0o660, 0o660, 0o600])
     }
 
+    /// The flags are of the sources that flags name.
+    @Test func defaultDeviceAndPatient() throws {
+        let anonymous = Readings.heartRate(second: 1).replacing("\"deviceId\":\"watch-1\",", with: "") + "\n"
+        let done = try Kymo.run(
+            ["run", "--stdin", "--default-device", "phone-7", "--default-patient", "patient-7"],
+            input: .bytes(Array(anonymous.utf8)))
+        #expect(done.end == .exit(0) && done.balance?.reasons.isEmpty == true, "\(done.error)")
+        #expect(done.text.contains("phone-7") && done.text.contains("patient-7"))
+    }
+
     @Test func mappingPerSource() throws {
         let folder = TemporaryFolder()
         folder.write("mine/device.json", MappingText.device)

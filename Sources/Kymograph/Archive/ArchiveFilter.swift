@@ -3,14 +3,14 @@ public import KymographCore
 
 /// Which archived windows are asked for. What is nil does not matter.
 public struct ArchiveFilter: Sendable {
-    /// Name of the type, as the mapping spells it.
-    public var type: String?
+    /// Names of types, as the mapping spells them, one of which it must be.
+    public var typeNames: Set<String>?
     /// Names of types, one of which it must be: those of a tag.
     public var types: Set<String>?
-    /// Device.
-    public var device: String?
-    /// Patient.
-    public var patient: String?
+    /// Devices, one of which it must be.
+    public var devices: Set<String>?
+    /// Patients, one of whom it must be.
+    public var patients: Set<String>?
     /// Windows with readings at this time or later.
     public var from: Instant?
     /// Windows with readings before this time.
@@ -32,12 +32,16 @@ public struct ArchiveFilter: Sendable {
             parts.append(sql)
             arguments += [value]
         }
-        if type != nil || self.types != nil {
+        if typeNames != nil || self.types != nil {
             let numbers = types.indices.filter { isWanted(types[$0]) }.map(String.init)
             parts.append("series.type IN (\(numbers.joined(separator: ", ")))")
         }
-        demand("series.device = ?", device)
-        demand("series.patient = ?", patient)
+        for (sql, values) in [
+            ArchiveFilter.among("series.device", devices), ArchiveFilter.among("series.patient", patients),
+        ] {
+            parts.append(sql)
+            arguments += values
+        }
         demand("window.last >= ?", from?.nanoseconds)
         demand("window.start >= ?", earliestStart(types))
         demand("window.first < ?", to?.nanoseconds)
@@ -47,8 +51,15 @@ public struct ArchiveFilter: Sendable {
         return (parts.joined(separator: " AND "), arguments)
     }
 
+    /// SQL that says that `column` has one of `values`, and its arguments; nil stands for any.
+    static func among(_ column: String, _ values: Set<String>?) -> (sql: String, arguments: StatementArguments) {
+        guard let values else { return ("true", StatementArguments()) }
+        let places = values.map { _ in "?" }.joined(separator: ", ")
+        return ("\(column) IN (\(places))", StatementArguments(values.sorted()))
+    }
+
     private func isWanted(_ candidate: MeasurementType) -> Bool {
-        (type == nil || candidate.name == type) && (types?.contains(candidate.name) ?? true)
+        (typeNames?.contains(candidate.name) ?? true) && (types?.contains(candidate.name) ?? true)
     }
 
     /// The start of the longest window that can have readings at ``from``: spares looking at all that came before.

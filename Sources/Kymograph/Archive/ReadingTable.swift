@@ -15,11 +15,11 @@ public struct ReadingTable: Sendable {
     private let places: [String: Int]
     private let sources: [Int: String]
 
-    /// A table for readings of `types`, of which only those named `name` get columns if it is not nil. `sources` are
+    /// A table for readings of `types`, of which only those in `names` get columns unless it is empty. `sources` are
     /// the names by number.
-    public init(types: [MeasurementType], name: String?, sources: [Int: String]) {
+    public init(types: [MeasurementType], names chosen: [String], sources: [Int: String]) {
         var names: [String] = []
-        for type in types where name == nil || type.name == name {
+        for type in types where chosen.isEmpty || chosen.contains(type.name) {
             for (slot, value) in type.valueNames.enumerated() where !type.isHidden(slot) {
                 if !names.contains(value) { names.append(value) }
             }

@@ -31,7 +31,7 @@ public struct StoreReader: Sendable {
         } catch let error as StoreError {
             throw PipelineError(error)
         } catch {
-            throw PipelineError(StoreError(error, "read", directory))
+            throw StoreReader.failure(error, directory)
         }
     }
 
@@ -42,8 +42,15 @@ public struct StoreReader: Sendable {
         } catch let error as PipelineError {
             throw error
         } catch {
-            throw PipelineError(StoreError(error, "read", directory))
+            throw StoreReader.failure(error, directory)
         }
+    }
+
+    /// What was wrong with reading. The next start repairs what cannot be read, though it might not stumble over it.
+    private static func failure(_ error: any Error, _ directory: String) -> PipelineError {
+        let error = StoreError(error, "read", directory)
+        if error.kind == .damaged { StoreDirectory.askForRepair(in: directory) }
+        return PipelineError(error)
     }
 
     /// The types of the stored readings, by number.

@@ -3,7 +3,8 @@ public struct ConfigurationInput: Sendable {
     /// Flags: the dotted key of the setting, the flag as the user wrote it (`--window`), and its value.
     ///
     /// The key `mappings` may occur several times; of another key the last one counts. The keys `udp`, `unix`,
-    /// `seqpacket`, `unixgram`, `serial` and `stdin` each name a source, with the value that the file would have.
+    /// `seqpacket`, `unixgram`, `serial` and `stdin` each name a source, with the value that the file would have;
+    /// `defaultDevice` and `defaultPatient` are of all these sources.
     public var flags: [(key: String, flag: String, value: String)]
     /// Sources made by the caller. When there are any, or flags name some, those of environment and file are not used.
     public var flagSources: [PipelineSettings.Source]

@@ -14,7 +14,9 @@ public enum ConfigurationLoader {
         EnvironmentReader.read(input.environment, into: &settings, log: &log)
         readFlags(input.flags, into: &settings, log: &log)
         let sources = input.flagSources + flagSources(input.flags, log: &log)
+        let isNamedElsewhere = sources.isEmpty && !settings.sources.isEmpty
         if !sources.isEmpty { settings.sources = sources }
+        readSourceDefaults(input.flags, into: &settings, isNamedElsewhere: isNamedElsewhere, log: &log)
         SettingsCheck.check(settings, log: &log)
         return (settings, log.all)
     }
@@ -29,11 +31,36 @@ public enum ConfigurationLoader {
             }
             if !values.isEmpty { settings.set(setting, values, log: &log) }
         }
-        let keys = SettingTable.settings.map(\.key) + SourceAddress.keys
+        let keys = SettingTable.settings.map(\.key) + SourceAddress.keys + Self.sourceDefaults
         for flag in flags where !keys.contains(flag.key) {
             log.add(
                 .error, .commandLine(flag.flag), "unknown setting '\(flag.key)'",
                 advice: NearestName.advice(for: flag.key, among: keys))
+        }
+    }
+
+    /// Settings of sources that flags give to all sources of the command line.
+    private static let sourceDefaults = ["defaultDevice", "defaultPatient"]
+
+    /// Gives the sources that flags name, or those that are there without any, the device and patient of flags.
+    private static func readSourceDefaults(
+        _ flags: [(key: String, flag: String, value: String)], into settings: inout PipelineSettings,
+        isNamedElsewhere: Bool, log: inout ConfigurationLog
+    ) {
+        for flag in flags where sourceDefaults.contains(flag.key) {
+            guard let setting = SettingTable.sources.first(where: { $0.key == flag.key }) else { continue }
+            let text = SettingText(text: flag.value, origin: .commandLine(flag.flag))
+            guard !isNamedElsewhere else {
+                log.add(
+                    .error, text.origin, "it is for sources of the command line, and there are none",
+                    advice: "write \(flag.key) at the source in the configuration file")
+                continue
+            }
+            settings.sources = settings.listeningSources.map { source in
+                var source = source
+                if setting.apply([text], to: &source, log: &log) { setting.remember([text], in: &source.origins) }
+                return source
+            }
         }
     }
 

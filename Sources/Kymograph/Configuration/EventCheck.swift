@@ -56,6 +56,11 @@ public struct EventCheck: Sendable {
         }
     }
 
+    private static func advice(for reason: Rejection) -> String {
+        let usual = "kymo map --explain shows what each template makes of it"
+        return reason == .noDevice ? "\(usual), and --default-device names a device for all that name none" : usual
+    }
+
     private func outcome(_ event: [UInt8], file: String, line: Int) -> Outcome {
         let preview = PayloadPreview(
             payload: event, set: set, templates: templates, context: context, received: received)
@@ -68,7 +73,7 @@ public struct EventCheck: Sendable {
                 message: isUnmatched
                     ? "no template matches this event, so it gives no measurement"
                     : "the event is rejected as \(rejected.reason.name)\(place)",
-                advice: "kymo map --explain shows what each template makes of it",
+                advice: Self.advice(for: rejected.reason),
                 code: (isUnmatched ? Finding.eventUnmatched : .eventRejected).rawValue)
         }
         return Outcome(preview: preview, findings: findings)

@@ -82,6 +82,10 @@ public struct InstanceStatus: Codable, Sendable {
         public var outboxOldestAge: Double?
         /// Dead letters that were not sent again.
         public var deadLetters = 0
+        /// Readings that were acknowledged and are lost, since the store was damaged.
+        public var lost = 0
+        /// Whether more may be lost than anybody knows.
+        public var isLostAtLeast = false
         /// Damaged rows that were put aside.
         public var quarantined = 0
         /// Bytes in use.
@@ -110,7 +114,7 @@ public struct InstanceStatus: Codable, Sendable {
 
 extension InstanceStatus {
     /// Reads what the database says.
-    mutating func read(_ db: Database, limitBytes: Int, now: Instant) throws {
+    mutating func read(_ db: Database, _ mark: StoreCounts?, limitBytes: Int, now: Instant) throws {
         func count(_ sql: String) throws -> Int { try Int.fetchOne(db, sql: sql) ?? 0 }
         store.series = try count("SELECT count(*) FROM series")
         store.windows = try count("SELECT count(*) FROM window")
@@ -119,6 +123,9 @@ extension InstanceStatus {
         store.outboxRows = try count("SELECT count(*) FROM outbox")
         store.deadLetters = try count("SELECT count(*) FROM dead WHERE replayed IS NULL")
         store.quarantined = try count("SELECT count(*) FROM quarantine")
+        (store.lost, store.isLostAtLeast) = try StoreCounts.lost(db)
+        // What the next start will find to be missing.
+        if let mark, let stored = try StoreCounts.read(db) { store.lost += max(0, mark.kept - stored.kept) }
         store.usedBytes = try StoreRetention.used(db)
         store.limitBytes = limitBytes
         if let oldest = try Int64.fetchOne(db, sql: "SELECT created FROM outbox ORDER BY number LIMIT 1") {
@@ -135,9 +142,10 @@ extension InstanceStatus {
 extension StoreReader {
     /// How it goes in a directory that no instance uses. `limitBytes` is what the configuration says.
     public func status(limitBytes: Int) throws(PipelineError) -> InstanceStatus {
-        try read { db in
+        let mark = StoreMark.read(in: directory)
+        return try read { db in
             var status = InstanceStatus(directory: directory)
-            try status.read(db, limitBytes: limitBytes, now: WallClock.now())
+            try status.read(db, mark, limitBytes: limitBytes, now: WallClock.now())
             return status
         }
     }

@@ -6,8 +6,10 @@ extension StoreReader {
     /// The ledger for the windows that `filter` asks for; of the filter, type and modification are not used.
     /// `isRunning` says that a process uses the store now.
     public func ledger(_ filter: ArchiveFilter, isRunning: Bool) throws(PipelineError) -> LedgerReport {
-        try read { db in
-            var reader = try LedgerReader(db, filter)
+        // Before the database, which would otherwise seem to lack what is committed meanwhile.
+        let mark = StoreMark.read(in: directory)
+        return try read { db in
+            var reader = try LedgerReader(db, filter, mark: mark)
             try reader.readSources(db)
             try reader.readWindows(db)
             try reader.readTallies(db)
@@ -36,15 +38,15 @@ struct LedgerReader {
     private var givenUp: [String: Int] = [:]
     /// Whether windows are listed one by one.
     private var listsWindows: Bool {
-        filter.device != nil || filter.patient != nil || filter.from != nil || filter.to != nil
+        filter.devices != nil || filter.patients != nil || filter.from != nil || filter.to != nil
     }
 
-    init(_ db: Database, _ filter: ArchiveFilter) throws {
+    init(_ db: Database, _ filter: ArchiveFilter, mark: StoreCounts?) throws {
         self.filter = filter
         types = try StoredTypes.read(db).compactMap(\.type)
         open = try OpenReadings(db, types: types)
         sequenceSlots = types.map(\.sequenceSlot)
-        report.balance = try LedgerTotals(db, open: open).balance
+        report.balance = try LedgerTotals(db, open: open, mark: mark).balance
         (report.from, report.to) = (filter.from?.text, filter.to?.text)
     }
 
@@ -66,17 +68,9 @@ struct LedgerReader {
     }
 
     private var seriesCondition: (String, StatementArguments) {
-        var parts = ["true"]
-        var arguments = StatementArguments()
-        if let device = filter.device {
-            parts.append("device = ?")
-            arguments += [device]
-        }
-        if let patient = filter.patient {
-            parts.append("patient = ?")
-            arguments += [patient]
-        }
-        return (parts.joined(separator: " AND "), arguments)
+        let (device, devices) = ArchiveFilter.among("device", filter.devices)
+        let (patient, patients) = ArchiveFilter.among("patient", filter.patients)
+        return ("\(device) AND \(patient)", devices + patients)
     }
 
     mutating func readWindows(_ db: Database) throws {
@@ -230,6 +224,7 @@ struct LedgerReader {
         for source in report.sources where !listsWindows || source.inWindows > 0 { noteMissing(source) }
         try noteRefused(db)
         try noteDamaged(db)
+        noteLost()
         try noteInterruptions(db, isRunning: isRunning)
         return report
     }
@@ -246,6 +241,15 @@ struct LedgerReader {
         if waiting > 0 { report.missing.append("\(waiting) entries wait to be sent again") }
     }
 
+    /// Readings that the store had, and has no more. Whose they were is not known.
+    private mutating func noteLost() {
+        let (lost, isAtLeast) = (report.balance.lost, report.balance.isLostAtLeast)
+        guard lost > 0 || isAtLeast else { return }
+        let text = LostReadings.text(lost, isAtLeast: isAtLeast)
+        report.missing.append(
+            "\(text) that were acknowledged \(isAtLeast ? "may be" : "are") lost: the store was damaged")
+    }
+
     /// Bundles that sinks have passed over because nobody could read them. Whose they were is not known.
     private mutating func noteDamaged(_ db: Database) throws {
         let places = try String.fetchAll(db, sql: "SELECT place FROM quarantine WHERE place LIKE 'outbox %'")
@@ -259,7 +263,7 @@ struct LedgerReader {
     private mutating func noteMissingFrames() {
         let known = Set(series.values.map(\.device))
         for (device, count) in missingFrames.sorted(by: { $0.key < $1.key }) where count > 0 {
-            let isAsked = filter.device.map { $0 == device } ?? (filter.patient == nil || known.contains(device))
+            let isAsked = filter.devices?.contains(device) ?? (filter.patients == nil || known.contains(device))
             guard isAsked else { continue }
             report.missingFrames[device] = count
             report.missing.append(

@@ -15,8 +15,12 @@ public struct LedgerReport: Encodable, Sendable {
         public var open = 0
         /// Rejected readings by reason.
         public var rejected: [String: Int] = [:]
-        /// Received and nowhere else: on their way, or lost when a run was killed.
+        /// Received and nowhere else: on their way, or lost when a run was killed. Nobody was told that they are kept.
         public var onTheWay = 0
+        /// Readings that were acknowledged and are not in the store any more: it was damaged.
+        public var lost = 0
+        /// Whether more may be lost than anybody knows.
+        public var isLostAtLeast = false
         /// Datagrams that the kernel dropped: nobody received them.
         public var kernelDropped = 0
     }

@@ -4,10 +4,18 @@ import KymographCore
 /// What a store has counted, and the sums of its windows.
 struct LedgerTotals {
     private(set) var balance = LedgerReport.Balance()
+    /// Readings that a commit has made durable, as far as anybody knows: what is not there any more is lost.
+    private(set) var kept = 0
+    /// Readings that sources gave, by the counts of each source.
+    private(set) var counted = 0
+    /// What the database itself says that it has taken.
+    let stored: StoreCounts?
     /// Rejected readings that windows hold all the same.
     private var unwritten = 0
 
-    init(_ db: Database, open: OpenReadings) throws {
+    /// Reads `db`, and what `open` has of its journal. `mark` is what was noted outside of it, before it was read.
+    init(_ db: Database, open: OpenReadings, mark: StoreCounts? = nil) throws {
+        stored = try StoreCounts.read(db)
         balance.open = open.count
         let rows = try Row.fetchCursor(db, sql: "SELECT outcome, sum(count) FROM tally GROUP BY outcome")
         while let row = try rows.next() { add(row[1], to: row[0]) }
@@ -18,8 +26,25 @@ struct LedgerTotals {
             balance.duplicate += windows[2] ?? 0
             balance.conflict += windows[3] ?? 0
         }
-        balance.accepted -= unwritten
-        balance.onTheWay = balance.received - balance.accountedFor
+        // Their windows may be lost, and nothing else is to be taken from.
+        balance.accepted = max(0, balance.accepted - unwritten)
+        settle(mark, try LostReadings(db))
+    }
+
+    /// Reads the journal of `db`, too.
+    init(_ db: Database) throws {
+        try self.init(db, open: OpenReadings(db, types: StoredTypes.read(db).compactMap(\.type)))
+    }
+
+    /// Says what is lost: no count is below zero, whatever is damaged.
+    private mutating func settle(_ mark: StoreCounts?, _ noted: LostReadings) {
+        let known = [stored, mark].compactMap { $0 }
+        counted = balance.received
+        kept = known.map(\.kept).reduce(balance.accountedFor, max)
+        balance.received = known.map(\.received).reduce(max(counted, kept), max)
+        balance.lost = kept - balance.accountedFor
+        balance.isLostAtLeast = noted.isAtLeast
+        balance.onTheWay = balance.received - kept
     }
 
     private mutating func add(_ count: Int, to outcome: String) {
@@ -47,6 +72,7 @@ extension LedgerReport.Balance {
             + "\(rejected.values.reduce(0, +))"
         if open != 0 { text += " + open \(open)" }
         if onTheWay != 0 { text += " + on the way \(onTheWay)" }
+        if lost != 0 || isLostAtLeast { text += " + lost \(isLostAtLeast ? "at least " : "")\(lost)" }
         return text
     }
 }

@@ -8,10 +8,11 @@ extension StoreReader {
     public func verifyLedger(
         isRunning: Bool, progress: (Double) -> Void
     ) throws(PipelineError) -> LedgerVerification {
-        try read { db in
+        let mark = StoreMark.read(in: directory)
+        return try read { db in
             var verification = LedgerVerification()
             try verification.checkWindows(db, progress: progress)
-            try verification.checkBalance(db, isRunning: isRunning)
+            try verification.checkBalance(db, mark, isRunning: isRunning)
             try verification.checkLetters(db)
             try verification.checkDelivery(db)
             return verification
@@ -72,16 +73,34 @@ public struct LedgerVerification: Sendable {
     }
 
     /// The balance: what was received, against what windows, journal and rejections hold.
-    mutating func checkBalance(_ db: Database, isRunning: Bool) throws {
+    mutating func checkBalance(_ db: Database, _ mark: StoreCounts?, isRunning: Bool) throws {
         let open = try OpenReadings(db, types: try StoredTypes.read(db).compactMap(\.type))
         for block in open.wrongBlocks { differences.append("block \(block) of the journal is not what it says") }
-        let balance = try LedgerTotals(db, open: open).balance
+        let totals = try LedgerTotals(db, open: open, mark: mark)
+        let balance = totals.balance
         let mayBeMore = try isRunning || !InterruptedRuns(db, isRunning: isRunning).began.isEmpty
-        if balance.onTheWay < 0 || balance.onTheWay > 0 && !mayBeMore {
+        if balance.onTheWay > 0 && !mayBeMore {
             differences.append("the balance is open by \(balance.onTheWay): \(balance.text)")
         }
+        if balance.lost > 0 || balance.isLostAtLeast {
+            let text = LostReadings.text(balance.lost, isAtLeast: balance.isLostAtLeast)
+            differences.append("\(text) that were acknowledged are not there any more: \(balance.text)")
+        }
+        if let stored = totals.stored { check(stored, totals) }
         let negative = try Int.fetchOne(db, sql: "SELECT count(*) FROM tally WHERE count < 0") ?? 0
         if negative > 0 { differences.append("\(negative) counts are below zero") }
+    }
+
+    /// What the store says that it has taken, against what it holds.
+    private mutating func check(_ stored: StoreCounts, _ totals: LedgerTotals) {
+        if totals.balance.accountedFor > stored.kept {
+            differences.append(
+                "the store has \(totals.balance.accountedFor) readings, and has taken \(stored.kept) of them")
+        }
+        if totals.counted != stored.received {
+            differences.append(
+                "the counts of the sources give \(totals.counted) readings, and \(stored.received) were received")
+        }
     }
 
     /// Every dead letter of a reading was counted as rejected.

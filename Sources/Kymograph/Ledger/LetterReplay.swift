@@ -37,6 +37,14 @@ public enum LetterReplay {
                 replay.lineBytes = part.payloads.map(\.count).reduce(replay.lineBytes, max)
             }
         }
+        if replay.sources.isEmpty {
+            // Readings in the journal need no source, and a pipeline has one.
+            let file = try open([], in: directory)
+            files.append(file)
+            var source = PipelineSettings.Source(.standardInput(descriptor: file))
+            source.statedName = "dead letters"
+            replay.sources.append(source)
+        }
         let (set, diagnostics) = ConfigurationLoader.checkMappings(replay)
         guard let set else {
             let text = diagnostics.first { $0.severity == .error }?.text ?? "the mappings have errors"

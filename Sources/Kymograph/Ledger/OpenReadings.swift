@@ -45,7 +45,9 @@ struct OpenReadings {
             guard var reader = JournalReader(bytes) else { return false }
             while let record = reader.next() {
                 let place = JournalPlace(block: number, index: reader.read - 1)
-                guard !withdrawn.contains(place), try !isArchived(record, place, db) else { continue }
+                // Without its series nobody knows whose it is: it is lost.
+                guard !withdrawn.contains(place), try type(of: record.series, db) != nil else { continue }
+                guard try !isArchived(record, place, db) else { continue }
                 if !record.supersedes {
                     instants[record.series, default: []].append(record.reading.instant.nanoseconds)
                     count += 1
@@ -63,10 +65,7 @@ struct OpenReadings {
         let name = WindowName(
             series: record.series, start: grouping.archiveStart(around: record.reading.instant))
         if let known = through[name] { return known.map { place < $0 } ?? false }
-        let row = try Row.fetchOne(
-            db, sql: "SELECT through_block, through_index FROM window WHERE start = ? AND series = ?",
-            arguments: [name.start.nanoseconds, name.series])
-        let end = row.map { JournalPlace(block: $0[0], index: $0[1]) }
+        let end = try DroppedWindows.through(series: name.series, start: name.start, db)
         through[name] = .some(end)
         return end.map { place < $0 } ?? false
     }

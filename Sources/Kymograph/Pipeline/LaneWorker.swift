@@ -9,6 +9,7 @@ final class LaneReporter: LaneEvents, Sendable {
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
     private let store: Store?
+    private let clock: ReceiveClock
     /// Numbers of the sources in the store's ledger.
     private let numbers: [Int]
     /// Who sends what the lane reads now.
@@ -23,13 +24,15 @@ final class LaneReporter: LaneEvents, Sendable {
 
     init(
         set: MappingSet, sources: [PipelineSettings.Source], ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
-        store: Store?, bells: [Doorbell], rings: [Ring], control: PipelineControl, noticesMissingFrames: Bool,
+        store: Store?, clock: ReceiveClock, bells: [Doorbell], rings: [Ring], control: PipelineControl,
+        noticesMissingFrames: Bool,
         wait: WaitStrategy
     ) {
         self.set = Mutex(set)
         names = sources.map(\.name)
         numbers = sources.map(\.ledgerNumber)
         self.store = store
+        self.clock = clock
         self.ledger = ledger
         self.deadLetters = deadLetters
         self.bells = bells
@@ -38,6 +41,8 @@ final class LaneReporter: LaneEvents, Sendable {
         self.noticesMissingFrames = noticesMissingFrames
         self.wait = wait
     }
+
+    func lead(at received: Instant) -> Int64 { clock.lead(at: received) }
 
     /// The lane maps with `set` from here on.
     func adopt(_ set: MappingSet) { self.set.withLock { $0 = set } }

@@ -45,7 +45,7 @@ extension Pipeline {
         status.balance = summary.balance
         let stored = store.read { db in
             var read = status
-            try read.read(db, limitBytes: store.settings.maxBytes, now: WallClock.now())
+            try read.read(db, nil, limitBytes: store.settings.maxBytes, now: WallClock.now())
             return read
         }
         var answer = stored ?? status

@@ -35,6 +35,8 @@ public final class Pipeline: Sendable {
     let stage: StoreStage?
     private let dropNotes: KernelDropNotes?
     let control: PipelineControl
+    /// The clock of receive times.
+    private let clock: ReceiveClock
     private let runningLanes: LaneCount
     private let runningShards: LaneCount
     private let runningClosing = LaneCount(1)
@@ -89,6 +91,7 @@ public final class Pipeline: Sendable {
         } else {
             stage = nil
         }
+        clock = store?.receiveClock ?? ReceiveClock()
         dropNotes = stage.map { stage in
             KernelDropNotes(
                 stage.store, numbers: assignment.flatMap { $0.map { settings.sources[$0].ledgerNumber } })
@@ -245,7 +248,7 @@ public final class Pipeline: Sendable {
         let limits = settings.windows.limits
         let reporter = LaneReporter(
             set: set, sources: settings.sources, ledger: ledger, deadLetters: deadLetters, store: stage?.store,
-            bells: bells, rings: rings[index], control: control,
+            clock: clock, bells: bells, rings: rings[index], control: control,
             noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
@@ -277,7 +280,7 @@ public final class Pipeline: Sendable {
                 mappings: mappings,
                 reporter: ShardReporter(
                     mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters),
-                outputs: outputs, bell: bells[index], control: control, inputsEnded: runningLanes,
+                outputs: outputs, bell: bells[index], control: control, clock: clock, inputsEnded: runningLanes,
                 didStart: { [self] in noteStarted() })
             WorkerThread.start("kymo-shard-\(index)", on: settings.processor(at: lanes.count + index)) { [self] in
                 worker.run()

@@ -57,6 +57,7 @@ final class PipelineLedger: Sendable {
         summary.duplicate = tally.duplicate
         summary.conflict = tally.conflict
         summary.rejected = tally.rejected
+        summary.withdrawn = tally.withdrawn
         summary.windows = tally.windows
         summary.amended = tally.amended
         summary.withheld = tally.withheld

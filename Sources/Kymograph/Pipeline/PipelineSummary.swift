@@ -49,6 +49,9 @@ public struct PipelineSummary: Sendable {
     /// Nothing received.
     public init() {}
 
+    /// Readings of an earlier run's journal that this run has rejected: they are not among ``received``.
+    public var withdrawn = 0
+
     /// Readings rejected for whatever reason.
     public var rejectedTotal: Int { rejected.reduce(0, +) }
 
@@ -72,6 +75,7 @@ public struct PipelineSummary: Sendable {
             lines.append(
                 "rejected: " + reasons.map { "\($0.name) \(rejected[Int($0.rawValue)])" }.joined(separator: ", "))
         }
+        if withdrawn > 0 { lines.append("rejected \(withdrawn) readings of an earlier run: see the dead letters") }
         let drops = kernelDropsBySource.map { "\($0.source) \($0.count)" }.joined(separator: ", ")
         lines.append("kernel-dropped \(kernelDropped)\(drops.isEmpty ? "" : " (\(drops))")")
         if missingFrames > 0 { lines.append("missing frames \(missingFrames), by the numbers of bridges") }

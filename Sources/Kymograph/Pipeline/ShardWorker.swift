@@ -48,6 +48,8 @@ struct ShardWorker {
     let outputs: OutputStages
     let bell: Doorbell
     let control: PipelineControl
+    /// The clock that receive times are of.
+    let clock: ReceiveClock
     /// Becomes true when no lane will put anything into the rings any more.
     let inputsEnded: LaneCount
     /// Called when everything is made that work needs.
@@ -88,20 +90,20 @@ struct ShardWorker {
             number: number, rings: rings, types: set.types, settings: windows, bundles: bundles, router: router,
             events: reporter, mappings: mappings, store: stage.store)
         stage.note(StoreReplay(stage.store, shard: number, of: settings.shards).run(into: &shard))
-        shard.beginReceiving(now: WallClock.now())
+        shard.beginReceiving(now: clock.time(at: WallClock.now()))
         work(&shard)
     }
 
     private func work(_ shard: inout some WorkingShard & ~Copyable) {
         didStart()
-        var lastTick = WallClock.now()
+        var lastTick = clock.time(at: WallClock.now())
         var takenSinceRest = 0
         var warmUp = WarmUp()
         let tickInterval = self.tickInterval
         while !control.isForced {
             // Read before the rings: what a lane wrote before it ended is then surely seen by the step.
             let isLast = inputsEnded.isZero
-            let now = WallClock.now()
+            let now = clock.time(at: WallClock.now())
             let taken = shard.step(now: now)
             if sendsAtOnce, taken > 0 { send(&shard, now: now) }
             if now.nanoseconds - lastTick.nanoseconds >= tickInterval || now < lastTick {
@@ -125,7 +127,7 @@ struct ShardWorker {
         if control.isForced { return }
         // What lanes needed, who have ended, makes room for what the end needs.
         if number == 0 { kymo_memory_forget_unused() }
-        shard.drain(now: WallClock.now())
+        shard.drain(now: clock.time(at: WallClock.now()))
     }
 
     private func waitForReadings(milliseconds: Int32) {

@@ -99,6 +99,12 @@ enum FileSystem {
         }
     }
 
+    /// Writes some of `bytes` at `offset` of a file; a negative errno when it took nothing.
+    static func write(_ descriptor: Int32, _ bytes: ByteView, at offset: Int) -> Int {
+        let size = unsafe pwrite(descriptor, bytes.unsafeBuffer.baseAddress, bytes.count, offset)
+        return size < 0 ? -Int(errno) : size
+    }
+
     /// Writes some of `bytes` to a socket, without waiting and without SIGPIPE; a negative errno when it took nothing.
     static func send(_ descriptor: Int32, _ bytes: ByteView) -> Int {
         let size = unsafe Glibc.send(

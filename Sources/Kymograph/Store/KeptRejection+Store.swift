@@ -8,9 +8,20 @@ extension StoredDeadLetter {
         var text = ByteWriter(capacity: 512)
         MeasurementJSON.append(
             reading.measurement, payload: payload, type: type, identity: reading.identity, to: &text)
+        if !reading.isInWindow { StoredDeadLetter.append(reading, payload, to: &text) }
         self.init(
             at: reading.measurement.received, kind: .measurement, reason: reading.reason.name, source: "shard",
             detail: "the bytes are the normalised measurement of type \(type.name)", bytes: text.view.array)
+    }
+
+    /// Adds what ``LetterRecord`` reads to the object that `text` ends with. One that a window holds must not come
+    /// again: it would be a duplicate.
+    private static func append(_ reading: RejectedReading, _ payload: ByteView, to text: inout ByteWriter) {
+        let record = LetterRecord(
+            series: SeriesKey.encode(reading.identity),
+            bytes: JournalRecord.bytes(of: reading.measurement, payload: payload))
+        text.truncate(to: text.count - 1)
+        text.append(record.members)
     }
 }
 

@@ -23,6 +23,9 @@ enum LedgerOutcome {
         received, kernelDropped, unwritten, droppedReadings, droppedMerged, droppedDuplicate, droppedConflict,
     ]
 
+    /// Whether `outcome` counts rejected readings.
+    static func isRejection(_ outcome: String) -> Bool { !names.contains(outcome) && gap(outcome, 0) == nil }
+
     /// What comes before the name of a device whose bridge has passed over numbers of frames, and before that of one
     /// whose frames with such numbers have come after all. Neither are readings.
     private static let (missingFrames, lateFrames) = ("missingFrames:", "lateFrames:")

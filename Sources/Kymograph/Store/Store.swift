@@ -15,6 +15,11 @@ public final class Store: ShardStore {
     let queue: StoreQueue
     let tail = OutboxTail()
     let book = LedgerBook()
+    /// The clock of what it receives.
+    let receiveClock: ReceiveClock
+    /// How far the store has come, beside the database.
+    private let mark: StoreMark
+    private let counts: Mutex<StoreCounts>
     /// Who hears what the operator should know.
     let watch = StoreWatch()
     private let blocks: Atomic<Int64>
@@ -49,6 +54,11 @@ public final class Store: ShardStore {
         directory = try StoreDirectory(path)
         let opened = try Store.open(directory, watch)
         let facts = opened.facts
+        receiveClock = ReceiveClock(after: facts.latestReceipt)
+        mark = try StoreMark(directory)
+        mark.write(facts.counts)
+        counts = Mutex(facts.counts)
+        if !facts.lost.isNone { watch.note(facts.lost.note(directory.path)) }
         pool = opened.pool
         lastBlockAtStart = facts.lastBlock
         blocks = Atomic(facts.lastBlock + 1)
@@ -90,12 +100,29 @@ public final class Store: ShardStore {
             let version = try pool.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
             guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory) }
             try StoreSchema.prepare(pool)
-            return (pool, try pool.read { try StoreFacts($0) })
+            // Read first: to begin to count is a matter of old databases and new ones.
+            if try pool.read({ try StoreCounts.read($0) }) == nil { try pool.write { try StoreCounts.begin($0) } }
+            let facts = try pool.read { try StoreFacts($0) }
+            if let marked = StoreMark.read(in: directory.path), marked.kept > facts.counts.kept {
+                throw StoreError(
+                    .damaged, "transactions with \(marked.kept - facts.counts.kept) acknowledged readings are missing")
+            }
+            return (pool, facts)
         } catch let error as StoreError {
             throw error
         } catch {
             throw StoreError(error, "open", directory.path)
         }
+    }
+
+    /// Notes what the last commit has added.
+    func noteCommitted(_ added: StoreCounts) {
+        guard added != StoreCounts() else { return }
+        let sum = counts.withLock { counts in
+            counts = counts + added
+            return counts
+        }
+        mark.write(sum)
     }
 
     // MARK: For shards
@@ -140,12 +167,7 @@ public final class Store: ShardStore {
 
     /// How far the journal is in the archived content of a window.
     public func archivedThrough(series: Int, windowStart: Instant) -> JournalPlace? {
-        let row = read { db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT through_block, through_index FROM window WHERE start = ? AND series = ?")
-            return try Row.fetchOne(statement, arguments: [windowStart.nanoseconds, series])
-        }
-        return row.flatMap { $0 }.map { JournalPlace(block: $0[0], index: $0[1]) }
+        read { try DroppedWindows.through(series: series, start: windowStart, $0) }.flatMap { $0 }
     }
 
     /// The latest start of the windows of a series that were dropped.
@@ -265,7 +287,10 @@ public final class Store: ShardStore {
     /// Closes the database; nothing may use the store afterwards.
     func close() {
         // So that a clean end leaves nothing in the log, whose end has no protection.
-        if watch.failure == nil { shrinkLog() }
+        if watch.failure == nil {
+            shrinkLog()
+            mark.synchronise()
+        }
         try? pool.close()
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import KymographCore
 
 /// What could not become a reading, or could not be delivered, as a store keeps it.
@@ -43,6 +45,19 @@ struct TallyKey: Hashable, Sendable {
     var hour: Int64
     /// One of ``LedgerOutcome``, or the name of a ``Rejection``.
     var outcome: String
+}
+
+/// A series that a store has not seen before.
+extension ShardUnit.Series {
+    /// Inserts its row.
+    func insert(_ db: Database) throws {
+        let identity = key.withByteView { SeriesKey.identity($0) }
+        func text(_ part: [UInt8]?) -> String? { part.map { String(decoding: $0, as: UTF8.self) } }
+        try db.cachedStatement(sql: "INSERT OR IGNORE INTO series VALUES (?, ?, ?, ?, ?, ?, NULL)").execute(arguments: [
+            number, Data(key), identity.type, text(identity.device) ?? "", text(identity.patient),
+            text(identity.encounter),
+        ])
+    }
 }
 
 /// How far a sink has come.

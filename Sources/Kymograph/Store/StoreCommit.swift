@@ -17,6 +17,8 @@ struct StoreCommit: ~Copyable {
     private var hasGrown = true
     private var retention: StoreRetention
     private var insertion: WindowInsertion?
+    /// What is lost, after the batch has put a part of the journal aside.
+    private var lost: LostReadings?
 
     init(_ store: Store, _ mappings: MappingExchange) {
         self.store = store
@@ -54,7 +56,10 @@ struct StoreCommit: ~Copyable {
             if error.kind == .damaged { store.fail(error) }
             throw error
         }
+        store.noteCommitted(StoreCounts.added(by: batch))
         CrashPoint.afterCommit.pass()
+        if let lost { store.watch.note(lost.note(store.directory.path)) }
+        lost = nil
         for row in rows { store.tail.append(row) }
         retention.noteCommit()
     }
@@ -90,7 +95,7 @@ struct StoreCommit: ~Copyable {
         if !batch.units.isEmpty { try types.update(mappings.current, db) }
         var carriers = OutboxCarriers(store)
         for unit in batch.units {
-            try unit.series.forEach { try insert($0, db) }
+            try unit.series.forEach { try $0.insert(db) }
             try unit.journal.map { try insert($0, shard: unit.shard, db) }
             carriers.beginUnit()
             for bundle in unit.bundles {
@@ -107,6 +112,8 @@ struct StoreCommit: ~Copyable {
         for change in batch.letterChanges { rows += try change.apply(now, db) }
         // Before they are settled, and leave.
         try Store.quarantine(batch.damaged, now, db)
+        try StoreCounts.added(by: batch).add(latest: store.receiveClock.latest, db)
+        if batch.damaged[.journal] != nil { lost = try StoreCounts.recountLost(db) }
         for settlement in batch.settlements { try settle(settlement, now, db) }
         try trim(db)
         store.noteDropped(try retention.drop(now, db))
@@ -114,15 +121,6 @@ struct StoreCommit: ~Copyable {
     }
 
     // MARK: Rows
-
-    private func insert(_ series: ShardUnit.Series, _ db: Database) throws {
-        let identity = series.key.withByteView { SeriesKey.identity($0) }
-        func text(_ part: [UInt8]?) -> String? { part.map { String(decoding: $0, as: UTF8.self) } }
-        try db.cachedStatement(sql: "INSERT OR IGNORE INTO series VALUES (?, ?, ?, ?, ?, ?, NULL)").execute(arguments: [
-            series.number, Data(series.key), identity.type, text(identity.device) ?? "", text(identity.patient),
-            text(identity.encounter),
-        ])
-    }
 
     private mutating func noteSeries(_ units: [ShardUnit], _ db: Database) throws {
         var last = lastSeries
@@ -152,7 +150,10 @@ struct StoreCommit: ~Copyable {
     ) throws {
         for place in 0..<windows.count {
             let window = windows[place]
-            if window.hasBlock {
+            if window.facts.isRestamped {
+                try windows.withBlock(of: window) { try restamp(window, $0, db) }
+                try recount(window, db)
+            } else if window.hasBlock {
                 let carrier = carriers.carrier(of: window.facts)
                 try windows.withBlock(of: window) { try insert(window, $0, carrier, now, db) }
             } else {
@@ -186,6 +187,16 @@ struct StoreCommit: ~Copyable {
 
     private func add(_ tallies: [TallyKey: Int], _ db: Database) throws {
         for (key, count) in tallies { try key.add(count, db) }
+    }
+
+    /// Gives a window other receive times, and no other version: what it shows is the same.
+    private func restamp(_ window: ClosedWindow, _ block: ByteView, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: "UPDATE window SET codec = ?, key_id = ?, checksum = ?, body = ? WHERE start = ? AND series = ?"
+        ).execute(arguments: [
+            BodyCodec.plain.rawValue, StoredBody.noKey, Int64(BodyCompressor.checksum(block)), Data(block.array),
+            window.start.nanoseconds, window.series,
+        ])
     }
 
     private func recount(_ window: ClosedWindow, _ db: Database) throws {
@@ -275,6 +286,7 @@ struct StoreCommit: ~Copyable {
         CrashPoint.beforeTrim.pass()
         try db.cachedStatement(sql: "DELETE FROM journal WHERE number < ?").execute(arguments: [oldest])
         try db.cachedStatement(sql: "DELETE FROM withdrawn WHERE block < ?").execute(arguments: [oldest])
+        try DroppedWindows.trim(before: oldest, db)
         (trimmed, hasGrown) = (oldest, false)
         CrashPoint.afterTrim.pass()
     }

@@ -40,7 +40,7 @@ struct StoreDirectory: Sendable {
     var damaged: String { database + ".damaged" }
 
     /// A file that asks the next start for a repair.
-    private var marker: String { "\(path)/kymo.damaged" }
+    private var marker: String { "\(path)/\(StoreDirectory.markerName)" }
 
     /// Whether the database must be repaired before it is used.
     var isMarked: Bool { FileSystem.target(marker) != nil }
@@ -55,6 +55,15 @@ struct StoreDirectory: Sendable {
         try synchronise(file, marker)
         try synchronise()
     }
+
+    /// Asks the next start of the store in `directory` for a repair, where the caller only reads. One who may not write
+    /// there can only say so.
+    static func askForRepair(in directory: String) {
+        let raw = FileSystem.open("\(directory)/\(markerName)", O_WRONLY | O_CREAT, mode: 0o600)
+        if raw >= 0 { Descriptor(raw).close() }
+    }
+
+    private static let markerName = "kymo.damaged"
 
     /// Notes that the repair is complete.
     func unmark() throws(StoreError) {

@@ -12,6 +12,12 @@ struct StoreFacts {
     var dropped: [Int: Int64]
     /// The latest start of windows that were lost, of whatever series.
     var floor: Int64?
+    /// Readings that it has taken.
+    var counts: StoreCounts
+    /// None of them was received after this time.
+    var latestReceipt: Instant
+    /// Those of them that it has no more.
+    var lost: LostReadings
 
     /// Reads them.
     ///
@@ -25,6 +31,9 @@ struct StoreFacts {
         lastSeries = try StoreFacts.lastSeries(db)
         latestWindow = try Int64.fetchOne(db, sql: "SELECT max(start) FROM window")
         floor = try StoreFacts.number("floor", db)
+        counts = try StoreCounts.read(db) ?? StoreCounts()
+        latestReceipt = try StoreCounts.latest(db)
+        lost = try LostReadings(db)
         dropped = [:]
         for row in try Row.fetchAll(
             db, sql: "SELECT number, dropped_through FROM series WHERE dropped_through IS NOT NULL")

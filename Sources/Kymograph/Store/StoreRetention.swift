@@ -95,13 +95,14 @@ struct StoreRetention {
                 DELETE FROM window WHERE number IN
                     (SELECT number FROM (SELECT number, modified FROM window ORDER BY number LIMIT ?2)
                      WHERE modified < ?1)
-                RETURNING series, start, sources, merged, duplicates, conflicts
+                RETURNING series, start, sources, merged, duplicates, conflicts, through_block, through_index
                 """, arguments: [limit, StoreRetention.most])
         var dropped: [Int: Int64] = [:]
         var tallies: [TallyKey: Int] = [:]
         for row in rows {
             dropped[row[0]] = max(dropped[row[0]] ?? .min, row[1])
             LedgerOutcome.countDropped(row, in: &tallies)
+            try DroppedWindows.note(row, db)
         }
         for (key, count) in tallies { try key.add(count, db) }
         for (series, start) in dropped {

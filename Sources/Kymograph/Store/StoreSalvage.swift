@@ -11,6 +11,8 @@ struct StoreSalvage {
     let directory: StoreDirectory
     let now: Instant
     let lostTransactions: Int
+    /// What was noted beside the database, if it is readable.
+    private let mark: StoreCounts?
     private(set) var saved = 0
     /// Rows lost by table, at least.
     private(set) var lost: [String: Int] = [:]
@@ -19,12 +21,15 @@ struct StoreSalvage {
     private(set) var floor: Int64?
     /// Whether bundles of the outbox are lost without a trace of their own in quarantine.
     private var losesBundles = false
+    /// Whether transactions are missing without a trace.
+    private var isBehind = false
 
     /// The place of such bundles, for the ledger: nobody knows how many they are.
     static let lostBundles = "outbox pages"
 
     init(_ directory: StoreDirectory, now: Instant, lostTransactions: Int) {
         (self.directory, self.now, self.lostTransactions) = (directory, now, lostTransactions)
+        mark = StoreMark.read(in: directory.path)
     }
 
     /// Copies everything into `target`, whose tables are empty.
@@ -154,10 +159,29 @@ struct StoreSalvage {
         try target.execute(sql: orphans)
         lost["window", default: 0] += target.changesCount
         saved -= target.changesCount
+        let former = old.flatMap { try? StoreCounts.read($0) }
+        isBehind = (mark?.kept ?? 0) > (former?.kept ?? .max)
         floor = try safeFloor(old, target)
         // A sink whose progress is lost begins behind what waits for it.
         if losesBundles || torn.contains("outbox") || torn.contains("sink") { try noteLostBundles(target) }
         try StoreFacts.keepNumbers(from: old, floor: floor, target)
+        let latest = old.flatMap { try? StoreCounts.latest($0) } ?? Instant(nanoseconds: 0)
+        try noteLostReadings(
+            former, latest: latest, wasUnknown: old.flatMap { try? StoreCounts.lost($0).isAtLeast } ?? false, target)
+    }
+
+    /// Notes how many readings are lost. The mark tells unless it is missing, or older than the database: then what
+    /// was in lost transactions is unknown.
+    private func noteLostReadings(_ former: StoreCounts?, latest: Instant, wasUnknown: Bool, _ target: Database) throws
+    {
+        let known = [former, mark].compactMap { $0 }
+        try StoreCounts.note(latest: latest, target)
+        let isMarked = mark.map { $0.kept >= former?.kept ?? 0 } ?? false
+        let isUnknown = !isMarked && (former == nil || lostTransactions > 0)
+        try StoreCounts.noteLost(
+            StoreCounts(
+                received: known.map(\.received).max() ?? 0, kept: known.map(\.kept).max() ?? 0),
+            isUnknown: isUnknown || wasUnknown, target)
     }
 
     /// Without all types nobody knows what readings mean.
@@ -175,7 +199,7 @@ struct StoreSalvage {
     private func safeFloor(_ old: Database?, _ target: Database) throws -> Int64? {
         let isSafe = ["window", "series", "type"].allSatisfy { !torn.contains($0) && lost[$0, default: 0] == 0 }
         // What was in lost transactions may be newer than all that is known.
-        guard lostTransactions == 0 else { return now.nanoseconds }
+        guard lostTransactions == 0, !isBehind else { return now.nanoseconds }
         guard !isSafe else { return nil }
         let latest = "SELECT max(start) FROM window"
         // The index may know of windows that the table has lost.

@@ -29,9 +29,16 @@ enum StoreSchema {
                 + "use that version, or another --data directory")
     }
 
-    /// What a type means is asked only while there are readings of it.
+    /// What a type means is asked only while there are readings of it. Of windows that were dropped, it stays known how
+    /// far the journal is in them.
     private static func migrateTo2(_ db: Database) throws {
-        try db.execute(sql: "CREATE INDEX series_type ON series (type)")
+        try db.execute(
+            sql: """
+                CREATE INDEX series_type ON series (type);
+                CREATE TABLE dropped (
+                    start INTEGER NOT NULL, series INTEGER NOT NULL, through_block INTEGER NOT NULL,
+                    through_index INTEGER NOT NULL, PRIMARY KEY (start, series)) WITHOUT ROWID;
+                """)
     }
 
     private static func create(_ db: Database) throws {

@@ -26,6 +26,11 @@ public struct DeviceTemplate: Sendable {
         var rule: ValueRule?
         /// What selects the payload's text for its unit.
         var unitExpression: TemplateExpression?
+        /// What selects the payload's power of ten.
+        var scaleExpression: TemplateExpression?
+
+        /// Everything that is selected for it.
+        var selections: [TemplateExpression] { [expression, unitExpression, scaleExpression].compactMap { $0 } }
     }
 
     /// Which kind of template.
@@ -60,6 +65,6 @@ public struct DeviceTemplate: Sendable {
     /// All expressions that are evaluated per match.
     var expressions: [TemplateExpression] {
         [device, timestamp, alternativeTimestamp, start, readingId, patient, encounter, correlation].compactMap { $0 }
-            + values.flatMap { [$0.expression, $0.unitExpression].compactMap { $0 } }
+            + values.flatMap(\.selections)
     }
 }

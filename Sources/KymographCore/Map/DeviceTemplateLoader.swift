@@ -4,6 +4,7 @@
 struct DeviceTemplateLoader {
     private static let rootNames = ["CollectionContent", "CollectionContentTemplate"]
     private static let containerFields = ["templateType", "template"]
+    private static let rootFields = ["$schema", "compatibility", "payload"] + containerFields + PayloadReader.members
     private static let templateFields = [
         "typeName", "typeMatchExpression", "deviceIdExpression", "timestampExpression", "timestampFormat",
         "startExpression", "readingIdExpression", "patientIdExpression", "encounterIdExpression", "correlationIdExpression", "values",
@@ -26,12 +27,12 @@ struct DeviceTemplateLoader {
     /// The file may ask for `compatibility` itself.
     static func load(
         _ root: JSONNode, compatibility: Compatibility, program: inout ExpressionProgram, log: inout DiagnosticLog
-    ) -> (templates: [DeviceTemplate], packetForm: PacketForm?) {
+    ) -> (templates: [DeviceTemplate], packetForm: PacketForm?, compatibility: Compatibility) {
         var loader = DeviceTemplateLoader(log: consume log, program: consume program, compatibility: compatibility)
         let templates = loader.collection(root)
         log = loader.log
         program = loader.program
-        return (templates, loader.packetForm)
+        return (templates, loader.packetForm, loader.compatibility)
     }
 
     private init(log: consuming DiagnosticLog, program: consuming ExpressionProgram, compatibility: Compatibility) {
@@ -52,6 +53,8 @@ struct DeviceTemplateLoader {
             return []
         }
         compatibility = Compatibility.read(reader, log: &log) ?? compatibility
+        log.compatibility = compatibility
+        reader.refuseUnknownOfShell(Self.rootFields, log: &log)
         packetForm = PayloadReader.read(reader, log: &log)
         guard let body = reader.required("template", nil, log: &log) else { return [] }
         guard let elements = body.elements else {
@@ -67,6 +70,7 @@ struct DeviceTemplateLoader {
             return nil
         }
         let reader = FieldReader(node, what: "a template", log: &log)
+        reader.refuseUnknownOfShell(Self.containerFields, log: &log)
         guard let type = reader.requiredString("templateType", log: &log) else { return nil }
         guard let kind = kind(type) else {
             let names = DeviceTemplateKind.allCases.map(\.rawValue)
@@ -199,7 +203,12 @@ struct DeviceTemplateLoader {
         guard let name, expression != nil || rule?.constant != nil else { return nil }
         return DeviceTemplate.Value(
             name: name, isRequired: isRequired, position: node.position, expression: expression, rule: rule,
-            unitExpression: unitExpression)
+            unitExpression: unitExpression, scaleExpression: scaleExpression(reader, kind))
+    }
+
+    private mutating func scaleExpression(_ reader: FieldReader, _ kind: DeviceTemplateKind) -> TemplateExpression? {
+        guard let scale = ScaleRuleLoader.opened(in: reader, log: &log) else { return nil }
+        return expression(scale, "expression", kind, required: true)
     }
 
     private mutating func unitExpression(_ reader: FieldReader, _ kind: DeviceTemplateKind) -> TemplateExpression? {
@@ -259,6 +268,7 @@ struct DeviceTemplateLoader {
             return nil
         }
         let reader = FieldReader(node, what: field, log: &log)
+        reader.refuseUnknownOfShell(["value", "language"], log: &log)
         var chosen = language
         if let member = reader.member("language"), !member.node.isNull { chosen = language(member.node) }
         guard let text = reader.requiredString("value", log: &log) else { return nil }

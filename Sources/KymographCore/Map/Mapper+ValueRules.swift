@@ -1,4 +1,4 @@
-/// Values with a rule: constants, defaults, units and maps (extensions of the mapping dialect).
+/// Values with a rule: constants, defaults, scales, units and maps (extensions of the mapping dialect).
 extension Mapper {
     /// Stores one value with a rule, or says why the reading must be rejected. `isThere` says that an earlier entry
     /// gave a value of this name.
@@ -25,15 +25,34 @@ extension Mapper {
             }
         }
         let length = ruled.count
+        var scale: Int8 = 0
+        if rules.readsScale(rule), let reason = readScale(rule, template, match, bytes, &scale) { return reason }
         if rules.readsUnit(rule) {
             let unit = select(unitExpressions[rule], template, match, bytes)
             if unit < ExpressionEvaluator.none { return unusable(unit) }
             _ = appendScalar(unit, bytes)
         }
-        return storeRuled(value, length, &measurement, &stored)
+        return storeRuled(value, length, scale, &measurement, &stored)
     }
 
-    /// Why a required value is not there: null, or nothing but blanks.
+    /// Reads the payload's power of ten. Without one nothing is known of the number but its digits.
+    private mutating func readScale(
+        _ rule: Int, _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ scale: inout Int8
+    ) -> Rejection? {
+        let found = select(scaleExpressions[rule], template, match, bytes)
+        if found < ExpressionEvaluator.none { return unusable(found) }
+        let start = ruled.count
+        defer { ruled.truncate(to: start) }
+        guard appendScalar(found, bytes) else { return missing(found) }
+        ruled.reserve(ByteView.padding)
+        guard case .number(let number) = DecimalParser.parse(ruled.view(start..<ruled.count)), let power = number.whole
+        else { return .invalidValue }
+        guard Decimal64.exponentRange.contains(Int(power)) else { return .inexactNumber }
+        scale = Int8(power)
+        return nil
+    }
+
+    /// Why a value that is needed is not there: null, or nothing but blanks.
     private mutating func missing(_ found: Int) -> Rejection {
         found >= 0 && evaluator.token(found).kind == TokenKind.null ? .nullValue : .missingValue
     }
@@ -57,13 +76,13 @@ extension Mapper {
 
     /// Applies the rule to the first `length` bytes, and the rest as unit, and stores what comes out.
     private mutating func storeRuled(
-        _ value: ValueCode, _ length: Int, _ measurement: inout Measurement, _ stored: inout Int
+        _ value: ValueCode, _ length: Int, _ scale: Int8, _ measurement: inout Measurement, _ stored: inout Int
     ) -> Rejection? {
         guard ruled.count <= Mapper.longestPayload else { return .valueTooLong }
         // Numbers are read eight bytes at a time.
         ruled.reserve(ByteView.padding)
         let unit = ruled.view(length..<ruled.count)
-        switch rules.apply(Int(value.rule), text: ruled.view(0..<length), unitText: unit) {
+        switch rules.apply(Int(value.rule), text: ruled.view(0..<length), unitText: unit, scale: scale) {
         case .rejected(let reason): return reason
         case .number(let number): storeRuled(number, value, &measurement)
         case .text(let text):

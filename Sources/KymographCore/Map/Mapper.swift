@@ -31,6 +31,7 @@ public struct Mapper: ~Copyable {
     let rules: ValueRules
     /// For each rule.
     let unitExpressions: RawArray<ExpressionCode>
+    let scaleExpressions: RawArray<ExpressionCode>
     var key = ByteWriter(capacity: 512)
     var payload = ByteWriter(capacity: 512)
     var text = ByteWriter(capacity: 256)
@@ -100,6 +101,7 @@ public struct Mapper: ~Copyable {
         values = RawArray(code.values)
         rules = ValueRules(code.rules)
         unitExpressions = RawArray(code.units)
+        scaleExpressions = RawArray(code.scales)
     }
 
     /// The place where matches get a document of their own.

@@ -30,6 +30,8 @@ public struct TemplateExplanation: Sendable {
     public var failure: String?
     /// When there is no match: what the payload has for the names that the expression mentions.
     public var missing: [Field]
+    /// When there is no match: the match expression that was probably meant.
+    public var meant: String?
     /// The matches.
     public var matches: [Match]
     /// The object of a packet that this is about, as JSON; nil where the payload is JSON itself.
@@ -113,7 +115,9 @@ public struct MappingExplainer: ~Copyable {
         return TemplateExplanation(
             mapping: set.mappings[linked.mapping], typeName: template.typeName, line: template.position.line,
             matchExpression: template.match.text, failure: failure,
-            missing: matches.isEmpty && failure == nil ? missing(template, bytes) : [], matches: matches)
+            missing: matches.isEmpty && failure == nil ? missing(template, bytes) : [],
+            meant: matches.isEmpty && template.match.path != nil ? EnvelopePath.meantByMatch(template.match.text) : nil,
+            matches: matches)
     }
 
     /// The matches of the template; nil when its match expression failed.
@@ -163,7 +167,10 @@ public struct MappingExplainer: ~Copyable {
         ]
         let values = template.values.flatMap { value -> [(String, TemplateExpression?)] in
             let name = "value \(value.name)\(value.isRequired ? " (required)" : "")"
-            return [(name, value.expression), ("unit of \(value.name)", value.unitExpression)]
+            return [
+                (name, value.expression), ("unit of \(value.name)", value.unitExpression),
+                ("scale of \(value.name)", value.scaleExpression),
+            ]
         }
         let isComposed = template.expressions.contains(where: \.needsComposition)
         if isComposed || ExpressionEvaluator.isProduced(match) {
@@ -184,7 +191,12 @@ public struct MappingExplainer: ~Copyable {
             guard let expression else { continue }
             let code = ExpressionCode(expression)
             let found = evaluator.single(code, match: match, bytes: bytes, compatible: isCompatible)
-            let result = evaluator.text(of: found, bytes)
+            var result = evaluator.text(of: found, bytes)
+            if found == ExpressionEvaluator.none, expression.path != nil,
+                let meant = EnvelopePath.meant(by: expression.text, template.kind, match: template.match.text)
+            {
+                result += "; did you mean '\(meant)'?"
+            }
             fields.append(.init(name: name, expression: expression.text, result: result))
         }
         return fields

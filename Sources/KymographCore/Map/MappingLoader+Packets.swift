@@ -11,7 +11,7 @@ extension MappingLoader {
             ]
             .compactMap { expression in expression.map { ($0, template.position) } }
             expressions += template.values.flatMap { value in
-                [value.expression, value.unitExpression].compactMap { $0 }.map { ($0, value.position) }
+                value.selections.map { ($0, value.position) }
             }
             for (expression, position) in expressions {
                 guard let path = expression.path else { continue }
@@ -48,7 +48,7 @@ extension MappingSet {
     private func readsTimesAsText(_ template: DeviceTemplate) -> Bool {
         let others =
             [template.match, template.device, template.patient, template.encounter, template.correlation]
-            + template.values.flatMap { [$0.expression, $0.unitExpression] }
+            + template.values.flatMap(\.selections)
         return template.timestampFormat != .iso8601
             || others.compactMap { $0?.path }.contains { path in
                 program.mentionedNames(of: path).contains { PacketDocument.times.contains(program.names[Int($0)]) }

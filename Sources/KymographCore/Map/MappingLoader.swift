@@ -77,6 +77,7 @@ public struct MappingLoader {
 
     private mutating func add(_ mapping: NamedMapping, _ index: Int) {
         var log = DiagnosticLog(file: mapping.device.name)
+        var compatibility = mapping.compatibility
         if let root = JSONNode.parse(mapping.device.bytes, log: &log) {
             let loaded = DeviceTemplateLoader.load(
                 root, compatibility: mapping.compatibility, program: &program, log: &log)
@@ -84,6 +85,9 @@ public struct MappingLoader {
                 addTemplate(template, mapping: index, &log)
             }
             checkMatches(index, &log)
+            if loaded.packetForm == nil { checkRoots(of: loaded.templates, &log) }
+            checkTimes(of: loaded.templates, &log)
+            compatibility = loaded.compatibility
             if let form = loaded.packetForm { checkFields(of: loaded.templates, form, &log) }
             log.attributeToTemplates(of: root)
             packetForms.append(loaded.packetForm)
@@ -92,7 +96,7 @@ public struct MappingLoader {
         }
         diagnostics += log.all
         guard !measurementsOnly, let fhir = mapping.fhir else { return }
-        addFHIR(fhir, mapping, index, deviceIsWhole: !log.hasErrors)
+        addFHIR(fhir, mapping, index, compatibility, deviceIsWhole: !log.hasErrors)
     }
 
     mutating func addTemplate(_ template: DeviceTemplate, mapping: Int, _ log: inout DiagnosticLog) {
@@ -127,8 +131,11 @@ public struct MappingLoader {
 
     // MARK: FHIR templates
 
-    private mutating func addFHIR(_ file: MappingFile, _ mapping: NamedMapping, _ index: Int, deviceIsWhole: Bool) {
+    private mutating func addFHIR(
+        _ file: MappingFile, _ mapping: NamedMapping, _ index: Int, _ compatibility: Compatibility, deviceIsWhole: Bool
+    ) {
         var log = DiagnosticLog(file: file.name)
+        log.compatibility = compatibility
         if let root = JSONNode.parse(file.bytes, log: &log) {
             let loaded = FHIRTemplateLoader.load(root, version: mapping.fhirVersion, log: &log)
             // Templates that could not be read would seem to be missing.

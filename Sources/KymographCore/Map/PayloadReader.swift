@@ -2,7 +2,7 @@
 struct PayloadReader {
     private static let kinds = ["json", "gatt", "binary"]
     /// Members that say how packets are to be read.
-    private static let members = ["characteristic", "handles", "cgmStatusOrder", "fields", "length", "header"]
+    static let members = ["characteristic", "handles", "cgmStatusOrder", "fields", "length", "header"]
 
     private let reader: FieldReader
     private let kind: String

@@ -109,6 +109,8 @@ struct FlatTemplates {
     var rules: [DeviceTemplate.ValueRule] = []
     /// For each rule: what selects the text for the unit, where the rule needs one.
     var units: [ExpressionCode] = []
+    /// For each rule: what selects the power of ten, where the rule needs one.
+    var scales: [ExpressionCode] = []
 
     /// Marks the templates whose readings are joined before they leave. What the reference writes by value is joined in
     /// its window.
@@ -130,6 +132,7 @@ struct FlatTemplates {
                 code.rule = Int32(rules.count)
                 rules.append(rule)
                 units.append(ExpressionCode(value.unitExpression))
+                scales.append(ExpressionCode(value.scaleExpression))
             }
             values.append(code)
         }

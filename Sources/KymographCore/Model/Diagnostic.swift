@@ -78,6 +78,8 @@ public struct DiagnosticLog: Sendable {
     public private(set) var all: [Diagnostic] = []
     /// The version of FHIR that the file is written for, by which its codes are checked.
     var fhirVersion = FHIRVersion.r4
+    /// Whose rules the file is read by: the reference takes names in any case, and ignores what its shells have more.
+    var compatibility = Compatibility.none
 
     /// Starts a log for `file`.
     public init(file: String) {

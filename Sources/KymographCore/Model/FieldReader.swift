@@ -1,7 +1,8 @@
 /// Reads the fields of one JSON object of a mapping file, noting what is missing, unknown or of the wrong kind.
 ///
-/// Names match without regard to case, an exact match first, and the last of duplicates wins (mapping dialect 2.1). The
-/// messages are those of the reference (mapping dialect 2.5), so that what is written about them helps here too.
+/// Names match without regard to case, an exact match first, and the last of duplicates wins (mapping dialect 2.1);
+/// what ``refuseUnknown(_:severity:log:)`` says of a name in another case depends on the compatibility. The messages
+/// are those of the reference (mapping dialect 2.5), so that what is written about them helps here too.
 struct FieldReader {
     private let node: JSONNode
     /// How messages call the object: "a value", "a code".
@@ -114,7 +115,11 @@ struct FieldReader {
 
     /// Notes every member whose name is not among `known`: as errors, or as warnings where the reference ignores them.
     func refuseUnknown(_ known: [String], severity: Diagnostic.Severity = .error, log: inout DiagnosticLog) {
-        for member in node.members ?? [] where !known.contains(where: member.name.isCaseVariant(of:)) {
+        for member in node.members ?? [] where !known.contains(member.name) {
+            if let meant = known.first(where: member.name.isCaseVariant(of:)) {
+                noteCase(of: member, meant, log: &log)
+                continue
+            }
             let fallback = known.isEmpty ? "remove it" : "known are \(known.joined(separator: ", "))"
             log.note(
                 severity, member.position, "Could not find member '\(member.name)' on \(what)",
@@ -122,6 +127,28 @@ struct FieldReader {
                 finding: .unknownField)
         }
     }
+
+    /// As ``refuseUnknown(_:severity:log:)``, of an object whose further members the reference ignores: with its
+    /// compatibility they are warnings.
+    func refuseUnknownOfShell(_ known: [String], log: inout DiagnosticLog) {
+        refuseUnknown(known, severity: log.compatibility == .iomtFHIR ? .warning : .error, log: &log)
+    }
+
+    /// Notes a name that is written in another case: the reference reads it, and other readers of the file do not.
+    private func noteCase(of member: JSONNode.Member, _ meant: String, log: inout DiagnosticLog) {
+        if FieldReader.otherSpellings.contains(member.name) { return }
+        guard log.compatibility == .iomtFHIR else {
+            return log.error(
+                member.position, "Could not find member '\(member.name)' on \(what)",
+                advice: "did you mean '\(meant)'?", finding: .unknownField)
+        }
+        log.warning(
+            member.position, "the member '\(member.name)' is read as '\(meant)'",
+            advice: "write '\(meant)': without compatibility iomt-fhir it is an error", finding: .unknownField)
+    }
+
+    /// Names in another case that the reference's own files use (mapping dialect, section 4).
+    private static let otherSpellings = ["ValueType"]
 }
 
 extension JSONNode {

@@ -35,6 +35,8 @@ public enum Finding: String, CaseIterable, Sendable {
     case valueRule = "value-rule"
     case unitRule = "unit-rule"
     case derivation
+    case envelopePath = "envelope-path"
+    case differentTime = "different-time"
 
     // Packets.
     case packetLayout = "packet-layout"

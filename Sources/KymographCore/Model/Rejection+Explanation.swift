@@ -9,7 +9,9 @@ extension Rejection {
         case .lineTooLong: "the line is longer than limits.line"
         case .truncatedDatagram: "the datagram is longer than the receive buffer"
         case .noTemplate: "no template of the source's mappings matches"
-        case .noDevice: "a reading needs a device: the expression gave none and the source states no default"
+        case .noDevice:
+            "a reading needs a device: the expression gave none and the source states no default; "
+                + "state one with --default-device, or with defaultDevice of the source"
         case .noTimestamp: "a reading needs a time, and the expression gave none or null"
         case .invalidTimestamp: "the time is not in the template's timestampFormat, or outside 1678…2262"
         case .missingValue: "a required value must be there and not blank, and a reading needs at least one value"

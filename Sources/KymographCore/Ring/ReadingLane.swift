@@ -10,6 +10,9 @@ public protocol LaneEvents: AnyObject {
     func missed(_ gaps: [FrameGap], source: Int)
     /// `count` readings were put into rings since the last time.
     func routed(_ count: Int)
+    /// Nanoseconds by which readings received at `received`, by the wall clock, are to be stamped later, so that what
+    /// comes later never has an earlier receive time. Asked once for all that came at the same time.
+    func lead(at received: Instant) -> Int64
     /// The ring to `shard` has something new.
     func wake(shard: Int)
     /// The ring to `shard` is full and everything in it is published: block until it may have room. False when the
@@ -18,6 +21,9 @@ public protocol LaneEvents: AnyObject {
 }
 
 extension LaneEvents {
+    /// None: the wall clock is trusted.
+    public func lead(at received: Instant) -> Int64 { 0 }
+
     /// Forgets it.
     public func missed(_ gaps: [FrameGap], source: Int) {}
 }
@@ -149,6 +155,9 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private var source = 0
     private var mark: UInt8 = 0
     private var received = Instant.distantPast
+    /// By how much readings are stamped later than ``received``: mapping goes by the wall clock, the order of what came
+    /// does not.
+    private var lead: Int64 = 0
 
     /// `marks` are those of the readings of each source.
     init(router: consuming ReadingRouter, events: any LaneEvents, marks: [UInt8]) {
@@ -163,11 +172,15 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     mutating func begin(source: Int, received: Instant) {
         self.source = source
         mark = marks[source]
+        guard received != self.received else { return }
         self.received = received
+        lead = events.lead(at: received)
     }
 
     @inline(__always)
     mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool {
+        var reading = reading
+        if lead != 0 { reading.received = reading.received.advanced(by: lead) }
         guard router.stage(reading, mark: mark, key: key) else { return false }
         countStaged()
         return true
@@ -175,6 +188,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
 
     @inline(__always)
     mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+        var measurement = measurement
+        if lead != 0 { measurement.received = measurement.received.advanced(by: lead) }
         guard payload.count == 0, router.stage(measurement, mark: mark, key: key) else {
             return acceptAtOnce(measurement, payload: payload, key: key)
         }

@@ -27,6 +27,9 @@ struct WindowFlags: OptionSet, BitwiseCopyable {
     static let held = WindowFlags(rawValue: 512)
     /// Its older readings are in ``WindowTable/packs``.
     static let packed = WindowFlags(rawValue: 1_024)
+    /// Some reading was received again since the archive's copy was made: receive times are no content, but decide
+    /// later conflicts.
+    static let restamped = WindowFlags(rawValue: 2_048)
 }
 
 /// State of one reading of a window, in ``StoredReading/mark``.

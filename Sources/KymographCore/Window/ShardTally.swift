@@ -8,6 +8,8 @@ public struct ShardTally: Sendable {
     public var conflict = 0
     /// Rejected readings by reason, indexed by raw value.
     public var rejected: [Int] = Array(repeating: 0, count: Rejection.placeCount)
+    /// Readings of an earlier run's journal that were rejected: this run has neither received nor accepted them.
+    public var withdrawn = 0
     /// Windows emitted for the first time, and again.
     public var windows = 0
     /// Windows emitted again because they changed.
@@ -42,6 +44,7 @@ public struct ShardTally: Sendable {
         duplicate += other.duplicate
         conflict += other.conflict
         for index in rejected.indices { rejected[index] += other.rejected[index] }
+        withdrawn += other.withdrawn
         windows += other.windows
         amended += other.amended
         withheld += other.withheld

@@ -21,6 +21,8 @@ public struct WindowFacts: Sendable, BitwiseCopyable {
     private var former = InlineArray<16, UInt32>(repeating: 0)
     /// Who gets the Observations that have shown it since it was opened.
     public var route = BundleRoute.none
+    /// Whether the archive has this content already, and only receive times are new: nothing was amended.
+    public var isRestamped = false
     /// Whether its readings were Observations of their own: they left before it, in bundles that may be of earlier
     /// units.
     public var isCarrier = false

@@ -197,10 +197,12 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let window = table.windows[index]
         let series = Int(window.series)
         let isEvicted = archive.evictedThrough(series: series).map { $0 >= window.span.key } ?? false
-        if isEvicted || !window.flags.contains(.stored) {
+        if isEvicted || !window.flags.contains(.stored) || window.flags.contains(.restamped) {
             block.removeAll()
             table.pack(index, into: &block)
-            archive.store(series: series, windowStart: window.span.key, facts: facts(of: index), block: block.view)
+            var facts = facts(of: index)
+            facts.isRestamped = !isEvicted && window.flags.contains(.stored)
+            archive.store(series: series, windowStart: window.span.key, facts: facts, block: block.view)
         } else if window.duplicates > 0 || window.conflicts > 0 {
             archive.note(series: series, windowStart: window.span.key, facts: facts(of: index))
         }

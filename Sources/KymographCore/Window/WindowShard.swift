@@ -48,6 +48,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private var writing: MappingSet?
     /// Identities of series that were refused, for the dead letters of their readings.
     private var refused: [SeriesIdentity] = []
+    /// Receive time of the latest reading that was taken from the journal of an earlier run. What this run receives is
+    /// later.
+    var replayedThrough = Instant.distantPast
     /// Receive time of the oldest Observation in the unfinished bundle.
     private var bundleSince: Instant?
 
@@ -225,7 +228,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int,
         place: JournalPlace? = nil
     ) {
-        tally.reject(reason)
+        if place == nil { tally.reject(reason) } else { tally.withdrawn += 1 }
         let rejected = RejectedReading(
             reason: reason, measurement: record, identity: identity, series: series, isInWindow: false)
         events.rejected(rejected, payload: payload)
@@ -233,12 +236,12 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         rejections.append(KeptRejection(reading: rejected, payload: payload.array, place: place))
     }
 
-    /// Rejects a reading, at `place` in the journal where that still gives it, that was accepted and counted so.
+    /// Rejects a reading, at `place` in the journal, that an earlier run has accepted, and counted so: the counts of
+    /// this run have nothing of it.
     mutating func withdraw(
         _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int,
         place: JournalPlace?
     ) {
-        tally.accepted -= 1
         reject(reason, record, payload, identity, series: series, place: place)
     }
 
@@ -354,8 +357,12 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let content = machine.content(of: emission)
         for index in 0..<content.readings.count {
             let reading = content.readings.measurement(index)
-            tally.accepted -= 1
-            tally.reject(reason)
+            if reading.received <= replayedThrough {
+                tally.withdrawn += 1
+            } else {
+                tally.accepted -= 1
+                tally.reject(reason)
+            }
             let rejected = RejectedReading(
                 reason: reason, measurement: reading, identity: content.series,
                 series: machine.archive.number(of: emission.series), isInWindow: true)

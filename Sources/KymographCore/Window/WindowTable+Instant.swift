@@ -84,7 +84,7 @@ extension WindowTable {
         if ReadingMerger.isRepeat(reading, payload, of: stored.measurement(0)) {
             if reading.received > slots[slot].received {
                 slots[slot].received = reading.received
-                windows[index].flags.remove(.stored)
+                windows[index].flags.insert(.restamped)
             }
             windows[index].duplicates &+= 1
             return .duplicate
@@ -94,7 +94,7 @@ extension WindowTable {
         slots.releaseBlock(at: slot)
         put(merger.reading, merger.payload, at: slot, in: index)
         // Receive times are not content, but decide later conflicts: the archive must have them.
-        windows[index].flags.remove(.stored)
+        windows[index].flags.insert(.restamped)
         if merger.isChanged { changed(place, in: index) }
         count(merger.outcome, in: index)
         return merger.outcome

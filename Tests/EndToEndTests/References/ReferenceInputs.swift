@@ -53,7 +53,7 @@ struct ReferenceInputs: Sendable, CustomTestStringConvertible {
     /// Each alarm is reported twice: the second time it has ended.
     private static let alarms = lines { device, minute in
         let alarm =
-            #"{"device":"\#(device)","patient":"of-\#(device)","alarm":{"code":"196672","text":"Occlusion","#
+            #"{"device":"\#(device)","patient":"of-\#(device)","alarm":{"code":"196940","text":"Occlusion","#
             + #""since":"2026-03-01T08:\#(minute):00Z","state":"#
         return [
             alarm + #""present"}}"#, alarm + #""ended","until":"2026-03-01T08:\#(minute):30Z"}}"#,

@@ -48,6 +48,48 @@ import Testing
         #expect(try count("--modified-to", "2026-03-01T08:00:00Z") == 0)
     }
 
+    /// A filter that is given twice means both values: the last one alone would hide what was asked for.
+    @Test func repeatedFilters() throws {
+        let run = try filled()
+        try run.run(Readings.heartRates(60, device: "watch-3"))
+        func count(_ arguments: String...) throws -> Int? {
+            let done = try Kymo.run(["query", "--count", "--data", run.data] + arguments)
+            return try JSONTree(parsing: done.output)["windows"]?.integer
+        }
+        #expect(try count("--device", "watch-1", "--device", "watch-3") == 10)
+        #expect(try count("--type", "heartRate", "--type", "steps") == 19)
+        #expect(try count("--type", "steps", "--type", "heartRate", "--device", "watch-3") == 1)
+        #expect(try run.command("export", "--type", "heartRate", "--type", "steps").lines.count == 19)
+        let devices = ["--device", "watch-3", "--device", "watch-1"]
+        let ledger = try JSONTree(
+            parsing: try Kymo.run(["ledger", "--data", run.data, "--format", "json"] + devices).output)
+        #expect(ledger["series"]?.elements?.count == 2 && ledger["isComplete"]?.isTrue == true)
+    }
+
+    /// What was there already is no amendment: neither the Observation nor its version changes, and the duplicates are
+    /// counted. A store that kept their receive times as a new revision would show it as `amended`.
+    @Test func resentReadings() throws {
+        let run = try filled()
+        let (before, written) = (try run.command("query").lines, run.written)
+        let ledger = try run.json("ledger", "--device", "watch-1", "--format", "json")["windows"]
+        try run.run(Readings.heartRates(120))
+        #expect(try run.command("query").lines == before && run.written == written)
+        let windows = try run.json("ledger", "--device", "watch-1", "--format", "json")["windows"]?.elements ?? []
+        for (window, former) in zip(windows, ledger?.elements ?? []) {
+            #expect(window["revision"] == .number("1") && window["modified"] == former["modified"])
+        }
+        #expect(windows.first?["duplicate"]?.integer == 60)
+        #expect(try run.command("ledger", "--verify").end == .exit(0))
+        // The receive times are kept all the same: they decide what comes next.
+        let received = try run.command("query", "--readings", "--device", "watch-1").lines
+        let (first, last) = (received.last ?? "", received.first ?? "")
+        #expect(Self.receipt(first) > Self.receipt(last), "\(first) \(last)")
+    }
+
+    private static func receipt(_ line: String) -> String {
+        (try? JSONTree(parsing: Array(line.utf8)))?["IngestionTimeUtc"]?.text ?? ""
+    }
+
     /// The tag of a type's template, with its system or without.
     @Test func tags() throws {
         let run = StoredRun()

@@ -42,6 +42,38 @@ import Testing
         try check(run, letters: 1)
     }
 
+    /// Readings of a journal whose type has no template in the next run wait as letters, which that run does not count
+    /// as its own, and come again when there is one: `accepted -10` before, and letters that nothing could be done with.
+    @Test func readingsOfAnotherRunsTypes() throws {
+        let run = StoredRun()
+        try acknowledge(run, Readings.heartRates(10), ["--window", "1m"])
+        let other = try Kymo.run(["run", "--stdin", "--data", run.data, "--out", run.output, "--window", "5m"])
+        #expect(other.end == .exit(0) && other.error.contains("received 0 = accepted 0 +"), "\(other.error)")
+        #expect(other.error.contains("rejected 10 readings of an earlier run"), "\(other.error)")
+        let balance = try #require(try run.json("ledger", "--format", "json")["balance"])
+        #expect(balance["accepted"] == .number("0") && balance["rejected"]?["noFHIRTemplate"] == .number("10"))
+        try check(run, letters: 10)
+    }
+
+    /// Letters of readings that had been mapped are taken again as they were, once: nothing could be done with them.
+    @Test func readingsAreTakenAgain() throws {
+        let run = StoredRun()
+        let lines = (1...3).flatMap { Readings.heartRates(4, device: "watch-\($0)") }
+        let limits = ["KYMO_LIMITS_DEVICES": "1", "KYMO_SHARDS": "1"]
+        let arguments = ["--data", run.data, "--out", run.output, "--format", "ndjson", "--window", "1m"]
+        try acknowledge(run, lines, ["--window", "1m"])
+        #expect(try Kymo.run(["run", "--stdin"] + arguments, environment: limits).end == .exit(0))
+        try check(run, letters: 8)
+        let replay = try Kymo.run(["dead", "replay", "--all"] + arguments)
+        #expect(replay.end == .exit(0) && replay.error.contains("8 readings"), "\(replay.error)")
+        let expected = StoredRun()
+        try expected.run(lines)
+        #expect(run.written == expected.written && run.written.count == 3)
+        try check(run, letters: 8)
+        #expect(try run.command("dead", "list").lines.count == 1)
+        #expect(try run.json("ledger", "--format", "json")["balance"]?["received"] == .number("20"))
+    }
+
     /// Readings for which there is no room any more, while others keep the journal.
     @Test func readingsOfTooManyDevices() throws {
         let run = StoredRun()

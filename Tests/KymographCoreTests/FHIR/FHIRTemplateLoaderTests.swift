@@ -139,7 +139,7 @@ import Testing
     @Test func collectsAllErrorsAndKeepsTheRest() throws {
         let (templates, log) = try load(
             """
-            {"TemplateType":"collectionfhirtemplate","Template":[
+            {"templateType":"collectionfhirtemplate","template":[
               {"templateType":"CodeValueFhirTemplate","template":{"typeName":"Good","codes":[]}},
               {"templateType":"CodeValueFhir","template":{"typeName":"good","codes":[]}},
               {"templateType":"CodeValueFhir","template":{"codes":[]}},

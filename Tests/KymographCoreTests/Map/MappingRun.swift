@@ -175,6 +175,12 @@ enum TestTemplate {
     /// A reading for ``jsonPath(_:match:values:kind:_:)``.
     static func reading(_ members: String) -> String { #"{"d":"dev","t":"2021-07-13T17:29:01Z",\#(members)}"# }
 
+    /// A `device.json` of these templates.
+    static func file(_ templates: [[String: Any]]) throws -> String {
+        let root: [String: Any] = ["templateType": "CollectionContent", "template": templates]
+        return String(decoding: try JSONSerialization.data(withJSONObject: root), as: UTF8.self)
+    }
+
     /// The instant of ``reading(_:)``.
     static let instant: Int64 = 1_626_197_341_000_000_000
 }

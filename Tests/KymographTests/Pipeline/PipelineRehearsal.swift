@@ -1,4 +1,4 @@
-import Kymograph
+@testable import Kymograph
 import KymographCore
 import KymographTestKit
 
@@ -13,6 +13,10 @@ struct PipelineRehearsal: ~Copyable {
         var laneRejected: [Rejection: Int] = [:]
         var notes = MappingNotes()
         var isRoomWanted = false
+        /// What stamps readings, if not the wall clock.
+        var clock: ReceiveClock?
+
+        func lead(at received: Instant) -> Int64 { clock?.lead(at: received) ?? 0 }
 
         func bundle(_ bytes: ByteView, for route: BundleRoute) { bundles.append((route, bytes.array)) }
 
@@ -62,7 +66,7 @@ struct PipelineRehearsal: ~Copyable {
     private let context: SourceContext
     private var lane: ReadingLane
     private var shard: InMemoryShard
-    private var now: Instant
+    var now: Instant
 
     init(
         set: MappingSet, settings: WindowSettings, requiresPatient: Bool = false,

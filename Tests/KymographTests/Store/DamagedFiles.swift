@@ -16,6 +16,46 @@ struct DamagedFiles {
         }
     }
 
+    /// The files, with the mark that tells how far the store has come.
+    init(withMarkOf directory: String) {
+        self.init(directory)
+        files["kymo.mark"] = Files.read("\(directory)/kymo.mark")
+    }
+
+    /// Does one of the things that a disk, or its owner, may do: `older` are the files of an earlier time.
+    mutating func lose(_ older: DamagedFiles, _ generator: inout SeededGenerator) {
+        switch Int.random(in: 0..<8, using: &generator) {
+        case 0:
+            files["kymo.sqlite-wal"] = nil
+            story.append("the log deleted")
+        case 1:
+            let mark = files["kymo.mark"]
+            files = older.files
+            files["kymo.mark"] = mark
+            story.append("everything but the mark from an earlier time")
+        case 2, 3: swapPages(&generator)
+        case 4:
+            guard let log = files["kymo.sqlite-wal"], !log.isEmpty else { return damageDatabase(&generator) }
+            files["kymo.sqlite-wal"] = Array(log.prefix(Int.random(in: 0..<log.count, using: &generator)))
+            story.append("the log cut")
+        default: damageDatabase(&generator)
+        }
+    }
+
+    private mutating func damageDatabase(_ generator: inout SeededGenerator) {
+        let mark = files.removeValue(forKey: "kymo.mark")
+        damage(&generator)
+        files["kymo.mark"] = mark
+    }
+
+    private mutating func swapPages(_ generator: inout SeededGenerator) {
+        guard var bytes = files["kymo.sqlite"], bytes.count >= 2 * 16_384 else { return damageDatabase(&generator) }
+        let pages = (0..<2).map { _ in Int.random(in: 0..<bytes.count / 16_384, using: &generator) * 16_384 }
+        for place in 0..<16_384 { bytes.swapAt(pages[0] + place, pages[1] + place) }
+        files["kymo.sqlite"] = bytes
+        story.append("pages swapped at \(pages)")
+    }
+
     /// Whether nothing was done to anything but the log.
     private(set) var isOnlyLog = true
 

@@ -92,7 +92,7 @@ import Testing
     /// What the ledger says of the first window of `device`.
     private func window(_ scratch: Scratch, of device: String = "x") throws -> LedgerReport.Window {
         var filter = ArchiveFilter()
-        filter.device = device
+        filter.devices = [device]
         let report = try StoreReader(directory: scratch.path).ledger(filter, isRunning: false)
         return try #require(report.windows.first)
     }

@@ -40,14 +40,14 @@ struct GlucoseFigures: ~Copyable, Sendable {
 
     /// Collects the numbers and what their times tell; gives the number of readings with a text in their place.
     ///
-    /// A reading stands for the sample period after it, or for the time up to the next one if that is less: neither a
-    /// sensor that is seconds early or late nor one that repeats itself changes much.
+    /// A reading stands for the sample period after it, or for the time up to the next one or up to the window's end if
+    /// that is less: neither a sensor that is seconds early or late nor one that repeats itself changes much.
     private mutating func survey(_ content: borrowing WindowContent, _ program: GlucoseSummaryProgram) -> Int {
         numbers.removeAll()
         guard program.slot >= 0 else { return 0 }
         var (texts, dayCount, lastDay): (Int, Int64, Int64) = (0, 0, .min)
         let length = max(content.end.nanoseconds - content.start.nanoseconds, 1)
-        var (idle, last): (Int64, Int64?) = (max(length - program.samplePeriod, 0), nil)
+        var (covered, last): (Int64, Int64?) = (0, nil)
         for index in 0..<content.readings.count {
             guard let number = content.number(index, slot: Int(program.slot)) else {
                 if content.hasNoNumber(index, slot: Int(program.slot)) { texts += 1 }
@@ -57,11 +57,13 @@ struct GlucoseFigures: ~Copyable, Sendable {
             let instant = content.readings[index].instant.nanoseconds
             let day = GlucoseFigures.day(of: instant)
             if day != lastDay { dayCount += 1 }
-            if let last { idle -= min(instant - last, program.samplePeriod, idle) }
+            if let last { covered += min(instant - last, program.samplePeriod) }
             (lastDay, last) = (day, instant)
         }
         days = Decimal64(mantissa: dayCount)
-        active = GlucoseFigures.percentage(length - idle, of: length)
+        // Not beyond the window, which would count minutes of the next one.
+        if let last { covered += min(content.end.nanoseconds - last, program.samplePeriod) }
+        active = GlucoseFigures.percentage(min(max(covered, 0), length), of: length)
         return texts
     }
 

@@ -7,6 +7,7 @@ struct ElementCheck {
     func run(_ body: JSONNode, log: inout DiagnosticLog) {
         for member in body.members ?? [] { check(member, log: &log) }
         checkRequired(body, log: &log)
+        checkStatus(body, log: &log)
         checkCodings(body, log: &log)
     }
 
@@ -56,6 +57,20 @@ struct ElementCheck {
                 ? "a \(elements.type) needs \(list)" : "a \(elements.type) has one of \(list), not several"
             let advice = found.isEmpty ? "add \"\(names[0])\" to \"resource\"" : "remove one"
             log.error(body.position, message, advice: advice, finding: .missingElement)
+        }
+    }
+
+    /// A code that FHIR does not have, or one that is put together and so not known to be one.
+    private func checkStatus(_ body: JSONNode, log: inout DiagnosticLog) {
+        guard let elements, let status = body.member("status"),
+            let codes = StatusCodes.of(elements.type, log.fhirVersion)
+        else { return }
+        if let code = status.string, !code.isEmpty, !codes.contains(code) {
+            log.unknownChoice("status of a \(elements.type)", code, at: status.position, among: codes)
+        } else if ResourceNodeReader.isHole(status), status.member("$value") == nil {
+            log.error(
+                status.position, "'status' is a code, and this hole gives none",
+                advice: "write a code, or {\"$value\": …, \"as\": \"code\"}", finding: .resourceBody)
         }
     }
 

@@ -18,6 +18,7 @@ struct ElementTranslation {
     func translate(_ body: JSONNode, log: inout DiagnosticLog) -> JSONNode {
         guard let elements else { return body }
         let translated = translate(body, path: type, log: &log)
+        checkStatus(of: translated, log: &log)
         for member in translated.members ?? [] {
             let name = member.name.hasPrefix("_") ? String(member.name.dropFirst()) : member.name
             guard elements.element(name) == nil else { continue }
@@ -28,6 +29,16 @@ struct ElementTranslation {
                 finding: .otherFHIRVersion)
         }
         return translated
+    }
+
+    /// A status that the output's version lacks has no counterpart: which other one is meant is not ours to say.
+    private func checkStatus(of resource: JSONNode, log: inout DiagnosticLog) {
+        guard let status = resource.member("status"), let code = status.string,
+            let codes = StatusCodes.of(type, output), !codes.contains(code)
+        else { return }
+        log.error(
+            status.position, "the status '\(code)' of a \(type) cannot be written in FHIR \(output.rawValue)",
+            advice: "use one of \(codes.joined(separator: ", ")), or another version", finding: .otherFHIRVersion)
     }
 
     private func translate(_ node: JSONNode, path: String, log: inout DiagnosticLog) -> JSONNode {

@@ -38,8 +38,8 @@ extension ObservationEncoder {
             case .open: frames.append(ResourceFrame())
             case .close: _ = close(step)
             default:
-                guard fill(step, content, program), step.code == .word else { continue }
-                if let text = text(step, content, program), text.trimmed.hasSpace { return .invalidValue }
+                guard fill(step, content, program), !isWritable(step, content, program) else { continue }
+                return .invalidValue
             }
         }
         return frames[0].isDropped ? .missingValue : nil
@@ -132,6 +132,16 @@ extension ObservationEncoder {
         return text(step, content, program).map { !$0.isBlank } ?? true
     }
 
+    /// Whether the value is one that the hole of `step` can have.
+    private func isWritable(
+        _ step: ResourceStep, _ content: borrowing WindowContent, _ program: TypeProgram
+    ) -> Bool {
+        guard step.code == .word || step.end > step.start else { return true }
+        guard let text = text(step, content, program)?.trimmed else { return step.end == step.start }
+        guard !text.hasSpace else { return false }
+        return step.end == step.start || constants.view(Int(step.start)..<Int(step.end)).hasWord(text)
+    }
+
     private func text(
         _ step: ResourceStep, _ content: borrowing WindowContent, _ program: TypeProgram
     ) -> ByteView? {
@@ -212,6 +222,17 @@ extension ByteWriter {
 }
 
 extension ByteView {
+    /// Whether `word` stands in it with a blank on both sides.
+    fileprivate func hasWord(_ word: ByteView) -> Bool {
+        var start = 1
+        while start + word.count < count {
+            let isThere = self[start - 1] == UInt8(ascii: " ") && self[start + word.count] == UInt8(ascii: " ")
+            if isThere, self[start..<start + word.count].equals(word) { return true }
+            start += 1
+        }
+        return false
+    }
+
     /// Whether there is white space in it.
     fileprivate var hasSpace: Bool {
         for index in 0..<count where self[index] <= 0x20 { return true }

@@ -98,7 +98,16 @@ extension ProgramCompiler {
         if hasQuotes { write("\"") }
         resourceStep(value.form.code)
         resourceSteps[resourceSteps.count - 1].field = field
+        limit(to: value.codes)
         if hasQuotes { write("\"") }
+    }
+
+    /// Notes what the value of the last step can be.
+    private mutating func limit(to codes: [String]) {
+        guard !codes.isEmpty else { return }
+        resourceSteps[resourceSteps.count - 1].start = Int32(constants.count)
+        constants.append(Array(" \(codes.joined(separator: " ")) ".utf8))
+        resourceSteps[resourceSteps.count - 1].end = Int32(constants.count)
     }
 
     // MARK: Steps

@@ -28,7 +28,7 @@ struct ResourceStep: BitwiseCopyable {
     var isDemanded = false
     /// Index among the type's fields.
     var field: UInt16 = 0
-    /// Constant bytes.
+    /// Constant bytes; of a hole the codes that it can have, each with a blank on both sides, or nothing.
     var start: Int32 = 0
     var end: Int32 = 0
 }

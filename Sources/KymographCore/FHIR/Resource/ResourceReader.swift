@@ -80,6 +80,9 @@ struct ResourceReader {
             log.errorCount == errors
         else { return nil }
         for index in members.indices where demanded.contains(members[index].name) { members[index].isDemanded = true }
+        for index in members.indices where members[index].name == "status" {
+            members[index].node = members[index].node.limited(to: StatusCodes.of(type, output) ?? [])
+        }
         let identifiers = members.first { $0.name == "identifier" }?.node
         members.removeAll { $0.name == "identifier" }
         var rule = ResourceRule(

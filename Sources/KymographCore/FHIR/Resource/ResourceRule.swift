@@ -64,6 +64,13 @@ indirect enum ResourceNode: Sendable {
         }
     }
 
+    /// The node, which can be none but these `codes` when it is a value.
+    func limited(to codes: [String]) -> ResourceNode {
+        guard case .value(var value) = self else { return self }
+        value.codes = codes
+        return .value(value)
+    }
+
     /// The targets of the references in it.
     var targets: [ResourceTarget] {
         switch self {
@@ -86,6 +93,8 @@ struct ResourceValue: Sendable {
     var form: Form
     /// Whether the object that holds it makes no sense without it.
     var isRequired = false
+    /// What the value can be; empty for anything.
+    var codes: [String] = []
 
     var use: FHIRTemplate.ValueUse {
         FHIRTemplate.ValueUse(

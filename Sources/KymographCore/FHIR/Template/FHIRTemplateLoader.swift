@@ -8,7 +8,8 @@ public enum FHIRTemplateLoader {
     public static func load(
         _ root: JSONNode, version: FHIRVersion = .r4, log: inout DiagnosticLog
     ) -> [FHIRTemplate] {
-        guard let body = open(root, as: "CollectionFhir", log: &log) else { return [] }
+        let rootFields = ["$schema", "fhirVersion", "templateType", "template"]
+        guard let body = open(root, as: "CollectionFhir", fields: rootFields, log: &log) else { return [] }
         guard let elements = body.elements else {
             refuse(body, expected: "an array", in: "CollectionFhirTemplate", log: &log)
             return []
@@ -47,10 +48,13 @@ public enum FHIRTemplateLoader {
     }
 
     /// Checks the `{templateType, template}` shell around a template and returns what is inside.
-    private static func open(_ node: JSONNode, as name: String, log: inout DiagnosticLog) -> JSONNode? {
+    private static func open(
+        _ node: JSONNode, as name: String, fields: [String], log: inout DiagnosticLog
+    ) -> JSONNode? {
         guard let shell = FieldReader.open(node, what: "a \(name) template", log: &log),
             let text = shell.requiredString("templateType", log: &log)
         else { return nil }
+        shell.refuseUnknownOfShell(fields, log: &log)
         guard [name, name + "Template"].contains(where: { $0.lowercased() == text.lowercased() }) else {
             log.error(
                 shell.position(of: "templateType"), "Expected TemplateType value \(name)Template, actual \(text)",
@@ -80,7 +84,7 @@ public enum FHIRTemplateLoader {
         _ node: JSONNode, _ resources: ResourceReader, log: inout DiagnosticLog
     ) -> FHIRTemplate? {
         let kind = kind(node)
-        guard let body = open(node, as: kind, log: &log) else { return nil }
+        guard let body = open(node, as: kind, fields: ["templateType", "template"], log: &log) else { return nil }
         guard body.members != nil else {
             refuse(body, expected: "an object", in: "\(kind)Template", log: &log)
             return nil

@@ -1,13 +1,21 @@
 extension DeviceTemplate {
     /// What happens to a value between the payload and the measurement: our additions to the mapping language, in the
-    /// order default, unit, map; or a constant.
+    /// order default, scale, unit, map; or a constant.
     struct ValueRule: Sendable {
         /// The value of every match, in place of an expression.
         var constant: String?
         /// What stands for a value that is not there.
         var fallback: String?
+        var scale: ScaleRule?
         var map: ValueMap?
         var unit: UnitRule?
+    }
+
+    /// The power of ten that numbers are multiplied by.
+    enum ScaleRule: Sendable {
+        case fixed(Int8)
+        /// The payload's number for it.
+        case read
     }
 
     /// Text by text of the payload.

@@ -18,8 +18,13 @@ struct TextEntry: BitwiseCopyable {
 /// A rule for a value in flat form: places in the tables of ``ValueRules``.
 struct ValueRuleCode: BitwiseCopyable {
     enum Kind: UInt8, BitwiseCopyable { case plain, map, fixedUnit, readUnit }
+    /// Where the power of ten comes from that numbers are multiplied by.
+    enum Scaling: UInt8, BitwiseCopyable { case none, fixed, read }
 
     var kind = Kind.plain
+    var scaling = Scaling.none
+    /// Of a fixed scaling.
+    var scale: Int8 = 0
     var constant = TextPlace.absent
     var fallback = TextPlace.absent
     /// Of a map: what stands for texts that are not listed.

@@ -1,7 +1,7 @@
-/// Reads the rules of one entry of `values`: `constant`, `default`, `map` with `mapDefault`, and `unit`.
+/// Reads the rules of one entry of `values`: `constant`, `default`, `scale`, `map` with `mapDefault`, and `unit`.
 struct ValueRuleLoader {
     /// The members that are read here.
-    static let fields = ["constant", "default", "map", "mapDefault", "unit"]
+    static let fields = ["constant", "default", "scale", "map", "mapDefault", "unit"]
 
     private let reader: FieldReader
 
@@ -25,16 +25,20 @@ struct ValueRuleLoader {
         var rule = DeviceTemplate.ValueRule()
         rule.fallback = reader.optional("default", nil, log: &log).flatMap { scalar($0, "'default'", log: &log) }
         rule.map = map(log: &log)
+        rule.scale = reader.optional("scale", nil, log: &log).flatMap { ScaleRuleLoader.load($0, log: &log) }
+        if given.contains("map"), given.contains("scale") { refuseBoth("scale", log: &log) }
         if let unit = reader.optional("unit", "an object", log: &log) {
-            if given.contains("map") {
-                log.error(
-                    reader.position(of: "map"), "a value has either 'unit' or 'map', not both",
-                    advice: "numbers are converted, texts are mapped; remove one of the two", finding: .valueRule)
-            }
+            if given.contains("map") { refuseBoth("unit", log: &log) }
             rule.unit = UnitRuleLoader.load(unit, log: &log)
         }
         checkDefault(rule, log: &log)
         return rule
+    }
+
+    private func refuseBoth(_ other: String, log: inout DiagnosticLog) {
+        log.error(
+            reader.position(of: "map"), "a value has either '\(other)' or 'map', not both",
+            advice: "numbers are converted, texts are mapped; remove one of the two", finding: .valueRule)
     }
 
     private func constant(_ given: [String], log: inout DiagnosticLog) -> DeviceTemplate.ValueRule? {
@@ -78,9 +82,10 @@ struct ValueRuleLoader {
                 advice: "a default is mapped like a text of the payload; add it to 'map', or give a 'mapDefault'",
                 finding: .valueRule)
         }
-        if rule.unit != nil, !ValueRuleLoader.isNumber(text) {
+        if rule.unit != nil || rule.scale != nil, !ValueRuleLoader.isNumber(text) {
+            let other = rule.unit == nil ? "scale" : "unit"
             log.error(
-                reader.position(of: "default"), "the default '\(text)' is no number, but the value has a unit",
+                reader.position(of: "default"), "the default '\(text)' is no number, but the value has a \(other)",
                 advice: "a default is converted like a value of the payload", finding: .valueRule)
         }
     }

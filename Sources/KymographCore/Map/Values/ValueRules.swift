@@ -38,27 +38,53 @@ struct ValueRules: ~Copyable {
     @inline(__always)
     func readsUnit(_ rule: Int) -> Bool { codes[rule].kind == .readUnit }
 
-    /// Applies unit or map to `text`, the unescaped text of what the expression selected (numbers as written, `true`
-    /// and `false` in lower case) or the default. `unitText` is that of the unit, nil when there is none.
-    ///
-    /// A number in another unit comes as a number, everything else as text. Rejections: `unknownUnit`, `unmappedValue`,
-    /// `invalidValue` for what is no number but has a unit, `inexactNumber`. `text` must be padded.
+    /// Whether the payload names the power of ten, so that `scale` counts.
     @inline(__always)
-    func apply(_ rule: Int, text: ByteView, unitText: ByteView?) -> Outcome {
+    func readsScale(_ rule: Int) -> Bool { codes[rule].scaling == .read }
+
+    /// Applies scale, unit or map to `text`, the unescaped text of what the expression selected (numbers as written,
+    /// `true` and `false` in lower case) or the default. `unitText` is that of the unit, nil when there is none, and
+    /// `scale` the payload's power of ten.
+    ///
+    /// A scaled number, or one in another unit, comes as a number, everything else as text. Rejections: `unknownUnit`,
+    /// `unmappedValue`, `invalidValue` for what is no number but has a unit or scale, `inexactNumber`. `text` must be
+    /// padded.
+    @inline(__always)
+    func apply(_ rule: Int, text: ByteView, unitText: ByteView?, scale: Int8 = 0) -> Outcome {
         switch codes[rule].kind {
-        case .plain: .text(text)
+        case .plain: codes[rule].scaling == .none ? .text(text) : scaled(codes[rule], text, scale)
         case .map: mapped(codes[rule], text)
-        case .fixedUnit, .readUnit: converted(codes[rule], text, unitText)
+        case .fixedUnit, .readUnit: converted(codes[rule], text, unitText, scale)
         }
     }
 
-    private func converted(_ code: ValueRuleCode, _ text: ByteView, _ unitText: ByteView?) -> Outcome {
+    private func scaled(_ code: ValueRuleCode, _ text: ByteView, _ scale: Int8) -> Outcome {
+        switch number(code, text, scale) {
+        case .malformed: .rejected(.invalidValue)
+        case .inexact: .rejected(.inexactNumber)
+        case .number(let number): .number(number)
+        }
+    }
+
+    /// The number that `text` is, with its point moved: no digit changes.
+    private func number(_ code: ValueRuleCode, _ text: ByteView, _ scale: Int8) -> DecimalParser.Result {
+        guard code.scaling != .none, case .number(let number) = DecimalParser.parse(text) else {
+            return DecimalParser.parse(text)
+        }
+        let power = Int(number.exponent) + Int(code.scaling == .fixed ? code.scale : scale)
+        guard Decimal64.exponentRange.contains(power) else { return .inexact }
+        return .number(Decimal64(mantissa: number.mantissa, exponent: Int8(power)))
+    }
+
+    private func converted(
+        _ code: ValueRuleCode, _ text: ByteView, _ unitText: ByteView?, _ scale: Int8
+    ) -> Outcome {
         var conversion = Int(code.conversion)
         if code.kind == .readUnit {
             guard let entry = find(unitText ?? ByteView(""), code) else { return .rejected(.unknownUnit) }
             conversion = Int(entry.conversion)
         }
-        switch DecimalParser.parse(text) {
+        switch number(code, text, scale) {
         case .malformed: return .rejected(.invalidValue)
         case .inexact: return .rejected(.inexactNumber)
         case .number(let number):
@@ -112,6 +138,11 @@ struct ValueRuleTables {
         var code = ValueRuleCode()
         code.constant = place(rule.constant)
         code.fallback = place(rule.fallback)
+        switch rule.scale {
+        case nil: break
+        case .fixed(let power): (code.scaling, code.scale) = (.fixed, power)
+        case .read: code.scaling = .read
+        }
         code.firstEntry = Int32(entries.count)
         if let map = rule.map {
             code.kind = .map

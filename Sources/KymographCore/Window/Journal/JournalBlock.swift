@@ -33,3 +33,36 @@ public struct JournalPlace: Hashable, Comparable, Sendable, BitwiseCopyable {
         (left.block, left.index) < (right.block, right.index)
     }
 }
+
+/// Readings as a journal has them, one by one: what a dead letter keeps of a reading, to be taken again.
+public enum JournalRecord {
+    /// A block with one reading, of a series that its owner knows.
+    public static func bytes(of reading: Measurement, payload: ByteView) -> [UInt8] {
+        var reading = reading
+        // What else is marked is the state of a window.
+        reading.mark &= ReadingMark.source
+        var writer = JournalWriter()
+        writer.begin(0)
+        writer.append(series: 0, reading, payload)
+        return writer.take()?.bytes ?? []
+    }
+
+    /// A block of the readings of such blocks, each with the store's number of its series, and the numbers of their
+    /// sources; nil when one of them is damaged.
+    public static func join(_ records: [(series: Int, bytes: [UInt8])]) -> (block: JournalBlock, sources: [Int])? {
+        var writer = JournalWriter()
+        writer.begin(0)
+        var sources: [Int] = []
+        for record in records {
+            let source = record.bytes.withByteView { bytes -> Int? in
+                guard var reader = JournalReader(bytes), let one = reader.next() else { return nil }
+                guard reader.next() == nil, reader.isComplete else { return nil }
+                writer.append(series: record.series, one.reading, one.payload)
+                return ReadingSource.number(one.reading.mark)
+            }
+            guard let source else { return nil }
+            sources.append(source)
+        }
+        return writer.take().map { ($0, sources) }
+    }
+}

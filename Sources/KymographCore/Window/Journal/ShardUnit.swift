@@ -6,6 +6,9 @@ public struct ShardUnit: Sendable {
         public var number: Int
         /// The ``SeriesKey``.
         public var key: [UInt8]
+
+        /// A series.
+        public init(number: Int, key: [UInt8]) { (self.number, self.key) = (number, key) }
     }
 
     /// A bundle, or a block of NDJSON.

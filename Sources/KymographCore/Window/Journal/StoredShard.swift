@@ -86,6 +86,12 @@ public struct StoredShard: ~Copyable {
             if let through, place < through { return }
         }
         replayed += 1
+        guard isWritten(identity.type) else {
+            replayRejected += 1
+            return shard.withdraw(
+                .noFHIRTemplate, reading, record.payload, identity, series: record.series, place: place)
+        }
+        shard.replayedThrough = max(shard.replayedThrough, reading.received)
         switch shard.machine.add(series: series, reading, payload: record.payload) {
         case .rejected(let reason):
             replayRejected += 1
@@ -96,6 +102,13 @@ public struct StoredShard: ~Copyable {
             shard.withdrawSuperseded(series: series)
         case .accepted, .duplicate, .conflict, .replaced: break
         }
+    }
+
+    /// Whether a template writes readings of `type`. Those of another run may be of types that this one has no template
+    /// for: as letters they wait for one, while a window of them would be archived without an Observation.
+    private func isWritten(_ type: Int) -> Bool {
+        guard let templates = mappings?.current.fhirTemplates else { return true }
+        return templates.indices.contains(type) && templates[type] != nil
     }
 
     /// Ends the replay: from here on windows close and leave.

@@ -77,8 +77,12 @@ import Testing
         #expect(abs(written - expected) <= unit / 2 + 1e-9, "\(text) for \(expected)")
     }
 
-    /// A reading counts for five minutes, or up to the next one.
-    @Test(arguments: [(12, 300, "100.0"), (6, 300, "50.0"), (12, 299, "99.7"), (20, 60, "40.0"), (6, 600, "50.0")])
+    /// A reading counts for five minutes, or up to the next one or the window's end: nine every seven minutes are eight
+    /// times five, and the last one four minutes before the end.
+    @Test(arguments: [
+        (12, 300, "100.0"), (6, 300, "50.0"), (12, 299, "99.7"), (20, 60, "40.0"), (6, 600, "50.0"), (9, 420, "73.3"),
+        (2, 3_599, "8.4"),
+    ])
     func sensorActive(count: Int, seconds: Int64, expected: String) throws {
         let values = Array(repeating: "100", count: count)
         let found = try observations(values, every: seconds * TestWindow.second)

@@ -134,7 +134,25 @@ import Testing
             code: "other-fhir-version",
             wrong: device("\"version\":[{\"value\":\"1\"},{\"value\":\"2\"}],\(serial)"),
             sound: device("\"version\":[{\"value\":\"1\"}],\(serial)"), words: "here are 2", version: .stu3),
+        Case(
+            code: "other-fhir-version", wrong: communication("\"on-hold\""), sound: communication("\"not-done\""),
+            words: "the status 'on-hold' of a Communication cannot be written in FHIR STU3", version: .stu3),
+        Case(
+            code: "unknown-choice", wrong: communication("\"aborted\""), sound: communication("\"on-hold\""),
+            words: "unknown status of a Communication 'aborted'"),
+        Case(
+            code: "unknown-choice", wrong: communication("\"complete\""), sound: communication("\"completed\""),
+            words: "did you mean 'completed'?"),
+        Case(
+            code: "resource-body", wrong: communication("{\"$text\":[\"not-\",{\"$value\":\"v\"}]}"),
+            sound: communication("{\"$value\":\"v\"}"), words: "this hole gives none"),
     ]
+
+    private static func communication(_ status: String) -> String {
+        """
+        "resourceType":"Communication","resource":{"status":\(status),"payload":[{"contentString":{"$value":"w"}}]}
+        """
+    }
 
     @Test(arguments: cases) func findsWhatIsWrong(_ subject: Case) throws {
         let found = try findings(subject.wrong, subject.version)

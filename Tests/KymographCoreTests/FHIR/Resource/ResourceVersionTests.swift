@@ -3,20 +3,44 @@ import Testing
 
 /// Templates are written for R4; other versions get what they call the same.
 @Suite struct ResourceVersionTests {
-    /// The resource of a reading whose values are their own names.
+    /// The resource of a reading whose values are their own names, but for a state, which is a code.
     private func resource(
         _ template: String, _ values: [String], _ version: FHIRVersion, number: String? = nil
     ) throws -> JSONNode {
         let pipeline = try TestPipeline(resources: template, version: version)
         var window = TestWindow(encounter: "e")
         let names = pipeline.types[0].valueNames
-        let texts = try values.map { value in (try #require(names.firstIndex(of: value)), value) }
+        let texts = try values.map { value in
+            (try #require(names.firstIndex(of: value)), value == "state" ? "active" : value)
+        }
         let numbers = try number.map { [try #require(names.firstIndex(of: $0)): "2"] }
         window.add(0, numbers ?? [:], texts: Dictionary(uniqueKeysWithValues: texts))
         return try pipeline.observation(window)
     }
 
     private let device = ["udi", "maker", "serial", "name", "model", "kind", "firmware"]
+
+    /// A status that the version's value set lacks is refused when a reading gives it, and never written.
+    @Test(arguments: [
+        ("not-done", [FHIRVersion.r4, .r4b, .r5]), ("stopped", FHIRVersion.allCases), ("done", []),
+        ("completed stopped", []), ("complete", []), ("active", []), (" completed ", FHIRVersion.allCases),
+    ])
+    func statusesOfTheVersion(status: String, versions: [FHIRVersion]) throws {
+        let template = TestResources.dose.replacing("\"not-done\"", with: "{\"$value\":\"state\"}")
+        for version in FHIRVersion.allCases {
+            let pipeline = try TestPipeline(resources: template, version: version)
+            var window = TestWindow()
+            let names = pipeline.types[0].valueNames
+            let values = ["state": status, "drug": "insulin"]
+            var texts: [Int: String] = [:]
+            for (name, value) in values { texts[try #require(names.firstIndex(of: name))] = value }
+            window.add(0, [:], texts: texts)
+            let (text, outcome) = pipeline.text(window)
+            let isWritten = versions.contains(version)
+            #expect(outcome == (isWritten ? .written(condensedValues: 0) : .skipped(.invalidValue)), "\(version)")
+            #expect(text.isEmpty != isWritten, "\(version): \(text)")
+        }
+    }
 
     @Test func deviceOfR5() throws {
         let node = try resource(TestResources.device, device, .r5)

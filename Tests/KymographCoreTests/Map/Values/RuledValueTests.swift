@@ -47,6 +47,43 @@ import Testing
         #expect(names.map { outcome.readings.first?.values[$0] } == expected)
     }
 
+    /// Only the point moves: a device's 110100 × 10^-3 is 110.100, which no double is.
+    @Test(
+        arguments: [
+            (#""n":110100"#, ["110.100", nil, nil]), (#""n":-0.50"#, ["-0.00050", nil, nil]),
+            (#""n":"7e2""#, ["0.7", nil, nil]), (#""n":0"#, ["0.000", nil, nil]),
+            (#""n":123456789012345678"#, ["123456789012345.678", nil, nil]),
+            (#""m":110100,"e":-3"#, [nil, "110.100", nil]), (#""m":1.100,"e":"2""#, [nil, "110.0", nil]),
+            (#""m":11,"e":-1.0"#, [nil, "1.1", nil]), (#""lb":1500000"#, [nil, nil, "68.039"]),
+        ] as [(String, [String?])])
+    func scaleExactly(_ members: String, _ expected: [String?]) throws {
+        let outcome = try run(scaled).line(TestTemplate.reading(members))
+        #expect(outcome.reasons == [])
+        let found = outcome.readings.first?.values ?? [:]
+        #expect(["fixed", "read", "mass"].map { found[$0] } == expected)
+    }
+
+    @Test(
+        arguments: [
+            (#""m":1"#, .missingValue), (#""m":1,"e":null"#, .nullValue), (#""m":1,"e":0.5"#, .invalidValue),
+            (#""m":1,"e":"x""#, .invalidValue), (#""m":1,"e":101"#, .inexactNumber), (#""m":"x","e":1"#, .invalidValue),
+            (#""m":1e60,"e":60"#, .inexactNumber), (#""n":1e-99"#, .inexactNumber), (#""n":true"#, .invalidValue),
+            (#""n":1234567890123456789"#, .inexactNumber), (#""m":1,"e":[1]"#, .missingValue),
+        ] as [(String, Rejection)])
+    func scaleNothingElse(_ members: String, _ reason: Rejection) throws {
+        let outcome = try run(scaled).line(TestTemplate.reading(members))
+        #expect(outcome.reasons == [reason] && outcome.rejections.map(\.field) == [.value])
+    }
+
+    private var scaled: [[String: Any]] {
+        let mass = ["from": "[lb_av]", "to": "kg", "digits": 3] as [String: Any]
+        return [
+            value("fixed", ["valueExpression": "$.n", "scale": -3]),
+            value("read", ["valueExpression": "$.m", "scale": ["expression": "$.e"]]),
+            value("mass", ["valueExpression": "$.lb", "scale": -4, "unit": mass]),
+        ]
+    }
+
     @Test(
         arguments: [
             (#""weight":11,"unit":"st""#, .unknownUnit), (#""weight":11"#, .unknownUnit),

@@ -49,6 +49,30 @@ import Testing
             #""valueExpression": "$.v", "unit": {"from": "kg", "to": "g"}, "default": "much""#, 92,
             "the default 'much' is no number, but the value has a unit; a default is converted like a value of the payload"
         ),
+        (
+            #""valueExpression": "$.v", "scale": 0.5"#, 55,
+            "'scale' must be a whole number from -100 to 100, or an object with 'expression'; it is a power of ten: -3 makes 110100 of the payload 110.100"
+        ),
+        (
+            #""valueExpression": "$.v", "scale": 101"#, 55,
+            "'scale' must be a whole number from -100 to 100, or an object with 'expression'; it is a power of ten: -3 makes 110100 of the payload 110.100"
+        ),
+        (
+            #""valueExpression": "$.v", "scale": {}"#, 55,
+            "Required property 'Expression' not found in JSON; add \"expression\" to 'scale'"
+        ),
+        (
+            #""valueExpression": "$.v", "scale": {"expression": "$.e", "by": 1}"#, 77,
+            "Could not find member 'by' on 'scale'; known are expression"
+        ),
+        (
+            #""valueExpression": "$.v", "scale": 1, "map": {"a": 1}"#, 65,
+            "a value has either 'scale' or 'map', not both; numbers are converted, texts are mapped; remove one of the two"
+        ),
+        (
+            #""valueExpression": "$.v", "scale": 1, "default": "much""#, 69,
+            "the default 'much' is no number, but the value has a scale; a default is converted like a value of the payload"
+        ),
         (#""valueExpression": "$.v", "unit": "kg""#, 54, "'unit' must be an object, found a string"),
         (
             #""valueExpression": "$.v", "unit": {"from": "kg"}"#, 54,

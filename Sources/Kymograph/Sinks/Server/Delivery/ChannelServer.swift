@@ -16,16 +16,29 @@ final class ChannelServer: ResourceServer {
     }
 
     func search(_ identifier: ServerIdentifier, completion: @escaping (Result<[JSONNode], ServerRefusal>) -> Void) {
-        let query = IdentifierSearch.query(system: identifier.system, value: identifier.value)
-        let request = HTTPRequest(
-            "GET", "\(settings.base)/\(identifier.type)?\(query)", headers: [("Accept", settings.version.contentType)],
-            timeout: settings.timeout)
-        var found: [JSONNode]?
+        search(identifier, "\(settings.base)/\(identifier.type)?\(identifier.query)", SearchPages(), completion)
+    }
+
+    /// Asks for the page of a search at `url`, and for those after it: another resource of the identifier may be there.
+    private func search(
+        _ identifier: ServerIdentifier, _ url: String, _ earlier: SearchPages,
+        _ completion: @escaping (Result<[JSONNode], ServerRefusal>) -> Void
+    ) {
+        let headers = [("Accept", settings.version.contentType)]
+        let request = HTTPRequest("GET", url, headers: headers, timeout: settings.timeout)
+        var page: SearchPage?
         send(request) { response in
-            found = Self.matches(response.body, type: identifier.type)
-            return found != nil
-        } completion: { result in
-            completion(result.map { _ in found ?? [] })
+            page = SearchPage(response.body, type: identifier.type)
+            return page != nil
+        } completion: { [self] result in
+            guard case .success = result, let page else { return completion(result.map { _ in [] }) }
+            var pages = earlier
+            pages.add(page, namedBy: identifier, anySystem: settings.compatibility == .iomtFHIR)
+            guard let next = page.next else { return completion(.success(pages.found)) }
+            guard let url = pages.url(of: next, base: settings.base) else {
+                return completion(.failure(SearchPages.endless(identifier)))
+            }
+            search(identifier, url, pages, completion)
         }
     }
 
@@ -50,7 +63,7 @@ final class ChannelServer: ResourceServer {
         _ resource: JSONNode, unless identifier: ServerIdentifier,
         completion: @escaping (Result<StoredResource, ServerRefusal>) -> Void
     ) {
-        let query = IdentifierSearch.query(system: identifier.system, value: identifier.value)
+        let query = identifier.query
         let type = resource.child("resourceType")?.string ?? ""
         let headers = writeHeaders + [("If-None-Exist", query)]
         write(HTTPRequest("POST", "\(settings.base)/\(type)", headers: headers), resource, completion)
@@ -125,13 +138,6 @@ final class ChannelServer: ResourceServer {
         refusal.message = EntryAnswer.text(response.status, said)
         refusal.reason = EntryAnswer.rejection(response.status, said)
         return refusal
-    }
-
-    /// The resources of `type` that a search found; nil when `body` is no whole answer.
-    private static func matches(_ body: [UInt8], type: String) -> [JSONNode]? {
-        guard let bundle = JSONNode.answer(body), bundle.child("resourceType")?.string == "Bundle" else { return nil }
-        let resources = (bundle.child("entry")?.elements ?? []).compactMap { $0.child("resource") }
-        return resources.filter { $0.child("resourceType")?.string == type }
     }
 
     private static func stored(_ response: HTTPResponse) -> StoredResource {

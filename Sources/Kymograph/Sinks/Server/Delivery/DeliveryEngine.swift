@@ -32,7 +32,7 @@ final class DeliveryEngine {
     /// Lanes that may have something to send, in the order in which they got it.
     var ready: [DeviceLane] = []
     var size: BundleSize
-    var identities = IdentityCache()
+    var identities: IdentityCache
     /// Patients and Devices that bundles under way ask the server to make.
     var locked: Set<ServerIdentifier> = []
     /// Patients and Devices that the server has.
@@ -54,7 +54,9 @@ final class DeliveryEngine {
         self.inbox = inbox
         channel = ServerChannel(
             settings, transport: transport, authorizer: authorizer, clock: clock, random: random, inbox: inbox)
-        resolver = IdentityResolver(settings.identity, server: ChannelServer(channel, settings))
+        resolver = IdentityResolver(
+            settings.identity, server: ChannelServer(channel, settings), compatibility: settings.compatibility)
+        identities = IdentityCache(lifetime: settings.identityMaxAge)
         settled = queue.settledThrough
         rows = RowsInHand(settledThrough: settled)
         size = BundleSize(settings)
@@ -74,6 +76,9 @@ final class DeliveryEngine {
             settle()
         } while inbox.hasEvents
     }
+
+    /// Asks the server anew for every Device, Patient and Encounter.
+    func forgetLookups() { identities.removeAll() }
 
     /// Whether nothing is under way, waiting or in hand.
     var isIdle: Bool { channel.count == 0 && rows.count == 0 }
@@ -206,6 +211,8 @@ final class DeliveryEngine {
             status.nextAttempt = clock.civil().advanced(by: max(0, next.nanoseconds - now.nanoseconds))
         }
         status.settledThrough = settled
+        status.lookups = identities.count
+        status.oldestLookupAge = identities.oldest(now: now).map { now.nanoseconds - $0.nanoseconds }
         return status
     }
 

@@ -27,6 +27,8 @@ public struct DeliverySettings: Sendable {
     public var longestBackoff: Int64 = 60 * 1_000_000_000
     /// Longest wait that a server may ask for, in nanoseconds.
     public var longestRetryAfter: Int64 = 600 * 1_000_000_000
+    /// How long an answer about a Device, Patient or Encounter is used before the server is asked again, in nanoseconds.
+    public var identityMaxAge: Int64 = 600 * 1_000_000_000
     /// Whether the server makes resources under ids that it is given; nil: as it states of each type.
     public var updateCreate: Bool?
     /// Identifier systems of what resources refer to.

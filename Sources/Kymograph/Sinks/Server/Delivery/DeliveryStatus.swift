@@ -44,6 +44,10 @@ public struct DeliveryStatus: Hashable, Sendable {
     public var nextAttempt: Instant?
     /// How long the oldest row in memory has been there, in nanoseconds.
     public var oldestRowAge: Int64?
+    /// Devices, with what their readings name, whose ids the server was asked for and that are remembered.
+    public var lookups = 0
+    /// How long ago the oldest of these answers was given, in nanoseconds; nil when there is none.
+    public var oldestLookupAge: Int64?
     /// The last row that is done with all before it.
     public var settledThrough: Int64 = 0
 

@@ -13,6 +13,7 @@ public final class ServerDelivery: Sendable {
         var status: DeliveryStatus
         var isFinishing = false
         var isStopped = false
+        var forgetsLookups = false
         var isDone = false
     }
 
@@ -72,6 +73,12 @@ public final class ServerDelivery: Sendable {
         inbox.wake()
     }
 
+    /// Asks the server anew for every Device, Patient and Encounter from here on.
+    public func forgetLookups() {
+        shared.withLock { $0.forgetsLookups = true }
+        inbox.wake()
+    }
+
     /// Waits for the end, up to `milliseconds`; whether it came.
     public func wait(milliseconds: Int) -> Bool {
         let end = clock.elapsed().advanced(by: Int64(milliseconds) * 1_000_000)
@@ -89,6 +96,11 @@ public final class ServerDelivery: Sendable {
             settings, queue: queue, transport: transport, authorizer: authorizer, clock: clock,
             random: random, inbox: inbox)
         while !shared.withLock({ $0.isStopped }) {
+            let forgetsLookups = shared.withLock { shared in
+                defer { shared.forgetsLookups = false }
+                return shared.forgetsLookups
+            }
+            if forgetsLookups { engine.forgetLookups() }
             engine.turn()
             shared.withLock { $0.status = engine.status }
             let isFinishing = shared.withLock { $0.isFinishing }

@@ -8,11 +8,17 @@ final class IdentityResolver {
     typealias Completion = (Result<ResolvedIdentity, IdentityFailure>) -> Void
 
     private let mode: ResourceIdentityMode
+    private let compatibility: Compatibility
     private let server: any ResourceServer
     private let digest: Digest256
 
-    init(_ mode: ResourceIdentityMode, server: any ResourceServer, digest: Digest256 = .openSSL) {
+    /// With ``Compatibility/iomtFHIR``, a reading is about its Device's Patient whatever patient it names.
+    init(
+        _ mode: ResourceIdentityMode, server: any ResourceServer, compatibility: Compatibility = .none,
+        digest: Digest256 = .openSSL
+    ) {
         self.mode = mode
+        self.compatibility = compatibility
         self.server = server
         self.digest = digest
     }
@@ -24,7 +30,27 @@ final class IdentityResolver {
                 .failure(.notDefined("Encounter", "the reading names no encounter, which lookupWithEncounter needs")))
         }
         resolvePerson(query) { [self] result in
-            withGateway(query, result) { self.withEncounter(query, $0, completion) }
+            confirmPatient(query, result) { result in
+                self.withGateway(query, result) { self.withEncounter(query, $0, completion) }
+            }
+        }
+    }
+
+    /// Sees to it that the patient that the reading names is the Device's: the server may know the device for another
+    /// one, and then nobody can tell whose reading it is.
+    private func confirmPatient(
+        _ query: IdentityQuery, _ result: Result<ResolvedIdentity, IdentityFailure>, _ completion: @escaping Completion
+    ) {
+        guard compatibility == .none, query.device != nil, let patient = query.patient,
+            case .success(let identity) = result, let owner = identity.patient
+        else { return completion(result) }
+        findOne(patient) { found in
+            completion(
+                found.flatMap { node in
+                    guard let id = node.identifierText("id") else { return .failure(.notFound(patient)) }
+                    return id == owner
+                        ? result : .failure(.mismatch(device: identity.device, owner: owner, patient: id))
+                })
         }
     }
 
@@ -43,12 +69,12 @@ final class IdentityResolver {
 
     /// The id of what must be there, or is made in the mode ``ResourceIdentityMode/create``.
     private func require(
-        _ identifier: ServerIdentifier, _ completion: @escaping (Result<String, IdentityFailure>) -> Void
+        _ identifier: ServerIdentifier, _ completion: @escaping (Result<IdentifierText, IdentityFailure>) -> Void
     ) {
         let finish: (Result<JSONNode, IdentityFailure>) -> Void = { found in
             completion(
                 found.flatMap { node in
-                    node.child("id")?.string.map { .success($0) } ?? .failure(.notFound(identifier))
+                    node.identifierText("id").map { .success($0) } ?? .failure(.notFound(identifier))
                 })
         }
         mode == .create ? ensure(identifier, adding: nil, finish) : findOne(identifier, finish)
@@ -82,7 +108,7 @@ final class IdentityResolver {
                                 reason: .identityNotFound, resource: "Patient",
                                 message: "\(name) refers to no Patient: set its patient on the server"))
                     }
-                    guard let id = device.child("id")?.string else { return .failure(.notFound(identifier)) }
+                    guard let id = device.identifierText("id") else { return .failure(.notFound(identifier)) }
                     return .success(ResolvedIdentity(device: id, patient: patient))
                 })
         }
@@ -92,20 +118,21 @@ final class IdentityResolver {
         _ query: IdentityQuery, _ result: Result<ResolvedIdentity, IdentityFailure>, _ completion: @escaping Completion
     ) {
         guard case .success(var identity) = result, let encounter = query.encounter else { return completion(result) }
-        findOne(encounter) { found in
+        findOne(encounter) { [compatibility] found in
             completion(
                 found.flatMap { node in
-                    guard let id = node.child("id")?.string else { return .failure(.notFound(encounter)) }
+                    guard let id = node.identifierText("id") else { return .failure(.notFound(encounter)) }
                     identity.encounter = id
-                    return .success(identity)
+                    guard compatibility == .none, let owner = node.patient("subject") ?? node.patient("patient"),
+                        let patient = identity.patient, owner != patient
+                    else { return .success(identity) }
+                    return .failure(.mismatch(encounter: id, owner: owner, patient: patient))
                 })
         }
     }
 
     /// The id of the Patient that a Device refers to.
-    private static func patient(of device: JSONNode) -> String? {
-        device.child("patient")?.child("reference")?.string.flatMap { ResourceReference.id(of: $0, type: "Patient") }
-    }
+    private static func patient(of device: JSONNode) -> IdentifierText? { device.patient("patient") }
 
     /// The resource of an identifier, of which there must be one.
     private func findOne(
@@ -139,7 +166,7 @@ final class IdentityResolver {
         guard query.needsPatient else {
             return require(device) { completion($0.map { ResolvedIdentity(device: $0) }) }
         }
-        guard let patient = query.patient, patient.value.contains(where: { !$0.isWhitespace }) else {
+        guard let patient = query.patient, !patient.value.isBlank else {
             return completion(
                 .failure(.notDefined("Patient", "the reading names no patient, and its Device has none on the server")))
         }
@@ -147,13 +174,12 @@ final class IdentityResolver {
             switch result {
             case .failure(let failure): completion(.failure(failure))
             case .success(let found):
-                let id = found.child("id")?.string ?? ""
-                makeDevice(device, patient: id, completion)
+                makeDevice(device, patient: found.identifierText("id") ?? "", completion)
             }
         }
     }
 
-    private func makeDevice(_ device: ServerIdentifier, patient: String, _ completion: @escaping Completion) {
+    private func makeDevice(_ device: ServerIdentifier, patient: IdentifierText, _ completion: @escaping Completion) {
         let reference = JSONNode(
             position: .start,
             value: .object([.init(name: "reference", position: .start, node: .text("Patient/\(patient)"))]))
@@ -167,9 +193,9 @@ final class IdentityResolver {
 
     /// Gives a Device without patient its Patient, and refuses one of another Patient.
     private func link(
-        _ device: JSONNode, _ reference: JSONNode, patient: String, _ completion: @escaping Completion
+        _ device: JSONNode, _ reference: JSONNode, patient: IdentifierText, _ completion: @escaping Completion
     ) {
-        let id = device.child("id")?.string ?? ""
+        let id = device.identifierText("id") ?? ""
         let identity = ResolvedIdentity(device: id, patient: patient)
         guard let existing = device.child("patient")?.child("reference")?.string else {
             let version = device.child("meta")?.child("versionId")?.string.map { "W/\"\($0)\"" }
@@ -177,7 +203,7 @@ final class IdentityResolver {
                 completion(result.map { _ in identity }.mapError { Self.failure($0, "Device") })
             }
         }
-        guard ResourceReference.id(of: existing, type: "Patient") == patient else {
+        guard device.patient("patient") == patient else {
             return completion(
                 .failure(
                     IdentityFailure(
@@ -208,9 +234,20 @@ final class IdentityResolver {
 
     private func newResource(_ identifier: ServerIdentifier) -> JSONNode {
         let empty = JSONNode(position: .start, value: .object([]))
-        let system = identifier.system.isEmpty ? empty : empty.with("system", .text(identifier.system))
-        let list = JSONNode(position: .start, value: .array([system.with("value", .text(identifier.value))]))
-        let id = digest.resourceID(system: identifier.system, value: identifier.value)
+        let system = identifier.system.isEmpty ? empty : empty.with("system", .text(identifier.system.text))
+        let list = JSONNode(position: .start, value: .array([system.with("value", .text(identifier.value.text))]))
+        let id = digest.resourceID(system: identifier.system.text, value: identifier.value.text)
         return empty.with("resourceType", .text(identifier.type)).with("id", .text(id)).with("identifier", list)
+    }
+}
+
+extension JSONNode {
+    /// The identifier in the member called `name`.
+    fileprivate func identifierText(_ name: String) -> IdentifierText? { child(name)?.string.map { IdentifierText($0) } }
+
+    /// The id of the Patient that the Reference in the member called `name` names.
+    fileprivate func patient(_ name: String) -> IdentifierText? {
+        let reference = child(name)?.child("reference")?.string
+        return reference.flatMap { ResourceReference.id(of: $0, type: "Patient") }.map { IdentifierText($0) }
     }
 }

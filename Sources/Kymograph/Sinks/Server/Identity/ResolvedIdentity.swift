@@ -12,13 +12,13 @@ struct IdentityQuery: Hashable, Sendable {
 
 /// The ids that a server has for them.
 struct ResolvedIdentity: Hashable, Sendable {
-    var device: String?
-    var patient: String?
-    var encounter: String?
-    var gateway: String?
+    var device: IdentifierText?
+    var patient: IdentifierText?
+    var encounter: IdentifierText?
+    var gateway: IdentifierText?
 
     /// The id of the resource of this type; of Devices, that of the reading's.
-    func id(of type: String) -> String? {
+    func id(of type: String) -> IdentifierText? {
         switch type {
         case "Device": device
         case "Patient": patient
@@ -50,12 +50,31 @@ struct IdentityFailure: Error, Hashable, Sendable {
                 + identifier.text)
     }
 
+    /// The reading is about another patient than its Device.
+    static func mismatch(device: IdentifierText?, owner: IdentifierText, patient: IdentifierText) -> IdentityFailure {
+        IdentityFailure(
+            reason: .patientDeviceMismatch, resource: "Device",
+            message: "Device/\(device ?? "") belongs to Patient/\(owner), the reading is about Patient/\(patient)")
+    }
+
+    /// The reading is about another patient than its Encounter.
+    static func mismatch(
+        encounter: IdentifierText, owner: IdentifierText, patient: IdentifierText
+    ) -> IdentityFailure {
+        IdentityFailure(
+            reason: .patientDeviceMismatch, resource: "Encounter",
+            message: "Encounter/\(encounter) is of Patient/\(owner), the reading is about Patient/\(patient)")
+    }
+
     static func notDefined(_ type: String, _ message: String) -> IdentityFailure {
         IdentityFailure(reason: .identityNotDefined, resource: type, message: message)
     }
 }
 
 extension ServerIdentifier {
-    /// As searches write it.
-    var text: String { system.isEmpty ? value : "\(system)|\(value)" }
+    /// As people write it.
+    var text: String { system.isEmpty ? value.text : "\(system)|\(value)" }
+
+    /// The query of a search for it.
+    var query: String { IdentifierSearch.query(system: system.text, value: value.text) }
 }

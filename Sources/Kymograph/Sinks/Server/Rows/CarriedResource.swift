@@ -27,12 +27,12 @@ final class CarriedResource {
     /// Stands for a described Device in bundles that refer to it and do not bring the description: the server makes it
     /// from its identifier unless it has it.
     static func standIn(row: Int64, identifier: ServerIdentifier, fullURL: String?) -> CarriedResource? {
-        let system = identifier.system.isEmpty ? "" : "\"system\":\(JSONNode.quoted(identifier.system)),"
-        let query = IdentifierSearch.query(system: identifier.system, value: identifier.value)
+        let system = identifier.system.isEmpty ? "" : "\"system\":\(JSONNode.quoted(identifier.system.text)),"
+        let query = identifier.query
         let url = fullURL.map { "\"fullUrl\":\(JSONNode.quoted($0))," } ?? ""
         let text =
             "{\(url)\"resource\":{\"resourceType\":\"\(identifier.type)\",\"identifier\":[{\(system)"
-            + "\"value\":\(JSONNode.quoted(identifier.value))}]},\"request\":{\"method\":\"POST\","
+            + "\"value\":\(JSONNode.quoted(identifier.value.text))}]},\"request\":{\"method\":\"POST\","
             + "\"url\":\"\(identifier.type)\",\"ifNoneExist\":\(JSONNode.quoted(query))}}"
         guard let entry = JSONSlice(Array(text.utf8)) else { return nil }
         return CarriedResource(row: row, identifier: identifier, fullURL: fullURL, entry: entry, isReceipted: true)

@@ -95,20 +95,20 @@ struct EntryForm {
         }
     }
 
-    private func id(of target: ServerIdentifier, _ entry: RowEntry, _ identity: ResolvedIdentity) -> String? {
+    private func id(of target: ServerIdentifier, _ entry: RowEntry, _ identity: ResolvedIdentity) -> IdentifierText? {
         target == entry.gateway ? identity.gateway : identity.id(of: target.type)
     }
 
     private func logical(_ identifier: ServerIdentifier) -> String {
         // STU3 has no Reference.type.
         let type = version == .stu3 ? "" : "\"type\":\"\(identifier.type)\","
-        let system = identifier.system.isEmpty ? "" : "\"system\":\(JSONNode.quoted(identifier.system)),"
-        return "\(type)\"identifier\":{\(system)\"value\":\(JSONNode.quoted(identifier.value))}"
+        let system = identifier.system.isEmpty ? "" : "\"system\":\(JSONNode.quoted(identifier.system.text)),"
+        return "\(type)\"identifier\":{\(system)\"value\":\(JSONNode.quoted(identifier.value.text))}"
     }
 
     /// The search of the conditional update that `entry` becomes; nil when it stays as it is.
     private func conditionalQuery(_ entry: RowEntry) -> String? {
         guard isConditionalUpdate, entry.method == "PUT", entry.url.hasPrefix("\(entry.type)/") else { return nil }
-        return entry.identifier.map { IdentifierSearch.query(system: $0.system, value: $0.value) }
+        return entry.identifier?.query
     }
 }

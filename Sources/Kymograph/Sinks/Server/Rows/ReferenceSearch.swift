@@ -41,7 +41,7 @@ struct ReferenceSearch {
         func member(_ name: String) -> JSONSlice? { members.first { $0.name == name }?.value }
         if let url = member("reference")?.string { return entries[url] }
         guard let identifier = member("identifier") else { return nil }
-        let system = identifier["system"]?.string ?? ""
+        let system = IdentifierText(identifier["system"]?.string ?? "")
         let type = member("type")?.string ?? systems.type(of: system) ?? Self.type(of: name)
         guard let type, ["Patient", "Device", "Encounter"].contains(type) else { return nil }
         return ServerIdentifier(identifier: identifier, type: type)

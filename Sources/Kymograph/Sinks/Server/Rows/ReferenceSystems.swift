@@ -4,28 +4,28 @@ public import KymographCore
 /// the devices behind it.
 public struct ReferenceSystems: Hashable, Sendable {
     /// Of patients.
-    public var patient: String
+    public var patient: IdentifierText
     /// Of the Patient that stands for the wearer of a device whose readings name no patient.
-    public var deviceSubject: String
+    public var deviceSubject: IdentifierText
     /// Of devices.
-    public var device: String
+    public var device: IdentifierText
     /// Of the gateway.
-    public var gateway: String
+    public var gateway: IdentifierText
     /// Of encounters.
-    public var encounter: String
+    public var encounter: IdentifierText
 
     /// Those that `output` writes; with `compatibility: iomt-fhir`, devices have a system only where it was set.
     public init(_ output: ObservationOptions = ObservationOptions(), compatibility: Compatibility = .none) {
-        patient = output.patientSystem
-        deviceSubject = output.deviceSubjectSystem
-        device = output.deviceSystem
-        gateway = output.gatewaySystem
-        encounter = output.encounterSystem
-        if compatibility == .iomtFHIR, device == ObservationOptions().deviceSystem { device = "" }
+        patient = IdentifierText(output.patientSystem)
+        deviceSubject = IdentifierText(output.deviceSubjectSystem)
+        device = IdentifierText(output.deviceSystem)
+        gateway = IdentifierText(output.gatewaySystem)
+        encounter = IdentifierText(output.encounterSystem)
+        if compatibility == .iomtFHIR, device == IdentifierText(ObservationOptions().deviceSystem) { device = "" }
     }
 
     /// The type of what has an identifier of this system; nil when that is not known.
-    func type(of system: String) -> String? {
+    func type(of system: IdentifierText) -> String? {
         if system.isEmpty { return nil }
         switch system {
         case patient, deviceSubject: return "Patient"

@@ -1,11 +1,23 @@
+import KymographCore
+
 /// A resource as its identifier names it.
 struct ServerIdentifier: Hashable, Sendable {
     /// Type of the resource, such as `Device`.
     var type: String
     /// System of the identifier; empty when it has none.
-    var system: String
+    var system: IdentifierText
     /// Value of the identifier.
-    var value: String
+    var value: IdentifierText
+
+    /// The resource of `type` with this identifier.
+    init(type: String, system: IdentifierText, value: IdentifierText) {
+        (self.type, self.system, self.value) = (type, system, value)
+    }
+
+    /// The resource of `type` with this identifier.
+    init(type: String, system: String, value: String) {
+        self.init(type: type, system: IdentifierText(system), value: IdentifierText(value))
+    }
 }
 
 extension ServerIdentifier {

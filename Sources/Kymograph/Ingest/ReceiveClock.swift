@@ -1,0 +1,46 @@
+import KymographCore
+import Synchronization
+
+/// The clock of receive times, which decide whose value stays when two differ: it never goes back, whatever the wall
+/// clock does, in a process and, from where its store says that it was, across restarts.
+///
+/// While the wall clock is behind, it goes on at half its pace until that has caught up, so that windows still fall
+/// quiet. Mapping goes by the wall clock itself.
+final class ReceiveClock: Sendable {
+    private struct State {
+        /// The latest look at the wall clock, and what this clock showed then, in nanoseconds.
+        var wall: Int64
+        var shown: Int64
+    }
+
+    private let state: Mutex<State>
+    /// Nanoseconds by which it was ahead of the wall clock when it was last asked.
+    private let latestLead = Atomic<Int64>(0)
+
+    /// Begins at `now`, or later: after `last`, which an earlier run has seen.
+    init(after last: Instant = .distantPast, now: Instant = WallClock.now()) {
+        let shown = max(last.nanoseconds, now.nanoseconds)
+        state = Mutex(State(wall: now.nanoseconds, shown: shown))
+        latestLead.store(shown - now.nanoseconds, ordering: .relaxed)
+    }
+
+    /// Nanoseconds by which it is ahead at `wall`, by the wall clock.
+    func lead(at wall: Instant) -> Int64 {
+        let lead = state.withLock { state in
+            let passed = max(0, wall.nanoseconds &- state.wall)
+            state.wall = wall.nanoseconds
+            state.shown = max(wall.nanoseconds, state.shown &+ passed / 2)
+            return state.shown - wall.nanoseconds
+        }
+        latestLead.store(lead, ordering: .relaxed)
+        return lead
+    }
+
+    /// What it shows at `wall`, by the wall clock. For those who look often: costs nothing while the clocks agree.
+    func time(at wall: Instant) -> Instant {
+        latestLead.load(ordering: .relaxed) == 0 ? wall : wall.advanced(by: lead(at: wall))
+    }
+
+    /// The latest time that it has shown.
+    var latest: Instant { state.withLock { Instant(nanoseconds: $0.shown) } }
+}

@@ -1,0 +1,67 @@
+@testable import Kymograph
+import KymographCore
+import KymographTestKit
+import Testing
+
+/// Receive times decide which of two values stays: they must not go back when the wall clock does.
+@Suite struct ReceiveClockTests {
+    private let start = Instant(seconds: 1_900_000_000)
+
+    private func at(_ seconds: Double) -> Instant { start.advanced(by: Int64(seconds * 1e9)) }
+
+    @Test func followsTheWallClock() {
+        let clock = ReceiveClock(now: start)
+        for seconds in [0.0, 0.001, 2, 3_600] {
+            #expect(clock.lead(at: at(seconds)) == 0 && clock.time(at: at(seconds)) == at(seconds))
+        }
+    }
+
+    /// A clock that stands still for as long as it was set back would keep quiet windows open; one that goes on as
+    /// before would never agree with the wall clock again.
+    @Test func catchesUpAtHalfThePace() {
+        let clock = ReceiveClock(now: start)
+        _ = clock.lead(at: at(100))
+        #expect(clock.lead(at: at(90)) == 10_000_000_000)
+        #expect(clock.time(at: at(92)) == at(101))
+        #expect(clock.time(at: at(110)) == at(110) && clock.lead(at: at(112)) == 0)
+    }
+
+    /// It goes on where the store says that it was, at times that are seeded and jump in both directions.
+    @Test(arguments: [UInt64(1), 2, 3]) func neverGoesBack(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var clock = ReceiveClock(now: start)
+        var (wall, last) = (0.0, Instant.distantPast)
+        for step in 0..<2_000 {
+            wall += Double.random(in: step % 97 == 0 ? -1e6...1e6 : -0.01...0.1, using: &generator)
+            if step % 200 == 0 { clock = ReceiveClock(after: clock.latest, now: at(wall)) }
+            let shown = at(wall).advanced(by: clock.lead(at: at(wall)))
+            #expect(shown >= last && shown >= at(wall))
+            last = shown
+        }
+    }
+
+    /// A lane stamps what comes later with a later time, though by the wall clock it came before: the correction wins.
+    /// What a clock ahead is measured by stays the wall clock.
+    @Test func theLaterMessageWins() throws {
+        let set = try #require(PipelineRehearsal.reading)
+        var rehearsal = PipelineRehearsal(set: set, settings: WindowSettings(idle: 0), now: start)
+        rehearsal.record.clock = ReceiveClock(now: start)
+        func line(_ seconds: Double, _ value: Int) -> [UInt8] {
+            Array(
+                """
+                {"deviceId":"w","type":"heartRate","timestamp":"\(at(seconds).text)","value":\(value),"unit":"/min"}
+                """.utf8)
+        }
+        // A year ahead, by mistake, and back: the correction comes after that.
+        let year: Double = 31_536_000
+        for (wall, value) in [(10.0, 60), (year, 61), (20, 62)] {
+            rehearsal.now = at(wall)
+            rehearsal.take(line(5, value), isBatchEnd: true)
+        }
+        rehearsal.take(line(year / 2, 63), isBatchEnd: true)
+        #expect(rehearsal.record.laneRejected == [.clockAhead: 1])
+        let observations = try rehearsal.end().observations.values
+        #expect(observations.count == 1 && rehearsal.record.tally.conflict == 2)
+        #expect(observations.first?["valueQuantity"]?["value"] == .number("62"), "\(observations)")
+    }
+}

@@ -1,0 +1,121 @@
+import KymographCore
+import KymographTestKit
+
+/// A reading that a test sends. The value of a `level` is the power of two of its place in five minutes, so that a sum
+/// says which readings are in it; that of a `spot` is a number of its own.
+struct SentReading: Hashable {
+    var kind: MappingVariant.Kind
+    var device: String
+    /// Seconds since the epoch.
+    var second: Int
+    var value: Int
+    var received: Instant
+
+    var payload: [UInt8] { Array(#"{"d":"\#(device)","t":\#(second),"\#(kind.rawValue)":\#(value)}"#.utf8) }
+}
+
+/// What must be on a server in the end: for every identity exactly the readings accepted for it, in the unit that they
+/// were received in.
+struct ReconfigurationModel {
+    /// An Observation: of `level`, a window of so many minutes; of `spot`, a moment.
+    struct Identity: Hashable {
+        var kind: MappingVariant.Kind
+        var device: String
+        var minutes: Int
+        var start: Int
+    }
+
+    private(set) var accepted: [Identity: Set<SentReading>] = [:]
+    /// The unit of the first readings of each kind; text "none" for numbers without.
+    private(set) var units: [MappingVariant.Kind: String] = [:]
+
+    static func unit(_ variant: MappingVariant) -> String { variant.unit ?? "none" }
+
+    /// Takes a reading that is durable, mapped by `variant`; none when that does not know its kind.
+    mutating func accept(_ reading: SentReading, _ variant: MappingVariant) {
+        guard variant.kinds.contains(reading.kind) else { return }
+        let minutes = reading.kind == .level ? variant.minutes : 0
+        let start = minutes == 0 ? reading.second : reading.second - reading.second % (minutes * 60)
+        let identity = Identity(kind: reading.kind, device: reading.device, minutes: minutes, start: start)
+        accepted[identity, default: []].insert(reading)
+        if units[reading.kind] == nil { units[reading.kind] = Self.unit(variant) }
+    }
+
+    /// Whether a run with `variant` may begin, or go on in a process that has used `others`.
+    func admits(_ variant: MappingVariant, after others: [MappingVariant] = []) -> Bool {
+        variant.kinds.allSatisfy { kind in
+            let used = others.first { $0.kinds.contains(kind) }.map(Self.unit)
+            return [units[kind], used].compactMap { $0 }.allSatisfy { $0 == Self.unit(variant) }
+        }
+    }
+
+    /// What `reader` has otherwise. `lettered` are the readings that are dead letters in place of a window's.
+    func differences(from reader: BundleReader, lettered: [SentReading]) -> [String] {
+        var found: [Identity: (sum: Int, count: Int, unit: String)] = [:]
+        var differences: [String] = []
+        for observation in reader.observations.values {
+            guard let (identity, shown) = Self.read(observation) else {
+                differences.append("unreadable: \(observation)")
+                continue
+            }
+            found[identity] = shown
+            if accepted[identity] == nil { differences.append("nobody sent \(identity): \(shown)") }
+        }
+        for (identity, readings) in accepted {
+            differences += difference(identity, readings, found[identity], lettered)
+        }
+        return differences
+    }
+
+    private func difference(
+        _ identity: Identity, _ readings: Set<SentReading>, _ shown: (sum: Int, count: Int, unit: String)?,
+        _ lettered: [SentReading]
+    ) -> [String] {
+        // A letter does not say of which length its window was.
+        let mayLack = Set(lettered.filter { $0.device == identity.device }.map { [$0.second, $0.value] })
+        let certain = readings.filter { !mayLack.contains([$0.second, $0.value]) }
+        guard let shown else { return certain.isEmpty ? [] : ["\(identity) is missing: \(certain)"] }
+        if shown.unit != units[identity.kind] { return ["\(identity) is in \(shown.unit)"] }
+        if identity.kind == .spot {
+            let last = certain.max { $0.received < $1.received }
+            let later = readings.filter { reading in last.map { reading.received >= $0.received } ?? true }
+            return later.contains { $0.value == shown.sum } ? [] : ["\(identity) says \(shown.sum), not \(later)"]
+        }
+        let values = Set(readings.map(\.value))
+        let sum = certain.reduce(into: Set()) { $0.insert($1.value) }.reduce(0, |)
+        let isWhole = shown.sum & sum == sum && shown.sum & ~values.reduce(0, |) == 0
+        return isWhole && shown.count == shown.sum.nonzeroBitCount
+            ? [] : ["\(identity) has \(shown), not \(values.sorted())"]
+    }
+
+    /// Which Observation this is, and what it says.
+    private static func read(_ observation: JSONTree) -> (Identity, (sum: Int, count: Int, unit: String))? {
+        let quantity = observation["valueQuantity"]
+        guard let name = observation["identifier"]?.elements?.first?["value"]?.text,
+            case .number(let text)? = quantity?["value"], let sum = Int(text)
+        else { return nil }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 5, let kind = MappingVariant.Kind(rawValue: parts[2]), let start = seconds(parts[3]),
+            let last = seconds(parts[4])
+        else { return nil }
+        let minutes = kind == .level ? (last - start + 1) / 60 : 0
+        var count = 1
+        for component in observation["component"]?.elements ?? [] {
+            if case .number(let text)? = component["valueInteger"] { count = Int(text) ?? 0 }
+        }
+        let identity = Identity(kind: kind, device: parts[1], minutes: minutes, start: start)
+        return (identity, (sum, count, quantity?["code"]?.text ?? "none"))
+    }
+
+    /// `20260301080000Z` in seconds since the epoch.
+    private static func seconds(_ compact: String) -> Int? {
+        let digits = Array(compact.utf8.prefix(14)).map { Int($0) - 48 }
+        guard digits.count == 14 else { return nil }
+        func number(_ range: Range<Int>) -> String { range.map { String(digits[$0]) }.joined() }
+        let text =
+            "\(number(0..<4))-\(number(4..<6))-\(number(6..<8))T\(number(8..<10)):\(number(10..<12)):"
+            + "\(number(12..<14))Z"
+        let storage = PaddedBytes(copying: text.utf8)
+        return TimestampParser.iso8601(storage.view).map { Int($0.instant.nanoseconds / 1_000_000_000) }
+    }
+}

@@ -1,0 +1,204 @@
+import GRDB
+@testable import Kymograph
+import KymographCore
+import KymographTestKit
+
+/// A random sequence of runs on one store, with other mappings, windows, lateness, units, lanes and shards, reloads,
+/// kills, late and repeated readings, letters that are sent again, and windows that the archive drops.
+struct ReconfigurationSequence {
+    /// A defect that the test puts in, to see that it is found.
+    enum Defect: CaseIterable {
+        /// A run forgets what types it lacks were.
+        case forgetsTypes
+        /// Units are what the mapping of the day says.
+        case forgetsUnits
+    }
+
+    private let scratch = Scratch(inMemory: true)
+    private let defect: Defect?
+    private var generator: SeededGenerator
+    private var model = ReconfigurationModel()
+    private var reader = BundleReader()
+    private var sent: [SentReading] = []
+    private var now = Instant(seconds: 1_900_000_000)
+    private var value = 100
+
+    private static let start = 1_772_352_000
+
+    init(seed: UInt64, defect: Defect? = nil) {
+        generator = SeededGenerator(seed: seed)
+        self.defect = defect
+    }
+
+    /// What is wrong in the end; empty when all is as it must be.
+    mutating func run() throws -> [String] {
+        for _ in 0..<Int.random(in: 3...7, using: &generator) {
+            if let difference = try runOnce() { return [difference] }
+        }
+        return try finish()
+    }
+
+    private mutating func once(in count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
+
+    private mutating func tick() -> Instant {
+        now = now.advanced(by: 1_000_000)
+        return now
+    }
+
+    // MARK: Runs
+
+    /// The types of the store as a run sees them.
+    private func formerTypes(_ store: Store) throws -> [FormerType] {
+        try store.formerTypes().map { type in
+            switch defect {
+            case nil: type
+            case .forgetsUnits:
+                FormerType(
+                    type: type.type, history: TypeHistory(hasTemplate: type.history.hasTemplate, meaning: TypeMeaning()),
+                    hasReadings: type.hasReadings)
+            case .forgetsTypes:
+                FormerType(
+                    type: type.type, history: TypeHistory(hasTemplate: false, meaning: type.history.meaning),
+                    hasReadings: false)
+            }
+        }
+    }
+
+    /// One run; gives what was refused or taken against what the model says.
+    private mutating func runOnce() throws -> String? {
+        var settings = StoreSettings()
+        if once(in: 8) { settings.archiveAge = 1 }
+        let store = try Store(path: scratch.path, settings: settings)
+        let variant = MappingVariant.random(&generator)
+        let set = MappingLoader.load([variant.named], stored: try formerTypes(store)).set
+        guard (set != nil) == model.admits(variant) else {
+            return "\(variant) is \(set == nil ? "refused" : "taken") after \(model.units)"
+        }
+        guard let set else { return nil }
+        let run = try ReconfiguredRun(
+            store, set, variant, lanes: Int.random(in: 1...2, using: &generator),
+            shards: Int.random(in: 1...3, using: &generator),
+            lateness: [0, 30_000_000_000, 600_000_000_000].randomElement(using: &generator) ?? 0, now: tick())
+        var variants = [variant]
+        var pending: [(SentReading, MappingVariant)] = []
+        for _ in 0..<Int.random(in: 1...30, using: &generator) {
+            if let difference = try act(run, &variants, &pending) { return difference }
+        }
+        let isKilled = once(in: 2)
+        if !isKilled {
+            try run.end()
+            for (reading, variant) in pending { model.accept(reading, variant) }
+        }
+        try reader.read(ndjson: run.delivered)
+        return nil
+    }
+
+    private mutating func act(
+        _ run: ReconfiguredRun, _ variants: inout [MappingVariant], _ pending: inout [(SentReading, MappingVariant)]
+    ) throws -> String? {
+        run.now = tick()
+        let lane = Int.random(in: 0..<run.laneCount, using: &generator)
+        switch Int.random(in: 0..<20, using: &generator) {
+        case 0..<12:
+            let reading = nextReading()
+            pending.append((reading, run.take(reading.payload, lane: lane, received: reading.received)))
+        case 12: run.publish(lane: lane)
+        case 13: try run.step(shard: Int.random(in: 0..<3, using: &generator))
+        case 14: run.follow(lane: lane)
+        case 15: try replayLetters(run, &pending)
+        case 16:
+            let variant = MappingVariant.random(&generator)
+            let isTaken = run.reload(variant)
+            guard isTaken == model.admits(variant, after: variants) else {
+                return "\(variant) is \(isTaken ? "taken" : "refused") by a reload after \(variants)"
+            }
+            if isTaken { variants.append(variant) }
+        default:
+            try run.settle()
+            for (reading, variant) in pending { model.accept(reading, variant) }
+            pending = []
+        }
+        return nil
+    }
+
+    /// A new reading, early or late, or one that was sent before.
+    private mutating func nextReading() -> SentReading {
+        if once(in: 4), var known = sent.randomElement(using: &generator) {
+            known.received = tick()
+            return known
+        }
+        let place = Int.random(in: 0..<10, using: &generator)
+        let window = Int.random(in: 0..<4, using: &generator)
+        let second = Self.start + window * 300 + place / 2 * 60 + place % 2 * 30 + 1
+        let kind = MappingVariant.Kind.allCases.randomElement(using: &generator) ?? .level
+        value += 1
+        let reading = SentReading(
+            kind: kind, device: ["a", "b", "c"].randomElement(using: &generator) ?? "a", second: second,
+            value: kind == .level ? 1 << place : value, received: tick())
+        sent.append(reading)
+        return reading
+    }
+
+    /// Sends payloads again that nobody took, as `kymo dead replay --all` does, with the time at which they came.
+    private mutating func replayLetters(
+        _ run: ReconfiguredRun, _ pending: inout [(SentReading, MappingVariant)]
+    ) throws {
+        try run.settle()
+        for (reading, variant) in pending { model.accept(reading, variant) }
+        pending = []
+        let letters = try Self.letters(run.store).filter { $0.kind == "payload" && $0.replayed == nil }
+        for letter in letters {
+            guard let bytes = letter.bytes, let reading = sent.first(where: { $0.payload == bytes }) else { continue }
+            var again = reading
+            again.received = letter.at
+            pending.append((again, run.take(bytes, lane: 0, received: letter.at)))
+        }
+        if !letters.isEmpty { try run.noteReplayed(letters.map(\.number)) }
+    }
+
+    private static func letters(_ store: Store) throws -> [StoredLetter] {
+        try store.pool.read { db in try StoredLetter.fetchAll(db) }
+    }
+
+    // MARK: The end
+
+    /// A last run that writes everything, and the comparison.
+    private mutating func finish() throws -> [String] {
+        let store = try Store(path: scratch.path)
+        var variant = MappingVariant()
+        // Each kind in the unit of its readings; kinds may have come in different ones.
+        let unit = model.units[.level] ?? model.units[.spot] ?? "mg/dL"
+        variant.unit = unit == "none" ? nil : unit
+        variant.kinds = Set(MappingVariant.Kind.allCases.filter { model.units[$0] ?? unit == unit })
+        guard let set = MappingLoader.load([variant.named], stored: try formerTypes(store)).set else {
+            return ["\(variant) is refused in the end, after \(model.units)"]
+        }
+        let run = try ReconfiguredRun(store, set, variant, lanes: 1, shards: 2, lateness: 0, now: tick())
+        let letters = try Self.letters(store)
+        try run.end()
+        try reader.read(ndjson: run.delivered)
+        let verification = try StoreReader(directory: scratch.path).verifyLedger(isRunning: false) { _ in }
+        let lettered = letters.filter { $0.kind == "measurement" && $0.reason != "superseded" }
+        return model.differences(from: reader, lettered: lettered.compactMap(Self.reading)) + verification.differences
+    }
+
+    /// The reading that a letter of a normalised measurement holds.
+    private static func reading(_ letter: StoredLetter) -> SentReading? {
+        guard let json = letter.bytes.flatMap({ try? JSONTree(parsing: $0) }),
+            let kind = json["Type"]?.text.flatMap(MappingVariant.Kind.init), let device = json["DeviceId"]?.text,
+            let time = json["OccurrenceTimeUtc"]?.text,
+            let value = json["Properties"]?.elements?.first?["Value"]?.text.flatMap({ Int($0) })
+        else { return nil }
+        let storage = PaddedBytes(copying: time.utf8)
+        guard let second = TimestampParser.iso8601(storage.view)?.instant.nanoseconds else { return nil }
+        return SentReading(
+            kind: kind, device: device, second: Int(second / 1_000_000_000), value: value, received: letter.at)
+    }
+}
+
+extension StoredLetter {
+    /// All letters of a store.
+    fileprivate static func fetchAll(_ db: Database) throws -> [StoredLetter] {
+        try Row.fetchAll(db, sql: "SELECT * FROM dead ORDER BY number").map(StoredLetter.init)
+    }
+}
