@@ -30,6 +30,8 @@ struct HeldReadings: ~Copyable {
     private var entries = RawArray<Entry>()
     private var bytes = ByteWriter(capacity: 256)
     private var merger = ReadingMerger()
+    /// Whether the reading that was added last has an entry of its own.
+    private var isLastNew = false
     /// By hash of series and time, the last one.
     private var last: [UInt64: Int32] = [:]
 
@@ -43,12 +45,14 @@ struct HeldReadings: ~Copyable {
     mutating func removeAll() {
         entries.removeAll()
         bytes.removeAll()
+        isLastNew = false
         last.removeAll(keepingCapacity: true)
     }
 
-    /// Says what of the document the reading of template `template` came from that was added last.
+    /// Says what of the document the reading came from that was added last, if it was not joined with another.
     mutating func noteSource(_ source: Range<Int>) {
-        if entries.count > 0 { entries[entries.count - 1].source = Part(source) }
+        guard isLastNew else { return }
+        entries[entries.count - 1].source = Part(source)
     }
 
     /// Adds a reading of `template`, or joins it with one that other templates have given: of the same series, time,
@@ -57,6 +61,7 @@ struct HeldReadings: ~Copyable {
         _ reading: Measurement, _ payload: ByteView, key: ByteView, template: Int32, source: Range<Int>,
         keyOfReading: ReadingKey
     ) -> Bool {
+        isLastNew = false
         let hash = HeldReadings.hash(key, reading.instant)
         let bit: UInt64 = 1 << UInt64(template & 63)
         let content = ReadingKey.Content(reading: reading, payload: payload)
@@ -103,6 +108,7 @@ struct HeldReadings: ~Copyable {
         _ reading: Measurement, _ payload: ByteView, _ key: ByteView, _ template: Int32, _ bit: UInt64,
         _ source: Range<Int>, _ hash: UInt64
     ) {
+        isLastNew = true
         let start = bytes.count
         bytes.append(payload)
         let middle = bytes.count

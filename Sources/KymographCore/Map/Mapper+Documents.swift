@@ -136,7 +136,12 @@ extension Mapper {
         let template = templates[number]
         let failure = mapMatch(
             template, JSONScanner.payload, bytes, context: context, received: received, output: &output)
-        if let failure { output.reject(failure.reason, bytes: text(documentRange, of: bytes), detail: failure.detail) }
+        if let failure {
+            output.reject(failure.reason, bytes: text(documentRange, of: bytes), detail: failure.detail)
+        } else if template.isJoined {
+            let range = documentRange
+            held?.noteSource(range)
+        }
     }
 
     /// Maps all matches of one template.
@@ -171,7 +176,8 @@ extension Mapper {
                 output.reject(failure.reason, bytes: text(range, of: bytes), detail: failure.detail)
                 outcome.isAborted = outcome.isAborted || isCompatible && failure.endsEvent
             } else if template.isJoined {
-                held?.noteSource(readingRange(of: match, isArray: isArray, from: &element))
+                let range = readingRange(of: match, isArray: isArray, from: &element)
+                held?.noteSource(range)
             }
         }
     }
