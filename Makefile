@@ -50,9 +50,9 @@ test: setup .venv/ready ## Run all tests
 	KYMO_BINARY=.build/debug/kymo $(KYMO_PYTHON) -B -m unittest discover -s Tests/Bridges
 
 .PHONY: torture
-torture: setup .venv/ready ## Run the long forms of the tests of crashes, damage, full disks and disorder (hours)
+torture: setup .venv/ready ## Run the long forms of the tests of crashes, damage, full disks, disorder and reconfiguration (hours)
 	swift build --build-tests
-	KYMO_TORTURE=1000 swift test --skip-build --filter 'CrashTests|DiskFullTests|BitRotTests|LostReadingsTests|OrderAndRestartTests'
+	KYMO_TORTURE=1000 swift test --skip-build --filter 'CrashTests|DiskFullTests|BitRotTests|LostReadingsTests|OrderAndRestartTests|ReconfigurationTests'
 
 .PHONY: lint
 lint: ## Check the format of all Swift files

@@ -61,7 +61,10 @@ struct ReferenceDeliveryTests {
 
     private func register(_ devices: [String], on server: FHIRServer) async throws {
         for (number, device) in devices.enumerated() {
-            try await server.put("/Patient/p\(number)", #"{"resourceType":"Patient","id":"p\#(number)"}"#)
+            try await server.put(
+                "/Patient/p\(number)",
+                #"{"resourceType":"Patient","id":"p\#(number)","identifier":"#
+                    + #"[{"system":"urn:kymograph:patient","value":"of-\#(device)"}]}"#)
             try await server.put(
                 "/Device/d\(number)",
                 #"{"resourceType":"Device","id":"d\#(number)","patient":{"reference":"Patient/p\#(number)"},"#

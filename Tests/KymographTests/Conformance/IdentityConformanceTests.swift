@@ -75,7 +75,7 @@ private struct IdentityConformanceCheck {
             device: ServerIdentifier(type: "Device", system: system, value: device),
             patient: named("Patient", "PatientId"), encounter: named("Encounter", "EncounterId"))
         var result: Result<ResolvedIdentity, IdentityFailure>?
-        IdentityResolver(mode, server: server).resolve(query) { result = $0 }
+        IdentityResolver(mode, server: server, compatibility: .iomtFHIR).resolve(query) { result = $0 }
         switch result {
         case .success(let identity): compare(identity)
         case .failure(let failure): compare(failure)
@@ -116,10 +116,14 @@ private struct IdentityConformanceCheck {
         return resource
     }
 
+    private static func id(_ ids: JSONNode?, _ name: String) -> IdentifierText? {
+        (ids?.child(name)?.string).map { IdentifierText($0) }
+    }
+
     private mutating func compare(_ identity: ResolvedIdentity) {
         for member in expected.child("ids")?.members ?? [] {
             let found = identity.id(of: member.name)
-            expect(found == member.node.string, "\(member.name): found \(found ?? "none")")
+            expect(found?.text == member.node.string, "\(member.name): found \(found ?? "none")")
         }
         expect(expected.child("error") == nil, "an error expected, found \(identity)")
     }
@@ -237,8 +241,8 @@ private struct IdentityConformanceCheck {
         var form = EntryForm()
         form.references = .literal(
             ResolvedIdentity(
-                device: ids?.child("Device")?.string, patient: ids?.child("Patient")?.string,
-                encounter: ids?.child("Encounter")?.string))
+                device: Self.id(ids, "Device"), patient: Self.id(ids, "Patient"),
+                encounter: Self.id(ids, "Encounter")))
         var bytes: [UInt8] = []
         form.writeResource(entry, withID: true, into: &bytes)
         let observation = JSONNode.answer(bytes)

@@ -55,14 +55,37 @@ import Testing
         rehearsal.outbox.add(TestRow.transaction([Reading("a", 31, encounter: "e")]))
         rehearsal.run()
         #expect(rehearsal.server.searches.count == 3, "another encounter is asked for at once")
+        register(rehearsal, "Patient", "P1", "p")
         rehearsal.outbox.add(TestRow.transaction([Reading("a", 32, patient: "p")]))
         rehearsal.run()
-        #expect(rehearsal.server.searches.count == 4, "another patient too")
-        rehearsal.time.advance(seconds: 7_201)
-        rehearsal.outbox.add(TestRow.transaction([Reading("a", 33)]))
+        #expect(rehearsal.server.searches.count == 5, "a patient is asked for, and the device with it")
+        #expect(rehearsal.values.count == 32)
+    }
+
+    /// A device that sends all the time is seen to be another patient's within `identityMaxAge`.
+    @Test func aDeviceOfAnotherPatientIsSeen() throws {
+        let rehearsal = try rehearsal([TestRow.transaction([Reading("a", 1)])])
         rehearsal.run()
-        #expect(rehearsal.server.searches.count == 5, "after two hours it is asked again")
-        #expect(rehearsal.values.count == 33)
+        register(rehearsal, "Device", "D1", "a", patient: "Patient/P2")
+        for minute in 1...10 {
+            rehearsal.time.advance(seconds: 60)
+            rehearsal.outbox.add(TestRow.transaction([Reading("a", 1 + minute)]))
+            rehearsal.run()
+        }
+        #expect(reference(rehearsal, "a-10", "subject") == "Patient/P1")
+        #expect(reference(rehearsal, "a-11", "subject") == "Patient/P2")
+        #expect(rehearsal.server.searches.count == 2)
+    }
+
+    /// An operator does not wait: what is known is forgotten on demand.
+    @Test func lookupsAreForgottenOnDemand() throws {
+        let rehearsal = try rehearsal([TestRow.transaction([Reading("a", 1)])])
+        rehearsal.run()
+        register(rehearsal, "Device", "D1", "a", patient: "Patient/P2")
+        rehearsal.engine.forgetLookups()
+        rehearsal.outbox.add(TestRow.transaction([Reading("a", 2)]))
+        rehearsal.run()
+        #expect(reference(rehearsal, "a-2", "subject") == "Patient/P2")
     }
 
     @Test func saysWhatIsMissing() throws {
@@ -110,25 +133,34 @@ import Testing
     }
 
     @Test func theCacheIsBounded() {
-        var cache = IdentityCache()
+        var cache = IdentityCache(lifetime: 600 * 1_000_000_000)
         let now = Instant(seconds: 1_000_000)
         func query(_ number: Int) -> IdentityQuery {
             IdentityQuery(device: ServerIdentifier(type: "Device", system: "", value: "\(number)"))
         }
         for number in 0..<IdentityCache.capacity {
-            cache.keep(.success(ResolvedIdentity(device: "\(number)")), of: query(number), now: now)
+            cache.keep(.success(ResolvedIdentity(device: IdentifierText("\(number)"))), of: query(number), now: now)
         }
         let later = now.advanced(by: 1_000_000_000)
         #expect(cache.find(query(0), now: later) != nil)
         cache.keep(.success(ResolvedIdentity(device: "x")), of: query(-1), now: later)
         #expect(cache.count <= IdentityCache.capacity)
-        #expect(cache.find(query(0), now: later) != nil, "used last")
         #expect(cache.find(query(-1), now: later) != nil)
-        // Two hours after the last use, not after the first.
-        let almost = later.advanced(by: 7_000 * 1_000_000_000)
-        #expect(cache.find(query(0), now: almost) != nil)
-        #expect(cache.find(query(0), now: almost.advanced(by: 7_000 * 1_000_000_000)) != nil)
-        #expect(cache.find(query(-1), now: almost.advanced(by: 7_000 * 1_000_000_000)) == nil)
+    }
+
+    @Test func answersAgeFromWhenTheyWereMade() {
+        var cache = IdentityCache(lifetime: 600 * 1_000_000_000)
+        let made = Instant(seconds: 1_000_000)
+        let query = IdentityQuery(device: ServerIdentifier(type: "Device", system: "", value: "a"))
+        cache.keep(.success(ResolvedIdentity(device: "1")), of: query, now: made)
+        // Use does not make an answer younger.
+        for minute in 0..<10 {
+            let now = made.advanced(by: Int64(minute) * 60 * 1_000_000_000)
+            #expect(cache.find(query, now: now) != nil)
+            #expect(cache.oldest(now: now) == made)
+        }
+        #expect(cache.find(query, now: made.advanced(by: 600 * 1_000_000_000)) == nil)
+        #expect(cache.oldest(now: made.advanced(by: 600 * 1_000_000_000)) == nil)
     }
 
     // MARK: As the reference system

@@ -147,6 +147,7 @@ import Testing
     private func registerAll(_ rehearsal: DeliveryRehearsal) {
         register(rehearsal, "Device", "D1", "urn:kymograph:device", "a", patient: "P1")
         register(rehearsal, "Device", "G1", ReferringRow.gatewaySystem, "gate")
+        register(rehearsal, "Patient", "P1", "urn:kymograph:patient", "p")
         register(rehearsal, "Patient", "P2", "urn:kymograph:patient", "q")
     }
 
@@ -170,7 +171,7 @@ import Testing
         #expect(told.contains(#""valueReference":{"reference":"Device/G1"}"#))
         #expect(told.contains(#""reason":[{"reference":{"reference":"Device/D1"}}]"#))
         #expect(text(try stored(rehearsal, "Flag", "q-3")).contains(#""subject":{"reference":"Patient/P2"}"#))
-        #expect(rehearsal.server.resources.count == 6)
+        #expect(rehearsal.server.resources.count == 7)
     }
 
     /// A description is added to the registered Device: whose it is stays, also when somebody else writes meanwhile.

@@ -47,6 +47,10 @@ final class MemoryServer: HTTPTransport, @unchecked Sendable {
     var version = "4.0.1"
     var interactions = ["transaction", "batch"]
     var updateCreate = true
+    /// Whether a search for the first identifier finds the second; by bytes at first.
+    var finds: (_ asked: String, _ own: String) -> Bool = { $0.utf8.elementsEqual($1.utf8) }
+    /// How many resources a page of a search has.
+    var pageSize = Int.max
     private var nextID = 0
 
     var bundles: [HTTPRequest] { requests.filter { $0.method == "POST" && $0.url.hasSuffix("/fhir") } }
@@ -223,18 +227,27 @@ final class MemoryServer: HTTPTransport, @unchecked Sendable {
             return key.hasPrefix(type + "/")
                 && identifiers.contains { identifier in
                     let value = identifier["value"] ?? ""
-                    return token == value || token == "\(identifier["system"] ?? "")|\(value)"
+                    return finds(token, value) || finds(token, "\(identifier["system"] ?? "")|\(value)")
                 }
         }.keys.sorted()
     }
 
     private func searchset(_ url: String) -> Resource {
         let parts = url.split(separator: "?").map(String.init)
-        let found = search(parts[0], parts.count > 1 ? parts[1] : "")
-        return [
+        let asked = parts.count > 1 ? parts[1].split(separator: "&page=").map(String.init) : []
+        let found = search(parts[0], asked.first ?? "")
+        let page = asked.count > 1 ? Int(asked[1]) ?? 0 : 0
+        var answer: Resource = [
             "resourceType": "Bundle", "type": "searchset",
-            "entry": found.map { ["resource": resources[$0] ?? [:]] },
+            "entry": found.dropFirst(page * min(pageSize, found.count)).prefix(pageSize).map {
+                ["resource": resources[$0] ?? [:]]
+            },
         ]
+        if (page + 1) * min(pageSize, found.count) < found.count {
+            let next = "http://server/fhir/\(parts[0])?\(asked.first ?? "")&page=\(page + 1)"
+            answer["link"] = [["relation": "next", "url": next]]
+        }
+        return answer
     }
 
     private func outcome(_ code: String) -> Resource {

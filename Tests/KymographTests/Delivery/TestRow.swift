@@ -32,10 +32,10 @@ enum TestRow {
 
     private static func bundle(_ readings: [Reading], isTransaction: Bool) -> String {
         var entries: [String] = []
-        var seen: Set<String> = []
+        var seen: Set<IdentifierText> = []
         for reading in readings {
             for (type, identifier) in [("Patient", reading.subject), ("Device", device(reading))]
-            where seen.insert("\(type)|\(identifier.system)|\(identifier.value)").inserted {
+            where seen.insert(IdentifierText("\(type)|\(identifier.system)|\(identifier.value)")).inserted {
                 entries.append(resource(type, identifier, isTransaction))
             }
             entries.append(observation(reading, isTransaction))
@@ -48,7 +48,9 @@ enum TestRow {
         ("urn:kymograph:device", reading.device)
     }
 
-    private static func url(_ type: String, _ value: String) -> String { "urn:uuid:\(type.lowercased())-\(value)" }
+    private static func url(_ type: String, _ value: String) -> String {
+        "urn:uuid:\(type.lowercased())-\(Array(value.utf8))"
+    }
 
     private static func resource(
         _ type: String, _ identifier: (system: String, value: String), _ isTransaction: Bool

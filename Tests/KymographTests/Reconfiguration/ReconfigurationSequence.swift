@@ -54,7 +54,8 @@ struct ReconfigurationSequence {
             case nil: type
             case .forgetsUnits:
                 FormerType(
-                    type: type.type, history: TypeHistory(hasTemplate: type.history.hasTemplate, meaning: TypeMeaning()),
+                    type: type.type,
+                    history: TypeHistory(hasTemplate: type.history.hasTemplate, meaning: TypeMeaning()),
                     hasReadings: type.hasReadings)
             case .forgetsTypes:
                 FormerType(

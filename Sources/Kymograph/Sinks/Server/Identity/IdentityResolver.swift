@@ -243,7 +243,9 @@ final class IdentityResolver {
 
 extension JSONNode {
     /// The identifier in the member called `name`.
-    fileprivate func identifierText(_ name: String) -> IdentifierText? { child(name)?.string.map { IdentifierText($0) } }
+    fileprivate func identifierText(_ name: String) -> IdentifierText? {
+        child(name)?.string.map { IdentifierText($0) }
+    }
 
     /// The id of the Patient that the Reference in the member called `name` names.
     fileprivate func patient(_ name: String) -> IdentifierText? {

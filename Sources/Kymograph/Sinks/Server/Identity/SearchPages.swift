@@ -64,7 +64,9 @@ extension JSONNode {
     fileprivate func isNamed(by identifier: ServerIdentifier, anySystem: Bool) -> Bool {
         guard let own = child("identifier") else { return false }
         return (own.elements ?? [own]).contains { one in
-            guard let value = one.child("value")?.string, IdentifierText(value) == identifier.value else { return false }
+            guard let value = one.child("value")?.string, IdentifierText(value) == identifier.value else {
+                return false
+            }
             if anySystem, identifier.system.isEmpty { return true }
             return IdentifierText(one.child("system")?.string ?? "") == identifier.system
         }

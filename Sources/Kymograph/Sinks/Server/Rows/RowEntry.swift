@@ -74,7 +74,8 @@ final class RowEntry {
 
     /// Entries with the same lane are delivered in order.
     var lane: ServerIdentifier {
-        described ?? device ?? patient ?? gateway ?? ServerIdentifier(type: "", system: "", value: IdentifierText(target))
+        described ?? device ?? patient ?? gateway
+            ?? ServerIdentifier(type: "", system: "", value: IdentifierText(target))
     }
 
     /// Bytes that it adds to a bundle, without the entries that it refers to.
