@@ -34,11 +34,12 @@ extension KeptRejection {
         return outcomes.map { TallyKey(source: source, series: reading.series, hour: hour, outcome: $0) }
     }
 
-    /// Notes that the journal has it no more, whatever keeps its block there.
+    /// Notes that the journal has it no more, whatever keeps its block there; or that the reading there has taken its
+    /// place.
     func withdraw(_ db: Database) throws {
         guard let place else { return }
-        try db.cachedStatement(sql: "INSERT OR IGNORE INTO withdrawn VALUES (?, ?)").execute(arguments: [
-            place.block, place.index,
+        try db.cachedStatement(sql: "INSERT OR IGNORE INTO withdrawn VALUES (?, ?, ?)").execute(arguments: [
+            place.block, place.index, isReplacedFrom,
         ])
     }
 }

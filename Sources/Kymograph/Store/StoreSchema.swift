@@ -39,6 +39,13 @@ enum StoreSchema {
                     start INTEGER NOT NULL, series INTEGER NOT NULL, through_block INTEGER NOT NULL,
                     through_index INTEGER NOT NULL, PRIMARY KEY (start, series)) WITHOUT ROWID;
                 """)
+        try noteReplacements(db)
+    }
+
+    /// A reading of the journal that has taken the place of another, which was rejected for it, is taken from there
+    /// again, and counts as none.
+    private static func noteReplacements(_ db: Database) throws {
+        try db.execute(sql: "ALTER TABLE withdrawn ADD COLUMN supersedes INTEGER NOT NULL DEFAULT 0")
     }
 
     private static func create(_ db: Database) throws {

@@ -4,10 +4,13 @@ struct SupersededReading: ~Copyable {
     private(set) var payload = ByteWriter(capacity: 64)
 
     /// Keeps a copy of `stored`, as it came.
-    mutating func keep(_ stored: WindowReadings) {
-        reading = stored.measurement(0)
+    mutating func keep(_ stored: WindowReadings) { keep(stored.measurement(0), stored.payload(0)) }
+
+    /// Keeps a copy of a reading and its payload.
+    mutating func keep(_ other: Measurement, _ bytes: ByteView) {
+        reading = other
         reading.mark &= ReadingMark.source
         payload.removeAll()
-        payload.append(stored.payload(0))
+        payload.append(bytes)
     }
 }

@@ -187,8 +187,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         switch machine.add(series: series, record, payload: payload) {
         case .accepted: tally.accepted += 1
         case .duplicate: tally.duplicate += 1
-        case .conflict: tally.conflict += 1
-        case .replaced: return replace(record, payload, series: series)
+        case .conflict, .replaced: return replace(record, payload, series: series)
         case .rejected(let reason):
             return reject(
                 reason, record, payload, machine.identity(of: series), series: machine.archive.number(of: series))
@@ -196,26 +195,23 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if isJournaled { journal.append(series: machine.archive.number(of: series), record, payload) }
     }
 
-    /// Takes note of a reading that has taken the place of another, which is rejected now. The journal says so: when it
-    /// is replayed, that is not done again.
+    /// Takes note of a reading that has taken the place of another, which is rejected now: as many are accepted as
+    /// before. The journal says so, and when it is replayed, that is not done again.
     private mutating func replace(_ record: Measurement, _ payload: ByteView, series: Int) {
-        let number = machine.archive.number(of: series)
-        tally.accepted += 1
-        withdrawSuperseded(series: series)
+        rejectSuperseded(series: series)
         guard isJournaled else { return }
-        var marked = record
-        marked.mark |= ReadingMark.supersedes
-        journal.append(series: number, marked, payload)
+        journal.append(superseding: record, payload, series: machine.archive.number(of: series))
     }
 
-    /// Rejects the reading, accepted before, whose place another has taken.
-    mutating func withdrawSuperseded(series: Int) {
+    /// Rejects the reading whose place another has taken; of an earlier run, the one at `place` in its journal.
+    mutating func rejectSuperseded(series: Int, by place: JournalPlace? = nil) {
         let (former, bytes) = machine.superseded
         bytes.withByteView {
-            withdraw(
+            reject(
                 .superseded, former, $0, machine.identity(of: series), series: machine.archive.number(of: series),
-                place: nil)
+                place: place)
         }
+        if place != nil, isJournaled { rejections[rejections.count - 1].isReplacedFrom = true }
     }
 
     private mutating func beginBlock() {
@@ -240,7 +236,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// this run have nothing of it.
     mutating func withdraw(
         _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int,
-        place: JournalPlace?
+        place: JournalPlace
     ) {
         reject(reason, record, payload, identity, series: series, place: place)
     }

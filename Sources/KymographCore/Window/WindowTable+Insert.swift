@@ -103,7 +103,24 @@ extension WindowTable {
         guard place < Int(windows[index].count), slots[slot].instant == reading.instant else {
             return self.place(reading, payload, at: place, in: index)
         }
+        if ReadingMerger.isRepeat(reading, payload, of: slots.readings(from: slot, count: 1).measurement(0)) {
+            return repeated(reading, at: slot, in: index)
+        }
         return insertAtInstant(reading, payload, into: index)
+    }
+
+    /// Notes that exactly the reading in `slot` came again. What the last one says of when it was received counts, or
+    /// what the first one does where that is to stay.
+    @inline(__always)
+    mutating func repeated(_ reading: Measurement, at slot: Int, in index: Int) -> ReadingOutcome {
+        let isFirst = series[Int(windows[index].series)].sameInstant == .reject
+        if isFirst ? reading.received < slots[slot].received : reading.received > slots[slot].received {
+            slots[slot].received = reading.received
+            // Receive times are not content, but decide later conflicts: the archive must have them.
+            windows[index].flags.insert(.restamped)
+        }
+        windows[index].duplicates &+= 1
+        return .duplicate
     }
 
     /// Makes room at `place` for a reading that is not there yet.

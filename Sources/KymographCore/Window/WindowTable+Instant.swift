@@ -82,18 +82,13 @@ extension WindowTable {
         let slot = Int(windows[index].readings) + place
         let stored = slots.readings(from: slot, count: 1)
         if ReadingMerger.isRepeat(reading, payload, of: stored.measurement(0)) {
-            if reading.received > slots[slot].received {
-                slots[slot].received = reading.received
-                windows[index].flags.insert(.restamped)
-            }
-            windows[index].duplicates &+= 1
-            return .duplicate
+            return repeated(reading, at: slot, in: index)
         }
         merger.merge(stored.measurement(0), stored.payloadAndReceipts(0), with: reading, payload)
         if merger.isTooLong { return .rejected(.valueTooLong) }
+        if merger.outcome == .conflict { keepSuperseded(by: reading, payload, stored) }
         slots.releaseBlock(at: slot)
         put(merger.reading, merger.payload, at: slot, in: index)
-        // Receive times are not content, but decide later conflicts: the archive must have them.
         windows[index].flags.insert(.restamped)
         if merger.isChanged { changed(place, in: index) }
         count(merger.outcome, in: index)
@@ -103,9 +98,18 @@ extension WindowTable {
     private mutating func count(_ outcome: ReadingOutcome, in index: Int) {
         switch outcome {
         case .duplicate: windows[index].duplicates &+= 1
-        case .conflict: windows[index].conflicts &+= 1
         case .accepted: windows[index].merged &+= 1
-        case .replaced, .rejected: break
+        // Whoever added the reading rejects the one of which nothing, or not all, is left.
+        case .conflict, .replaced, .rejected: break
+        }
+    }
+
+    /// Keeps the reading that was received first of two that say different things, value by value.
+    private mutating func keepSuperseded(by reading: Measurement, _ payload: ByteView, _ stored: WindowReadings) {
+        if reading.received >= stored.measurement(0).received {
+            superseded.keep(stored)
+        } else {
+            superseded.keep(reading, payload)
         }
     }
 }

@@ -70,6 +70,8 @@ public struct KeptRejection: Sendable {
     public var payload: [UInt8]
     /// The place in the journal of a reading that an earlier run had accepted: it is not to be taken from there again.
     public var place: JournalPlace?
+    /// Whether it is the reading at ``place`` that has taken the place of this one: that is taken from there again.
+    public var isReplacedFrom = false
 
     /// Bytes that one takes in memory, about.
     static let byteCount = 256
