@@ -182,6 +182,9 @@ struct LedgerReader {
         if number >= 0 {
             guard series[number] != nil else { return }
             if isRejection { series[number]?.rejected[outcome, default: 0] += count }
+            if outcome == LedgerOutcome.unreplaced {
+                series[number]?.rejected[Rejection.superseded.name, default: 0] -= count
+            }
             if outcome == LedgerOutcome.droppedReadings { series[number]?.dropped += count }
         } else if source >= 0 {
             if outcome == LedgerOutcome.received { sources[source, default: Self.others].received += count }
@@ -204,6 +207,7 @@ struct LedgerReader {
     // MARK: What is missing
 
     mutating func finish(_ db: Database, isRunning: Bool) throws -> LedgerReport {
+        for number in series.keys { series[number]?.rejected = series[number]?.rejected.filter { $0.value > 0 } ?? [:] }
         report.sources = sources.sorted { $0.key < $1.key }.map(\.value)
         report.series = series.sorted { $0.key < $1.key }.map(\.value).filter {
             $0.windows + $0.open + $0.dropped > 0 || !$0.rejected.isEmpty
@@ -276,6 +280,10 @@ struct LedgerReader {
         let name = "\(one.device) \(one.type)"
         if one.open > 0 { report.missing.append("\(name): \(one.open) readings are in windows that are still open") }
         for (reason, count) in one.rejected.sorted(by: { $0.key < $1.key }) {
+            guard reason != Rejection.superseded.name else {
+                report.superseded += count
+                continue
+            }
             report.missing.append("\(name): \(count) readings were rejected: \(reason)")
         }
         if one.dropped > 0 {

@@ -14,8 +14,9 @@ public struct MappingLoader {
     /// The name of the hidden value that keeps a reading's id.
     static let idName = "(id)"
 
-    /// Values that a type may have: their places are bytes in a reading's payload, and two are for length and id.
-    static let mostValues = 254
+    /// Values that a type may have: their places are bytes in a reading's payload, and one is for the length. Where
+    /// there are ids, another is for those.
+    static let mostValues = 255
 
     /// A type while it is being joined.
     struct Draft {
@@ -107,10 +108,11 @@ public struct MappingLoader {
             slot(of: value.name, in: type)
         }
         let count = drafts[type].valueNames.count
-        if count > Self.mostValues {
+        let most = Self.mostValues - (drafts[type].hasId ? 1 : 0)
+        if count > most {
             log.error(
                 template.position,
-                "the type '\(template.typeName)' has \(count) values; the most is \(Self.mostValues)",
+                "the type '\(template.typeName)' has \(count) values; the most is \(most)",
                 advice: "split it into several types")
         }
         templates.append(.init(template: template, mapping: mapping, type: type, slots: slots))

@@ -199,7 +199,7 @@ extension MappingSet {
             flat.templates.append(code(linked, index: index, firstValue: flat.values.count))
             flat.add(linked.template.values, slots: linked.slots, reading: types[linked.type].readings)
         }
-        flat.markJoined()
+        flat.markJoined(isWhole: types.indices.map { types[$0].isWhole && fhirTemplates[$0] != nil })
         return flat
     }
 

@@ -112,13 +112,14 @@ struct FlatTemplates {
     /// For each rule: what selects the power of ten, where the rule needs one.
     var scales: [ExpressionCode] = []
 
-    /// Marks the templates whose readings are joined before they leave. What the reference writes by value is joined in
-    /// its window.
-    mutating func markJoined() {
+    /// Marks the templates whose readings are joined before they leave: of types whose windows take a reading as a whole
+    /// (`isWhole`). Those of others are joined there.
+    mutating func markJoined(isWhole: [Bool]) {
         var counts: [Int32: Int] = [:]
         for template in templates { counts[template.type, default: 0] += 1 }
         for index in templates.indices {
-            templates[index].isJoined = counts[templates[index].type] ?? 0 > 1 && !templates[index].isCompatible
+            let type = templates[index].type
+            templates[index].isJoined = isWhole[Int(type)] && counts[type] ?? 0 > 1
         }
     }
 

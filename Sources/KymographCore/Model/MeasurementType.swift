@@ -42,6 +42,9 @@ public struct MeasurementType: Sendable {
     /// Whether a slot holds what no mapping has named: a reading's length or its id.
     public func isHidden(_ slot: Int) -> Bool { slot == durationSlot || slot == idSlot }
 
+    /// Whether one reading takes the place of another as a whole, or not at all.
+    var isWhole: Bool { idSlot != nil || sameInstant == .latest || sameInstant == .reject }
+
     /// The slot of the number that the device gives its messages, or nil when there is none.
     public var sequenceSlot: Int? { valueNames.firstIndex(where: MeasurementType.isSequence) }
 

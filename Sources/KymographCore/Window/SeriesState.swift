@@ -38,6 +38,8 @@ struct SeriesState: BitwiseCopyable {
     var key: ReadingKey
     /// What becomes of those that it does not tell apart.
     var sameInstant: SameInstant
+    /// Whether they can have several values, so that one may be a part of another.
+    var hasParts = true
 
     /// Whether a reading at `instant` is simply the next one of the present window, for which there is room.
     @inline(__always)
@@ -67,6 +69,13 @@ struct SeriesState: BitwiseCopyable {
 
     init(_ type: MeasurementType) {
         self.init(type.grouping, ReadingKey(type), type.sameInstant)
+        adopt(type)
+    }
+
+    /// Takes over what `type`, which may have changed since, says of readings of one instant.
+    mutating func adopt(_ type: MeasurementType) {
+        (key, sameInstant) = (ReadingKey(type), type.sameInstant)
+        hasParts = type.valueNames.indices.count { !type.isHidden($0) } > 1
     }
 
     private init(_ grouping: Grouping, _ key: ReadingKey, _ sameInstant: SameInstant) {

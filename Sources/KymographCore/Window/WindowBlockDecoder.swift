@@ -18,7 +18,7 @@ struct WindowBlockDecoder {
     private var context = WindowBlockContext()
     /// Of versions 2 and 3, what comes before the rows.
     private let columns: WindowColumns?
-    /// Whether no reading may be earlier than the one before.
+    /// Whether no reading may be earlier than the one before. Readings of one instant are never in columns.
     private let isOrdered: Bool
 
     /// Reads what comes before the readings; nil when it is damaged or of another version.
@@ -76,7 +76,7 @@ struct WindowBlockDecoder {
     private mutating func row() -> Measurement? {
         let last = context.previous.instant
         guard let columns, let reading = columns.reading(decoded, of: block, last: last.nanoseconds),
-            decoded == 0 || reading.instant >= last
+            decoded == 0 || reading.instant > last
         else {
             isDamaged = true
             return nil

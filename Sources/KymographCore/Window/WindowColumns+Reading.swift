@@ -84,8 +84,8 @@ extension WindowColumns {
         return reading
     }
 
-    /// Gives `take` all readings of `content`, whose rows fit in words; false when it comes upon one that is
-    /// earlier than the one before.
+    /// Gives `take` all readings of `content`, whose rows fit in words; false when it comes upon one that is no later
+    /// than the one before.
     @inline(__always)
     func forEachWord(of content: ByteView, _ take: (StoredReading) -> Void) -> Bool {
         let (stepUnit, receivedUnit) = (
@@ -104,7 +104,7 @@ extension WindowColumns {
                 start + 8 <= content.count ? content.word(at: start) : WindowColumns.word(content, start, rowBytes)
             let (distance, overflow) = (row & stepMask).multipliedReportingOverflow(by: stepUnit)
             let instant = last &+ Int64(bitPattern: distance)
-            guard !overflow, index == 0 ? distance == 0 : instant >= last else { return false }
+            guard !overflow, index == 0 ? distance == 0 : instant > last else { return false }
             let delay = Int64(bitPattern: row &>> receivedShift & receivedMask) &* receivedUnit
             reading.instant = Instant(nanoseconds: instant)
             reading.received = Instant(nanoseconds: instant & instants &+ base &+ delay)

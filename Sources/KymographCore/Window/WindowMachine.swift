@@ -138,8 +138,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         precondition(types.starts(with: self.types) { $0.grouping == $1.grouping })
         self.types = types
         for series in 0..<table.series.count {
-            let type = types[registry.identities[series].type]
-            (table.series[series].key, table.series[series].sameInstant) = (ReadingKey(type), type.sameInstant)
+            table.series[series].adopt(types[registry.identities[series].type])
         }
     }
 

@@ -239,6 +239,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         place: JournalPlace
     ) {
         reject(reason, record, payload, identity, series: series, place: place)
+        guard record.mark & ReadingMark.supersedes != 0, !rejections.isEmpty else { return }
+        rejections[rejections.count - 1].undoesReplacement = true
     }
 
     /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.

@@ -13,7 +13,7 @@ extension WindowTable {
         let same = place(of: content, in: index) { key.compareAll($0, $1) }
         if same.isThere { return repeated(reading, payload, at: same.place, in: index, isFirst: policy == .reject) }
         if reading.mark & ReadingMark.supersedes == 0 {
-            if policy == .keep { return place(reading, payload, at: same.place, in: index) }
+            if policy == .keep { return keep(reading, payload, at: same.place, from: first.place, in: index) }
             let isLater = reading.received >= slots[Int(windows[index].readings) + first.place].received
             guard isLater == (policy == .latest) else { return .rejected(.superseded) }
         }
@@ -45,6 +45,59 @@ extension WindowTable {
             if compare(middle) == .after { low = middle + 1 } else { high = middle }
         }
         return (low, low < run.count && compare(low) == .same)
+    }
+
+    /// Readings of one key that another is compared with, to find one that it is a part of.
+    private static var mostCompared: Int { 64 }
+
+    /// Adds a reading at `place` where others of its key are, from place `first` on; or joins it with one that says
+    /// nothing else.
+    private mutating func keep(
+        _ reading: Measurement, _ payload: ByteView, at place: Int, from first: Int, in index: Int
+    ) -> ReadingOutcome {
+        let (state, run) = (series[Int(windows[index].series)], Int(windows[index].readings))
+        guard state.hasParts else { return self.place(reading, payload, at: place, in: index) }
+        let end = min(Int(windows[index].count), first + WindowTable.mostCompared)
+        let new = ReadingKey.Content(reading: reading, payload: payload)
+        var other: Int?
+        var candidate = first
+        while candidate < end, slots[run + candidate].instant == reading.instant,
+            state.key.compare(content(run + candidate), new) == .same
+        {
+            let stored = slots.readings(from: run + candidate, count: 1)
+            merger.merge(stored.measurement(0), stored.payloadAndReceipts(0), with: reading, payload)
+            if merger.outcome == .duplicate { return merge(reading, payload, at: candidate, in: index) }
+            if merger.outcome == .accepted, !merger.isTooLong, other == nil { other = candidate }
+            candidate += 1
+        }
+        guard let other else { return self.place(reading, payload, at: place, in: index) }
+        let outcome = merge(reading, payload, at: other, in: index)
+        order(other, in: index)
+        return outcome
+    }
+
+    /// Moves the reading at `place`, whose values are others than before, to its place among those of its instant.
+    private mutating func order(_ place: Int, in index: Int) {
+        let key = series[Int(windows[index].series)].key
+        let run = Int(windows[index].readings)
+        func isBehind(_ one: Int, _ other: Int) -> Bool {
+            guard slots[run + one].instant == slots[run + other].instant else { return false }
+            return key.compareAll(content(run + one), content(run + other)) == .after
+        }
+        var place = place
+        while place > 0, isBehind(place - 1, place) {
+            slots.exchange(run + place - 1, run + place)
+            place -= 1
+        }
+        while place + 1 < Int(windows[index].count), isBehind(place, place + 1) {
+            slots.exchange(run + place, run + place + 1)
+            place += 1
+        }
+    }
+
+    private func content(_ slot: Int) -> ReadingKey.Content {
+        let stored = slots.readings(from: slot, count: 1)
+        return ReadingKey.Content(reading: stored.measurement(0), payload: stored.payload(0))
     }
 
     /// Notes that a reading came again. What the last one says of when it was received counts, or with `isFirst` what

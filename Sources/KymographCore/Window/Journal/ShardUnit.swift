@@ -72,6 +72,8 @@ public struct KeptRejection: Sendable {
     public var place: JournalPlace?
     /// Whether it is the reading at ``place`` that has taken the place of this one: that is taken from there again.
     public var isReplacedFrom = false
+    /// Whether the reading had taken the place of another, which has it again and is not superseded any more.
+    public var undoesReplacement = false
 
     /// Bytes that one takes in memory, about.
     static let byteCount = 256
