@@ -207,7 +207,7 @@ struct LedgerReader {
     // MARK: What is missing
 
     mutating func finish(_ db: Database, isRunning: Bool) throws -> LedgerReport {
-        for number in series.keys { series[number]?.rejected = series[number]?.rejected.filter { $0.value > 0 } ?? [:] }
+        for (number, one) in series { series[number]?.rejected = one.rejected.filter { $0.value > 0 } }
         report.sources = sources.sorted { $0.key < $1.key }.map(\.value)
         report.series = series.sorted { $0.key < $1.key }.map(\.value).filter {
             $0.windows + $0.open + $0.dropped > 0 || !$0.rejected.isEmpty

@@ -43,7 +43,7 @@ extension Mapper {
     ) -> Bool {
         SeriesKey.begin(into: &key)
         var head = SeriesKey.Head(type: Int(templates[number].type))
-        guard !has(plan.absent.0), !has(plan.absent.1),
+        guard !has(plan.absent.0), !has(plan.absent.1), !has(plan.absent.2),
             let device = appendFlatPart(plan.device, bytes, fallback: context.defaultDevice), device > 0,
             let patient = appendFlatPart(plan.patient, bytes, fallback: context.defaultPatient),
             patient > 0 || !context.requiresPatient

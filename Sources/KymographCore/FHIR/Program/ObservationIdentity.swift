@@ -56,6 +56,8 @@ extension ByteWriter {
         case .correlation:
             if let correlation = content.series.correlation { appendIdentityPart(correlation) }
         case .instance:
+            // Its id names the reading: it may be corrected to another time.
+            if content.readingId(program) != nil { return }
             append(compact: content.firstInstant(program), fraction: fraction)
             append(UInt8(ascii: "."))
             append(compact: content.start, fraction: fraction)
@@ -76,10 +78,9 @@ extension WindowContent {
         return text(0, slot: program.idSlot)
     }
 
-    /// What the segment of an instance begins with: the start, if the reading has one. A reading with an id keeps its
-    /// identity when its start is corrected.
+    /// What the segment of an instance begins with: the start, if the reading has one.
     fileprivate func firstInstant(_ program: TypeProgram) -> Instant {
-        guard program.durationSlot >= 0, readings.count > 0, readingId(program) == nil,
+        guard program.durationSlot >= 0, readings.count > 0,
             let length = number(0, slot: program.durationSlot)
         else { return start }
         return start.advanced(by: -EffectiveSpan.nanoseconds(length))
