@@ -197,7 +197,8 @@ struct LedgerReader {
         let (from, to) = span
         for (number, instants) in open.instants {
             guard let device = series[number]?.device else { continue }
-            series[number]?.open = instants.count { $0 >= from && $0 < to }
+            let left = open.left[number]?.count { $0 >= from && $0 < to } ?? 0
+            series[number]?.open = instants.count { $0 >= from && $0 < to } - left
             for (instant, number) in open.sequences[number] ?? [] where instant >= from && instant < to {
                 sequence.add(number, at: instant, device: device)
             }

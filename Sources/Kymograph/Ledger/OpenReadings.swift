@@ -6,6 +6,8 @@ import KymographCore
 struct OpenReadings {
     /// Readings by the store's number of the series and, within it, by instant.
     private(set) var instants: [Int: [Int64]] = [:]
+    /// Readings that have moved to other times and so left their windows, in the same way: these have one less each.
+    private(set) var left: [Int: [Int64]] = [:]
     /// Numbers of blocks that cannot be read whole, or say another number of readings than they have.
     private(set) var wrongBlocks: [Int64] = []
     private(set) var count = 0
@@ -54,6 +56,11 @@ struct OpenReadings {
                 // Without its series nobody knows whose it is: it is lost.
                 guard !withdrawn.contains(place), try type(of: record.series, db) != nil else { continue }
                 guard try !isArchived(record, place, db) else { continue }
+                if record.moves {
+                    left[record.series, default: []].append(record.reading.instant.nanoseconds)
+                    count -= 1
+                    continue
+                }
                 if !record.supersedes, !superseding.contains(place) {
                     instants[record.series, default: []].append(record.reading.instant.nanoseconds)
                     count += 1

@@ -30,7 +30,7 @@ extension KeptRejection {
     var tallies: [TallyKey] {
         let source = ReadingSource.number(reading.measurement.mark)
         let hour = LedgerOutcome.hour(of: reading.measurement.received)
-        var outcomes = [reading.reason.name]
+        var outcomes = isKnown ? [] : [reading.reason.name]
         if reading.isInWindow { outcomes.append(LedgerOutcome.unwritten) }
         if undoesReplacement { outcomes.append(LedgerOutcome.unreplaced) }
         return outcomes.map { TallyKey(source: source, series: reading.series, hour: hour, outcome: $0) }

@@ -6,6 +6,8 @@ public enum ObservationStatus: UInt8, Sendable {
     case final = 1
     /// The window was emitted before and has changed.
     case amended = 2
+    /// The window was emitted before, and has no reading any more: they have moved to other times.
+    case enteredInError = 3
 
     /// The FHIR code.
     public var code: StaticString {
@@ -13,6 +15,7 @@ public enum ObservationStatus: UInt8, Sendable {
         case .preliminary: "preliminary"
         case .final: "final"
         case .amended: "amended"
+        case .enteredInError: "entered-in-error"
         }
     }
 }

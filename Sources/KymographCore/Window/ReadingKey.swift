@@ -34,7 +34,11 @@ struct ReadingKey: BitwiseCopyable {
     /// Whether the sender names the reading.
     func hasId(_ content: Content) -> Bool { id(of: content) != nil }
 
-    private func id(of content: Content) -> ByteView? {
+    /// Whether readings may have ids.
+    var hasIds: Bool { idSlot >= 0 }
+
+    /// What the sender calls the reading, if anything.
+    func id(of content: Content) -> ByteView? {
         guard idSlot >= 0, case .text(let id) = content[Int(idSlot)] else { return nil }
         return id
     }

@@ -200,7 +200,13 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func replace(_ record: Measurement, _ payload: ByteView, series: Int) {
         rejectSuperseded(series: series)
         guard isJournaled else { return }
-        journal.append(superseding: record, payload, series: machine.archive.number(of: series))
+        let number = machine.archive.number(of: series)
+        let (former, bytes) = machine.superseded
+        guard former.instant != record.instant else {
+            return journal.append(superseding: record, payload, series: number)
+        }
+        bytes.withByteView { journal.append(moved: former, $0, series: number) }
+        journal.append(series: number, record, payload)
     }
 
     /// Rejects the reading whose place another has taken; of an earlier run, the one at `place` in its journal.
@@ -212,6 +218,16 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
                 place: place)
         }
         if place != nil, isJournaled { rejections[rejections.count - 1].isReplacedFrom = true }
+    }
+
+    /// Notes that what a reading of an earlier run was rejected for has not taken its place: `record`, at `place` in the
+    /// journal, says that it did.
+    mutating func undoMove(_ record: Measurement, _ identity: SeriesIdentity, series: Int, place: JournalPlace) {
+        let reading = RejectedReading(
+            reason: .superseded, measurement: record, identity: identity, series: series, isInWindow: false)
+        var rejection = KeptRejection(reading: reading, payload: [], place: place)
+        (rejection.undoesReplacement, rejection.isKnown) = (true, true)
+        rejections.append(rejection)
     }
 
     private mutating func beginBlock() {
@@ -335,7 +351,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private mutating func count(_ emission: Emission) {
-        if emission.status == .amended { tally.amended += 1 } else { tally.windows += 1 }
+        switch emission.status {
+        case .amended, .enteredInError: tally.amended += 1
+        case .preliminary, .final: tally.windows += 1
+        }
     }
 
     /// No sink wants the Observation: the window is archived like any other.
@@ -349,7 +368,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func skip(_ emission: Emission, _ reason: Rejection) {
         switch emission.status {
         case .preliminary: return
-        case .amended: return tally.withheld += 1
+        case .amended, .enteredInError: return tally.withheld += 1
         case .final: break
         }
         let content = machine.content(of: emission)

@@ -16,9 +16,10 @@ extension WindowTable {
             if flags.contains(.carrier) && windows[index].unsent > 0 { return .emission(readingEmission(index)) }
             if flags.contains(.closing) {
                 guard flags.contains(.dirty) else { return .retirement(window: index) }
-                return .emission(emission(index, flags.contains(.emitted) ? .amended : .final))
+                let again: ObservationStatus = windows[index].total > 0 ? .amended : .enteredInError
+                return .emission(emission(index, flags.contains(.emitted) ? again : .final))
             }
-            if flags.contains(.preliminaryDue) { return .emission(emission(index, .preliminary)) }
+            if flags.contains(.preliminaryDue), windows[index].total > 0 { return .emission(emission(index, .preliminary)) }
             dequeue()
         }
         return .nothing
@@ -37,7 +38,8 @@ extension WindowTable {
         windows[index].flags.insert(.sending)
         let window = windows[index]
         let isOpenEnded = series[Int(window.series)].period == 0
-        let start = isOpenEnded ? slots[Int(window.readings)].instant : window.span.start
+        let first = window.count > 0 ? slots[Int(window.readings)].instant : window.last
+        let start = isOpenEnded ? first : window.span.start
         return Emission(
             series: Int(window.series), status: status, start: start, end: isOpenEnded ? window.last : window.span.end,
             window: UInt32(index))

@@ -48,6 +48,14 @@ struct JournalWriter: ~Copyable {
         surplus += 1
     }
 
+    /// Adds that a reading, which was there, has moved to another time; what it became is to be added next.
+    mutating func append(moved reading: Measurement, _ payload: ByteView, series number: Int) {
+        var marked = reading
+        marked.mark |= ReadingMark.moves
+        append(series: number, marked, payload)
+        surplus += 2
+    }
+
     /// Ends the block and gives it, or nil when nothing is in it; its number is used up then, too.
     mutating func take() -> JournalBlock? {
         defer { reset() }

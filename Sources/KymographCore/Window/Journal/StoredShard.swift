@@ -74,6 +74,7 @@ public struct StoredShard: ~Copyable {
         let identity = key.withByteView { SeriesKey.identity($0) }
         let reading = record.reading
         guard let series = shard.machine.define(identity) else {
+            if record.moves { return shard.undoMove(reading, identity, series: record.series, place: place) }
             replayed += 1
             replayRejected += 1
             return shard.withdraw(
@@ -85,6 +86,11 @@ public struct StoredShard: ~Copyable {
             let through = archivedThrough[name] ?? store.archivedThrough(series: record.series, windowStart: start)
             archivedThrough[name] = .some(through)
             if let through, place < through { return }
+        }
+        if record.moves {
+            let isMoved = shard.machine.remove(series: series, reading, payload: record.payload)
+            if !isMoved { shard.undoMove(reading, identity, series: record.series, place: place) }
+            return
         }
         replayed += 1
         guard isWritten(identity.type) else {
