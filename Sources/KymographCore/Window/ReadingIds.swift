@@ -36,6 +36,9 @@ struct ReadingIds: ~Copyable {
         places[ReadingIds.hash(series, id)] = Place(series: UInt32(series), instant: instant)
     }
 
+    /// Forgets where the reading was.
+    mutating func forget(series: Int, _ id: ByteView) { places[ReadingIds.hash(series, id)] = nil }
+
     /// Forgets all but what `isNeeded`.
     mutating func forget(except isNeeded: (_ series: Int, _ instant: Instant) -> Bool) {
         places = places.filter { isNeeded(Int($0.value.series), $0.value.instant) }

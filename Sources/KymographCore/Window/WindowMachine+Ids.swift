@@ -47,6 +47,8 @@ extension WindowMachine where Archive: ~Copyable {
             table.received(of: id, at: reading.instant, in: window) != nil
         else { return false }
         _ = table.remove(id, at: reading.instant, from: window)
+        // Where it went to is in the journal, or in the archive.
+        ids.forget(series: series, id)
         return true
     }
 
