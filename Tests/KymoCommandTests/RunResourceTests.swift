@@ -41,7 +41,7 @@ import Testing
         #expect(last["period"]?["end"]?.text == "2026-03-01T08:05:00Z")
         #expect(last["period"]?["start"]?.text == "2026-03-01T08:00:00Z")
         #expect(Set(lines.compactMap { $0["id"]?.text }).count == 1)
-        #expect(error.contains("accepted 1 + duplicate 0 + conflict 1"), "\(error)")
+        #expect(error.contains("accepted 1 + duplicate 0 + conflict 0 + rejected 1"), "\(error)")
     }
 
     /// A mapping that is not for the version of the output ends the run before it begins.

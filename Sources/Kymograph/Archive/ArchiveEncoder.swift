@@ -32,6 +32,9 @@ public struct ArchiveEncoder: ~Copyable {
         var settings = WindowSettings()
         settings.limits.maxReadingsPerWindow = Int(Int32.max)
         settings.limits.preliminaryEvery = 0
+        // The readings are what they are, whatever becomes of new ones.
+        var types = types
+        for index in types.indices where types[index].sameInstant != .merge { types[index].sameInstant = .keep }
         var machine = WindowMachine<MemoryArchive>(types: types, settings: settings)
         guard let series = machine.define(window.series) else { return nil }
         let isWhole = window.forEachReading { reading, payload in

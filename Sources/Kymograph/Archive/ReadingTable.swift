@@ -20,7 +20,7 @@ public struct ReadingTable: Sendable {
     public init(types: [MeasurementType], names chosen: [String], sources: [Int: String]) {
         var names: [String] = []
         for type in types where chosen.isEmpty || chosen.contains(type.name) {
-            for (slot, value) in type.valueNames.enumerated() where slot != type.durationSlot {
+            for (slot, value) in type.valueNames.enumerated() where !type.isHidden(slot) {
                 if !names.contains(value) { names.append(value) }
             }
         }
@@ -41,7 +41,7 @@ public struct ReadingTable: Sendable {
         ]
         row += Array(repeating: nil, count: columns.count - row.count)
         for (slot, name) in type.valueNames.enumerated() {
-            guard slot != type.durationSlot, let place = places[name] else { continue }
+            guard !type.isHidden(slot), let place = places[name] else { continue }
             row[place] = MeasurementJSON.text(of: slot, reading, payload)
         }
         return row

@@ -183,6 +183,9 @@ struct LedgerReader {
         if number >= 0 {
             guard series[number] != nil else { return }
             if isRejection { series[number]?.rejected[outcome, default: 0] += count }
+            if outcome == LedgerOutcome.unreplaced {
+                series[number]?.rejected[Rejection.superseded.name, default: 0] -= count
+            }
             if outcome == LedgerOutcome.droppedReadings { series[number]?.dropped += count }
         } else if source >= 0 {
             if outcome == LedgerOutcome.received { sources[source, default: Self.others].received += count }
@@ -195,7 +198,8 @@ struct LedgerReader {
         let (from, to) = span
         for (number, instants) in open.instants {
             guard let device = series[number]?.device else { continue }
-            series[number]?.open = instants.count { $0 >= from && $0 < to }
+            let left = open.left[number]?.count { $0 >= from && $0 < to } ?? 0
+            series[number]?.open = instants.count { $0 >= from && $0 < to } - left
             for (instant, number) in open.sequences[number] ?? [] where instant >= from && instant < to {
                 sequence.add(number, at: instant, device: device)
             }
@@ -205,6 +209,7 @@ struct LedgerReader {
     // MARK: What is missing
 
     mutating func finish(_ db: Database, isRunning: Bool) throws -> LedgerReport {
+        for (number, one) in series { series[number]?.rejected = one.rejected.filter { $0.value > 0 } }
         report.sources = sources.sorted { $0.key < $1.key }.map(\.value)
         report.series = series.sorted { $0.key < $1.key }.map(\.value).filter {
             $0.windows + $0.open + $0.dropped > 0 || !$0.rejected.isEmpty
@@ -277,6 +282,10 @@ struct LedgerReader {
         let name = "\(one.device) \(one.type)"
         if one.open > 0 { report.missing.append("\(name): \(one.open) readings are in windows that are still open") }
         for (reason, count) in one.rejected.sorted(by: { $0.key < $1.key }) {
+            guard reason != Rejection.superseded.name else {
+                report.superseded += count
+                continue
+            }
             report.missing.append("\(name): \(count) readings were rejected: \(reason)")
         }
         if one.dropped > 0 {

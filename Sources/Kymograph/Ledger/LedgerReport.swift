@@ -133,16 +133,26 @@ public struct LedgerReport: Encodable, Sendable {
     public var missingFrames: [DeviceGap] = []
     /// Their windows; left out when the whole store was asked about.
     public var windows: [Window] = []
+    /// Readings in the hours of the span that others have taken the place of, or that were refused for others: each is a
+    /// dead letter. Nothing is missing, but somebody should know.
+    public var superseded = 0
     /// What is open or missing; empty when the span is complete.
     public var missing: [String] = []
     /// Whether everything that is known to have been sent has been delivered.
     public var isComplete: Bool { missing.isEmpty }
-
-    private enum CodingKeys: String, CodingKey {
-        case from, to, balance, sources, series, sequenceGaps, missingFrames, windows, missing, isComplete
+    /// Whether nothing was superseded, either.
+    public var isPlainlyComplete: Bool { isComplete && superseded == 0 }
+    /// The same in words: `complete`, `complete, 2 superseded` or `not complete`.
+    public var completeness: String {
+        guard isComplete else { return "not complete" }
+        return superseded > 0 ? "complete, \(superseded) superseded" : "complete"
     }
 
-    /// Writes ``isComplete``, too.
+    private enum CodingKeys: String, CodingKey {
+        case from, to, balance, sources, series, sequenceGaps, missingFrames, windows, superseded, missing, isComplete, completeness
+    }
+
+    /// Writes ``isComplete`` and ``completeness``, too.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(from, forKey: .from)
@@ -153,8 +163,10 @@ public struct LedgerReport: Encodable, Sendable {
         try container.encode(sequenceGaps, forKey: .sequenceGaps)
         try container.encode(missingFrames, forKey: .missingFrames)
         try container.encode(windows, forKey: .windows)
+        try container.encode(superseded, forKey: .superseded)
         try container.encode(missing, forKey: .missing)
         try container.encode(isComplete, forKey: .isComplete)
+        try container.encode(completeness, forKey: .completeness)
     }
 
     init() {}

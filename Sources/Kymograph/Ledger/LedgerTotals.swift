@@ -12,6 +12,8 @@ struct LedgerTotals {
     let stored: StoreCounts?
     /// Rejected readings that windows hold all the same.
     private var unwritten = 0
+    /// Readings that count as superseded, and are not any more.
+    private var unreplaced = 0
 
     /// Reads `db`, and what `open` has of its journal. `mark` is what was noted outside of it, before it was read.
     init(_ db: Database, open: OpenReadings, mark: StoreCounts? = nil) throws {
@@ -26,6 +28,8 @@ struct LedgerTotals {
             balance.duplicate += windows[2] ?? 0
             balance.conflict += windows[3] ?? 0
         }
+        let superseded = Rejection.superseded.name
+        if let count = balance.rejected[superseded] { balance.rejected[superseded] = max(0, count - unreplaced) }
         // Their windows may be lost, and nothing else is to be taken from.
         balance.accepted = max(0, balance.accepted - unwritten)
         settle(mark, try LostReadings(db))
@@ -52,6 +56,7 @@ struct LedgerTotals {
         case LedgerOutcome.received: balance.received += count
         case LedgerOutcome.kernelDropped: balance.kernelDropped += count
         case LedgerOutcome.unwritten: unwritten += count
+        case LedgerOutcome.unreplaced: unreplaced += count
         case LedgerOutcome.droppedReadings, LedgerOutcome.droppedMerged: balance.accepted += count
         case LedgerOutcome.droppedDuplicate: balance.duplicate += count
         case LedgerOutcome.droppedConflict: balance.conflict += count

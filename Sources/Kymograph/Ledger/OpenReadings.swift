@@ -6,6 +6,8 @@ import KymographCore
 struct OpenReadings {
     /// Readings by the store's number of the series and, within it, by instant.
     private(set) var instants: [Int: [Int64]] = [:]
+    /// Readings that have moved to other times and so left their windows, in the same way: these have one less each.
+    private(set) var left: [Int: [Int64]] = [:]
     /// Numbers of blocks that cannot be read whole, or say another number of readings than they have.
     private(set) var wrongBlocks: [Int64] = []
     private(set) var count = 0
@@ -18,6 +20,8 @@ struct OpenReadings {
     private var through: [WindowName: JournalPlace?] = [:]
     /// Readings that an earlier run has rejected.
     private let withdrawn: Set<JournalPlace>
+    /// Readings that have taken the place of others when an earlier run took them from the journal.
+    private let superseding: Set<JournalPlace>
 
     private struct WindowName: Hashable {
         var series: Int
@@ -27,10 +31,8 @@ struct OpenReadings {
     /// Reads the whole journal.
     init(_ db: Database, types: [MeasurementType]) throws {
         self.types = types
-        withdrawn = Set(
-            try Row.fetchAll(db, sql: "SELECT block, place FROM withdrawn").map {
-                JournalPlace(block: $0[0], index: $0[1])
-            })
+        withdrawn = try OpenReadings.withdrawn(db, superseding: false)
+        superseding = try OpenReadings.withdrawn(db, superseding: true)
         let rows = try Row.fetchCursor(
             db, sql: "SELECT number, readings, codec, key_id, checksum, body FROM journal ORDER BY number")
         while let row = try rows.next() {
@@ -38,6 +40,12 @@ struct OpenReadings {
             let isWhole = try content.map { try take($0, number: row[0], readings: row[1], db) } ?? false
             if !isWhole { wrongBlocks.append(row[0]) }
         }
+    }
+
+    private static func withdrawn(_ db: Database, superseding: Bool) throws -> Set<JournalPlace> {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT block, place FROM withdrawn WHERE supersedes = ?", arguments: [superseding])
+        return Set(rows.map { JournalPlace(block: $0[0], index: $0[1]) })
     }
 
     private mutating func take(_ content: [UInt8], number: Int64, readings: Int, _ db: Database) throws -> Bool {
@@ -48,8 +56,15 @@ struct OpenReadings {
                 // Without its series nobody knows whose it is: it is lost.
                 guard !withdrawn.contains(place), try type(of: record.series, db) != nil else { continue }
                 guard try !isArchived(record, place, db) else { continue }
-                instants[record.series, default: []].append(record.reading.instant.nanoseconds)
-                count += 1
+                if record.moves {
+                    left[record.series, default: []].append(record.reading.instant.nanoseconds)
+                    count -= 1
+                    continue
+                }
+                if !record.supersedes, !superseding.contains(place) {
+                    instants[record.series, default: []].append(record.reading.instant.nanoseconds)
+                    count += 1
+                }
                 try noteSequence(record, db)
             }
             return reader.isComplete && reader.read == readings

@@ -5,7 +5,7 @@ import Synchronization
 final class SourceLedger: Sendable {
     private let received = Atomic<Int>(0)
     private let notes = Mutex(MappingNotes())
-    private let rejected = Mutex<[Int]>(Array(repeating: 0, count: Rejection.allCases.count))
+    private let rejected = Mutex<[Int]>(Array(repeating: 0, count: Rejection.placeCount))
 
     func add(received count: Int) { received.add(count, ordering: .relaxed) }
 

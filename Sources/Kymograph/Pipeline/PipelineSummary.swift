@@ -11,7 +11,7 @@ public struct PipelineSummary: Sendable {
     /// Readings whose values replaced, or were replaced by, others of the same instant.
     public var conflict = 0
     /// Rejected readings by reason, indexed by raw value.
-    public var rejected: [Int] = Array(repeating: 0, count: Rejection.allCases.count)
+    public var rejected: [Int] = Array(repeating: 0, count: Rejection.placeCount)
     /// What happened to readings that are not rejected.
     public var notes = MappingNotes()
     /// Datagrams that the kernel dropped before anybody could read them.

@@ -26,7 +26,8 @@ public final class DeadLetterWriter: Sendable {
     /// Bytes that wait at most while the file takes none: 1 MiB.
     public static let maxPendingBytes = 1 << 20
 
-    private static let reasonNames = Rejection.allCases.map(\.name)
+    /// By raw value.
+    private static let reasonNames = (0..<Rejection.placeCount).map { Rejection(rawValue: UInt8($0))?.name ?? "" }
 
     private let state = Mutex(State())
     private let descriptor: Descriptor

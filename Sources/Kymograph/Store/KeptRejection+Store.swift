@@ -30,15 +30,18 @@ extension KeptRejection {
     var tallies: [TallyKey] {
         let source = ReadingSource.number(reading.measurement.mark)
         let hour = LedgerOutcome.hour(of: reading.measurement.received)
-        let outcomes = [reading.reason.name] + (reading.isInWindow ? [LedgerOutcome.unwritten] : [])
+        var outcomes = isKnown ? [] : [reading.reason.name]
+        if reading.isInWindow { outcomes.append(LedgerOutcome.unwritten) }
+        if undoesReplacement { outcomes.append(LedgerOutcome.unreplaced) }
         return outcomes.map { TallyKey(source: source, series: reading.series, hour: hour, outcome: $0) }
     }
 
-    /// Notes that the journal has it no more, whatever keeps its block there.
+    /// Notes that the journal has it no more, whatever keeps its block there; or that the reading there has taken its
+    /// place.
     func withdraw(_ db: Database) throws {
         guard let place else { return }
-        try db.cachedStatement(sql: "INSERT OR IGNORE INTO withdrawn VALUES (?, ?)").execute(arguments: [
-            place.block, place.index,
+        try db.cachedStatement(sql: "INSERT OR IGNORE INTO withdrawn VALUES (?, ?, ?)").execute(arguments: [
+            place.block, place.index, isReplacedFrom,
         ])
     }
 }

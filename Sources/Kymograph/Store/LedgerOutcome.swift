@@ -9,6 +9,8 @@ enum LedgerOutcome {
     static let kernelDropped = "kernelDropped"
     /// Rejected readings that a window holds all the same: they are in the window's count, too.
     static let unwritten = "unwritten"
+    /// Readings that count as superseded, and are not any more: what had taken their places was rejected later.
+    static let unreplaced = "unreplaced"
     /// Readings of windows that the archive has dropped.
     static let droppedReadings = "droppedReadings"
     /// Readings of such windows that added values to others.
@@ -20,7 +22,7 @@ enum LedgerOutcome {
 
     /// All of them: what is none of these is the name of a rejection.
     static let names: Set<String> = [
-        received, kernelDropped, unwritten, droppedReadings, droppedMerged, droppedDuplicate, droppedConflict,
+        received, kernelDropped, unwritten, unreplaced, droppedReadings, droppedMerged, droppedDuplicate, droppedConflict,
     ]
 
     /// Whether `outcome` counts rejected readings.

@@ -148,8 +148,7 @@ public final class Store: ShardStore {
 
     /// Appends the block of a window; waits for units that were submitted before.
     public func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
-        usage.withLock { $0.direct }?.waitUntilDelivered()
-        queue.waitUntilCommitted()
+        waitUntilCommitted()
         let row = read { db in
             let statement = try db.cachedStatement(
                 sql: "SELECT codec, key_id, checksum, body FROM window WHERE start = ? AND series = ?")
@@ -163,6 +162,20 @@ public final class Store: ShardStore {
         }
         writer.append(content)
         return .found
+    }
+
+    /// The time of the reading called `id` of a series, in an archived window.
+    public func instant(ofReading id: [UInt8], series: Int) -> Instant? {
+        read { db in
+            let statement = try db.cachedStatement(sql: "SELECT instant FROM reading_id WHERE series = ? AND id = ?")
+            return try Int64.fetchOne(statement, arguments: [series, Data(id)])
+        }.flatMap { $0 }.map { Instant(nanoseconds: $0) }
+    }
+
+    /// Waits until everything that was submitted before is durable.
+    public func waitUntilCommitted() {
+        usage.withLock { $0.direct }?.waitUntilDelivered()
+        queue.waitUntilCommitted()
     }
 
     /// How far the journal is in the archived content of a window.

@@ -160,6 +160,7 @@ struct StoreCommit: ~Copyable {
                 try recount(window, db)
             }
             try insert(windows.rejections(at: place), db)
+            try insert(windows.named(at: place), series: window.series, db)
         }
     }
 
@@ -170,6 +171,14 @@ struct StoreCommit: ~Copyable {
         let carrier = try window.facts.isRestored ? renew(window, carrier, db) : carrier
         if insertion == nil { insertion = try WindowInsertion.prepare(db) }
         try insertion?.insert(window, block, carrier: carrier, now: now)
+    }
+
+    private func insert(_ named: [NamedReading], series: Int, _ db: Database) throws {
+        for reading in named {
+            try db.cachedStatement(sql: "INSERT OR REPLACE INTO reading_id VALUES (?, ?, ?)").execute(arguments: [
+                series, Data(reading.id), reading.instant.nanoseconds,
+            ])
+        }
     }
 
     /// Prepares for a newer version of a window. If the archive has dropped it while it was open, that is taken back:
@@ -242,8 +251,10 @@ struct StoreCommit: ~Copyable {
         let types = mappings.current.types
         var tallies: [TallyKey: Int] = [:]
         for rejection in rejections {
-            let letter = rejection.payload.withByteView { StoredDeadLetter(rejection.reading, $0, types) }
-            try insert(letter, db)
+            if !rejection.isKnown {
+                let letter = rejection.payload.withByteView { StoredDeadLetter(rejection.reading, $0, types) }
+                try insert(letter, db)
+            }
             for key in rejection.tallies { tallies[key, default: 0] += 1 }
             try rejection.withdraw(db)
         }

@@ -19,8 +19,8 @@ struct StoreCounts: Hashable, Sendable {
     static func added(by batch: StoreBatch) -> StoreCounts {
         var added = StoreCounts()
         for unit in batch.units {
-            added.kept += unit.journal?.count ?? 0
-            added.kept += unit.rejections.count { $0.place == nil && !$0.reading.isInWindow }
+            added.kept += unit.journal.map { $0.count - $0.surplus } ?? 0
+            added.kept += unit.rejections.count { $0.place == nil && !$0.isKnown && !$0.reading.isInWindow }
         }
         for (key, count) in batch.tallies {
             if key.outcome == LedgerOutcome.received { added.received += count }

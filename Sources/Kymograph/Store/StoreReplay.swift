@@ -41,7 +41,10 @@ struct StoreReplay {
         }
         while let row = next(after: last) {
             last = row.number
-            guard let block = row.block, target.replay(block, except: withdrawn(from: row.number), series: find) else {
+            let (withdrawn, superseding) = withdrawn(from: row.number)
+            guard let block = row.block,
+                target.replay(block, except: withdrawn, superseding: superseding, series: find)
+            else {
                 damaged.append(row.number)
                 continue
             }
@@ -67,13 +70,15 @@ struct StoreReplay {
         return (row[0], content.map { JournalBlock(number: row[0], count: row[1], bytes: $0) })
     }
 
-    /// Readings of a block that an earlier run has rejected, and counted so.
-    private func withdrawn(from block: Int64) -> Set<Int> {
-        let places = store.read { db in
-            try Int.fetchAll(
-                try db.cachedStatement(sql: "SELECT place FROM withdrawn WHERE block = ?"), arguments: [block])
+    /// Readings of a block that an earlier run has rejected, and counted so; and those for which it has rejected others.
+    private func withdrawn(from block: Int64) -> (withdrawn: Set<Int>, superseding: Set<Int>) {
+        let rows = store.read { db in
+            try Row.fetchAll(
+                try db.cachedStatement(sql: "SELECT place, supersedes FROM withdrawn WHERE block = ?"),
+                arguments: [block])
         }
-        return Set(places ?? [])
+        let places: [(place: Int, supersedes: Bool)] = (rows ?? []).map { ($0[0], $0[1]) }
+        return (Set(places.filter { !$0.supersedes }.map(\.place)), Set(places.filter(\.supersedes).map(\.place)))
     }
 
     /// The key of a series that belongs to this shard. Of one that the store has lost, nobody knows whose it is.

@@ -95,7 +95,8 @@ struct StoreRetention {
                 DELETE FROM window WHERE number IN
                     (SELECT number FROM (SELECT number, modified FROM window ORDER BY number LIMIT ?2)
                      WHERE modified < ?1)
-                RETURNING series, start, sources, merged, duplicates, conflicts, through_block, through_index
+                RETURNING series, start, sources, merged, duplicates, conflicts, first, last, through_block,
+                    through_index
                 """, arguments: [limit, StoreRetention.most])
         var dropped: [Int: Int64] = [:]
         var tallies: [TallyKey: Int] = [:]
@@ -103,6 +104,8 @@ struct StoreRetention {
             dropped[row[0]] = max(dropped[row[0]] ?? .min, row[1])
             LedgerOutcome.countDropped(row, in: &tallies)
             try DroppedWindows.note(row, db)
+            try db.cachedStatement(sql: "DELETE FROM reading_id WHERE series = ? AND instant BETWEEN ? AND ?").execute(
+                arguments: [row[0] as Int, row[6] as Int64, row[7] as Int64])
         }
         for (key, count) in tallies { try key.add(count, db) }
         for (series, start) in dropped {

@@ -39,6 +39,25 @@ enum StoreSchema {
                     start INTEGER NOT NULL, series INTEGER NOT NULL, through_block INTEGER NOT NULL,
                     through_index INTEGER NOT NULL, PRIMARY KEY (start, series)) WITHOUT ROWID;
                 """)
+        try noteReplacements(db)
+        try keepIds(db)
+    }
+
+    /// At which time the readings of archived windows are that their senders name; gone with their windows.
+    private static func keepIds(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE reading_id (
+                    series INTEGER NOT NULL, id BLOB NOT NULL, instant INTEGER NOT NULL,
+                    PRIMARY KEY (series, id)) WITHOUT ROWID;
+                CREATE INDEX reading_id_time ON reading_id (series, instant);
+                """)
+    }
+
+    /// A reading of the journal that has taken the place of another, which was rejected for it, is taken from there
+    /// again, and counts as none.
+    private static func noteReplacements(_ db: Database) throws {
+        try db.execute(sql: "ALTER TABLE withdrawn ADD COLUMN supersedes INTEGER NOT NULL DEFAULT 0")
     }
 
     private static func create(_ db: Database) throws {

@@ -11,6 +11,9 @@ struct StoredType: Codable, Equatable, Sendable {
     var valueNames: [String]
     var isNumeric: [Bool]
     var durationSlot: Int?
+    var idSlot: Int?
+    /// ``MeasurementType/sameInstant``; earlier versions merged.
+    var sameInstant: String?
     /// Whether its readings become Observations.
     var hasTemplate: Bool
     /// What its readings mean.
@@ -30,6 +33,7 @@ struct StoredType: Codable, Equatable, Sendable {
             }
         compatibility = type.compatibility == .none ? "none" : "iomt-fhir"
         (valueNames, isNumeric, durationSlot) = (type.valueNames, type.isNumeric, type.durationSlot)
+        (idSlot, sameInstant) = (type.idSlot, type.sameInstant.rawValue)
     }
 
     /// What a mapping set continues, or nil when the form is not known. Only what has a template gets readings, so that
@@ -64,6 +68,8 @@ struct StoredType: Codable, Equatable, Sendable {
         var type = MeasurementType(
             name: name, valueNames: valueNames, grouping: grouping, isNumeric: isNumeric, durationSlot: durationSlot)
         type.compatibility = compatibility == "none" ? .none : .iomtFHIR
+        type.idSlot = idSlot
+        type.sameInstant = sameInstant.flatMap(SameInstant.init(rawValue:)) ?? .merge
         return type
     }
 }

@@ -51,6 +51,8 @@ public struct DeviceTemplate: Sendable {
     /// The second choice of Iot templates.
     var alternativeTimestamp: TemplateExpression?
     var start: TemplateExpression?
+    /// The sender's id of the reading.
+    var readingId: TemplateExpression?
     var patient: TemplateExpression?
     var encounter: TemplateExpression?
     var correlation: TemplateExpression?
@@ -62,7 +64,7 @@ public struct DeviceTemplate: Sendable {
 
     /// All expressions that are evaluated per match.
     var expressions: [TemplateExpression] {
-        [device, timestamp, alternativeTimestamp, start, patient, encounter, correlation].compactMap { $0 }
+        [device, timestamp, alternativeTimestamp, start, readingId, patient, encounter, correlation].compactMap { $0 }
             + values.flatMap(\.selections)
     }
 }

@@ -7,7 +7,7 @@ struct DeviceTemplateLoader {
     private static let rootFields = ["$schema", "compatibility", "payload"] + containerFields + PayloadReader.members
     private static let templateFields = [
         "typeName", "typeMatchExpression", "deviceIdExpression", "timestampExpression", "timestampFormat",
-        "startExpression", "patientIdExpression", "encounterIdExpression", "correlationIdExpression", "values",
+        "startExpression", "readingIdExpression", "patientIdExpression", "encounterIdExpression", "correlationIdExpression", "values",
         "defaultExpressionLanguage",
     ]
     private static let valueFields = ["valueName", "valueExpression", "required"] + ValueRuleLoader.fields
@@ -117,6 +117,7 @@ struct DeviceTemplateLoader {
         let timestamp = source(reader, "timestampExpression", kind, fixed: kind.fixedTimestamp)
         let alternative = kind.alternativeTimestamp.flatMap { fixed($0) }
         let start = expression(reader, "startExpression", kind)
+        let readingId = expression(reader, "readingIdExpression", kind)
         let patient = expression(reader, "patientIdExpression", kind)
         let encounter = expression(reader, "encounterIdExpression", kind)
         let correlation = expression(reader, "correlationIdExpression", kind)
@@ -128,8 +129,8 @@ struct DeviceTemplateLoader {
         return DeviceTemplate(
             kind: kind, typeName: typeName, position: reader.position(of: "typeName"),
             compatibility: compatibility, values: values, timestampFormat: format, match: match, device: device,
-            timestamp: timestamp, alternativeTimestamp: alternative, start: start, patient: patient,
-            encounter: encounter, correlation: correlation)
+            timestamp: timestamp, alternativeTimestamp: alternative, start: start, readingId: readingId,
+            patient: patient, encounter: encounter, correlation: correlation)
     }
 
     /// The expression of a field that some kinds of templates fix: what such a template says is ignored, as the

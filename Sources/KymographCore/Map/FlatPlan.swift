@@ -9,8 +9,8 @@ struct FlatPlan: BitwiseCopyable {
     private(set) var device = NameTable.unknown
     /// The number of the name that holds the patient; ``NameTable/unknown`` when the template names none.
     private(set) var patient = NameTable.unknown
-    /// Members that a reading of this kind does not have: the start of an interval, an encounter.
-    private(set) var absent: (UInt16, UInt16) = (NameTable.unknown, NameTable.unknown)
+    /// Members that a reading of this kind does not have: the start of an interval, an encounter, an id.
+    private(set) var absent = (NameTable.unknown, NameTable.unknown, NameTable.unknown)
     /// The number of the name that holds the time.
     private(set) var timestamp = NameTable.unknown
 
@@ -29,6 +29,7 @@ struct FlatPlan: BitwiseCopyable {
         else { return }
         for (expression, path) in [
             (template.patient, \FlatPlan.patient), (template.start, \.absent.0), (template.encounter, \.absent.1),
+            (template.readingId, \.absent.2),
         ] where !expression.isAbsent {
             guard let name = program.member(expression) else { return }
             self[keyPath: path] = name

@@ -41,6 +41,7 @@ extension Mapper {
             }
             index &+= 1
         }
+        if joinsReadings { handOnHeld(bytes, output: &output) }
         return isArray
     }
 
@@ -73,10 +74,10 @@ extension Mapper {
         return evaluator.paths.scanner.slot(of: NameTable.body) ?? JSONScanner.payload
     }
 
-    private var documentRange: Range<Int> { evaluator.paths.scanner.tape[JSONScanner.payload].outerRange }
+    var documentRange: Range<Int> { evaluator.paths.scanner.tape[JSONScanner.payload].outerRange }
 
     /// The text of a rejected part for its dead letter; of a document that was rewritten, all of it as it came.
-    private mutating func text(_ range: Range<Int>, of bytes: ByteView) -> ByteView { original ?? bytes[range] }
+    mutating func text(_ range: Range<Int>, of bytes: ByteView) -> ByteView { original ?? bytes[range] }
 
     /// An array is so many readings: each element must be part of a match, or it is rejected by itself. A match
     /// expression that failed is the reason of all that no other template took, and is told once where there are none.
@@ -135,7 +136,12 @@ extension Mapper {
         let template = templates[number]
         let failure = mapMatch(
             template, JSONScanner.payload, bytes, context: context, received: received, output: &output)
-        if let failure { output.reject(failure.reason, bytes: text(documentRange, of: bytes), detail: failure.detail) }
+        if let failure {
+            output.reject(failure.reason, bytes: text(documentRange, of: bytes), detail: failure.detail)
+        } else if template.isJoined {
+            let range = documentRange
+            held?.noteSource(range)
+        }
     }
 
     /// Maps all matches of one template.
@@ -169,6 +175,9 @@ extension Mapper {
                 let range = readingRange(of: match, isArray: isArray, from: &element)
                 output.reject(failure.reason, bytes: text(range, of: bytes), detail: failure.detail)
                 outcome.isAborted = outcome.isAborted || isCompatible && failure.endsEvent
+            } else if template.isJoined {
+                let range = readingRange(of: match, isArray: isArray, from: &element)
+                held?.noteSource(range)
             }
         }
     }

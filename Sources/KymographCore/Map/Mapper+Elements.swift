@@ -142,7 +142,7 @@ extension TemplateCode {
         guard !isCompatible, !needsComposition, match.path.count == 1 else { return false }
         let step = program.steps[Int(match.path.start)]
         guard step.operation == .filterDescendants, program.isAboutPayload(Int(step.argument)) else { return false }
-        let others = [device, timestamp, alternativeTimestamp, start, patient, encounter, correlation]
+        let others = [device, timestamp, alternativeTimestamp, start, readingId, patient, encounter, correlation]
         let texts = values.filter { $0.rule >= 0 }.map { units[Int($0.rule)] }
         return (others + values.map(\.expression) + texts).allSatisfy {
             $0.isAbsent || $0.kind == .memberChain && $0.fromMatch

@@ -29,7 +29,11 @@ extension Mapper {
         measurement.offsetMinutes = time.offsetMinutes
         guard readFlatValues(number, bytes, &measurement) else { return .unusual }
         payload.removeAll()
-        if let refused = output.accept(measurement, payload: payload.view, key: key.view) { return .refused(refused) }
+        let refused =
+            templates[number].isJoined
+            ? hold(measurement, templates[number])
+            : output.accept(measurement, payload: payload.view, key: key.view)
+        if let refused { return .refused(refused) }
         return .mapped
     }
 
@@ -39,7 +43,7 @@ extension Mapper {
     ) -> Bool {
         SeriesKey.begin(into: &key)
         var head = SeriesKey.Head(type: Int(templates[number].type))
-        guard !has(plan.absent.0), !has(plan.absent.1),
+        guard !has(plan.absent.0), !has(plan.absent.1), !has(plan.absent.2),
             let device = appendFlatPart(plan.device, bytes, fallback: context.defaultDevice), device > 0,
             let patient = appendFlatPart(plan.patient, bytes, fallback: context.defaultPatient),
             patient > 0 || !context.requiresPatient

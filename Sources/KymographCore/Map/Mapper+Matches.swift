@@ -51,8 +51,12 @@ extension Mapper {
             payload.removeAll()
             try readValues(template, match, bytes, &measurement)
             try readStart(template, match, bytes, &measurement)
+            try readId(template, match, bytes)
+            guard payload.count <= Mapper.longestPayload else { throw failure(.valueTooLong, template.index, .value) }
             measurement.payloadBytes = UInt16(payload.count)
-            let refused = output.accept(measurement, payload: payload.view, key: key.view)
+            let refused =
+                template.isJoined
+                ? hold(measurement, template) : output.accept(measurement, payload: payload.view, key: key.view)
             if let refused { throw failure(refused, template.index, .none) }
             return nil
         } catch {

@@ -75,7 +75,10 @@ extension Mapper {
             let (length, overflow) = measurement.instant.nanoseconds.subtractingReportingOverflow(
                 start.instant.nanoseconds)
             guard !overflow, length >= 0 else { throw failure(.invalidTimestamp, template.index, .start) }
-            if length > 0 { store(Decimal64(mantissa: length), in: Int(template.durationSlot), &measurement) }
+            guard length > 0 else { return }
+            let end = payload.count
+            store(Decimal64(mantissa: length), in: Int(template.durationSlot), &measurement)
+            moveRecord(from: end)
         case .failed(.noTimestamp): return
         case .failed(let reason): throw failure(reason, template.index, .start)
         }

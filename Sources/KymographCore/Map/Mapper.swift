@@ -23,6 +23,8 @@ public struct Mapper: ~Copyable {
     /// The place for the elements of such an array; made when the first one comes, and taken out while it is filled.
     var elements: PendingElements?
     let dispatch: TemplateDispatch
+    /// Whether several templates give parts of one reading.
+    let joinsReadings: Bool
     let values: RawArray<ValueCode>
     /// For each value, as far as a plan reads it.
     let flatValues: RawArray<FlatPlan.Value>
@@ -46,6 +48,8 @@ public struct Mapper: ~Copyable {
     var packets: OwnedList<PacketStage>
     /// For matches that need a document of their own; made when the first one comes.
     var composition: MatchComposition?
+    /// For templates whose readings are joined; made when the first one comes, and taken out while it is filled.
+    var held: HeldReadings?
     /// For ``takeNotes()``.
     var leftOut = 0
     var reportedWraps = 0
@@ -65,6 +69,7 @@ public struct Mapper: ~Copyable {
         _ set: MappingSet, templates indexes: [Int], limits: ScanLimits = ScanLimits(), payloadIsRoot: Bool = false
     ) {
         let code = set.code(of: indexes)
+        joinsReadings = code.templates.contains(where: \.isJoined)
         self.set = set
         self.limits = limits
         evaluator = ExpressionEvaluator(set, limits: limits, payloadIsRoot: payloadIsRoot)

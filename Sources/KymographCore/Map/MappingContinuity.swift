@@ -262,6 +262,8 @@ extension MeasurementType {
             return slot
         }
         durationSlot = other.durationSlot.map { slots[$0] } ?? durationSlot
+        idSlot = other.idSlot.map { slots[$0] } ?? idSlot
+        sameInstant = other.sameInstant
         return slots
     }
 }

@@ -250,7 +250,7 @@ private struct OutcomeTexts: MeasurementOutput {
     private func value(
         _ slot: Int, _ type: MeasurementType, _ measurement: Measurement, _ payload: ByteView
     ) -> String? {
-        guard slot != type.durationSlot else { return nil }
+        guard !type.isHidden(slot) else { return nil }
         var writer = ByteWriter(capacity: 64)
         if slot < Measurement.inlineValues, let number = measurement.inline(slot) {
             writer.append(number)

@@ -11,7 +11,11 @@ public struct MappingLoader {
     /// The name of the hidden value that keeps a reading's length; no mapping can use it, for it is no identifier.
     static let durationName = "(length)"
 
-    /// Values that a type may have: their places are bytes in a reading's payload, and one is for the length.
+    /// The name of the hidden value that keeps a reading's id.
+    static let idName = "(id)"
+
+    /// Values that a type may have: their places are bytes in a reading's payload, and one is for the length. Where
+    /// there are ids, another is for those.
     static let mostValues = 255
 
     /// A type while it is being joined.
@@ -19,6 +23,7 @@ public struct MappingLoader {
         var name: String
         var valueNames: [String] = []
         var hasStart = false
+        var hasId = false
         var fhir: FHIRTemplate?
         var fhirMapping: Int?
         /// The FHIR template as its file has it.
@@ -98,14 +103,16 @@ public struct MappingLoader {
     mutating func addTemplate(_ template: DeviceTemplate, mapping: Int, _ log: inout DiagnosticLog) {
         let type = draft(named: template.typeName)
         if template.start != nil { drafts[type].hasStart = true }
+        if template.readingId != nil { drafts[type].hasId = true }
         let slots = template.values.map { value in
             slot(of: value.name, in: type)
         }
         let count = drafts[type].valueNames.count
-        if count > Self.mostValues {
+        let most = Self.mostValues - (drafts[type].hasId ? 1 : 0)
+        if count > most {
             log.error(
                 template.position,
-                "the type '\(template.typeName)' has \(count) values; the most is \(Self.mostValues)",
+                "the type '\(template.typeName)' has \(count) values; the most is \(most)",
                 advice: "split it into several types")
         }
         templates.append(.init(template: template, mapping: mapping, type: type, slots: slots))
@@ -139,6 +146,7 @@ public struct MappingLoader {
             for template in loaded {
                 join(template, body: templateBody(root, template.typeName), index, &log)
             }
+            checkSameInstant(loaded, index, &log)
             if isWhole { checkJoin(loaded, mapping, index, &log) }
             checkRuleNumbers(mapping, index)
             log.attributeToTemplates(of: root)
@@ -211,6 +219,12 @@ public struct MappingLoader {
             type.valueNames.append(Self.durationName)
             type.isNumeric.append(true)
         }
+        if draft.hasId {
+            type.idSlot = type.valueNames.count
+            type.valueNames.append(Self.idName)
+            type.isNumeric.append(false)
+        }
+        type.sameInstant = draft.fhir?.sameInstant ?? .usual(type.grouping, type.compatibility)
         return type
     }
 

@@ -178,6 +178,7 @@ public final class MappingSet: Sendable {
         case .device: return "deviceIdExpression \(template.device?.text ?? "")"
         case .timestamp: return "timestampExpression \(template.timestamp.text) (\(template.timestampFormat.name))"
         case .start: return "startExpression \(template.start?.text ?? "")"
+        case .readingId: return "readingIdExpression \(template.readingId?.text ?? "")"
         case .patient: return "patientIdExpression \(template.patient?.text ?? "(none)")"
         case .encounter: return "encounterIdExpression \(template.encounter?.text ?? "")"
         case .correlation: return "correlationIdExpression \(template.correlation?.text ?? "(none)")"
@@ -198,6 +199,7 @@ extension MappingSet {
             flat.templates.append(code(linked, index: index, firstValue: flat.values.count))
             flat.add(linked.template.values, slots: linked.slots, reading: types[linked.type].readings)
         }
+        flat.markJoined(isWhole: types.indices.map { types[$0].isWhole && fhirTemplates[$0] != nil })
         return flat
     }
 
@@ -209,14 +211,15 @@ extension MappingSet {
             device: ExpressionCode(template.device),
             timestamp: ExpressionCode(template.timestamp),
             alternativeTimestamp: ExpressionCode(template.alternativeTimestamp),
-            start: ExpressionCode(template.start), patient: ExpressionCode(template.patient),
+            start: ExpressionCode(template.start), readingId: ExpressionCode(template.readingId),
+            patient: ExpressionCode(template.patient),
             encounter: ExpressionCode(template.encounter), correlation: ExpressionCode(template.correlation),
             format: template.timestampFormat, type: Int32(linked.type), index: Int32(index),
             needsCorrelation: template.correlation != nil || type.grouping == .correlation,
             needsComposition: template.expressions.contains(where: \.needsComposition),
             takesMadeMatches: template.takesMadeMatches,
             isCompatible: template.compatibility == .iomtFHIR,
-            durationSlot: Int32(type.durationSlot ?? -1), firstValue: Int32(firstValue),
+            durationSlot: Int32(type.durationSlot ?? -1), idSlot: Int32(type.idSlot ?? -1), firstValue: Int32(firstValue),
             valueCount: Int32(template.values.count),
             hasFHIRTemplate: !type.needsFHIRTemplate || fhirTemplates[linked.type] != nil)
     }

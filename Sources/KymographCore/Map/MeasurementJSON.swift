@@ -24,7 +24,7 @@ public enum MeasurementJSON {
         append("CorrelationId", identity.correlation, to: &writer)
         writer.append(",\"Properties\":[")
         var isFirst = true
-        for (slot, name) in type.valueNames.enumerated() where slot != type.durationSlot {
+        for (slot, name) in type.valueNames.enumerated() where !type.isHidden(slot) {
             appendProperty(slot, name, measurement, payload, &isFirst, to: &writer)
         }
         writer.append("]}")

@@ -37,6 +37,8 @@ public struct RejectionDetail: BitwiseCopyable, Sendable {
         case timestamp
         /// `startExpression`.
         case start
+        /// `readingIdExpression`.
+        case readingId
         /// `patientIdExpression`.
         case patient
         /// `encounterIdExpression`.

@@ -73,6 +73,7 @@ struct TemplateCode: BitwiseCopyable {
     var timestamp: ExpressionCode
     var alternativeTimestamp: ExpressionCode
     var start: ExpressionCode
+    var readingId: ExpressionCode
     var patient: ExpressionCode
     var encounter: ExpressionCode
     var correlation: ExpressionCode
@@ -90,6 +91,10 @@ struct TemplateCode: BitwiseCopyable {
     var isCompatible: Bool
     /// Where a reading's length goes, or -1.
     var durationSlot: Int32
+    /// Where a reading's id goes, or -1.
+    var idSlot: Int32
+    /// Whether other templates of the mapper give readings of the same type, with which its own are joined.
+    var isJoined = false
     var firstValue: Int32
     var valueCount: Int32
     /// Whether the type's readings become Observations at all.
@@ -106,6 +111,17 @@ struct FlatTemplates {
     var units: [ExpressionCode] = []
     /// For each rule: what selects the power of ten, where the rule needs one.
     var scales: [ExpressionCode] = []
+
+    /// Marks the templates whose readings are joined before they leave: of types whose windows take a reading as a whole
+    /// (`isWhole`). Those of others are joined there.
+    mutating func markJoined(isWhole: [Bool]) {
+        var counts: [Int32: Int] = [:]
+        for template in templates { counts[template.type, default: 0] += 1 }
+        for index in templates.indices {
+            let type = templates[index].type
+            templates[index].isJoined = isWhole[Int(type)] && counts[type] ?? 0 > 1
+        }
+    }
 
     /// Adds the values of a template with their slots; `reading` is that of each slot.
     mutating func add(_ added: [DeviceTemplate.Value], slots: [Int], reading: [ValueCode.Reading]) {

@@ -18,6 +18,7 @@ public enum Finding: String, CaseIterable, Sendable {
     case misplacedMember = "misplaced-member"
     case wrongBounds = "wrong-bounds"
     case wrongExtension = "wrong-extension"
+    case sameInstant = "same-instant"
     case otherFHIRVersion = "other-fhir-version"
     case repeatedValue = "repeated-value"
 

@@ -23,6 +23,10 @@ public struct MeasurementType: Sendable {
     public var isNumeric: [Bool]
     /// The slot whose number is the length of the reading in nanoseconds (from `startExpression`), or nil.
     public var durationSlot: Int?
+    /// The slot of the text by which the sender names the reading (from `readingIdExpression`), or nil.
+    public var idSlot: Int?
+    /// What becomes of readings of one time that say different things.
+    public var sameInstant = SameInstant.merge
     /// For each value slot: whether an array of numbers is taken as the samples of a waveform; a slot beyond does not.
     public var takesSamples: [Bool] = []
     /// Whether readings are rejected when no FHIR template takes the type; false only where measurements are all that
@@ -34,6 +38,12 @@ public struct MeasurementType: Sendable {
     /// Whether a value of this name is the number that a device gives its messages, by which a ledger finds missing
     /// ones: it need not appear in Observations.
     public static func isSequence(_ name: String) -> Bool { name.lowercased() == "sequence" }
+
+    /// Whether a slot holds what no mapping has named: a reading's length or its id.
+    public func isHidden(_ slot: Int) -> Bool { slot == durationSlot || slot == idSlot }
+
+    /// Whether one reading takes the place of another as a whole, or not at all.
+    var isWhole: Bool { idSlot != nil || sameInstant == .latest || sameInstant == .reject }
 
     /// The slot of the number that the device gives its messages, or nil when there is none.
     public var sequenceSlot: Int? { valueNames.firstIndex(where: MeasurementType.isSequence) }

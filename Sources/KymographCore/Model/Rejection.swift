@@ -110,6 +110,12 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// A serial line was opened within a line or frame: this is the rest of it.
     case beginningMissed = 52
 
+    /// Another reading of the same id, or of the same time, has taken its place, or keeps it.
+    case superseded = 54
+
+    /// Places of a list that is indexed by raw values.
+    public static let placeCount = Int(allCases.map(\.rawValue).max() ?? 0) + 1
+
     /// The name used in summaries, dead letters and metrics.
     public var name: String { String(describing: self) }
 }

@@ -6,6 +6,8 @@ public enum ObservationStatus: UInt8, Sendable {
     case final = 1
     /// The window was emitted before and has changed.
     case amended = 2
+    /// The window was emitted before, and has no reading any more: they have moved to other times.
+    case enteredInError = 3
 
     /// The FHIR code.
     public var code: StaticString {
@@ -13,13 +15,14 @@ public enum ObservationStatus: UInt8, Sendable {
         case .preliminary: "preliminary"
         case .final: "final"
         case .amended: "amended"
+        case .enteredInError: "entered-in-error"
         }
     }
 }
 
 /// The whole content of one window, borrowed from the window machine for the length of an encoding call.
 ///
-/// Readings are in time order, one per instant.
+/// Readings are in time order; several may be of one instant.
 public struct WindowContent {
     /// Whose readings.
     public let series: SeriesIdentity

@@ -26,6 +26,6 @@ public struct ArchivedReadings {
 extension Grouping {
     /// The start under which the archive keeps the window around `instant`.
     public func archiveStart(around instant: Instant) -> Instant {
-        SeriesState(grouping: self).span(around: instant).key
+        SeriesState.span(of: self, around: instant).key
     }
 }

@@ -6,6 +6,8 @@ struct ColumnRanges {
     private(set) var least: Int64
     private(set) var greatest: Int64
     private(set) var longestStep: UInt64 = 0
+    /// How many readings, the first among them, are no later than the one before.
+    private(set) var unmoved = 0
     /// See ``WindowBlockFormat/units``.
     private(set) var unit: Int
     private(set) var last: Int64
@@ -25,6 +27,7 @@ struct ColumnRanges {
         (least, greatest) = (min(least, reading.content), max(greatest, reading.content))
         let step = UInt64(bitPattern: reading.instant.nanoseconds &- last)
         longestStep = max(longestStep, step)
+        unmoved &+= step == 0 ? 1 : 0
         last = reading.instant.nanoseconds
         if !division.divides(step) {
             unit = ExactDivision.unit(unit, of: step)

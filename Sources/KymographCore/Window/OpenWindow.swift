@@ -38,6 +38,12 @@ enum ReadingMark {
     static let unsent: UInt8 = 1
     /// Instance grouping: was emitted before.
     static let emitted: UInt8 = 2
+    /// Of a record of the journal, where it is no state of a window's: it took the place of another reading, which was
+    /// counted and kept as a dead letter then.
+    static let supersedes: UInt8 = 1
+    /// Of a record of the journal: the reading, which was there, has moved to another time, and the next record is what
+    /// it became.
+    static let moves: UInt8 = 2
     /// Instance grouping: is being encoded by the owner; any change takes this away.
     static let sending: UInt8 = 4
     /// Its values were received at different times, which follow the payload.

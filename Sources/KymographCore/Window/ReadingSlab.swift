@@ -41,6 +41,9 @@ public struct ReadingSlab: ~Copyable {
         slots.move(count, from: source, to: destination)
     }
 
+    /// Exchanges two readings.
+    mutating func exchange(_ one: Int, _ other: Int) { (slots[one], slots[other]) = (slots[other], slots[one]) }
+
     /// Asks for the memory of a slot.
     @inline(__always)
     func prefetch(_ slot: Int) { slots.prefetch(slot) }

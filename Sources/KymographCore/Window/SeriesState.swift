@@ -34,6 +34,12 @@ struct SeriesState: BitwiseCopyable {
     var isInstance: Bool
     /// Whether it is among the ``QuietChecks``.
     var isChecked = false
+    /// What tells its readings of one instant apart.
+    var key: ReadingKey
+    /// What becomes of those that it does not tell apart.
+    var sameInstant: SameInstant
+    /// Whether they can have several values, so that one may be a part of another.
+    var hasParts = true
 
     /// Whether a reading at `instant` is simply the next one of the present window, for which there is room.
     @inline(__always)
@@ -61,7 +67,19 @@ struct SeriesState: BitwiseCopyable {
     /// Length of the windows that carry the readings of instance grouping: 5 minutes, in nanoseconds.
     static let carrierPeriod: Int64 = 300_000_000_000
 
-    init(grouping: Grouping) {
+    init(_ type: MeasurementType) {
+        self.init(type.grouping, ReadingKey(type), type.sameInstant)
+        adopt(type)
+    }
+
+    /// Takes over what `type`, which may have changed since, says of readings of one instant.
+    mutating func adopt(_ type: MeasurementType) {
+        (key, sameInstant) = (ReadingKey(type), type.sameInstant)
+        hasParts = type.valueNames.indices.count { !type.isHidden($0) } > 1
+    }
+
+    private init(_ grouping: Grouping, _ key: ReadingKey, _ sameInstant: SameInstant) {
+        (self.key, self.sameInstant) = (key, sameInstant)
         switch grouping {
         case .instance: (period, isInstance) = (SeriesState.carrierPeriod, true)
         case .tumbling(let nanoseconds):
@@ -69,6 +87,11 @@ struct SeriesState: BitwiseCopyable {
             (period, isInstance) = (nanoseconds, false)
         case .correlation: (period, isInstance) = (0, false)
         }
+    }
+
+    /// The span of the window of a series of this grouping that `instant` belongs to.
+    static func span(of grouping: Grouping, around instant: Instant) -> WindowSpan {
+        SeriesState(grouping, .none, .merge).span(around: instant)
     }
 
     /// The span of the window that `instant` belongs to.

@@ -7,7 +7,7 @@ public struct ShardTally: Sendable {
     /// Readings whose values differed from what was there.
     public var conflict = 0
     /// Rejected readings by reason, indexed by raw value.
-    public var rejected: [Int] = Array(repeating: 0, count: Rejection.allCases.count)
+    public var rejected: [Int] = Array(repeating: 0, count: Rejection.placeCount)
     /// Readings of an earlier run's journal that were rejected: this run has neither received nor accepted them.
     public var withdrawn = 0
     /// Windows emitted for the first time, and again.

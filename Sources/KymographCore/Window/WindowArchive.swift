@@ -19,6 +19,18 @@ public protocol WindowArchive: ~Copyable {
     /// Takes note of what happened to a window whose content is still what the archive keeps.
     mutating func note(series: Int, windowStart: Instant, facts: WindowFacts)
 
+    /// Whether it can tell at which time a reading with an id is; otherwise the machine remembers all that it may have.
+    static var keepsIds: Bool { get }
+
+    /// Takes note of the readings with ids of the window that was stored last.
+    mutating func name(_ readings: [NamedReading])
+
+    /// The time of the reading of `series` called `id`, in a window that was stored.
+    mutating func instant(of id: ByteView, series: Int) -> Instant?
+
+    /// Whether it can tell that of all windows that were stored by now; it may have to wait for that.
+    mutating func canTellIds() -> Bool
+
     /// Keeps a rejected reading until the window at `windowStart`, which holds it, is stored.
     mutating func hold(_ rejection: KeptRejection, windowStart: Instant)
 
@@ -47,6 +59,18 @@ public protocol WindowArchive: ~Copyable {
 extension WindowArchive where Self: ~Copyable {
     /// It does.
     public static var readsFacts: Bool { true }
+
+    /// It cannot.
+    public static var keepsIds: Bool { false }
+
+    /// Does nothing.
+    public mutating func name(_ readings: [NamedReading]) {}
+
+    /// It does not know.
+    public mutating func instant(of id: ByteView, series: Int) -> Instant? { nil }
+
+    /// Nobody needs it for that.
+    public mutating func canTellIds() -> Bool { true }
 
     /// The same number: there is no journal.
     public func number(of series: Int) -> Int { series }

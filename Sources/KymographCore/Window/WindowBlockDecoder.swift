@@ -18,7 +18,7 @@ struct WindowBlockDecoder {
     private var context = WindowBlockContext()
     /// Of versions 2 and 3, what comes before the rows.
     private let columns: WindowColumns?
-    /// Whether each reading must be later than the one before.
+    /// Whether no reading may be earlier than the one before. Readings of one instant are never in columns.
     private let isOrdered: Bool
 
     /// Reads what comes before the readings; nil when it is damaged or of another version.
@@ -58,7 +58,7 @@ struct WindowBlockDecoder {
         }
         if columns != nil { return row() }
         guard let reading = reading(),
-            !isOrdered || decoded == 0 || reading.instant > context.previous.instant
+            !isOrdered || decoded == 0 || reading.instant >= context.previous.instant
         else {
             isDamaged = true
             return nil

@@ -14,7 +14,8 @@ extension WindowColumns {
         return true
     }
 
-    /// The widths that fit all `readings`; nil when they differ in more than times and digits.
+    /// The widths that fit all `readings`; nil when they differ in more than times and digits, or have no times of
+    /// their own.
     private init?(_ readings: WindowReadings) {
         let model = readings[0]
         guard model.isPlain, model.mark & ReadingMark.mixedReceipt == 0 else { return nil }
@@ -26,6 +27,7 @@ extension WindowColumns {
             guard reading.kind == kind else { return nil }
             ranges.add(reading)
         }
+        guard ranges.unmoved == 1 else { return nil }
         count = readings.count
         first = model.instant.nanoseconds
         unit = ranges.unit

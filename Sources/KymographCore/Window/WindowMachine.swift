@@ -12,11 +12,13 @@
 /// What a window contains never depends on when it was emitted, nor on the order in which its readings came.
 public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     // First, so that its place is known where this generic code is not specialised.
-    private(set) var table: WindowTable
+    var table: WindowTable
     private var types: [MeasurementType]
     private var registry = SeriesRegistry()
     private var block = ByteWriter(capacity: 1024)
     private var damagedWindows = 0
+    /// Where the readings are that their senders name.
+    var ids = ReadingIds()
     var archive: Archive
 
     /// Makes a machine without readings. A series' type is an index into `types`.
@@ -31,7 +33,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     public mutating func define(_ identity: SeriesIdentity) -> Int? {
         if let known = registry.number(of: identity) { return known }
         guard let number = registry.introduce(identity, limits: table.limits) else { return nil }
-        table.series.append(SeriesState(grouping: types[identity.type].grouping))
+        table.series.append(SeriesState(types[identity.type]))
         archive.introduce(series: number, identity: identity)
         return number
     }
@@ -50,6 +52,11 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
             ? .accepted : addWithLook(series: series, reading, payload: payload)
     }
 
+    /// The reading whose place the last one has taken (``ReadingOutcome/replaced``), and its payload.
+    public var superseded: (reading: Measurement, payload: [UInt8]) {
+        (table.superseded.reading, table.superseded.payload.view.array)
+    }
+
     /// Takes a plain reading if that is simply the next one in an open window; false, and nothing is done, when it
     /// needs a look: then it is to be added as any other.
     @inline(__always)
@@ -60,18 +67,35 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Adds a reading that needs a look at its window.
     @inline(never)
     private mutating func addWithLook(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
+        let key = table.series[series].key
+        if key.hasIds, let id = key.id(of: ReadingKey.Content(reading: reading, payload: payload)) {
+            return addNamed(id, series: series, reading, payload: payload)
+        }
+        return addUnnamed(series: series, reading, payload: payload)
+    }
+
+    /// Adds a reading, whatever its sender calls it.
+    mutating func addUnnamed(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
         if let outcome = table.addToOpen(series: series, reading, payload) { return outcome }
-        let span = table.series[series].span(around: reading.instant)
+        switch window(series: series, at: reading.instant, received: reading.received) {
+        case .rejected(let reason): return .rejected(reason)
+        case .window(let window): return table.add(reading, payload, to: window)
+        }
+    }
+
+    /// The window of `series` around `instant`, opened if it is not open, because of a reading received at `received`.
+    mutating func window(series: Int, at instant: Instant, received: Instant) -> WindowOpening {
+        if let window = table.find(series: series, at: instant) { return .window(window) }
+        let span = table.series[series].span(around: instant)
         guard table.openCount < table.limits.maxOpenWindows || table.isReplaying else {
             return .rejected(.tooManyWindows)
         }
-        switch open(series: series, span: span) {
-        case .rejected(let reason): return .rejected(reason)
-        case .window(let window):
-            table.holdIfLate(window, received: reading.received)
-            table.expectQuiet(series: series, after: reading.received)
-            return table.add(reading, payload, to: window)
+        let opening = open(series: series, span: span)
+        if case .window(let window) = opening {
+            table.holdIfLate(window, received: received)
+            table.expectQuiet(series: series, after: received)
         }
+        return opening
     }
 
     /// Asks for the memory of the series of `record`, which is a number of this machine.
@@ -104,6 +128,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Closes the windows of series that have received nothing for the idle time. `now` is on the clock of
     /// ``Measurement/received``.
     public mutating func tick(now: Instant) {
+        forgetIds()
         table.closeQuiet(at: now)
         table.closeHeld(at: now)
     }
@@ -132,6 +157,9 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     mutating func adopt(types: [MeasurementType]) {
         precondition(types.starts(with: self.types) { $0.grouping == $1.grouping })
         self.types = types
+        for series in 0..<table.series.count {
+            table.series[series].adopt(types[registry.identities[series].type])
+        }
     }
 
     /// Closes the windows of the series whose type is not in use: nothing is coming that could fill them.
@@ -194,6 +222,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
             var facts = facts(of: index)
             facts.isRestamped = !isEvicted && window.flags.contains(.stored)
             archive.store(series: series, windowStart: window.span.key, facts: facts, block: block.view)
+            archiveIds(of: index)
         } else if window.duplicates > 0 || window.conflicts > 0 {
             archive.note(series: series, windowStart: window.span.key, facts: facts(of: index))
         }
@@ -215,7 +244,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
 }
 
 /// What became of the wish for a window that is not open.
-private enum WindowOpening {
+enum WindowOpening {
     case window(Int)
     case rejected(Rejection)
 }

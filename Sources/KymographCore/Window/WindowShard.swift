@@ -187,12 +187,47 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         switch machine.add(series: series, record, payload: payload) {
         case .accepted: tally.accepted += 1
         case .duplicate: tally.duplicate += 1
-        case .conflict: tally.conflict += 1
+        case .conflict, .replaced: return replace(record, payload, series: series)
         case .rejected(let reason):
             return reject(
                 reason, record, payload, machine.identity(of: series), series: machine.archive.number(of: series))
         }
         if isJournaled { journal.append(series: machine.archive.number(of: series), record, payload) }
+    }
+
+    /// Takes note of a reading that has taken the place of another, which is rejected now: as many are accepted as
+    /// before. The journal says so, and when it is replayed, that is not done again.
+    private mutating func replace(_ record: Measurement, _ payload: ByteView, series: Int) {
+        rejectSuperseded(series: series)
+        guard isJournaled else { return }
+        let number = machine.archive.number(of: series)
+        let (former, bytes) = machine.superseded
+        guard former.instant != record.instant else {
+            return journal.append(superseding: record, payload, series: number)
+        }
+        bytes.withByteView { journal.append(moved: former, $0, series: number) }
+        journal.append(series: number, record, payload)
+    }
+
+    /// Rejects the reading whose place another has taken; of an earlier run, the one at `place` in its journal.
+    mutating func rejectSuperseded(series: Int, by place: JournalPlace? = nil) {
+        let (former, bytes) = machine.superseded
+        bytes.withByteView {
+            reject(
+                .superseded, former, $0, machine.identity(of: series), series: machine.archive.number(of: series),
+                place: place)
+        }
+        if place != nil, isJournaled { rejections[rejections.count - 1].isReplacedFrom = true }
+    }
+
+    /// Notes that what a reading of an earlier run was rejected for has not taken its place: `record`, at `place` in the
+    /// journal, says that it did.
+    mutating func undoMove(_ record: Measurement, _ identity: SeriesIdentity, series: Int, place: JournalPlace) {
+        let reading = RejectedReading(
+            reason: .superseded, measurement: record, identity: identity, series: series, isInWindow: false)
+        var rejection = KeptRejection(reading: reading, payload: [], place: place)
+        (rejection.undoesReplacement, rejection.isKnown) = (true, true)
+        rejections.append(rejection)
     }
 
     private mutating func beginBlock() {
@@ -220,6 +255,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         place: JournalPlace
     ) {
         reject(reason, record, payload, identity, series: series, place: place)
+        guard record.mark & ReadingMark.supersedes != 0, !rejections.isEmpty else { return }
+        rejections[rejections.count - 1].undoesReplacement = true
     }
 
     /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
@@ -314,7 +351,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private mutating func count(_ emission: Emission) {
-        if emission.status == .amended { tally.amended += 1 } else { tally.windows += 1 }
+        switch emission.status {
+        case .amended, .enteredInError: tally.amended += 1
+        case .preliminary, .final: tally.windows += 1
+        }
     }
 
     /// No sink wants the Observation: the window is archived like any other.
@@ -328,7 +368,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func skip(_ emission: Emission, _ reason: Rejection) {
         switch emission.status {
         case .preliminary: return
-        case .amended: return tally.withheld += 1
+        case .amended, .enteredInError: return tally.withheld += 1
         case .final: break
         }
         let content = machine.content(of: emission)

@@ -43,6 +43,7 @@ extension WindowTable {
             readingsHeld += 1
         }
         if decoder.isComplete && Int(windows[index].count) == decoder.count {
+            if decoder.count == 0 { windows[index].flags.remove(.emitted) }
             if journal != JournalWriter.noBlock { noteRestored(index) }
             return index
         }

@@ -16,9 +16,10 @@ extension WindowTable {
             if flags.contains(.carrier) && windows[index].unsent > 0 { return .emission(readingEmission(index)) }
             if flags.contains(.closing) {
                 guard flags.contains(.dirty) else { return .retirement(window: index) }
-                return .emission(emission(index, flags.contains(.emitted) ? .amended : .final))
+                let again: ObservationStatus = windows[index].total > 0 ? .amended : .enteredInError
+                return .emission(emission(index, flags.contains(.emitted) ? again : .final))
             }
-            if flags.contains(.preliminaryDue) { return .emission(emission(index, .preliminary)) }
+            if flags.contains(.preliminaryDue), windows[index].total > 0 { return .emission(emission(index, .preliminary)) }
             dequeue()
         }
         return .nothing
@@ -37,7 +38,8 @@ extension WindowTable {
         windows[index].flags.insert(.sending)
         let window = windows[index]
         let isOpenEnded = series[Int(window.series)].period == 0
-        let start = isOpenEnded ? slots[Int(window.readings)].instant : window.span.start
+        let first = window.count > 0 ? slots[Int(window.readings)].instant : window.last
+        let start = isOpenEnded ? first : window.span.start
         return Emission(
             series: Int(window.series), status: status, start: start, end: isOpenEnded ? window.last : window.span.end,
             window: UInt32(index))
@@ -95,7 +97,7 @@ extension WindowTable {
             precondition(!window.flags.contains(.packed), "the emission was settled before")
             return slots.readings(from: Int(window.readings), count: Int(window.count))
         }
-        return slots.readings(from: Int(window.readings) + lowerBound(window, emission.start), count: 1)
+        return slots.readings(from: slot(of: emission), count: 1)
     }
 
     /// Notes that the owner has encoded `emission`, which must be the first of the queue.
@@ -113,9 +115,23 @@ extension WindowTable {
         }
     }
 
+    /// The slot of the reading that `emission` of a carrier shows: of several at its instant the one that is on its way,
+    /// or the first where that has changed since.
+    private func slot(of emission: Emission) -> Int {
+        let window = windows[Int(emission.window)]
+        let first = Int(window.readings) + lowerBound(window, emission.start)
+        let end = Int(window.readings + window.count)
+        precondition(first < end && slots[first].instant == emission.start, "the emission was settled before")
+        var slot = first
+        while slot < end, slots[slot].instant == emission.start {
+            if slots[slot].mark & ReadingMark.sending != 0 { return slot }
+            slot += 1
+        }
+        return first
+    }
+
     private mutating func settleReading(_ emission: Emission, in index: Int) {
-        let slot = Int(windows[index].readings) + lowerBound(windows[index], emission.start)
-        precondition(slots[slot].instant == emission.start)
+        let slot = slot(of: emission)
         let isAsEncoded = slots[slot].mark & ReadingMark.sending != 0
         slots[slot].mark = (slots[slot].mark | ReadingMark.emitted) & ~ReadingMark.sending
         guard isAsEncoded else { return }

@@ -104,18 +104,27 @@ extension WindowTable {
             return self.place(reading, payload, at: place, in: index)
         }
         if ReadingMerger.isRepeat(reading, payload, of: slots.readings(from: slot, count: 1).measurement(0)) {
-            if reading.received > slots[slot].received {
-                slots[slot].received = reading.received
-                windows[index].flags.insert(.restamped)
-            }
-            windows[index].duplicates &+= 1
-            return .duplicate
+            return repeated(reading, at: slot, in: index)
         }
-        return merge(reading, payload, at: place, in: index)
+        return insertAtInstant(reading, payload, into: index)
     }
 
-    /// Makes room at `place` for a reading at a new instant.
-    private mutating func place(
+    /// Notes that exactly the reading in `slot` came again. What the last one says of when it was received counts, or
+    /// what the first one does where that is to stay.
+    @inline(__always)
+    mutating func repeated(_ reading: Measurement, at slot: Int, in index: Int) -> ReadingOutcome {
+        let isFirst = series[Int(windows[index].series)].sameInstant == .reject
+        if isFirst ? reading.received < slots[slot].received : reading.received > slots[slot].received {
+            slots[slot].received = reading.received
+            // Receive times are not content, but decide later conflicts: the archive must have them.
+            windows[index].flags.insert(.restamped)
+        }
+        windows[index].duplicates &+= 1
+        return .duplicate
+    }
+
+    /// Makes room at `place` for a reading that is not there yet.
+    mutating func place(
         _ reading: Measurement, _ payload: ByteView, at place: Int, in index: Int
     ) -> ReadingOutcome {
         let count = Int(windows[index].count)
@@ -174,7 +183,7 @@ extension WindowTable {
 
     /// Notes that the reading at `place` is new or has other content than before.
     @inline(__always)
-    private mutating func changed(_ place: Int, in index: Int) {
+    mutating func changed(_ place: Int, in index: Int) {
         windows[index].flags.subtract([.sending, .stored])
         if windows[index].flags.contains(.carrier) {
             unsent(place, in: index)
@@ -199,27 +208,5 @@ extension WindowTable {
             clamping: Int(windows[index].nextPreliminary) + limits.preliminaryEvery)
         windows[index].flags.insert(.preliminaryDue)
         enqueue(index)
-    }
-
-    /// Merges a reading with the stored one at its instant.
-    private mutating func merge(
-        _ reading: Measurement, _ payload: ByteView, at place: Int, in index: Int
-    ) -> ReadingOutcome {
-        let slot = Int(windows[index].readings) + place
-        let stored = slots.readings(from: slot, count: 1)
-        merger.merge(stored.measurement(0), stored.payloadAndReceipts(0), with: reading, payload)
-        if merger.isTooLong { return .rejected(.valueTooLong) }
-        slots.releaseBlock(at: slot)
-        put(merger.reading, merger.payload, at: slot, in: index)
-        // Receive times are not content, but decide later conflicts: the archive must have them.
-        windows[index].flags.insert(.restamped)
-        if merger.isChanged { changed(place, in: index) }
-        switch merger.outcome {
-        case .duplicate: windows[index].duplicates &+= 1
-        case .conflict: windows[index].conflicts &+= 1
-        case .accepted: windows[index].merged &+= 1
-        case .rejected: break
-        }
-        return merger.outcome
     }
 }

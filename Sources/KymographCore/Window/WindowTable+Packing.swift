@@ -13,30 +13,45 @@ extension WindowTable {
         let window = windows[index]
         guard Int(window.sizeClass) >= packingSizeClass, window.unsent == 0, Int(window.count) > 2 * keptReadings
         else { return false }
-        pack(index)
+        let packed = boundary(Int(window.count) - keptReadings, in: window)
+        guard packed > 0 else { return false }
+        pack(packed, of: index)
         return true
     }
 
-    private mutating func pack(_ index: Int) {
+    /// The last place up to `place` of a window's run where readings may be parted: those of one instant stay together,
+    /// since one that comes to them must find them all.
+    private func boundary(_ place: Int, in window: OpenWindow) -> Int {
+        let first = Int(window.readings)
+        var place = place
+        while place > 0, place < Int(window.count), slots[first + place].instant == slots[first + place - 1].instant {
+            place -= 1
+        }
+        return place
+    }
+
+    private mutating func pack(_ packed: Int, of index: Int) {
         if !windows[index].flags.contains(.packed) { beginPacking(index) }
         let window = windows[index]
-        let (first, packed) = (Int(window.readings), Int(window.count) - keptReadings)
+        let first = Int(window.readings)
         var start = 0
         while start < packed {
-            let count = min(chunkReadings, packed - start)
+            let end = boundary(min(start + chunkReadings, packed), in: window)
+            let count = (end > start ? end : packed) - start
             packs[Int(window.pack)].chunks.append(chunk(of: slots.readings(from: first + start, count: count)))
             start += count
         }
         releaseBlocks(of: window, 0..<packed)
         windows[index].packedCount += UInt32(packed)
-        windows[index].count = UInt32(keptReadings)
-        moveLatest(keptReadings, from: first + packed, in: index)
+        let kept = Int(window.count) - packed
+        windows[index].count = UInt32(kept)
+        moveLatest(kept, from: first + packed, in: index)
     }
 
     /// Moves the readings that a window keeps to the begin of a run of the usual size.
     private mutating func moveLatest(_ count: Int, from slot: Int, in index: Int) {
         let (run, sizeClass) = (Int(windows[index].readings), Int(windows[index].sizeClass))
-        guard sizeClass > packingSizeClass else { return slots.move(count, from: slot, to: run) }
+        guard sizeClass > packingSizeClass, count <= 1 << packingSizeClass else { return slots.move(count, from: slot, to: run) }
         let smaller = slots.allocate(sizeClass: packingSizeClass)
         slots.move(count, from: slot, to: smaller)
         slots.release(run, sizeClass: sizeClass)
@@ -170,7 +185,8 @@ extension WindowTable {
     /// Packs the readings of a window's run as chunk `place`, or two where they have become too many.
     private mutating func packRun(of window: OpenWindow, in place: Int) {
         let (first, count) = (Int(window.readings), Int(window.count))
-        let part = count > 2 * chunkReadings ? count / 2 : count
+        let middle = boundary(count / 2, in: window)
+        let part = count > 2 * chunkReadings && middle > 0 ? middle : count
         packs[Int(window.pack)].chunks[place] = chunk(of: slots.readings(from: first, count: part))
         guard part < count else { return }
         let rest = chunk(of: slots.readings(from: first + part, count: count - part))

@@ -15,6 +15,8 @@ struct WindowTable: ~Copyable {
     var slots: ReadingSlab
     var queue = DueQueue()
     var merger = ReadingMerger()
+    /// The reading whose place another has taken last.
+    var superseded = SupersededReading()
     /// Of windows with ``WindowFlags/packed``, by ``OpenWindow/pack``.
     var packs: [PackedReadings] = []
     /// Those that no window uses.

@@ -21,12 +21,15 @@ struct WindowRun: ~Copyable {
 
     init(
         _ grouping: Grouping = .tumbling(nanoseconds: minute), series: Int = 1,
-        settings: WindowSettings = WindowSettings(lateness: 30 * second)
+        settings: WindowSettings = WindowSettings(lateness: 30 * second), sameInstant: SameInstant = .merge,
+        idSlot: Int? = nil
     ) {
         self.grouping = grouping
-        let type = MeasurementType(
+        var type = MeasurementType(
             name: "type", valueNames: (0..<16).map { "v\($0)" }, grouping: grouping,
             isNumeric: Array(repeating: true, count: 16))
+        (type.sameInstant, type.idSlot) = (sameInstant, idSlot)
+        if idSlot != nil { type.durationSlot = 2 }
         machine = WindowMachine(types: [type], settings: settings)
         for number in 0..<series {
             let identity = SeriesIdentity(type: 0, device: Array("device \(number)".utf8))
@@ -74,6 +77,12 @@ struct WindowRun: ~Copyable {
     /// The last content shown of each window.
     var last: [WindowName: String] {
         Dictionary(shown.map { ($0.name, $0.content) }, uniquingKeysWith: { _, later in later })
+    }
+
+    /// The reading that another has taken the place of last, as its value in slot 0 and its time in seconds.
+    var superseded: (value: Int64, second: Int64) {
+        let reading = machine.superseded.reading
+        return (reading.inline(0)?.mantissa ?? 0, reading.instant.nanoseconds / second)
     }
 
     /// Statuses in which a window was shown.

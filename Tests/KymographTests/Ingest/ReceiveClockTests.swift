@@ -49,7 +49,7 @@ import Testing
         func line(_ seconds: Double, _ value: Int) -> [UInt8] {
             Array(
                 """
-                {"deviceId":"w","type":"heartRate","timestamp":"\(at(seconds).text)","value":\(value),"unit":"/min"}
+                {"deviceId":"w","type":"bodyMass","timestamp":"\(at(seconds).text)","value":\(value),"unit":"kg"}
                 """.utf8)
         }
         // A year ahead, by mistake, and back: the correction comes after that.
@@ -61,7 +61,8 @@ import Testing
         rehearsal.take(line(year / 2, 63), isBatchEnd: true)
         #expect(rehearsal.record.laneRejected == [.clockAhead: 1])
         let observations = try rehearsal.end().observations.values
-        #expect(observations.count == 1 && rehearsal.record.tally.conflict == 2)
+        #expect(observations.count == 1)
+        #expect(rehearsal.record.tally.rejected[Int(Rejection.superseded.rawValue)] == 2)
         #expect(observations.first?["valueQuantity"]?["value"] == .number("62"), "\(observations)")
     }
 }

@@ -1,7 +1,7 @@
 /// Reads a `GlucoseSummaryFhir` template.
 enum GlucoseSummaryReader {
     private static let fields = [
-        "typeName", "from", "period", "valueName", "unit", "samplePeriod", "category",
+        "typeName", "from", "period", "valueName", "unit", "samplePeriod", "category", "sameInstant",
     ]
 
     /// The template, or nil after an error that leaves nothing usable.
@@ -18,6 +18,7 @@ enum GlucoseSummaryReader {
             typeName: typeName.text, namePosition: typeName.position, declaredGrouping: grouping, categories: [],
             code: CodeableConcept(text: nil, codings: []), profiles: [], effective: .window, value: nil,
             components: [], source: FHIRTemplateLoader.source(object, log: &log))
+        template.sameInstant = FHIRTemplateLoader.sameInstant(object, log: &log)
         template.summary = GlucoseSummaryRule(
             value: ValueName(text: value, position: object.position(of: "valueName")), unit: unit,
             unitPosition: object.position(of: "unit"), samplePeriod: sample,

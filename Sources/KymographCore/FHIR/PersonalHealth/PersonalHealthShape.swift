@@ -78,6 +78,7 @@ extension FHIRTemplate {
             typeName: typeName, namePosition: namePosition, declaredGrouping: declaredGrouping, categories: categories,
             code: code, profiles: profiles, effective: effective, value: value, components: components, source: source,
             members: members)
+        copy.sameInstant = sameInstant
         copy.resource = resource
         copy.summary = summary
         return copy

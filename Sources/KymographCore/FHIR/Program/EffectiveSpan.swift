@@ -26,6 +26,12 @@ struct EffectiveSpan: BitwiseCopyable {
         }
     }
 
+    /// The span of a window without readings.
+    init(window content: borrowing WindowContent, _ program: TypeProgram) {
+        let last = content.end.advanced(by: program.isCompatible ? -100 : -1_000_000)
+        (start, end) = (content.start, max(content.start, last))
+    }
+
     /// The whole nanoseconds of a reading's length; one that is negative or beyond 292 years counts as none.
     static func nanoseconds(_ length: Decimal64) -> Int64 {
         if length.exponent >= 0 { return max(length.mantissa(at: 0) ?? 0, 0) }

@@ -92,6 +92,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         let program = types[content.series.type]
         guard program.hasTemplate else { return prepareResource(content, program) }
         isReference = program.isCompatible
+        if content.status == .enteredInError { return prepareEmpty(content, program) }
         guard content.readings.count > 0 else { return .missingValue }
         span = EffectiveSpan(content, program)
         facts.removeAll()
@@ -113,6 +114,18 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         // The reference gives up where a value cannot be written, and writes Observations without any (quirk 17).
         if program.isCompatible, let loss { return loss }
         guard hasValue || program.isCompatible else { return loss ?? .missingValue }
+        digestIdentity(content, program)
+        return nil
+    }
+
+    /// Prepares to say of an Observation without readings that it was an error.
+    @inline(never)
+    private mutating func prepareEmpty(
+        _ content: borrowing WindowContent, _ program: TypeProgram
+    ) -> Rejection? {
+        (span, losses) = (EffectiveSpan(window: content, program), ObservationLosses())
+        facts.removeAll()
+        for _ in program.fieldStart..<program.fieldEnd { facts.append(FieldFacts()) }
         digestIdentity(content, program)
         return nil
     }

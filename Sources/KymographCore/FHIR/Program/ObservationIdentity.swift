@@ -28,19 +28,24 @@ extension ByteWriter {
         append(name)
         append(UInt8(ascii: "."))
         appendSegment(content, program, &times)
-        appendFurtherParts(of: content.series, program)
+        appendFurtherParts(of: content, program)
     }
 
-    /// Writes the parts that tell series of one type and device apart.
-    mutating func appendFurtherParts(of series: borrowing SeriesIdentity, _ program: TypeProgram) {
+    /// Writes the parts that tell series of one type and device apart, and readings of one time.
+    mutating func appendFurtherParts(of content: borrowing WindowContent, _ program: TypeProgram) {
+        let series = content.series
+        let id = content.readingId(program)
         // The correlation id of a correlation group is its segment already.
         let correlation = program.segment == .correlation ? nil : series.correlation
-        guard series.encounter != nil || correlation != nil else { return }
+        guard series.encounter != nil || correlation != nil || id != nil else { return }
         append(UInt8(ascii: "."))
         if let encounter = series.encounter { appendIdentityPart(encounter) }
-        guard let correlation else { return }
+        guard correlation != nil || id != nil else { return }
         append(UInt8(ascii: "."))
-        appendIdentityPart(correlation)
+        if let correlation { appendIdentityPart(correlation) }
+        guard let id else { return }
+        append(UInt8(ascii: "."))
+        appendIdentityPart(id.array)
     }
 
     mutating func appendSegment(
@@ -51,7 +56,9 @@ extension ByteWriter {
         case .correlation:
             if let correlation = content.series.correlation { appendIdentityPart(correlation) }
         case .instance:
-            append(compact: content.start, fraction: fraction)
+            // Its id names the reading: it may be corrected to another time.
+            if content.readingId(program) != nil { return }
+            append(compact: content.firstInstant(program), fraction: fraction)
             append(UInt8(ascii: "."))
             append(compact: content.start, fraction: fraction)
         case .window:
@@ -65,6 +72,20 @@ extension ByteWriter {
 }
 
 extension WindowContent {
+    /// The id of the reading of an instance; nil where it has none.
+    fileprivate func readingId(_ program: TypeProgram) -> ByteView? {
+        guard program.idSlot >= 0, program.segment == .instance, readings.count > 0 else { return nil }
+        return text(0, slot: program.idSlot)
+    }
+
+    /// What the segment of an instance begins with: the start, if the reading has one.
+    fileprivate func firstInstant(_ program: TypeProgram) -> Instant {
+        guard program.durationSlot >= 0, readings.count > 0,
+            let length = number(0, slot: program.durationSlot)
+        else { return start }
+        return start.advanced(by: -EffectiveSpan.nanoseconds(length))
+    }
+
     /// Whether whole seconds do not tell the window's end from those of windows of other lengths that begin with it, or
     /// from a single reading's: two periods must never share an identity.
     fileprivate var isShortOrUneven: Bool {

@@ -101,6 +101,8 @@ struct TypeProgram: BitwiseCopyable {
     var nameStart = 0
     var nameEnd = 0
     var durationSlot = -1
+    /// The slot of a reading's id, or -1.
+    var idSlot = -1
     var segment: Segment = .instance
     /// `effective[x]` covers the window and not just the readings.
     var coversWindow = false

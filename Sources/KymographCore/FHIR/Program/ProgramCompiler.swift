@@ -34,6 +34,7 @@ struct ProgramCompiler: ~Copyable {
         if isReference { constants.append(name) } else { constants.appendIdentityPart(name) }
         program.nameEnd = constants.count
         program.durationSlot = type.durationSlot ?? -1
+        program.idSlot = type.idSlot ?? -1
         program.segment = segment(type.grouping)
         program.isCompatible = isReference
         if let template, let resource = template.resource {

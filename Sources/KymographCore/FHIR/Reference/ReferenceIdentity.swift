@@ -47,7 +47,7 @@ extension ByteWriter {
         } else {
             appendSegment(content, program, &times)
         }
-        appendFurtherParts(of: content.series, program)
+        appendFurtherParts(of: content, program)
     }
 }
 

@@ -4,7 +4,7 @@ struct ResourceReader {
     let declared: FHIRVersion
     let output: FHIRVersion
 
-    private static let fields = ["typeName", "from", "resourceType", "identity", "profile", "resource"]
+    private static let fields = ["typeName", "from", "resourceType", "identity", "profile", "resource", "sameInstant"]
     /// What this program makes itself, or what is no content.
     private static let refused = ["Patient", "Encounter", "Bundle", "Parameters", "OperationOutcome"]
 
@@ -20,6 +20,7 @@ struct ResourceReader {
             code: CodeableConcept(text: nil, codings: []), profiles: FHIRTemplateLoader.profiles(object, log: &log),
             effective: .covered, value: nil, components: [],
             source: FHIRTemplateLoader.source(object, log: &log))
+        template.sameInstant = FHIRTemplateLoader.sameInstant(object, log: &log)
         template.resource = resource
         return template
     }

@@ -19,6 +19,8 @@ public struct FHIRTemplate: Sendable {
     public let namePosition: SourcePosition
     /// The grouping that the file declares, or nil when it declares none.
     public let declaredGrouping: Grouping?
+    /// What the file declares for readings of one time, or nil.
+    public var sameInstant: SameInstant?
     let categories: [CodeableConcept]
     var code: CodeableConcept
     let profiles: [String]

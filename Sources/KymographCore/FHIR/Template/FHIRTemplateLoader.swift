@@ -66,7 +66,7 @@ public enum FHIRTemplateLoader {
 
     private static let fields =
         [
-            "typeName", "from", "period", "periodInterval", "category", "codes", "text", "profile", "effective",
+            "typeName", "from", "period", "periodInterval", "sameInstant", "category", "codes", "text", "profile", "effective",
             "value",
             "components",
         ] + MemberReader.names
@@ -110,7 +110,7 @@ public enum FHIRTemplateLoader {
         let members = MemberReader(object).read(log: &log)
         let draft = FHIRTemplate(
             typeName: name?.text ?? "", namePosition: name?.position ?? body.position,
-            declaredGrouping: GroupingReader.read(object, log: &log),
+            declaredGrouping: GroupingReader.read(object, log: &log), sameInstant: sameInstant(object, log: &log),
             categories: CodeReader.categories(object, log: &log),
             code: concept(text: object.text("text", log: &log), codes: codes ?? [], name: name?.text),
             profiles: profiles(object, log: &log), effective: effective(object, log: &log), value: value ?? nil,
@@ -155,6 +155,10 @@ public enum FHIRTemplateLoader {
 
     private static func effective(_ object: FieldReader, log: inout DiagnosticLog) -> EffectiveRule {
         object.choice("effective", among: [("covered", .covered), ("window", .window)], log: &log) ?? .covered
+    }
+
+    static func sameInstant(_ object: FieldReader, log: inout DiagnosticLog) -> SameInstant? {
+        object.choice("sameInstant", among: SameInstant.choices.map { ($0.rawValue, $0) }, log: &log)
     }
 
     private static func components(_ object: FieldReader, log: inout DiagnosticLog) -> [ComponentRule] {

@@ -30,6 +30,8 @@ public struct ClosedWindows: Sendable {
     private var blocks: [UInt8] = []
     /// Of few windows, by their place: readings that are rejected all the same.
     private var rejected: [Int: [KeptRejection]] = [:]
+    /// Readings with ids, by the place of their window.
+    private var named: [Int: [NamedReading]] = [:]
     /// The oldest block of the journal that any of them needs.
     private(set) var needed = JournalWriter.noBlock
 
@@ -46,7 +48,8 @@ public struct ClosedWindows: Sendable {
     /// Bytes that they keep in memory, about.
     public var byteCount: Int {
         let rejections = rejected.isEmpty ? 0 : rejected.values.reduce(0) { $0 + $1.count }
-        return blocks.count + windows.count * 96 + rejections * KeptRejection.byteCount
+        let ids = named.isEmpty ? 0 : named.values.reduce(0) { $0 + $1.count }
+        return blocks.count + windows.count * 96 + rejections * KeptRejection.byteCount + ids * 96
     }
 
     /// Adds a window with its readings, or without when the archive has them. `rejections` are those of its readings
@@ -59,6 +62,14 @@ public struct ClosedWindows: Sendable {
         needed = min(needed, window.facts.journal)
         windows.append(window)
     }
+
+    /// Adds the readings with ids of the window that was added last.
+    mutating func nameLast(_ readings: [NamedReading]) {
+        if !readings.isEmpty, !windows.isEmpty { named[windows.count - 1] = readings }
+    }
+
+    /// The readings with ids of the window at `place`, if they were noted.
+    public func named(at place: Int) -> [NamedReading] { named.isEmpty ? [] : named[place] ?? [] }
 
     /// Lends the block of `window`, which is one of these; no bytes when it has none.
     @inline(__always)
@@ -84,6 +95,7 @@ public struct ClosedWindows: Sendable {
         for place in count..<windows.count {
             let window = windows[place]
             withBlock(of: window) { rest.append(window, block: $0, rejections: rejections(at: place)) }
+            rest.nameLast(named(at: place))
         }
         swap(&self, &rest)
         rest.drop(from: count)
@@ -95,6 +107,7 @@ public struct ClosedWindows: Sendable {
         guard place < windows.count else { return }
         blocks.removeLast(blocks.count - windows[place].offset)
         for dropped in place..<windows.count where !rejected.isEmpty { rejected[dropped] = nil }
+        for dropped in place..<windows.count where !named.isEmpty { named[dropped] = nil }
         windows.removeLast(windows.count - place)
     }
 }

@@ -8,6 +8,12 @@ public struct JournalReader {
         public var reading: Measurement
         /// Its value records; part of the block.
         public var payload: ByteView
+
+        /// Whether it took the place of a reading that came before: together they are one reading, and a rejected one.
+        public var supersedes: Bool { reading.mark & ReadingMark.supersedes != 0 }
+
+        /// Whether it is no new reading, but one that has moved to another time, and so left its window.
+        public var moves: Bool { reading.mark & ReadingMark.moves != 0 }
     }
 
     private let series: ByteView

@@ -12,6 +12,8 @@ struct JournalWriter: ~Copyable {
     private(set) var number = JournalWriter.noBlock
     /// Readings in it.
     private(set) var count = 0
+    /// ``JournalBlock/surplus``.
+    private var surplus = 0
     private var series = ByteWriter(capacity: 4_096)
     private var rows = ByteWriter(capacity: 1 << 16)
     private var encoder = WindowBlockEncoder()
@@ -38,6 +40,22 @@ struct JournalWriter: ~Copyable {
         count &+= 1
     }
 
+    /// Adds a reading that has taken the place of another.
+    mutating func append(superseding reading: Measurement, _ payload: ByteView, series number: Int) {
+        var marked = reading
+        marked.mark |= ReadingMark.supersedes
+        append(series: number, marked, payload)
+        surplus += 1
+    }
+
+    /// Adds that a reading, which was there, has moved to another time; what it became is to be added next.
+    mutating func append(moved reading: Measurement, _ payload: ByteView, series number: Int) {
+        var marked = reading
+        marked.mark |= ReadingMark.moves
+        append(series: number, marked, payload)
+        surplus += 2
+    }
+
     /// Ends the block and gives it, or nil when nothing is in it; its number is used up then, too.
     mutating func take() -> JournalBlock? {
         defer { reset() }
@@ -51,13 +69,15 @@ struct JournalWriter: ~Copyable {
         bytes.append(contentsOf: head.view)
         bytes.append(contentsOf: series.view)
         bytes.append(contentsOf: rows.view)
-        return JournalBlock(number: number, count: count, bytes: bytes)
+        var block = JournalBlock(number: number, count: count, bytes: bytes)
+        block.surplus = surplus
+        return block
     }
 
     private mutating func reset() {
         series.removeAll()
         rows.removeAll()
         encoder = WindowBlockEncoder()
-        (number, count, lastSeries) = (JournalWriter.noBlock, 0, 0)
+        (number, count, surplus, lastSeries) = (JournalWriter.noBlock, 0, 0, 0)
     }
 }

@@ -70,6 +70,12 @@ public struct KeptRejection: Sendable {
     public var payload: [UInt8]
     /// The place in the journal of a reading that an earlier run had accepted: it is not to be taken from there again.
     public var place: JournalPlace?
+    /// Whether it is the reading at ``place`` that has taken the place of this one: that is taken from there again.
+    public var isReplacedFrom = false
+    /// Whether the reading had taken the place of another, which has it again and is not superseded any more.
+    public var undoesReplacement = false
+    /// Whether it has a letter, and was counted, long since.
+    public var isKnown = false
 
     /// Bytes that one takes in memory, about.
     static let byteCount = 256
@@ -101,6 +107,20 @@ public protocol ShardStore: AnyObject, Sendable {
     /// The latest start of the windows of a series that were dropped to stay within limits.
     func droppedThrough(series: Int) -> Instant?
 
+    /// The time of the reading called `id` of a series, in an archived window.
+    func instant(ofReading id: [UInt8], series: Int) -> Instant?
+
+    /// Waits until everything that was submitted before is durable.
+    func waitUntilCommitted()
+
     /// Takes a unit; waits while too much is waiting already.
     func submit(_ unit: ShardUnit)
+}
+
+extension ShardStore {
+    /// Not known: it keeps no ids.
+    public func instant(ofReading id: [UInt8], series: Int) -> Instant? { nil }
+
+    /// Everything is.
+    public func waitUntilCommitted() {}
 }

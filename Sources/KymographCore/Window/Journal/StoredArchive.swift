@@ -21,6 +21,8 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     private var newSeries: [ShardUnit.Series] = []
     /// Rejected readings of windows that are not stored yet.
     private var held: [WindowName: [KeptRejection]] = [:]
+    /// Whether the store may know readings of this run that the machine does not.
+    private var hasForgotten = false
     /// The place of the next reading in the journal.
     private var place = JournalPlace(block: 0, index: 0)
 
@@ -47,6 +49,26 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     public mutating func store(series: Int, windowStart: Instant, facts: WindowFacts, block: ByteView) {
         recent.store(series: series, windowStart: windowStart, facts: facts, block: block)
         wait(series, windowStart, facts, block)
+    }
+
+    /// It can.
+    public static var keepsIds: Bool { true }
+
+    /// Keeps the ids for the next unit.
+    public mutating func name(_ readings: [NamedReading]) { waiting.nameLast(readings) }
+
+    /// Looks in the store; what is not there yet, the machine knows.
+    public mutating func instant(of id: ByteView, series: Int) -> Instant? {
+        guard isKnown[series] || hasForgotten else { return nil }
+        return store.instant(ofReading: id.array, series: numbers[series])
+    }
+
+    /// Waits for the store.
+    public mutating func canTellIds() -> Bool {
+        guard waiting.isEmpty else { return false }
+        store.waitUntilCommitted()
+        hasForgotten = true
+        return true
     }
 
     /// Asks for where a window will be kept in memory.

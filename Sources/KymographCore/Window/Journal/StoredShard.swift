@@ -41,20 +41,21 @@ public struct StoredShard: ~Copyable {
 
     // MARK: An earlier run
 
-    /// Takes the readings of `block` that no archived window has yet, except those at the places `withdrawn`. `series`
-    /// gives the ``SeriesKey`` of a number, or nil when its readings belong to another shard. False when the block is
+    /// Takes the readings of `block` that no archived window has yet, except those at the places `withdrawn`; for those
+    /// at the places `superseding`, others have been rejected before. `series` gives the ``SeriesKey`` of a number, or nil when its readings belong to another shard. False when the block is
     /// damaged; what came before the damage has been taken.
     public mutating func replay(
-        _ block: JournalBlock, except withdrawn: Set<Int> = [], series: (Int) -> [UInt8]?
+        _ block: JournalBlock, except withdrawn: Set<Int> = [], superseding: Set<Int> = [], series: (Int) -> [UInt8]?
     ) -> Bool {
         defer { handOverRejections() }
         shard.machine.setReplaying(true)
         shard.machine.journal(from: block.number)
         return block.bytes.withByteView { bytes in
             guard var reader = JournalReader(bytes) else { return false }
-            while let record = reader.next() {
+            while var record = reader.next() {
                 let place = JournalPlace(block: block.number, index: reader.read - 1)
                 guard !withdrawn.contains(place.index) else { continue }
+                if superseding.contains(place.index) { record.reading.mark |= ReadingMark.supersedes }
                 if let key = series(record.series) { replay(record, key, place) }
             }
             return reader.isComplete && reader.read == block.count
@@ -73,6 +74,7 @@ public struct StoredShard: ~Copyable {
         let identity = key.withByteView { SeriesKey.identity($0) }
         let reading = record.reading
         guard let series = shard.machine.define(identity) else {
+            if record.moves { return shard.undoMove(reading, identity, series: record.series, place: place) }
             replayed += 1
             replayRejected += 1
             return shard.withdraw(
@@ -85,6 +87,11 @@ public struct StoredShard: ~Copyable {
             archivedThrough[name] = .some(through)
             if let through, place < through { return }
         }
+        if record.moves {
+            let isMoved = shard.machine.remove(series: series, reading, payload: record.payload)
+            if !isMoved { shard.undoMove(reading, identity, series: record.series, place: place) }
+            return
+        }
         replayed += 1
         guard isWritten(identity.type) else {
             replayRejected += 1
@@ -92,9 +99,16 @@ public struct StoredShard: ~Copyable {
                 .noFHIRTemplate, reading, record.payload, identity, series: record.series, place: place)
         }
         shard.replayedThrough = max(shard.replayedThrough, reading.received)
-        if case .rejected(let reason) = shard.machine.add(series: series, reading, payload: record.payload) {
+        switch shard.machine.add(series: series, reading, payload: record.payload) {
+        case .rejected(let reason):
             replayRejected += 1
             shard.withdraw(reason, reading, record.payload, identity, series: record.series, place: place)
+        case .conflict, .replaced:
+            // Otherwise the earlier run has kept both, and the mapping has changed since.
+            guard !record.supersedes else { break }
+            replayRejected += 1
+            shard.rejectSuperseded(series: series, by: place)
+        case .accepted, .duplicate: break
         }
     }
 

@@ -1,0 +1,22 @@
+/// What becomes of readings of one series, without an id, that have the same time and start and say different things.
+/// Those that say the same are one reading.
+public enum SameInstant: String, Sendable, BitwiseCopyable, CaseIterable {
+    /// They become one reading, value by value, as the reference system has it: of two values the later received stays.
+    case merge
+    /// Each is a reading. One that has values of other names only, or some of the values of another and nothing else, is
+    /// a part of that.
+    case keep
+    /// The one that was received last stays, as a whole.
+    case latest
+    /// The one that was received first stays, as a whole.
+    case reject
+
+    /// What a FHIR template can ask for.
+    static let choices: [SameInstant] = [.keep, .latest, .reject]
+
+    /// What holds where the FHIR template does not say.
+    static func usual(_ grouping: Grouping, _ compatibility: Compatibility) -> SameInstant {
+        if compatibility == .iomtFHIR { return .merge }
+        return grouping == .instance ? .latest : .keep
+    }
+}

@@ -1,0 +1,205 @@
+@testable import Kymograph
+import KymographCore
+import KymographTestKit
+
+/// A random sequence of runs on one store with readings that share instants, come again, are corrected and move, some
+/// with ids and starts; with several lanes and shards, kills, late readings and windows that come back from the archive.
+struct SameInstantSequence {
+    /// A reading that is sent. `sum` is summed up in windows of five minutes and keeps all; `spot` is one Observation a
+    /// reading.
+    struct Sent: Equatable {
+        var kind: String
+        var device: String
+        var second: Int
+        var start: Int?
+        var id: String?
+        var value: Int
+        var received: Instant
+
+        var payload: [UInt8] {
+            let start = start.map { #","s":\#($0)"# } ?? ""
+            let id = id.map { #","id":"\#($0)""# } ?? ""
+            return Array(#"{"d":"\#(device)","t":\#(second)\#(start)\#(id),"\#(kind)":\#(value)}"#.utf8)
+        }
+
+        func isSame(_ other: Sent) -> Bool {
+            second == other.second && start == other.start && value == other.value && id == other.id
+        }
+    }
+
+    static let mapping: NamedMapping = {
+        func device(_ name: String) -> String {
+            #"""
+            {"templateType":"JsonPathContent","template":{"typeName":"\#(name)","typeMatchExpression":"$..[?(@\#(name))]",
+            "deviceIdExpression":"$.d","timestampExpression":"$.t","startExpression":"$.s","readingIdExpression":"$.id",
+            "timestampFormat":"epoch-s","values":[{"valueName":"x","valueExpression":"$.\#(name)","required":true}]}}
+            """#
+        }
+        func fhir(_ name: String, _ period: String, _ value: String) -> String {
+            #"""
+            {"templateType":"CodeValueFhir","template":{"typeName":"\#(name)","period":"\#(period)",
+            "codes":[{"system":"urn:t","code":"\#(name)"}],"value":{"valueName":"x","unit":"1","code":"1",\#(value)}}}
+            """#
+        }
+        func file(_ name: String, _ type: String, _ templates: [String]) -> MappingFile {
+            let text = #"{"templateType":"\#(type)","template":[\#(templates.joined(separator: ","))]}"#
+            return MappingFile(name: name, bytes: Array(text.utf8))
+        }
+        return NamedMapping(
+            name: "m", device: file("device.json", "CollectionContent", [device("sum"), device("spot")]),
+            fhir: file(
+                "fhir.json", "CollectionFhir",
+                [
+                    fhir("sum", "5m", #""valueType":"Statistics","aggregate":"sum","components":["count"]"#),
+                    fhir("spot", "instance", #""valueType":"Quantity""#),
+                ]))
+    }()
+
+    private let scratch = Scratch(inMemory: true)
+    private var generator: SeededGenerator
+    private var reader = BundleReader()
+    private var accepted: [Sent] = []
+    private var sent: [Sent] = []
+    private var now = Instant(seconds: 1_900_000_000)
+    /// Readings that were sent and made durable, those that changed nothing among them.
+    private var received = 0
+
+    private static let start = 1_772_352_000
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    private mutating func once(in count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
+
+    private mutating func tick() -> Instant {
+        now = now.advanced(by: 1_000_000)
+        return now
+    }
+
+    /// What is wrong in the end; empty when all is as it must be.
+    mutating func run() throws -> [String] {
+        for _ in 0..<Int.random(in: 2...5, using: &generator) { try runOnce(isLast: false) }
+        try runOnce(isLast: true)
+        let store = try StoreReader(directory: scratch.path)
+        let balance = try store.ledger(ArchiveFilter(), isRunning: false).balance
+        let verification = try store.verifyLedger(isRunning: false) { _ in }
+        var differences = verification.differences + self.differences
+        if balance.received != received || balance.accepted != accepted.count {
+            differences.append("\(balance.text), and \(accepted.count) of \(received) are there")
+        }
+        return differences
+    }
+
+    private mutating func runOnce(isLast: Bool) throws {
+        guard let set = MappingLoader.load([Self.mapping]).set else { throw PipelineError(message: "no set", exitCode: 1) }
+        let store = try Store(path: scratch.path)
+        let lateness: Int64 = [0, 30_000_000_000, 600_000_000_000].randomElement(using: &generator) ?? 0
+        let run = try ReconfiguredRun(
+            store, set, MappingVariant(), lanes: Int.random(in: 1...2, using: &generator),
+            shards: Int.random(in: 1...2, using: &generator), lateness: lateness, now: tick())
+        var pending: [Sent] = []
+        for _ in 0..<Int.random(in: 1...30, using: &generator) {
+            run.now = tick()
+            let reading = next()
+            run.take(reading.payload, lane: Int.random(in: 0..<run.laneCount, using: &generator), received: reading.received)
+            pending.append(reading)
+            if once(in: 4) {
+                try run.settle()
+                settle(&pending)
+            }
+        }
+        if isLast || once(in: 2) {
+            try run.end()
+            settle(&pending)
+        }
+        try reader.read(ndjson: run.delivered)
+    }
+
+    /// A new reading, or one that was sent before, as it was or changed.
+    private mutating func next() -> Sent {
+        if once(in: 2), var known = sent.randomElement(using: &generator) {
+            known.received = tick()
+            if once(in: 2) { known.value += 1 }
+            if once(in: 3) {
+                let later = second()
+                known.start = known.start.map { $0 + later - known.second }
+                known.second = later
+            }
+            sent.append(known)
+            return known
+        }
+        var reading = Sent(
+            kind: ["sum", "spot"].randomElement(using: &generator) ?? "sum",
+            device: ["a", "b"].randomElement(using: &generator) ?? "a", second: second(),
+            value: Int.random(in: 1...9, using: &generator), received: tick())
+        if once(in: 2) { reading.id = "n.\(Int.random(in: 1...6, using: &generator))" }
+        if once(in: 3) { reading.start = reading.second - Int.random(in: 1...2, using: &generator) * 30 }
+        sent.append(reading)
+        return reading
+    }
+
+    private mutating func second() -> Int { Self.start + Int.random(in: 0..<60, using: &generator) * 20 }
+
+    // MARK: The model
+
+    private mutating func settle(_ pending: inout [Sent]) {
+        received += pending.count
+        for reading in pending.sorted(by: { $0.received < $1.received }) { accept(reading) }
+        pending = []
+    }
+
+    private mutating func accept(_ reading: Sent) {
+        let rivals = accepted.indices.filter { place in
+            let other = accepted[place]
+            guard other.kind == reading.kind, other.device == reading.device else { return false }
+            if let id = reading.id { return other.id == id }
+            // A length, unlike a start, is the same for readings of one key.
+            return other.id == nil && other.second == reading.second && other.start == reading.start
+        }
+        if let same = rivals.first(where: { accepted[$0].isSame(reading) }) {
+            accepted[same].received = max(accepted[same].received, reading.received)
+        } else if let rival = rivals.first, reading.id != nil || reading.kind == "spot" {
+            if reading.received >= accepted[rival].received { accepted[rival] = reading }
+        } else {
+            accepted.append(reading)
+        }
+    }
+
+    /// What the Observations say otherwise.
+    private var differences: [String] {
+        var expected: [String: [String]] = [:]
+        for (window, readings) in Dictionary(grouping: accepted.filter { $0.kind == "sum" }, by: Self.window) {
+            expected[window] = ["\(readings.map(\.value).reduce(0, +))", "\(readings.count)"]
+        }
+        for reading in accepted where reading.kind == "spot" {
+            expected[Self.spot(reading)] = ["\(reading.value)", "1"]
+        }
+        var found: [String: [String]] = [:]
+        for observation in reader.observations.values where observation["status"]?.text != "entered-in-error" {
+            let name = observation["identifier"]?.elements?.first?["value"]?.text ?? ""
+            var count = "1"
+            for component in observation["component"]?.elements ?? [] {
+                if case .number(let text)? = component["valueInteger"] { count = text }
+            }
+            guard case .number(let value)? = observation["valueQuantity"]?["value"] else { continue }
+            found[name] = [value, count]
+        }
+        return Set(expected.keys).union(found.keys).filter { expected[$0] != found[$0] }.sorted().map {
+            "\($0): \(found[$0] ?? []) and not \(expected[$0] ?? [])"
+        }
+    }
+
+    private static func compact(_ second: Int) -> String {
+        let text = Instant(nanoseconds: Int64(second) * 1_000_000_000).text
+        return text.filter { $0.isNumber || $0 == "T" || $0 == "Z" }.replacing("T", with: "")
+    }
+
+    private static func window(_ reading: Sent) -> String {
+        let first = reading.second - reading.second % 300
+        return ".\(reading.device).sum.\(compact(first)).\(compact(first + 299))"
+    }
+
+    private static func spot(_ reading: Sent) -> String {
+        if let id = reading.id { return ".\(reading.device).spot....\(id.replacing(".", with: "%2E"))" }
+        return ".\(reading.device).spot.\(compact(reading.start ?? reading.second)).\(compact(reading.second))"
+    }
+}
