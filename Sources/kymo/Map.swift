@@ -36,7 +36,8 @@ struct Map: ParsableCommand {
                 "\(file ?? "standard input") cannot be read; name a file with one payload", code: ExitStatus.noInput)
         }
         let context = SourceContext(
-            defaultDevice: Array((defaultDevice ?? "").utf8), defaultPatient: Array((defaultPatient ?? "").utf8))
+            defaultDevice: try MapDefault.bytes(defaultDevice, "--default-device"),
+            defaultPatient: try MapDefault.bytes(defaultPatient, "--default-patient"))
         let templates = set.templates(of: mapping.effective)
         if explain { Explanation.write(set, templates, payload, context) }
         var options = ObservationOptions()
@@ -48,6 +49,18 @@ struct Map: ParsableCommand {
         guard preview.rejected.isEmpty, !preview.measurements.isEmpty else {
             throw ExitCode(ExitStatus.dataError)
         }
+    }
+}
+
+/// The device and the patient that the command line states for payloads that name none.
+enum MapDefault {
+    /// The identifier that `option` gives; ends with 78 when it can be none.
+    static func bytes(_ text: String?, _ option: String) throws -> [UInt8] {
+        guard let text else { return [] }
+        if let problem = IdentifierSetting.problem(text) {
+            throw StandardError.exit("\(option): \(problem); \(IdentifierSetting.advice)", code: ExitStatus.config)
+        }
+        return Array(text.utf8)
     }
 }
 

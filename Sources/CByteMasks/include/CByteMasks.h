@@ -25,11 +25,14 @@ static inline __attribute__((always_inline)) uint32_t kymo_bits16(kymo_bytes16 b
 #endif
 }
 
-/// Which of sixteen bytes are quotes, backslashes, control characters or not ASCII.
+/// Which of sixteen bytes are quotes, backslashes, control characters (DEL is one) or not ASCII.
 static inline __attribute__((always_inline)) uint32_t kymo_specials16(const void *_Nonnull bytes) {
+    typedef unsigned char unsigned16 __attribute__((vector_size(16)));
     kymo_bytes16 loaded = kymo_load16(bytes);
-    // As signed numbers, bytes that are not ASCII are below all others.
-    return kymo_bits16((kymo_bytes16)((loaded == '"') | (loaded == '\\') | (loaded < 0x20)));
+    // As signed numbers, the successors of DEL and of bytes that are not ASCII are below all others but that of 0xFF,
+    // which is 0.
+    kymo_bytes16 next = (kymo_bytes16)((unsigned16)loaded + 1);
+    return kymo_bits16((kymo_bytes16)((loaded == '"') | (loaded == '\\') | (next < 0x21)));
 }
 
 /// Which of sixteen bytes are no decimal digits.

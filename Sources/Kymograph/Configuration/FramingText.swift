@@ -118,7 +118,7 @@ enum FramingText {
         var framing = CaptureFraming()
         for word in words {
             if word.hasPrefix("device="), word.count > 7 {
-                framing.device = IdentifierText(String(word.dropFirst(7)))
+                framing.device = IdentifierText(try IdentifierSetting.parse(String(word.dropFirst(7)), "device"))
             } else if word.hasPrefix("utc-offset=") {
                 guard let minutes = UTCOffsetText.minutes(of: String(word.dropFirst(11))) else {
                     throw SettingProblem(

@@ -125,6 +125,15 @@ extension Setting {
         }
     }
 
+    /// What identifies somebody or something.
+    static func identifier(_ key: String, _ path: Path<String?>, _ about: String) -> Setting {
+        single(key, "text", about) { (text, root) throws(SettingProblem) in
+            root[keyPath: path] = try IdentifierSetting.parse(text, "text")
+        } shown: {
+            $0[keyPath: path] ?? ""
+        }
+    }
+
     /// Names, each given once.
     static func names(_ key: String, _ form: String, _ path: Path<[String]>, _ about: String) -> Setting {
         Setting(key: key, form: form, about: about, isList: true) { (texts, root) throws(SettingProblem) in

@@ -225,8 +225,8 @@ enum SettingTable {
                 read: { (text, source) throws(SettingProblem) in source.statedFraming = try FramingText.parse(text) },
                 shown: { $0.statedFraming.map(FramingText.text) ?? "" }),
             .text("name", "text", \.statedName, "Name in messages, dead letters, the ledger and filters of sinks"),
-            .text("defaultDevice", "text", \.defaultDevice, "Device of readings that name none"),
-            .text("defaultPatient", "text", \.defaultPatient, "Patient of readings that name none"),
+            .identifier("defaultDevice", \.defaultDevice, "Device of readings that name none"),
+            .identifier("defaultPatient", \.defaultPatient, "Patient of readings that name none"),
             .size(
                 "receiveBuffer", \.configuration.receiveBufferBytes, 1...most,
                 "Receive buffer to ask the kernel for; udp and unixgram only"),

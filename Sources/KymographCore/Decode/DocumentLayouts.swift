@@ -192,7 +192,7 @@ extension DocumentLayouts {
     private mutating func note(_ value: DocumentShapes.Value, _ bytes: ByteView, _ number: Int) {
         let isText = value.start > 0 && bytes[Int(value.start) - 1] == UInt8(ascii: "\"")
         for place in value.range where isText || place != Int(value.point) {
-            allow(isText ? 0x20...0x7F : UInt8(ascii: "0")...UInt8(ascii: "9"), at: place, number)
+            allow(isText ? 0x20...0x7E : UInt8(ascii: "0")...UInt8(ascii: "9"), at: place, number)
             if isText { noteText(place, number) }
         }
         // Only a zero alone begins with one.

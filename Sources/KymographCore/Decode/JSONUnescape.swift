@@ -16,6 +16,28 @@ enum JSONUnescape {
         }
     }
 
+    /// Whether `bytes`, which are JSON or a part of it, hold a surrogate without its partner.
+    static func hasLoneSurrogate(_ bytes: ByteView) -> Bool {
+        var index = 0
+        while index + 1 < bytes.count {
+            guard bytes[index] == UInt8(ascii: "\\") else {
+                index += 1
+                continue
+            }
+            guard bytes[index + 1] == UInt8(ascii: "u"), index + 6 <= bytes.count else {
+                index += 2
+                continue
+            }
+            let first = unit(bytes, at: index + 2)
+            if first & 0xF800 == 0xD800 {
+                guard isPair(first, bytes, at: index) else { return true }
+                index += 6
+            }
+            index += 6
+        }
+        return false
+    }
+
     /// The unescaped text, for load time.
     static func string(_ bytes: ByteView) -> String {
         var writer = ByteWriter(capacity: bytes.count)
@@ -49,19 +71,19 @@ enum JSONUnescape {
 
     private static func appendUnicode(_ bytes: ByteView, at index: Int, to writer: inout ByteWriter) -> Int {
         let first = unit(bytes, at: index + 2)
-        guard first & 0xFC00 == 0xD800, index + 12 <= bytes.count, bytes[index + 6] == UInt8(ascii: "\\"),
-            bytes[index + 7] == UInt8(ascii: "u")
-        else {
+        guard isPair(first, bytes, at: index) else {
             append(Unicode.Scalar(first) ?? "\u{FFFD}", to: &writer)
             return 6
         }
         let second = unit(bytes, at: index + 8)
-        guard second & 0xFC00 == 0xDC00 else {
-            append("\u{FFFD}", to: &writer)
-            return 6
-        }
         append(Unicode.Scalar(0x10000 + ((first & 0x3FF) << 10) + (second & 0x3FF)) ?? "\u{FFFD}", to: &writer)
         return 12
+    }
+
+    /// Whether the escape at `index`, of `first`, and the one behind it are a pair of surrogates.
+    private static func isPair(_ first: UInt32, _ bytes: ByteView, at index: Int) -> Bool {
+        first & 0xFC00 == 0xD800 && index + 12 <= bytes.count && bytes[index + 6] == UInt8(ascii: "\\")
+            && bytes[index + 7] == UInt8(ascii: "u") && unit(bytes, at: index + 8) & 0xFC00 == 0xDC00
     }
 
     private static func unit(_ bytes: ByteView, at index: Int) -> UInt32 {

@@ -2,7 +2,7 @@
 ///
 /// Taken besides JSON: comments `//…` and `/*…*/`, texts in single quotes, names without quotes, one comma before a
 /// closing bracket, `NaN`, `Infinity` and `-Infinity` (which become texts), `undefined` (which becomes null) and
-/// control characters in texts. Only the first value is read. For documents that the strict scan refused; its memory
+/// control characters in texts. For documents that the strict scan refused; its memory
 /// is kept from one to the next.
 struct LenientJSON: ~Copyable {
     /// What a document has that strict JSON does not.
@@ -69,6 +69,13 @@ struct LenientJSON: ~Copyable {
         var index = try rewrite(bytes, from: start, into: &writer)
         try skipBlank(bytes, &index)
         guard index == bytes.count else { throw failure(index) }
+    }
+
+    /// Where the value at or after `start` begins: behind white space and comments.
+    mutating func valueStart(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
+        var index = start
+        try skipBlank(bytes, &index)
+        return index
     }
 
     /// Where the first extra of this kind is, or nil.

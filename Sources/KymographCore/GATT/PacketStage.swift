@@ -65,18 +65,10 @@ struct PacketStage: ~Copyable {
         }
     }
 
-    /// Reads the packet of a line: a frame in JSON, or bytes in hexadecimal, for a line cannot hold all bytes.
-    mutating func readLine(_ bytes: ByteView, received: Instant) -> Outcome {
+    /// Reads the packet of a line, in hexadecimal: a line cannot hold all bytes.
+    mutating func readSpelled(_ bytes: ByteView, received: Instant) -> Outcome {
         heartRate = nil
-        var end = bytes.count
         do throws(PacketFailure) {
-            guard form.carrier != .frame else {
-                try readFrame(bytes, from: 0, end: &end, received: received)
-                guard JSONScanner.skipSpace(bytes, end) == bytes.count else {
-                    throw PacketFailure(reason: .invalidBridgeFrame, offset: end)
-                }
-                return Outcome(end: bytes.count)
-            }
             spelled.removeAll()
             guard PacketText.appendHex(bytes.trimmed, to: &spelled) else {
                 throw PacketFailure(reason: .invalidBridgeFrame, offset: 0)
@@ -124,21 +116,19 @@ struct PacketStage: ~Copyable {
         try decode(frame, received: received)
     }
 
-    /// A JSON frame that is none costs the rest of its line, not the lines behind it.
+    /// A JSON frame that is none costs the rest of its line, not the lines behind it, though it may have looked for its
+    /// end there.
     private mutating func readJSON(
         _ bytes: ByteView, from start: Int, end: inout Int
     ) throws(PacketFailure) -> BridgeFrame {
         var scanned = -1
         do throws(PacketFailure) {
             let frame = try frames.readJSON(bytes, from: start, end: &scanned)
-            guard scanned == bytes.count || bytes[scanned] <= 0x20 || bytes[scanned] == BridgeFrameReader.magic else {
-                throw PacketFailure(reason: .invalidJSON, offset: scanned)
-            }
             end = scanned
             return frame
         } catch {
             let isRead = scanned >= 0 && error.reason != .invalidJSON
-            end = isRead ? scanned : bytes.lineEnd(from: max(error.offset, start))
+            end = isRead ? scanned : bytes.lineEnd(from: start)
             throw error
         }
     }

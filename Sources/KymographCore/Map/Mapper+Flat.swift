@@ -68,7 +68,8 @@ extension Mapper {
         }
         let token = evaluator.paths.scanner.tape[place]
         guard token.kind == TokenKind.string, token.flags == 0 else { return nil }
-        return appendFlatText(bytes[token.range])
+        let text = bytes[token.range]
+        return text.isPlainText ? appendFlatText(text) : nil
     }
 
     /// Adds what the source says where a payload says nothing.
@@ -80,7 +81,7 @@ extension Mapper {
         return UInt16(fallback.count + 1)
     }
 
-    /// Adds a text without escapes.
+    /// Adds a text that is plain (``ByteView/isPlainText``).
     @inline(__always)
     mutating func appendFlatText(_ text: ByteView) -> UInt16? {
         guard text.count > 0, text.count <= SeriesKey.longestPart, text[0] > 0x20 else { return nil }

@@ -47,6 +47,11 @@ extension Mapper {
         }
         let length = key.count - start
         guard length <= SeriesKey.longestPart else { throw failure(.valueTooLong, template.index, field) }
+        key.reserve(ByteView.padding)
+        let isPlain = key.view(start..<key.count).isPlainText
+        guard isPlain || isIdentifier(from: start, of: found, bytes) else {
+            throw failure(.invalidIdentifier, template.index, field)
+        }
         return UInt16(length + 1)
     }
 
@@ -55,11 +60,26 @@ extension Mapper {
         found == ExpressionEvaluator.several ? .ambiguousExpression : .expressionFailed
     }
 
+    /// Whether what the key has from `start` on, the text of token `found`, can be an identifier.
+    ///
+    /// Two that differ in a lone surrogate only would both have U+FFFD there. Where an expression made the text, it is
+    /// not known which part of the document that came from: then no part may have one.
+    @inline(never)
+    private mutating func isIdentifier(from start: Int, of found: Int, _ bytes: ByteView) -> Bool {
+        let text = key.view(start..<key.count)
+        guard text.isIdentifier else { return false }
+        guard found >= 0, text.hasReplacementCharacter else { return true }
+        let source = evaluator.isPlain(found) ? bytes[evaluator.token(found).range] : bytes
+        return !JSONUnescape.hasLoneSurrogate(source)
+    }
+
+    /// Whether the key has nothing but white space from `start` on.
     @inline(__always)
     private mutating func isBlank(from start: Int) -> Bool {
         var index = start
         while index < key.count {
-            if key[index] > 0x20 { return false }
+            let byte = key[index]
+            if byte > 0x20 || byte < 0x20 && !(0x09...0x0D).contains(byte) { return false }
             index += 1
         }
         return true

@@ -7,14 +7,18 @@ extension Mapper {
         output: inout some MeasurementOutput & ~Copyable
     ) {
         let skipsSpace = packets[0].skipsSpace
-        var index = skipsSpace || isLine ? JSONScanner.skipSpace(bytes, 0) : 0
-        if index == bytes.count, skipsSpace || isLine { return }
+        let isSpelled = isLine && !skipsSpace
+        var index = 0
+        if skipsSpace || isLine {
+            index = JSONScanner.skipSpace(bytes, bytes.hasByteOrderMark ? ByteView.byteOrderMarkLength : 0)
+            if index == bytes.count { return }
+        }
         repeat {
             let outcome =
-                isLine
-                ? packets[0].readLine(bytes[index..<bytes.count], received: received)
+                isSpelled
+                ? packets[0].readSpelled(bytes[index..<bytes.count], received: received)
                 : packets[0].read(bytes, from: index, received: received)
-            let end = isLine ? bytes.count : outcome.end
+            let end = isSpelled ? bytes.count : outcome.end
             let packet = bytes[index..<end]
             if let failure = outcome.failure {
                 output.reject(failure.reason, bytes: packet, detail: RejectionDetail(offset: failure.offset))

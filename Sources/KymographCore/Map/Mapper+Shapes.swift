@@ -180,7 +180,9 @@ extension Mapper {
     private mutating func appendText(
         _ place: Int16, _ values: some PlacedValues, fallback: [UInt8]
     ) -> UInt16? {
-        place == ShapePlan.none ? appendFlatFallback(fallback) : appendFlatText(values.text(Int(place)))
+        if place == ShapePlan.none { return appendFlatFallback(fallback) }
+        let text = values.text(Int(place))
+        return values.hasPlainTexts || text.isPlainText ? appendFlatText(text) : nil
     }
 
     @inline(__always)

@@ -111,7 +111,8 @@ public struct Mapper: ~Copyable {
 
     // MARK: Payloads
 
-    /// Maps one line: exactly one JSON document, or one packet. Blank lines are no readings. `bytes` must be padded.
+    /// Maps one line, which is a payload like any other (``mapDatagram(_:context:received:output:)``). `bytes` must be
+    /// padded.
     public mutating func mapLine(
         _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
@@ -130,31 +131,22 @@ public struct Mapper: ~Copyable {
         mapUnknownLine(bytes, from: start, context: context, received: received, output: &output)
     }
 
-    /// Maps a line that has no known shape. A call of its own, as ``mapUnknown(_:from:context:received:output:)`` is:
-    /// little comes here, and the compiler inlines less of what all goes through where a function is long.
+    /// Maps a line that has no known shape, or holds more than the value that has. A call of its own, as
+    /// ``mapUnknown(_:from:context:received:output:)`` is: little comes here, and the compiler inlines less of what all
+    /// goes through where a function is long.
     @inline(never)
     private mutating func mapUnknownLine(
         _ bytes: ByteView, from start: Int, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) {
-        if mapElements(bytes, from: start, .end, context: context, received: received, output: &output) != nil {
-            return
-        }
-        do throws(ScanFailure) {
-            let end = JSONScanner.skipSpace(bytes, try evaluator.paths.scanner.scan(bytes, from: start))
-            guard end == bytes.count else { throw ScanFailure(reason: .invalidJSON, offset: end) }
-        } catch {
-            // What follows the first value is not read, as in the reference.
-            if mapLeniently(bytes, from: start, context: context, received: received, output: &output) != nil { return }
-            output.reject(error.reason, bytes: bytes, detail: RejectionDetail(offset: error.offset))
-            return
-        }
-        mapDocument(bytes, context: context, received: received, output: &output)
+        let end = mapUnknown(bytes, from: start, context: context, received: received, output: &output)
+        mapValues(bytes, from: end, context: context, received: received, output: &output)
     }
 
-    /// Maps one datagram: a document, or several separated by white space (NDJSON); or packets. `bytes` must be padded.
+    /// Maps one datagram: a value, or several (NDJSON is); or packets. `bytes` must be padded.
     ///
-    /// A document that is not JSON costs the rest of its line, not the lines behind it.
+    /// Whatever is not JSON behind a value is rejected by itself. A document that is not JSON costs its line, and not
+    /// the lines behind it (``goOn(behind:at:in:context:received:output:)``).
     public mutating func mapDatagram(
         _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
@@ -162,7 +154,16 @@ public struct Mapper: ~Copyable {
         if packets.count > 0 {
             return mapPackets(bytes, isLine: false, context: context, received: received, output: &output)
         }
-        var index = JSONScanner.skipSpace(bytes, 0)
+        mapValues(bytes, from: 0, context: context, received: received, output: &output)
+    }
+
+    /// Maps the values from `start` on.
+    @inline(__always)
+    private mutating func mapValues(
+        _ bytes: ByteView, from start: Int, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) {
+        var index = JSONScanner.skipSpace(bytes, start)
         while index < bytes.count {
             let end =
                 mapKnown(bytes, from: index, .space, context: context, received: received, output: &output)
@@ -171,29 +172,109 @@ public struct Mapper: ~Copyable {
         }
     }
 
-    /// Maps the document at `start`, which has no known shape; gives its end, or that of its line where it is not JSON.
+    /// Maps the document at `start`, which has no known shape; gives its end, or that of what was rejected where it is
+    /// not JSON.
     @inline(never)
     private mutating func mapUnknown(
         _ bytes: ByteView, from start: Int, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) -> Int {
+        if start == 0, bytes.hasByteOrderMark { return ByteView.byteOrderMarkLength }
         if let end = mapElements(bytes, from: start, .space, context: context, received: received, output: &output) {
             return end
         }
         do throws(ScanFailure) {
-            let end = try evaluator.paths.scanner.scan(bytes, from: start)
-            guard end == bytes.count || bytes[end] <= 0x20 else {
-                throw ScanFailure(reason: .invalidJSON, offset: end)
-            }
+            let end = try scanValue(bytes, from: start)
             mapDocument(bytes, context: context, received: received, output: &output)
             return end
         } catch {
             if let end = mapLeniently(bytes, from: start, context: context, received: received, output: &output) {
                 return end
             }
-            let end = bytes.lineEnd(from: max(error.offset, start))
-            output.reject(error.reason, bytes: bytes[start..<end], detail: RejectionDetail(offset: error.offset))
-            return end
+            return goOn(
+                behind: error, at: start, in: bytes, context: context, received: received, output: &output)
+        }
+    }
+
+    /// Scans the value at `start`, and gives its end. Behind a closing bracket the next value may begin at once; but where
+    /// a document would go on, the value is a part of one whose beginning is lost, and nobody knows what that said of it.
+    private mutating func scanValue(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
+        let end = try evaluator.paths.scanner.scan(bytes, from: start)
+        if end == bytes.count || bytes[end] <= 0x20 { return end }
+        let isContainer = bytes[end - 1] == UInt8(ascii: "}") || bytes[end - 1] == UInt8(ascii: "]")
+        guard isContainer, leniency != nil || !bytes.goesOnWithDocument(at: end) else {
+            throw ScanFailure(reason: .invalidJSON, offset: end)
+        }
+        return end
+    }
+
+    // MARK: What is not JSON
+
+    /// Rejects the line at `start`, whose value is not JSON for the reason `failure`, and maps the lines behind it, each
+    /// by itself, so that one that is cut costs no other. The end of all that.
+    ///
+    /// Where one of them begins with a closing bracket or a separator, they are no NDJSON but the rest of one document:
+    /// what a part of that says without the others may be wrong, and all of it is rejected.
+    @inline(never)
+    private mutating func goOn(
+        behind failure: ScanFailure, at start: Int, in bytes: ByteView, context: borrowing SourceContext,
+        received: Instant, output: inout some MeasurementOutput & ~Copyable
+    ) -> Int {
+        let lineEnd = bytes.lineEnd(from: start)
+        let end = bytes.goesOnWithDocument(from: lineEnd) ? bytes.count : lineEnd
+        output.reject(
+            failure.reason, bytes: bytes[start..<end], detail: RejectionDetail(offset: min(failure.offset, end)))
+        var index = JSONScanner.skipSpace(bytes, end)
+        while index < bytes.count {
+            let end = bytes.lineEnd(from: index)
+            mapLineOfSeveral(bytes[0..<end], from: index, context: context, received: received, output: &output)
+            index = JSONScanner.skipSpace(bytes, end)
+        }
+        return index
+    }
+
+    /// Maps the line from `start` to the end of `bytes` if it is nothing but whole values, and rejects it else: behind
+    /// a line that is broken, a value with something else around it may be a part of a document, too.
+    private mutating func mapLineOfSeveral(
+        _ bytes: ByteView, from start: Int, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) {
+        do throws(ScanFailure) {
+            var index = start
+            while index < bytes.count, leniency == nil {
+                index = JSONScanner.skipSpace(bytes, try scanValue(bytes, from: index))
+            }
+            mapValues(bytes, from: start, context: context, received: received, output: &output)
+        } catch {
+            output.reject(
+                error.reason, bytes: bytes[start..<bytes.count], detail: RejectionDetail(offset: error.offset))
+        }
+    }
+}
+
+extension ByteView {
+    /// Bytes of the mark that some editors and libraries write before UTF-8.
+    static let byteOrderMarkLength = 3
+
+    /// Whether such a mark is at the beginning.
+    var hasByteOrderMark: Bool { count >= 3 && self[0] == 0xEF && self[1] == 0xBB && self[2] == 0xBF }
+
+    /// Whether one of the lines behind the place `start`, the end of a line, begins as no document does, but the next
+    /// line of one: with a closing bracket, a comma or a colon.
+    fileprivate func goesOnWithDocument(from start: Int) -> Bool {
+        var index = JSONScanner.skipSpace(self, start)
+        while index < count {
+            if goesOnWithDocument(at: index) { return true }
+            index = JSONScanner.skipSpace(self, lineEnd(from: index))
+        }
+        return false
+    }
+
+    /// Whether what is at `index` goes on with a document behind a value in it.
+    fileprivate func goesOnWithDocument(at index: Int) -> Bool {
+        switch self[index] {
+        case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: ":"): true
+        default: false
         }
     }
 }

@@ -1,6 +1,8 @@
 /// The values of an object whose shape is known, by their places.
 protocol PlacedValues: BitwiseCopyable {
-    /// The bytes of a text.
+    /// Whether all texts are known to be plain (``ByteView/isPlainText``).
+    var hasPlainTexts: Bool { get }
+    /// The bytes of a text, padded.
     func text(_ place: Int) -> ByteView
     /// The time that a value says, which is a text or a number; nil when it says none in this way.
     func time(_ place: Int, isText: Bool, _ format: TimestampFormat) -> Timestamp?
@@ -12,6 +14,10 @@ protocol PlacedValues: BitwiseCopyable {
 struct DocumentValues: PlacedValues {
     let values: ElementList<DocumentShapes.Value>
     let bytes: ByteView
+
+    /// Others have no shape (``PlainValue/textEnd(_:_:)``).
+    @inline(__always)
+    var hasPlainTexts: Bool { true }
 
     @inline(__always)
     func text(_ place: Int) -> ByteView { bytes[values[place].range] }
@@ -40,6 +46,9 @@ struct ObjectValues: PlacedValues {
     let bytes: ByteView
 
     @inline(__always)
+    var hasPlainTexts: Bool { false }
+
+    @inline(__always)
     func text(_ place: Int) -> ByteView { bytes[members[place].range] }
 
     @inline(__always)
@@ -63,6 +72,9 @@ struct ObjectValues: PlacedValues {
 /// those of the device, the time and the rate (``ShapePlans/note(_:form:places:)``).
 struct HeartRateValues: PlacedValues {
     let packet: HeartRatePacket
+
+    @inline(__always)
+    var hasPlainTexts: Bool { false }
 
     @inline(__always)
     func text(_ place: Int) -> ByteView { packet.device }

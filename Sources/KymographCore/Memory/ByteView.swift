@@ -54,8 +54,8 @@ public struct ByteView: BitwiseCopyable {
         return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt32.self)
     }
 
-    /// Which of the sixteen bytes from `index` are quotes, backslashes, control characters or not ASCII, the first in
-    /// the lowest bit. They may reach into the padding.
+    /// Which of the sixteen bytes from `index` are quotes, backslashes, control characters, with DEL, or not ASCII,
+    /// the first in the lowest bit. They may reach into the padding.
     @inline(__always)
     func specials(at index: Int) -> UInt32 {
         assert(index >= 0 && index + 16 <= count + ByteView.padding)

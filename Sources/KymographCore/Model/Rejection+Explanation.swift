@@ -6,7 +6,7 @@ extension Rejection {
         case .invalidUTF8: "the payload is not UTF-8"
         case .tooDeep: "the payload nests deeper than the cap"
         case .tooManyValues: "the payload has more values than the cap"
-        case .lineTooLong: "the line is longer than limits.line"
+        case .lineTooLong: "the line is longer than limits.lineBytes"
         case .truncatedDatagram: "the datagram is longer than the receive buffer"
         case .noTemplate: "no template of the source's mappings matches"
         case .noDevice:
@@ -41,6 +41,8 @@ extension Rejection {
         case .expressionFailed: "the expression failed while it was evaluated"
         case .tooManySamples: "the samples of one reading are more than 16,000, or than fit in 16 KB"
         case .eventAborted: "with compatibility iomt-fhir an error ends the event"
+        case .invalidIdentifier:
+            "an identifier must be UTF-8, without control characters and without halves of surrogate pairs"
         case .archiveDamaged: "what the archive kept of the reading's window is damaged"
         default: deliveryExplanation
         }

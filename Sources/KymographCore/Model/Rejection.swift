@@ -109,6 +109,8 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
 
     /// A serial line was opened within a line or frame: this is the rest of it.
     case beginningMissed = 52
+    /// An identifier holds a control character or half of a surrogate pair, or is not UTF-8.
+    case invalidIdentifier = 53
 
     /// Another reading of the same id, or of the same time, has taken its place, or keeps it.
     case superseded = 54

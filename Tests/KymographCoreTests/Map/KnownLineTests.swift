@@ -51,7 +51,7 @@ import Testing
 
     private func text(_ length: Int, _ random: inout SeededGenerator) -> String {
         var letters = (0..<length).map { _ in "abcdefgh-9".randomElement(using: &random) ?? "a" }.map(String.init)
-        let rare = ["\\n", "\\\"", "é", "\u{1}", "\"", " ", "\\"]
+        let rare = ["\\n", "\\\"", "é", "\u{1}", "\u{7F}", "\"", " ", "\\"]
         if length > 0, Int.random(in: 0..<12, using: &random) == 0 {
             letters[Int.random(in: 0..<length, using: &random)] = rare.randomElement(using: &random) ?? " "
         }

@@ -275,7 +275,7 @@ import Testing
 
     @Test(arguments: [
         #"{"d":"dev","t":"2021-07-13T17:29:01Z","v":1,} // comment"#, #"{'d':'dev',t:'2021-07-13T17:29:01Z',v:1}"#,
-        #"{"d":"dev","t":"2021-07-13T17:29:01Z",/* c */"v":1} trailing text"#,
+        #"{"d":"dev","t":"2021-07-13T17:29:01Z",/* c */"v":1}"#,
     ])
     func payloadsThatAreNotQuiteJSON(_ payload: String) throws {
         let outcomes = try both(Template.jsonPath(), payload)
