@@ -131,6 +131,8 @@ public struct LedgerReport: Encodable, Sendable {
     public var sequenceGaps: [DeviceGap] = []
     /// By device: frames that never came, by the numbers of its bridge, in the hours of the span.
     public var missingFrames: [DeviceGap] = []
+    /// By sink: resources of which the server has kept an earlier version, and lacks the latest.
+    public var lacking: [String: [String]] = [:]
     /// Their windows; left out when the whole store was asked about.
     public var windows: [Window] = []
     /// What is open or missing; empty when the span is complete.
@@ -139,7 +141,7 @@ public struct LedgerReport: Encodable, Sendable {
     public var isComplete: Bool { missing.isEmpty }
 
     private enum CodingKeys: String, CodingKey {
-        case from, to, balance, sources, series, sequenceGaps, missingFrames, windows, missing, isComplete
+        case from, to, balance, sources, series, sequenceGaps, missingFrames, lacking, windows, missing, isComplete
     }
 
     /// Writes ``isComplete``, too.
@@ -152,6 +154,7 @@ public struct LedgerReport: Encodable, Sendable {
         try container.encode(series, forKey: .series)
         try container.encode(sequenceGaps, forKey: .sequenceGaps)
         try container.encode(missingFrames, forKey: .missingFrames)
+        try container.encode(lacking, forKey: .lacking)
         try container.encode(windows, forKey: .windows)
         try container.encode(missing, forKey: .missing)
         try container.encode(isComplete, forKey: .isComplete)
