@@ -54,6 +54,9 @@ struct Status: ParsableCommand {
         lines.append("outbox \(store.outboxRows) bundles wait\(age)")
         for sink in status.sinks {
             lines.append("sink \(sink.name): settled through \(sink.settledThrough), \(sink.waiting) wait")
+            if sink.lacking > 0 {
+                lines.append("  lacks the latest version of \(sink.lacking) resources: see 'kymo ledger'")
+            }
             guard let delivery = sink.delivery else { continue }
             lines.append("  \(delivery.verdict)")
             lines.append(

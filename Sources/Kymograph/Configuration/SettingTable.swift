@@ -107,7 +107,8 @@ enum SettingTable {
         .count("limits.readingsPerWindow", \.windows.limits.maxReadingsPerWindow, 1...most, "Readings of a window"),
         .count(
             "limits.preliminaryEvery", \.windows.limits.preliminaryEvery, 0...most,
-            "An open window is written as preliminary at each multiple of this many readings; 0 means never"),
+            "An open window is written as preliminary at each multiple of this many readings; 0 means never, as "
+                + "does `output.write: conditional-create`"),
         .size(
             "limits.archiveBytes", \.windows.limits.archiveBytes, 1...1_024 * gibibyte,
             "Closed windows that a shard keeps in memory for late readings"),

@@ -67,6 +67,13 @@ enum SettingsCheck {
     }
 
     private static func checkBundles(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        if settings.output.keepsFirstVersion, settings.windows.limits.preliminaryEvery > 0,
+            let origin = settings.origins["limits.preliminaryEvery"]
+        {
+            log.add(
+                .warning, origin, "it has no effect with conditional-create: a server would keep the first, "
+                    + "preliminary Observation for good", advice: "choose put or conditional-update, or remove it")
+        }
         guard settings.output.bundleType == .collection, let origin = settings.origins["output.write"] else { return }
         log.add(
             .warning, origin, "it has no effect in collections, which ask nothing of a server",

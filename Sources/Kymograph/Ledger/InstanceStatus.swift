@@ -26,6 +26,8 @@ public struct InstanceStatus: Codable, Sendable {
         public var settledThrough: Int64
         /// Rows that it has not taken yet.
         public var waiting: Int
+        /// Resources of which a FHIR server has kept an earlier version, and lacks the latest.
+        public var lacking = 0
         /// Of a FHIR server of a running instance, how delivery goes.
         public var delivery: Delivery?
     }
@@ -142,6 +144,8 @@ extension InstanceStatus {
             let waiting = try OutboxRow.waiting(for: row[0], after: row[1], db)
             sinks.append(Sink(name: row[0], settledThrough: row[1], waiting: waiting))
         }
+        let lacking = try LackingResources(db).bySink
+        for place in sinks.indices { sinks[place].lacking = lacking[sinks[place].name]?.count ?? 0 }
     }
 }
 

@@ -34,6 +34,7 @@ struct LedgerReader {
     /// Frames that never came, by device, less those that came late.
     private var missingFrames: [IdentifierText: Int] = [:]
     private var undelivered: [String: Int] = [:]
+    private let lacking: LackingResources
     /// Windows that a sink was ended without, by the sink.
     private var givenUp: [String: Int] = [:]
     /// Whether windows are listed one by one.
@@ -45,6 +46,7 @@ struct LedgerReader {
         self.filter = filter
         types = try StoredTypes.read(db).compactMap(\.type)
         open = try OpenReadings(db, types: types)
+        lacking = try LackingResources(db)
         sequenceSlots = types.map(\.sequenceSlot)
         report.balance = try LedgerTotals(db, open: open, mark: mark).balance
         (report.from, report.to) = (filter.from?.text, filter.to?.text)
@@ -101,8 +103,10 @@ struct LedgerReader {
         for (source, count) in shares { sources[source, default: LedgerReader.others].inWindows += count }
         let outbox: Int64 = row[10]
         let names = (row[14] as String? ?? "").split(separator: "\n").map(String.init)
-        let delivered = sinks.filter { names.contains($0.key) }.mapValues { $0 >= outbox }
+        var delivered = sinks.filter { names.contains($0.key) }.mapValues { $0 >= outbox }
         for (sink, isDelivered) in delivered where !isDelivered { undelivered[sink, default: 0] += 1 }
+        let start = Instant(nanoseconds: row[1])
+        for sink in lacking.sinks(of: outbox, device: owner.device.text, start: start) { delivered[sink] = false }
         let lost = names.filter { $0.hasPrefix(OutboxRow.givenUp) }.map { String($0.dropFirst()) }
         for sink in lost { givenUp[sink, default: 0] += 1 }
         if outbox > 0, sinks.isEmpty { undelivered["any sink", default: 0] += 1 }
@@ -228,11 +232,18 @@ struct LedgerReader {
             report.missing.append("\(count) windows are not delivered to \(sink) yet")
         }
         for source in report.sources where !listsWindows || source.inWindows > 0 { noteMissing(source) }
+        noteLacking()
         try noteRefused(db)
         try noteDamaged(db)
         noteLost()
         try noteInterruptions(db, isRunning: isRunning)
         return report
+    }
+
+    /// What servers were sent and have not taken, since they keep what they have.
+    private mutating func noteLacking() {
+        report.lacking = lacking.bySink
+        report.missing += lacking.sentences
     }
 
     /// Entries that a server has not taken, and those that were sent again since and are not taken yet.

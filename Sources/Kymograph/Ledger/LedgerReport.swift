@@ -131,6 +131,8 @@ public struct LedgerReport: Encodable, Sendable {
     public var sequenceGaps: [DeviceGap] = []
     /// By device: frames that never came, by the numbers of its bridge, in the hours of the span.
     public var missingFrames: [DeviceGap] = []
+    /// By sink: resources of which the server has kept an earlier version, and lacks the latest.
+    public var lacking: [String: [String]] = [:]
     /// Their windows; left out when the whole store was asked about.
     public var windows: [Window] = []
     /// Readings in the hours of the span that others have taken the place of, or that were refused for others: each is a
@@ -149,7 +151,8 @@ public struct LedgerReport: Encodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case from, to, balance, sources, series, sequenceGaps, missingFrames, windows, superseded, missing, isComplete, completeness
+        case from, to, balance, sources, series, sequenceGaps, missingFrames, lacking, windows, superseded, missing
+        case isComplete, completeness
     }
 
     /// Writes ``isComplete`` and ``completeness``, too.
@@ -162,6 +165,7 @@ public struct LedgerReport: Encodable, Sendable {
         try container.encode(series, forKey: .series)
         try container.encode(sequenceGaps, forKey: .sequenceGaps)
         try container.encode(missingFrames, forKey: .missingFrames)
+        try container.encode(lacking, forKey: .lacking)
         try container.encode(windows, forKey: .windows)
         try container.encode(superseded, forKey: .superseded)
         try container.encode(missing, forKey: .missing)

@@ -134,5 +134,6 @@ public struct LedgerVerification: Sendable {
                     coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'outbox'), 0)
                 """)
         if let unknown, unknown > 0 { differences.append("\(unknown) windows name bundles that never were") }
+        differences += try LackingResources(db).sentences
     }
 }

@@ -79,6 +79,8 @@ struct ShardWorker {
         let router = settings.router(set)
         var windows = settings.windows
         windows.memory = .mapped
+        // Nothing would come after it.
+        if settings.output.keepsFirstVersion { windows.limits.preliminaryEvery = 0 }
         guard let stage else {
             var shard = InMemoryShard(
                 rings: rings, types: set.types, settings: windows, bundles: bundles, router: router, events: reporter,

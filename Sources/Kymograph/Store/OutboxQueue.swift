@@ -31,9 +31,15 @@ public struct DeliveryReceipt: Hashable, Sendable {
     public var version: String
     /// How often the entry was sent.
     public var attempts: Int
+    /// Whether the server has kept other content that it had, and not taken that of the entry.
+    public var isLacking: Bool
 
     /// A receipt.
-    public init(row: Int64, resource: String, status: Int, location: String, version: String, attempts: Int) {
+    public init(
+        row: Int64, resource: String, status: Int, location: String, version: String, attempts: Int,
+        isLacking: Bool = false
+    ) {
+        self.isLacking = isLacking
         self.row = row
         self.resource = resource
         self.status = status

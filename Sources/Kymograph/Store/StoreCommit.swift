@@ -268,17 +268,6 @@ struct StoreCommit: ~Copyable {
         try db.cachedStatement(sql: "INSERT OR REPLACE INTO sink VALUES (?, ?)").execute(arguments: [
             settlement.sink, settlement.through,
         ])
-        for receipt in settlement.receipts {
-            try db.cachedStatement(
-                sql: """
-                    INSERT INTO receipt (sink, outbox, resource, status, location, version, attempts, at)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                    """
-            ).execute(arguments: [
-                settlement.sink, receipt.row, receipt.resource, receipt.status, receipt.location, receipt.version,
-                receipt.attempts, now.nanoseconds,
-            ])
-        }
         for entry in settlement.undeliverable {
             let letter = StoredDeadLetter(
                 at: now, kind: .entry, reason: entry.reason.name, source: settlement.sink,
@@ -286,6 +275,8 @@ struct StoreCommit: ~Copyable {
                 bytes: entry.bytes, resource: entry.resource, outbox: entry.row)
             try insert(letter, db)
         }
+        // After the letters: what is newer than one of them is noted.
+        for receipt in settlement.receipts { try receipt.insert(sink: settlement.sink, now, db) }
         // A sink that has settled nothing yet has a row, too, and needs everything.
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE number <= (SELECT min(through) FROM sink)").execute()
     }

@@ -69,6 +69,7 @@ struct StoreRetention {
         // A flood of what nobody can read must not push out windows.
         try db.cachedStatement(sql: "DELETE FROM dead WHERE number <= (SELECT max(number) FROM dead) - ?").execute(
             arguments: [StoreRetention.mostLetters])
+        try forgetOrder(db)
         guard settings.archiveAge > 0 else { return [:] }
         let limit = now.nanoseconds &- settings.archiveAge
         try db.cachedStatement(
@@ -77,7 +78,23 @@ struct StoreRetention {
                     (SELECT number FROM (SELECT number, at FROM receipt ORDER BY number LIMIT ?2) WHERE at < ?1)
                 """
         ).execute(arguments: [limit, StoreRetention.most])
+        // As old as the windows that the archive drops.
+        try db.cachedStatement(sql: "DELETE FROM lacking WHERE at < ?").execute(arguments: [limit])
         return try dropOldest(db, before: limit)
+    }
+
+    /// Forgets what is newer than letters that are gone, and how old rows are that are settled and no letter's.
+    private func forgetOrder(_ db: Database) throws {
+        try db.cachedStatement(
+            sql: "DELETE FROM newer WHERE resource NOT IN (SELECT resource FROM dead WHERE resource IS NOT NULL)"
+        ).execute()
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM replay WHERE outbox NOT IN (SELECT number FROM outbox)
+                    AND outbox NOT IN (SELECT outbox FROM dead WHERE outbox IS NOT NULL)
+                    AND outbox NOT IN (SELECT outbox FROM receipt)
+                """
+        ).execute()
     }
 
     /// Drops the oldest receipts, which are the proof of windows that are gone by now; gives how many.

@@ -31,6 +31,10 @@ enum StoreSchema {
 
     /// What a type means is asked only while there are readings of it. Of windows that were dropped, it stays known how
     /// far the journal is in them.
+    ///
+    /// A row of the outbox that holds what a dead letter kept (`replay`) is as old as the row which that came with
+    /// (`origin`). Of a resource with a dead letter it stays known what the sink was given last (`newer`), whatever
+    /// becomes of its receipt. `lacking` has what a server was sent and has not taken, since it kept what it had.
     private static func migrateTo2(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -38,6 +42,18 @@ enum StoreSchema {
                 CREATE TABLE dropped (
                     start INTEGER NOT NULL, series INTEGER NOT NULL, through_block INTEGER NOT NULL,
                     through_index INTEGER NOT NULL, PRIMARY KEY (start, series)) WITHOUT ROWID;
+                CREATE TABLE replay (outbox INTEGER PRIMARY KEY, origin INTEGER NOT NULL);
+                CREATE TABLE newer (
+                    sink TEXT NOT NULL, resource TEXT NOT NULL, origin INTEGER NOT NULL,
+                    PRIMARY KEY (sink, resource)) WITHOUT ROWID;
+                CREATE INDEX dead_resource ON dead (resource) WHERE resource IS NOT NULL;
+                CREATE TABLE lacking (
+                    sink TEXT NOT NULL, resource TEXT NOT NULL, origin INTEGER NOT NULL, at INTEGER NOT NULL,
+                    PRIMARY KEY (sink, resource)) WITHOUT ROWID;
+                INSERT INTO newer
+                    SELECT receipt.sink, receipt.resource, max(receipt.outbox) FROM receipt
+                    JOIN dead ON dead.resource = receipt.resource AND dead.source = receipt.sink
+                    WHERE dead.kind = 'entry' GROUP BY 1, 2;
                 """)
         try noteReplacements(db)
         try keepIds(db)

@@ -65,6 +65,20 @@ import Testing
         #expect(observation["subject.identifier"]?.canonical() == #"{value:"7"}"#)
     }
 
+    /// A search for another identifier than the Observation carries finds nothing: each version was a new Observation.
+    @Test(arguments: [ObservationOptions.Write.conditionalUpdate, .conditionalCreate])
+    func serversSearchWhatTheObservationCarries(_ write: ObservationOptions.Write) throws {
+        var pipeline = try pipeline(TestTemplates.sampled)
+        pipeline.options.write = write
+        var writer = pipeline.writer()
+        let window = hour()
+        _ = window.withContent { writer.add($0) }
+        let entry = try #require(try TextJSON.parse(writer.finish().string)["entry"]?.elements?.last)
+        let value = try #require(entry.text("resource.identifier.0.value"))
+        let request = try #require(entry.text(write == .conditionalUpdate ? "request.url" : "request.ifNoneExist"))
+        #expect(request.contains("identifier=\(Self.system)") && request.hasSuffix(value), "\(request)")
+    }
+
     @Test func encountersStayApart() throws {
         let pipeline = try pipeline(TestTemplates.sampled)
         let first = try pipeline.observation(hour(encounter: "e1"))

@@ -179,14 +179,17 @@ public struct BundleWriter: ~Copyable, Sendable {
             output.appendHex(encoder.identityDigest)
         case .conditionalCreate:
             output.append(",\"request\":{\"method\":\"POST\",\"url\":\"Observation\",\"ifNoneExist\":\"")
-            let system = encoder.isReference ? encoder.referenceSystems.observation : encoder.systems.observation
-            output.appendIdentifierSearch(system: system.search, value: encoder.identityValue)
+            output.appendIdentifierSearch(system: observationSystem, value: encoder.identityValue)
         case .conditionalUpdate:
             output.append(",\"request\":{\"method\":\"PUT\",\"url\":\"Observation?")
-            output.appendIdentifierQuery(
-                system: encoder.systems.observation.search, value: encoder.identityValue)
+            output.appendIdentifierQuery(system: observationSystem, value: encoder.identityValue)
         }
         output.append(closing)
+    }
+
+    /// The system of the identifier that the prepared Observation carries: what a server searches.
+    private var observationSystem: SearchToken {
+        (encoder.isReference ? encoder.referenceSystems : encoder.systems).observation.search
     }
 
     /// Writes the entry of the Patient that readings of `series` are about; as ``require(_:_:foot:)``.

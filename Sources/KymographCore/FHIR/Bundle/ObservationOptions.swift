@@ -62,6 +62,10 @@ public struct ObservationOptions: Sendable {
 
     /// Whether Observations carry an id of ours.
     var writesID: Bool { format == .ndjson || bundleType == .collection || write == .putByID }
+    /// Whether a server keeps the first version of an Observation that it gets: none may be preliminary.
+    package var keepsFirstVersion: Bool {
+        format == .bundle && bundleType != .collection && write == .conditionalCreate
+    }
     /// Whether Devices that readings describe carry an id of ours: not where a server may have given them one before.
     var writesDeviceID: Bool { format == .ndjson || bundleType == .collection }
     /// Whether Observations have the shape of the Personal Health Devices guide.

@@ -216,7 +216,7 @@ extension DeliveryEngine {
         switch kind(of: answer, &entry.rebuffs) {
         case .stored:
             if entry.carried.contains(where: { missing.contains($0.identifier) }) { return false }
-            finish(entry, answer)
+            isCertain(entry, answer) ? finish(entry, answer) : confirm(entry, answer)
         case .later where !channel.isExhausted(entry.rebuffs):
             channel.note("\(entry.name): \(answer.text)")
             return false

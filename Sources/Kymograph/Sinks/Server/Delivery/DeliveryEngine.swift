@@ -141,12 +141,13 @@ final class DeliveryEngine {
 
     // MARK: What becomes of entries
 
-    /// Notes that the server has stored `entry`.
-    func finish(_ entry: RowEntry, _ answer: EntryAnswer) {
+    /// Notes that the server has stored `entry`; or, with `isLacking`, that it has kept what it had, which is other
+    /// content.
+    func finish(_ entry: RowEntry, _ answer: EntryAnswer, isLacking: Bool = false) {
         keep(
             DeliveryReceipt(
                 row: entry.row, resource: entry.name, status: answer.status, location: answer.location,
-                version: answer.version, attempts: entry.attempts))
+                version: answer.version, attempts: entry.attempts, isLacking: isLacking))
         rows.finishEntry(of: entry.row)
     }
 
