@@ -13,7 +13,8 @@ import Testing
             ["run", "--stdin", "--ephemeral", "--compatibility", compatibility, "--dead-letter", letters],
             input: .bytes(Array(input.utf8)))
         let balance = try #require(done.balance)
-        #expect(balance.received == 5 && balance.accepted == 4 && balance.reasons == ["invalidJSON": 1], "\(done.error)")
+        #expect(
+            balance.received == 5 && balance.accepted == 4 && balance.reasons == ["invalidJSON": 1], "\(done.error)")
         #expect(try DeadLetter.read(letters).map(\.text) == ["lost \(line(4))"])
     }
 
@@ -22,7 +23,8 @@ import Testing
             let done = try Kymo.run(["map", option, "a\u{7}"], input: .bytes([]))
             #expect(done.end == .exit(78) && done.error.contains("\(option): the identifier holds a control character"))
             let run = try Kymo.run(["run", "--stdin", "--ephemeral", option, "a\u{7}"], input: .bytes([]))
-            #expect(run.end == .exit(78) && run.error.contains("the identifier holds a control character"), "\(run.error)")
+            #expect(
+                run.end == .exit(78) && run.error.contains("the identifier holds a control character"), "\(run.error)")
         }
     }
 }

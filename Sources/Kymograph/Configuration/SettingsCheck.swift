@@ -71,7 +71,8 @@ enum SettingsCheck {
             let origin = settings.origins["limits.preliminaryEvery"]
         {
             log.add(
-                .warning, origin, "it has no effect with conditional-create: a server would keep the first, "
+                .warning, origin,
+                "it has no effect with conditional-create: a server would keep the first, "
                     + "preliminary Observation for good", advice: "choose put or conditional-update, or remove it")
         }
         guard settings.output.bundleType == .collection, let origin = settings.origins["output.write"] else { return }

@@ -68,12 +68,24 @@ extension ValueRule {
 extension DeviceTemplate.Value {
     /// What happens to the value between the payload and the measurement, as far as it decides what it means.
     fileprivate var conversionAspects: [String: String] {
-        var aspects = ["unit conversion": rule?.unit?.aspect ?? "none", "map": rule?.map == nil ? "none" : "present"]
+        var aspects = [
+            "unit conversion": rule?.unit?.aspect ?? "none", "map": rule?.map == nil ? "none" : "present",
+            "scale": rule?.scale?.aspect ?? "none",
+        ]
         for entry in rule?.map?.entries ?? [] { aspects["map of '\(entry.text)'"] = entry.value }
         for entry in rule?.unit?.entries ?? [] {
             aspects["unit conversion of '\(entry.text)'"] = entry.conversion.aspect
         }
         return aspects
+    }
+}
+
+extension DeviceTemplate.ScaleRule {
+    fileprivate var aspect: String {
+        switch self {
+        case .fixed(let exponent): "10^\(exponent)"
+        case .read: "by the payload"
+        }
     }
 }
 

@@ -53,7 +53,8 @@ import Testing
         }
         let array = "[" + [good, good, bad, good].joined(separator: ",") + "]"
         let outcome = run.lines([good, array])
-        #expect(outcome.readings.map(\.device) == ["dev", "dev", "dev", "dev"] && outcome.reasons == [.invalidIdentifier])
+        #expect(
+            outcome.readings.map(\.device) == ["dev", "dev", "dev", "dev"] && outcome.reasons == [.invalidIdentifier])
     }
 
     /// An expression that makes the identifier has folded the halves by then.

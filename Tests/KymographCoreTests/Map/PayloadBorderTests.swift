@@ -41,7 +41,9 @@ import Testing
 
     /// A value within a document whose beginning is lost may be of another device: what was around it is not known. The
     /// reference reads such a value.
-    @Test(arguments: ["}", "]", ",\"p\":2}", ":1", ",\(reading(2))"]) func aPartOfADocumentIsNoReading(_ rest: String) throws {
+    @Test(arguments: ["}", "]", ",\"p\":2}", ":1", ",\(reading(2))"]) func aPartOfADocumentIsNoReading(_ rest: String)
+        throws
+    {
         let payload = PayloadBorderTests.reading(1) + rest
         for outcome in [try run(.none).line(payload), try run(.none).datagram(payload)] {
             #expect(outcome.readings == [] && outcome.rejections.map(\.text) == [payload])
@@ -91,7 +93,8 @@ import Testing
         let run = try MappingRun([TestTemplate.jsonPath()], compatibility: compatibility)
         for end in ["\n", "\r\n"] {
             let outcome = run.datagram(payload.joined(separator: end))
-            #expect(outcome.values().map { $0.flatMap(Int.init) } == values, "\(payload)", sourceLocation: sourceLocation)
+            #expect(
+                outcome.values().map { $0.flatMap(Int.init) } == values, "\(payload)", sourceLocation: sourceLocation)
             #expect(
                 outcome.rejections.map { $0.text.filter { !$0.isNewline } } == rejected, "\(payload)",
                 sourceLocation: sourceLocation)

@@ -108,6 +108,13 @@ import Testing
         #expect(try refusal(Kind(), Kind(rule: unit, folder: "../meter")) != nil)
     }
 
+    @Test func anotherPowerOfTen() throws {
+        func kind(_ scale: String) -> Kind { Kind(rule: #","scale":\#(scale)"#) }
+        #expect(try refusal(kind("-3"), kind("-2"))?.contains("the scale of the value 'x'") == true)
+        #expect(try refusal(Kind(), kind("-3")) != nil)
+        #expect(try refusal(kind("-3"), kind("-3")) == nil)
+    }
+
     @Test func codedValues() throws {
         func kind(_ map: String) -> Kind { Kind(value: #""extra":1"#, valueType: "String", rule: #","map":{\#(map)}"#) }
         let error = try refusal(kind(#""1":"sitting""#), kind(#""1":"standing""#))
