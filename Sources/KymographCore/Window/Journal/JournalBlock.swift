@@ -59,7 +59,9 @@ public enum JournalRecord {
             let source = record.bytes.withByteView { bytes -> Int? in
                 guard var reader = JournalReader(bytes), let one = reader.next() else { return nil }
                 guard reader.next() == nil, reader.isComplete else { return nil }
-                writer.append(series: record.series, one.reading, one.payload)
+                var reading = one.reading
+                reading.mark |= ReadingMark.returned
+                writer.append(series: record.series, reading, one.payload)
                 return ReadingSource.number(one.reading.mark)
             }
             guard let source else { return nil }
