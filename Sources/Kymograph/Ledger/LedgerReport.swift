@@ -133,7 +133,8 @@ public struct LedgerReport: Encodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case from, to, balance, sources, series, sequenceGaps, missingFrames, windows, superseded, missing, isComplete, completeness
+        case from, to, balance, sources, series, sequenceGaps, missingFrames, windows, superseded, missing, isComplete,
+            completeness
     }
 
     /// Writes ``isComplete`` and ``completeness``, too.

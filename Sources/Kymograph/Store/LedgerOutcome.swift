@@ -22,7 +22,8 @@ enum LedgerOutcome {
 
     /// All of them: what is none of these is the name of a rejection.
     static let names: Set<String> = [
-        received, kernelDropped, unwritten, unreplaced, droppedReadings, droppedMerged, droppedDuplicate, droppedConflict,
+        received, kernelDropped, unwritten, unreplaced, droppedReadings, droppedMerged, droppedDuplicate,
+        droppedConflict,
     ]
 
     /// Whether `outcome` counts rejected readings.

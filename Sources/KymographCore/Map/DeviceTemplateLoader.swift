@@ -7,7 +7,8 @@ struct DeviceTemplateLoader {
     private static let rootFields = ["$schema", "compatibility", "payload"] + containerFields + PayloadReader.members
     private static let templateFields = [
         "typeName", "typeMatchExpression", "deviceIdExpression", "timestampExpression", "timestampFormat",
-        "startExpression", "readingIdExpression", "patientIdExpression", "encounterIdExpression", "correlationIdExpression", "values",
+        "startExpression", "readingIdExpression", "patientIdExpression", "encounterIdExpression",
+        "correlationIdExpression", "values",
         "defaultExpressionLanguage",
     ]
     private static let valueFields = ["valueName", "valueExpression", "required"] + ValueRuleLoader.fields

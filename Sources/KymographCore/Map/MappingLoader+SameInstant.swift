@@ -12,7 +12,8 @@ extension MappingLoader {
                 template.namePosition,
                 "\"sameInstant\": \"keep\" needs ids where each reading is an Observation: of readings of one time "
                     + "without ids, nobody could tell which is corrected",
-                advice: "give the device templates of '\(template.typeName)' a readingIdExpression, or write \"latest\"",
+                advice:
+                    "give the device templates of '\(template.typeName)' a readingIdExpression, or write \"latest\"",
                 finding: .sameInstant)
         }
     }

@@ -219,7 +219,8 @@ extension MappingSet {
             needsComposition: template.expressions.contains(where: \.needsComposition),
             takesMadeMatches: template.takesMadeMatches,
             isCompatible: template.compatibility == .iomtFHIR,
-            durationSlot: Int32(type.durationSlot ?? -1), idSlot: Int32(type.idSlot ?? -1), firstValue: Int32(firstValue),
+            durationSlot: Int32(type.durationSlot ?? -1), idSlot: Int32(type.idSlot ?? -1),
+            firstValue: Int32(firstValue),
             valueCount: Int32(template.values.count),
             hasFHIRTemplate: !type.needsFHIRTemplate || fhirTemplates[linked.type] != nil)
     }

@@ -19,7 +19,9 @@ extension WindowTable {
                 let again: ObservationStatus = windows[index].total > 0 ? .amended : .enteredInError
                 return .emission(emission(index, flags.contains(.emitted) ? again : .final))
             }
-            if flags.contains(.preliminaryDue), windows[index].total > 0 { return .emission(emission(index, .preliminary)) }
+            if flags.contains(.preliminaryDue), windows[index].total > 0 {
+                return .emission(emission(index, .preliminary))
+            }
             dequeue()
         }
         return .nothing

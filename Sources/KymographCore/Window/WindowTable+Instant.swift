@@ -31,12 +31,15 @@ extension WindowTable {
     /// The first place in a window's run whose reading `content` is not behind, by time and then by `order`, and
     /// whether that reading is the same by it.
     private func place(
-        of content: ReadingKey.Content, in index: Int, by order: (ReadingKey.Content, ReadingKey.Content) -> ReadingKey.Order
+        of content: ReadingKey.Content, in index: Int,
+        by order: (ReadingKey.Content, ReadingKey.Content) -> ReadingKey.Order
     ) -> (place: Int, isThere: Bool) {
         let run = slots.readings(from: Int(windows[index].readings), count: Int(windows[index].count))
         func compare(_ place: Int) -> ReadingKey.Order {
             let instant = run[place].instant
-            guard instant == content.reading.instant else { return content.reading.instant < instant ? .before : .after }
+            guard instant == content.reading.instant else {
+                return content.reading.instant < instant ? .before : .after
+            }
             return order(content, ReadingKey.Content(reading: run.measurement(place), payload: run.payload(place)))
         }
         var (low, high) = (0, run.count)

@@ -51,7 +51,9 @@ extension WindowTable {
     /// Moves the readings that a window keeps to the begin of a run of the usual size.
     private mutating func moveLatest(_ count: Int, from slot: Int, in index: Int) {
         let (run, sizeClass) = (Int(windows[index].readings), Int(windows[index].sizeClass))
-        guard sizeClass > packingSizeClass, count <= 1 << packingSizeClass else { return slots.move(count, from: slot, to: run) }
+        guard sizeClass > packingSizeClass, count <= 1 << packingSizeClass else {
+            return slots.move(count, from: slot, to: run)
+        }
         let smaller = slots.allocate(sizeClass: packingSizeClass)
         slots.move(count, from: slot, to: smaller)
         slots.release(run, sizeClass: sizeClass)

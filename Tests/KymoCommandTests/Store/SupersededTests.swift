@@ -4,7 +4,9 @@ import Testing
 
 /// Several readings of one instant, corrected readings and readings that move, as `kymo run` and `kymo ledger` show them.
 @Suite struct SupersededTests {
-    private static func steps(_ value: Int, from start: String, to end: String = "08:01:00", id: String? = nil) -> String {
+    private static func steps(_ value: Int, from start: String, to end: String = "08:01:00", id: String? = nil)
+        -> String
+    {
         let id = id.map { ",\"id\":\"\($0)\"" } ?? ""
         return """
             {"deviceId":"watch-1","type":"steps","timestamp":"2026-03-01T\(end)Z","start":"2026-03-01T\(start)Z",\
@@ -50,6 +52,18 @@ import Testing
         #expect(balance.isClosed && balance.accepted == 2 && balance.duplicate == 1, "\(done.error)")
         #expect(balance.reasons == ["superseded": 1])
         #expect(try Self.values(run) == [.number("93")])
+    }
+
+    /// Catches: a series that gives two readings of one time two times (70 71 75 at 5, 10, 15 s), or lacks one.
+    @Test(arguments: [[5], [5, 10, 20]]) func aSeriesKeepsBothReadingsOfOneTime(seconds: [Int]) throws {
+        let run = StoredRun()
+        let lines = seconds.map { Readings.heartRate(second: $0, value: 65 + $0) }
+        try run.run(lines + [Readings.heartRate(second: 5, value: 71)])
+        let one = try #require(try Self.observations(run).first)
+        let series = one["component"]?.elements?.compactMap { $0["valueSampledData"] }.first
+        #expect(series?["data"]?.text == "70 71" + seconds.dropFirst().map { " \(65 + $0)" }.joined())
+        let offsets = series?["extension"]?.elements?.compactMap { $0["valueString"]?.text }.first
+        #expect(offsets == "0 0" + seconds.dropFirst().map { " \(($0 - 5) * 1_000)" }.joined())
     }
 
     /// Catches: a replaced reading that is gone without a letter, a span that is plainly complete with one, and letters

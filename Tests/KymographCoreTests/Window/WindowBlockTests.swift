@@ -139,7 +139,8 @@ import Testing
 
     static func reopen(with block: [UInt8]) {
         var table = WindowTable(settings: WindowSettings())
-        table.series.append(SeriesState(
+        table.series.append(
+            SeriesState(
                 MeasurementType(name: "type", valueNames: [], grouping: .correlation, isNumeric: [])))
         let window = block.withByteView { table.restore(series: 0, span: .always, block: $0) }
         guard let window else {

@@ -90,7 +90,9 @@ struct SameInstantSequence {
     }
 
     private mutating func runOnce(isLast: Bool) throws {
-        guard let set = MappingLoader.load([Self.mapping]).set else { throw PipelineError(message: "no set", exitCode: 1) }
+        guard let set = MappingLoader.load([Self.mapping]).set else {
+            throw PipelineError(message: "no set", exitCode: 1)
+        }
         let store = try Store(path: scratch.path)
         let lateness: Int64 = [0, 30_000_000_000, 600_000_000_000].randomElement(using: &generator) ?? 0
         let run = try ReconfiguredRun(
@@ -100,7 +102,8 @@ struct SameInstantSequence {
         for _ in 0..<Int.random(in: 1...30, using: &generator) {
             run.now = tick()
             let reading = next()
-            run.take(reading.payload, lane: Int.random(in: 0..<run.laneCount, using: &generator), received: reading.received)
+            run.take(
+                reading.payload, lane: Int.random(in: 0..<run.laneCount, using: &generator), received: reading.received)
             pending.append(reading)
             if once(in: 4) {
                 try run.settle()

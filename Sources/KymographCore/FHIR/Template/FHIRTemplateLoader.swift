@@ -66,7 +66,8 @@ public enum FHIRTemplateLoader {
 
     private static let fields =
         [
-            "typeName", "from", "period", "periodInterval", "sameInstant", "category", "codes", "text", "profile", "effective",
+            "typeName", "from", "period", "periodInterval", "sameInstant", "category", "codes", "text", "profile",
+            "effective",
             "value",
             "components",
         ] + MemberReader.names
