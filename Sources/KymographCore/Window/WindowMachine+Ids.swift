@@ -39,7 +39,7 @@ extension WindowMachine where Archive: ~Copyable {
         }
     }
 
-    /// Takes out a reading of an earlier run's journal that has moved to another time since; false when it is not there.
+    /// Takes out a reading of an earlier run's journal that has moved since; false when it is not there.
     mutating func remove(series: Int, _ reading: Measurement, payload: ByteView) -> Bool {
         let content = ReadingKey.Content(reading: reading, payload: payload)
         guard let id = table.series[series].key.id(of: content),

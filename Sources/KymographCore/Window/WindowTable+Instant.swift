@@ -171,7 +171,7 @@ extension WindowTable {
 }
 
 extension Measurement {
-    /// Whether it takes the place of a reading received at `stored`: of those of one time, the last that was taken does.
+    /// Whether it takes the place of a reading received at `stored`: of those of one time, the last one taken does.
     func isLater(than stored: Instant) -> Bool {
         received > stored || received == stored && mark & ReadingMark.returned == 0
     }

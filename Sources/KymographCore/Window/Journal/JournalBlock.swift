@@ -6,7 +6,7 @@ public struct JournalBlock: Sendable {
     public var count: Int
     /// The readings; see ``JournalWriter``.
     public var bytes: [UInt8]
-    /// How much more readings are in it than were kept with it: who takes the place of another is one reading with that.
+    /// How much more readings it has than were kept with it: who takes the place of another is one reading with that.
     public var surplus = 0
 
     /// A block.
