@@ -43,8 +43,8 @@ public struct StoredShard: ~Copyable {
 
     /// Takes the readings of `block` that no archived window has yet, except those at the places `withdrawn`; for those
     /// at the places `superseding`, others have been rejected before. `series` gives the ``SeriesKey`` of a number,
-    /// or nil when its readings belong to another shard. False when the block is damaged; what came before the damage has
-    /// been taken.
+    /// or nil when its readings belong to another shard. False when the block is damaged; what came before the damage
+    /// has been taken.
     public mutating func replay(
         _ block: JournalBlock, except withdrawn: Set<Int> = [], superseding: Set<Int> = [], series: (Int) -> [UInt8]?
     ) -> Bool {
