@@ -12,9 +12,9 @@ struct Ledger: ParsableCommand {
             received = accepted + duplicate + conflict + rejected, for the whole store; and for the span that is asked \
             about, each window with its readings by source, how often its Observation was written, and which sinks \
             have it. Rejections and drops are counted by hours of receipt: those of the hours that the span has are \
-            shown. Ends with 65 when something is open or missing in the span of a device or patient. Readings that others \
-            have taken the place of are dead letters, and not missing: the span is 'complete, 2 superseded' then, and \
-            --strict ends with 65 for it.
+            shown. Ends with 65 when something is open or missing in the span of a device or patient. Readings \
+            whose place others have taken are dead letters, and not missing: the span is 'complete, 2 superseded' \
+            then, and --strict ends with 65 for it.
 
             --verify decodes every archived window and the journal, compares them with what was counted, and ends with \
             65 on any difference.

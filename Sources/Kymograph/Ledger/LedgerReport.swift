@@ -135,7 +135,7 @@ public struct LedgerReport: Encodable, Sendable {
     public var lacking: [String: [String]] = [:]
     /// Their windows; left out when the whole store was asked about.
     public var windows: [Window] = []
-    /// Readings in the hours of the span that others have taken the place of, or that were refused for others: each is a
+    /// Readings in the hours of the span whose place others have taken, or that were refused for others: each is a
     /// dead letter. Nothing is missing, but somebody should know.
     public var superseded = 0
     /// What is open or missing; empty when the span is complete.

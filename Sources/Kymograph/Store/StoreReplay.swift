@@ -70,7 +70,7 @@ struct StoreReplay {
         return (row[0], content.map { JournalBlock(number: row[0], count: row[1], bytes: $0) })
     }
 
-    /// Readings of a block that an earlier run has rejected, and counted so; and those for which it has rejected others.
+    /// Readings of a block that an earlier run has rejected, and counted so; and those for which it rejected others.
     private func withdrawn(from block: Int64) -> (withdrawn: Set<Int>, superseding: Set<Int>) {
         let rows = store.read { db in
             try Row.fetchAll(

@@ -112,7 +112,7 @@ struct FlatTemplates {
     /// For each rule: what selects the power of ten, where the rule needs one.
     var scales: [ExpressionCode] = []
 
-    /// Marks the templates whose readings are joined before they leave: of types whose windows take a reading as a whole
+    /// Marks the templates whose readings are joined before they leave: of types whose windows take a reading as one
     /// (`isWhole`). Those of others are joined there.
     mutating func markJoined(isWhole: [Bool]) {
         var counts: [Int32: Int] = [:]

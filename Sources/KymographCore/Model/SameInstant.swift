@@ -3,8 +3,8 @@
 public enum SameInstant: String, Sendable, BitwiseCopyable, CaseIterable {
     /// They become one reading, value by value, as the reference system has it: of two values the later received stays.
     case merge
-    /// Each is a reading. One that has values of other names only, or some of the values of another and nothing else, is
-    /// a part of that.
+    /// Each is a reading. One that has values of other names only, or nothing but some of the values of another, is a
+    /// part of that.
     case keep
     /// The one that was received last stays, as a whole.
     case latest

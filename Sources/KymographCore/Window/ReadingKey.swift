@@ -1,4 +1,4 @@
-/// What tells the readings of a series apart besides their instants: the sender's id, and where there is none the start.
+/// What tells the readings of a series apart besides their instants: the sender's id, and without one the start.
 ///
 /// Readings of one instant are in the order of their ids, those without first, then of their starts, and then of their
 /// values: it depends on nothing but the readings.

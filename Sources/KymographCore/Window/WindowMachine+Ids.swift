@@ -3,7 +3,7 @@ extension WindowMachine where Archive: ~Copyable {
     /// Adds a reading with an id to its window, and takes it out of the one where it was before.
     mutating func addNamed(_ id: ByteView, series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
         var outcome: ReadingOutcome?
-        if let former = formerInstant(of: id, series: series), former != reading.instant {
+        if let former = formerInstant(of: id, series: series, reading), former != reading.instant {
             outcome = move(id, from: former, series: series, reading, payload)
         }
         let settled = outcome ?? addUnnamed(series: series, reading, payload: payload)
@@ -13,8 +13,8 @@ extension WindowMachine where Archive: ~Copyable {
     }
 
     /// Where the reading was; nil when it is new, or the journal says itself what has moved.
-    private mutating func formerInstant(of id: ByteView, series: Int) -> Instant? {
-        if table.isReplaying { return nil }
+    private mutating func formerInstant(of id: ByteView, series: Int, _ reading: Measurement) -> Instant? {
+        if table.isReplaying, reading.mark & ReadingMark.returned == 0 { return nil }
         return ids.instant(series: series, id) ?? archive.instant(of: id, series: series)
     }
 
@@ -28,7 +28,7 @@ extension WindowMachine where Archive: ~Copyable {
         case .rejected(let reason): return .rejected(reason)
         case .window(let window):
             guard let received = table.received(of: id, at: former, in: window) else { return nil }
-            if received > reading.received { return .rejected(.superseded) }
+            guard reading.isLater(than: received) else { return .rejected(.superseded) }
             let outcome = addUnnamed(series: series, reading, payload: payload)
             if case .rejected = outcome { return outcome }
             let wasShown = table.remove(id, at: former, from: window)
@@ -39,7 +39,7 @@ extension WindowMachine where Archive: ~Copyable {
         }
     }
 
-    /// Takes out a reading of an earlier run's journal that has moved to another time since; false when it is not there.
+    /// Takes out a reading of an earlier run's journal that has moved since; false when it is not there.
     mutating func remove(series: Int, _ reading: Measurement, payload: ByteView) -> Bool {
         let content = ReadingKey.Content(reading: reading, payload: payload)
         guard let id = table.series[series].key.id(of: content),

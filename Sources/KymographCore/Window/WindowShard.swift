@@ -220,8 +220,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if place != nil, isJournaled { rejections[rejections.count - 1].isReplacedFrom = true }
     }
 
-    /// Notes that what a reading of an earlier run was rejected for has not taken its place: `record`, at `place` in the
-    /// journal, says that it did.
+    /// Notes that what a reading of an earlier run was rejected for has not taken its place: `record`, at `place` in
+    /// the journal, says that it did.
     mutating func undoMove(_ record: Measurement, _ identity: SeriesIdentity, series: Int, place: JournalPlace) {
         let reading = RejectedReading(
             reason: .superseded, measurement: record, identity: identity, series: series, isInWindow: false)

@@ -14,7 +14,7 @@ extension WindowTable {
         if same.isThere { return repeated(reading, payload, at: same.place, in: index, isFirst: policy == .reject) }
         if reading.mark & ReadingMark.supersedes == 0 {
             if policy == .keep { return keep(reading, payload, at: same.place, from: first.place, in: index) }
-            let isLater = reading.received >= slots[Int(windows[index].readings) + first.place].received
+            let isLater = reading.isLater(than: slots[Int(windows[index].readings) + first.place].received)
             guard isLater == (policy == .latest) else { return .rejected(.superseded) }
         }
         return replace(at: first.place, in: index, with: reading, payload)
@@ -167,5 +167,12 @@ extension WindowTable {
         } else {
             superseded.keep(reading, payload)
         }
+    }
+}
+
+extension Measurement {
+    /// Whether it takes the place of a reading received at `stored`: of those of one time, the last one taken does.
+    func isLater(than stored: Instant) -> Bool {
+        received > stored || received == stored && mark & ReadingMark.returned == 0
     }
 }

@@ -27,19 +27,23 @@ struct SeriesPlan {
         samples = span / period + 1
     }
 
-    /// The grid that loses nothing: its period divides every distance from `start`. When that grid is mostly holes, the
-    /// irregular form.
+    /// The grid that loses nothing: its period divides every distance from `start`. When that grid is mostly holes, or
+    /// has one sample for several readings of one instant, the irregular form.
     init(
         _ content: borrowing WindowContent, slot: Int, start: Instant, span: Int64, endsOnReading: Bool,
         timing: SeriesTiming
     ) {
         var divisor: Int64 = endsOnReading ? span : 0
         var readings: Int64 = 0
+        var isShared = false
         var last = start.nanoseconds
         for index in 0..<content.readings.count where content.hasSample(index, slot: slot) {
             let instant = content.readings[index].instant.nanoseconds
             // Divides all distances exactly when it divides all steps; most steps are the period itself.
-            if instant - last != divisor { divisor = SeriesPlan.commonDivisor(divisor, instant - last) }
+            if instant - last != divisor || divisor == 0 {
+                divisor = SeriesPlan.commonDivisor(divisor, instant - last)
+                isShared = isShared || instant == last && readings > 0
+            }
             last = instant
             readings += 1
         }
@@ -48,9 +52,11 @@ struct SeriesPlan {
         isExact = true
         // A hole takes two bytes.
         let holes = samples - readings
-        guard holes > timing.irregularBytes / 2 else { return }
-        let offsetBytes = SeriesPlan.offsetBytes(content, slot: slot, start: start)
-        guard holes > (timing.irregularBytes + offsetBytes) / 2 else { return }
+        if !isShared {
+            guard holes > timing.irregularBytes / 2 else { return }
+            let offsetBytes = SeriesPlan.offsetBytes(content, slot: slot, start: start)
+            guard holes > (timing.irregularBytes + offsetBytes) / 2 else { return }
+        }
         isIrregular = true
         period = SeriesPlan.meanSpacing(span: span, samples: readings)
         samples = readings

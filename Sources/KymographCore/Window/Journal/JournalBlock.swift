@@ -6,7 +6,7 @@ public struct JournalBlock: Sendable {
     public var count: Int
     /// The readings; see ``JournalWriter``.
     public var bytes: [UInt8]
-    /// How much more readings are in it than were kept with it: who takes the place of another is one reading with that.
+    /// How much more readings it has than were kept with it: who takes the place of another is one reading with that.
     public var surplus = 0
 
     /// A block.
@@ -59,7 +59,9 @@ public enum JournalRecord {
             let source = record.bytes.withByteView { bytes -> Int? in
                 guard var reader = JournalReader(bytes), let one = reader.next() else { return nil }
                 guard reader.next() == nil, reader.isComplete else { return nil }
-                writer.append(series: record.series, one.reading, one.payload)
+                var reading = one.reading
+                reading.mark |= ReadingMark.returned
+                writer.append(series: record.series, reading, one.payload)
                 return ReadingSource.number(one.reading.mark)
             }
             guard let source else { return nil }

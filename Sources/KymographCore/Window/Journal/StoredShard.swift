@@ -42,8 +42,9 @@ public struct StoredShard: ~Copyable {
     // MARK: An earlier run
 
     /// Takes the readings of `block` that no archived window has yet, except those at the places `withdrawn`; for those
-    /// at the places `superseding`, others have been rejected before. `series` gives the ``SeriesKey`` of a number, or nil when its readings belong to another shard. False when the block is
-    /// damaged; what came before the damage has been taken.
+    /// at the places `superseding`, others have been rejected before. `series` gives the ``SeriesKey`` of a number,
+    /// or nil when its readings belong to another shard. False when the block is damaged; what came before the damage
+    /// has been taken.
     public mutating func replay(
         _ block: JournalBlock, except withdrawn: Set<Int> = [], superseding: Set<Int> = [], series: (Int) -> [UInt8]?
     ) -> Bool {
