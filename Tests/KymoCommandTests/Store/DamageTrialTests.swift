@@ -96,7 +96,7 @@ import Testing
 
     private func check(_ image: Image, isWhole: Bool) throws {
         let run = StoredRun()
-        #expect(mkdir(run.data, 0o700) == 0)
+        run.folder.write("data/note", "")
         image.write(to: run.data)
         let (notes, isEnded) = try restart(run)
         #expect(isEnded, "\(image.story): \(notes)")

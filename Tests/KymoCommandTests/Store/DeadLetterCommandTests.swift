@@ -303,7 +303,8 @@ import Testing
         try run.change(
             """
             \(StoredRun.refusingSink); \(StoredRun.letter(bundle, resource: "Patient?identifier=|7"));
-            \(Self.receipt.replacing("Observation/1", with: "Patient?identifier=|7"))
+            \(Self.receipt.replacing("Observation/1", with: "Patient?identifier=|7"));
+            UPDATE sink SET through = 8
             """)
         let replay = try Kymo.run(["dead", "replay", "--all", "--data", run.data])
         #expect(replay.end == .exit(0), "\(replay.error)")
