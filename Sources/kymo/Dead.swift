@@ -118,7 +118,7 @@ struct DeadDiscard: ParsableCommand {
     func run() throws {
         let directory = try store.directory()
         let letters = try selection.letters(try StoreReader.opened(directory))
-        try StandardError.translating { () throws(PipelineError) in
+        _ = try StandardError.translating { () throws(PipelineError) in
             try DeadLetterChange.make(ControlRequest(.discard, letters: letters.map(\.number)), directory) {
                 StandardError.write("kymo: \($0)\n")
             }

@@ -12,9 +12,11 @@ struct DeadReplay: ParsableCommand {
             sends refused entries again. Otherwise a pipeline with the settings given here, which should be those of \
             'kymo run', maps the bytes and delivers what comes of them; refused entries leave when 'kymo run' starts.
 
-            What is rejected again becomes a new letter. The replayed letters are kept, and marked, until they are \
-            discarded. A reading that was rejected after it had been mapped is taken again as it is, which needs an \
-            instance that does not run.
+            Each letter goes on its own: one that would be rejected again, or that holds an older version than the \
+            server has, is named and left as it is, and the command ends with 65; the rest goes on. Readings keep the \
+            time at which they were received first, so that an old value replaces no newer one. The replayed letters \
+            are kept, and marked, until they are discarded. A reading that was rejected after it had been mapped is \
+            taken again as it is, which needs an instance that does not run.
 
             Letters that hold only a part of what came, such as a line that was too long or a frame with a wrong \
             checksum, could give a reading that nobody took: they are named and left as they are, unless --parts is \
@@ -36,62 +38,30 @@ struct DeadReplay: ParsableCommand {
             throw StandardError.exit("there is no place for data: name one with --data DIR", code: ExitStatus.config)
         }
         let letters = try selection.letters(try StoreReader.opened(directory))
-        let refused = letters.filter { $0.bytes != nil && $0.isPart && !parts }
-        let payloads = letters.filter { $0.kind == "payload" && $0.bytes != nil && (parts || !$0.isPart) }
-        let entries = letters.filter { $0.kind == "entry" && $0.bytes != nil }
-        let readings = letters.filter(\.hasRecord)
+        var replay = LetterBatch(letters, withParts: parts)
         let isRunning = ControlClient.isRunning(directory)
-        if isRunning, let first = readings.first {
-            throw StandardError.exit(
-                "letter \(first.number) is a reading that was mapped already: stop the instance, and replay then; "
-                    + "nothing was sent", code: ExitStatus.failure)
+        if isRunning {
+            replay.refuseReadings()
+            try send(&replay, directory)
+        } else {
+            try map(&replay, settings, directory)
         }
-        if !readings.isEmpty { try takeBack(readings, directory) }
-        if !payloads.isEmpty || !readings.isEmpty {
-            if isRunning { try send(payloads, directory) } else { try map(payloads, settings, directory) }
-        }
-        if !payloads.isEmpty { try change(.noteReplayed, payloads, directory) }
-        if !entries.isEmpty { try change(.deliver, entries, directory) }
-        let taken = readings.isEmpty ? "" : ", \(readings.count) readings"
-        StandardError.write("kymo: replayed \(payloads.count) payloads\(taken) and \(entries.count) entries\n")
-        let others = letters.count - payloads.count - readings.count - entries.count - refused.count
-        try report(refused, others: others)
+        if !replay.payloads.isEmpty { replay.refuse(try change(.noteReplayed, replay.payloads, directory)) }
+        if !replay.entries.isEmpty { replay.refuse(try change(.deliver, replay.entries, directory)) }
+        StandardError.write("kymo: \(replay.text)\n")
+        for refusal in replay.refusals { StandardError.write("kymo: letter \(refusal.letter): \(refusal.reason)\n") }
+        try replay.report()
     }
 
-    /// Says which letters were not replayed.
-    private func report(_ parts: [StoredLetter], others: Int) throws {
-        var reasons: [String] = []
-        if !parts.isEmpty {
-            reasons.append(
-                "\(parts.count) letters hold only a part of what came, and were left: \(Self.names(parts)); --parts "
-                    + "replays them as if it were all")
-        }
-        if others > 0 {
-            reasons.append(
-                "\(others) letters cannot be replayed: they are damaged, or measurements that a window holds or that "
-                    + "an earlier version of kymo kept")
-        }
-        guard reasons.isEmpty else {
-            throw StandardError.exit(reasons.joined(separator: "; "), code: ExitStatus.dataError)
-        }
-    }
-
-    /// Numbers and reasons of the first letters.
-    private static func names(_ letters: [StoredLetter]) -> String {
-        let named = letters.prefix(10).map { "\($0.number) (\($0.reason))" }.joined(separator: ", ")
-        return letters.count > 10 ? "\(named) and \(letters.count - 10) more" : named
-    }
-
-    private func takeBack(_ letters: [StoredLetter], _ directory: String) throws {
-        try StandardError.translating { () throws(PipelineError) in
-            try LetterReturn.run(letters, directory: directory) { StandardError.write("kymo: \($0)\n") }
-        }
-    }
-
-    private func change(_ command: ControlRequest.Command, _ letters: [StoredLetter], _ directory: String) throws {
+    private func change(
+        _ command: ControlRequest.Command, _ letters: [StoredLetter], _ directory: String
+    ) throws -> [LetterRefusal] {
         let request = ControlRequest(command, letters: letters.map(\.number))
-        try StandardError.translating { () throws(PipelineError) in
-            try DeadLetterChange.make(request, directory) { StandardError.write("kymo: \($0)\n") }
+        do throws(PipelineError) {
+            return try DeadLetterChange.make(request, directory) { StandardError.write("kymo: \($0)\n") }
+        } catch {
+            // The others may have been sent by now.
+            return letters.map { LetterRefusal($0.number, error.message) }
         }
     }
 
@@ -101,19 +71,21 @@ struct DeadReplay: ParsableCommand {
         var messages: [[UInt8]]
     }
 
-    /// To the sockets that the letters came from, if these take lines or datagrams. Nothing is sent unless everything
-    /// can be.
-    private func send(_ letters: [StoredLetter], _ directory: String) throws {
+    /// To the sockets that the letters came from, if these take lines or datagrams. The instance is told before what
+    /// comes a second time, and says what it would reject again.
+    private func send(_ replay: inout LetterBatch, _ directory: String) throws {
+        guard !replay.payloads.isEmpty else { return }
         let sources = ControlClient.ask(ControlRequest(.status), directory)?.status?.sources ?? []
         let framed = sources.filter { $0.framing != nil }.map(\.name)
-        let parcels = try Set(letters.map(\.source)).sorted().map { name in
-            guard !framed.contains(name), let destination = Self.destination(name) else {
-                throw StandardError.exit(
-                    "letters from \(name) cannot be sent to the running instance: stop it, and replay then",
-                    code: ExitStatus.failure)
+        replay.refuse(replay.payloads.compactMap { Self.obstacle($0, framed: framed) })
+        guard !replay.payloads.isEmpty else { return }
+        replay.refuse(try change(.expect, replay.payloads, directory))
+        let parcels = Set(replay.payloads.map(\.source)).sorted().compactMap { name in
+            Self.destination(name).map { destination in
+                let letters = replay.payloads.filter { $0.source == name }
+                return Parcel(
+                    destination: destination, messages: letters.compactMap { Self.message($0, to: destination) })
             }
-            let messages = try letters.filter { $0.source == name }.map { try Self.message($0, to: destination) }
-            return Parcel(destination: destination, messages: messages)
         }
         do {
             for parcel in parcels {
@@ -126,17 +98,25 @@ struct DeadReplay: ParsableCommand {
         }
     }
 
-    /// Datagrams are sent as they came. What comes by a stream must be a line there.
-    private static func message(_ letter: StoredLetter, to destination: ReadingDestination) throws -> [UInt8] {
+    /// Why a letter cannot be sent to a running instance; `framed` are its sources of frames.
+    private static func obstacle(_ letter: StoredLetter, framed: [String]) -> LetterRefusal? {
+        guard !framed.contains(letter.source), let destination = destination(letter.source) else {
+            return LetterRefusal(
+                letter.number,
+                "letters from \(letter.source) cannot be sent to the running instance: stop it, and replay then")
+        }
+        guard message(letter, to: destination) == nil else { return nil }
+        return LetterRefusal(
+            letter.number,
+            "it cannot be sent as a line to \(letter.source): its bytes would change; stop the instance, and replay "
+                + "then")
+    }
+
+    /// Datagrams are sent as they came. What comes by a stream must be a line there; nil when it cannot be.
+    private static func message(_ letter: StoredLetter, to destination: ReadingDestination) -> [UInt8]? {
         let bytes = letter.bytes ?? []
         guard case .unixStream = destination else { return bytes }
-        guard let line = LetterLine.line(bytes) else {
-            throw StandardError.exit(
-                "letter \(letter.number) from \(letter.source) cannot be sent as a line: its bytes would change; "
-                    + "nothing was sent; stop the instance, and replay then, or leave it out",
-                code: ExitStatus.failure)
-        }
-        return line
+        return LetterLine.line(bytes)
     }
 
     private static func destination(_ name: String) -> ReadingDestination? {
@@ -154,11 +134,23 @@ struct DeadReplay: ParsableCommand {
         }
     }
 
-    private func map(_ letters: [StoredLetter], _ settings: PipelineSettings, _ directory: String) throws {
+    /// By a pipeline of its own, which nobody else uses the store besides.
+    private func map(_ replay: inout LetterBatch, _ settings: PipelineSettings, _ directory: String) throws {
+        guard !replay.payloads.isEmpty || !replay.readings.isEmpty else { return }
         var settings = settings
         settings.store.keeping = .everything
+        try StandardError.translating { () throws(PipelineError) in
+            replay.refuse(try LetterTrial(settings).refusals(replay.payloads + replay.readings))
+        }
+        guard !replay.payloads.isEmpty || !replay.readings.isEmpty else { return }
+        let (payloads, readings) = (replay.payloads, replay.readings)
         let outcome = try StandardError.translating { () throws(PipelineError) in
-            try LetterReplay.run(letters, settings, directory: directory) { StandardError.write("kymo: \($0)\n") }
+            if !readings.isEmpty {
+                try LetterReturn.run(readings, directory: directory) { StandardError.write("kymo: \($0)\n") }
+            }
+            return try LetterReplay.run(payloads, settings, directory: directory) {
+                StandardError.write("kymo: \($0)\n")
+            }
         }
         for line in outcome.summary.lines { StandardError.write("kymo: \(line)\n") }
         guard outcome.exitCode == ExitStatus.success else {

@@ -44,7 +44,7 @@ struct FirstVersionTests {
         #expect(try await observations(server) == ["final 5"])
         #expect(try command(folder, "ledger", "--device", "watch-1").end == .exit(0))
         let file = folder.write("kymo.yaml", "output: {write: conditional-create}\nlimits: {preliminaryEvery: 3}\n")
-        let check = try Kymo.run(["check", file])
+        let check = try Kymo.run(["check", "--config", file])
         #expect((check.text + check.error).contains("no effect with conditional-create"), "\(check.text)\(check.error)")
     }
 

@@ -64,6 +64,8 @@ public struct PipelineSettings: Sendable {
     public var lineBytes = 65_536
     /// Whether frames that never came are noticed; those that are mapped again have been noticed once.
     var noticesMissingFrames = true
+    /// Payloads that come a second time.
+    let returning = ReturningLetters()
     /// Threads that receive and map; 0 for as many as suit the machine.
     public var lanes = 0
     /// Threads that keep windows and write bundles; 0 for as many as suit the machine.

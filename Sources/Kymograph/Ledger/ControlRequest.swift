@@ -10,6 +10,8 @@ public struct ControlRequest: Codable, Sendable {
         case noteReplayed
         /// Send the bundles of refused entries again.
         case deliver
+        /// Expect the bytes of dead letters from their sources again.
+        case expect
         /// Ask FHIR servers anew for Devices, Patients and Encounters.
         case forgetLookups
     }
@@ -28,7 +30,7 @@ public struct ControlRequest: Codable, Sendable {
     /// What to do to dead letters; nil when the request is another.
     var letterChange: LetterChange? {
         switch command {
-        case .status, .forgetLookups: nil
+        case .status, .forgetLookups, .expect: nil
         case .discard: .discard(letters)
         case .noteReplayed: .noteReplayed(letters)
         case .deliver: .deliver(letters)
@@ -42,9 +44,12 @@ public struct ControlAnswer: Codable, Sendable {
     public var error: String?
     /// How it goes.
     public var status: InstanceStatus?
+    /// Letters that stay as they are.
+    public var refused: [LetterRefusal]?
 
-    init(error: String? = nil, status: InstanceStatus? = nil) {
+    init(error: String? = nil, status: InstanceStatus? = nil, refused: [LetterRefusal]? = nil) {
         self.error = error
         self.status = status
+        self.refused = refused
     }
 }

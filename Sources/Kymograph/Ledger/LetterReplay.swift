@@ -5,7 +5,8 @@ import KymographCore
 /// Maps the bytes of dead letters again, in a data directory that no instance uses: a pipeline whose sources are files
 /// with the letters of each source, and which has the settings of the sources otherwise.
 public enum LetterReplay {
-    /// Runs it to its end. What is rejected again becomes new dead letters. `settings` are those of `kymo run`.
+    /// Runs it to its end, with the letters' own receive times. What is rejected again becomes new dead letters.
+    /// `settings` are those of `kymo run`.
     ///
     /// - Throws: ``PipelineError`` when it cannot begin.
     public static func run(
@@ -17,6 +18,7 @@ public enum LetterReplay {
         defer { for file in files { close(file) } }
         replay.sources = []
         replay.noticesMissingFrames = false
+        for letter in letters { replay.returning.expect(letter) }
         for name in Set(letters.map(\.source)).sorted() {
             let payloads = letters.filter { $0.source == name }.compactMap(\.bytes)
             let known = settings.listeningSources.first { $0.name == name }
@@ -62,7 +64,7 @@ public enum LetterReplay {
 
     /// Whether the payloads of a source came as lines, which a mapping of packets reads in another way than frames and
     /// datagrams. `known` is the source in `settings`, if it is there.
-    private static func hasLines(
+    static func hasLines(
         _ name: String, _ known: PipelineSettings.Source?, _ settings: PipelineSettings
     ) -> Bool {
         if let known { return known.configuration.kind.hasFraming && settings.framing(of: known) == .lines }

@@ -76,10 +76,16 @@ extension StoreReader {
                 return try Row.fetchAll(db, sql: "SELECT * FROM dead WHERE \(condition) ORDER BY number").map(
                     StoredLetter.init)
             }
-            return try numbers.compactMap { number in
-                try Row.fetchOne(db, sql: "SELECT * FROM dead WHERE number = ?", arguments: [number]).map(
-                    StoredLetter.init)
-            }
+            return try StoredLetter.fetch(numbers, db)
+        }
+    }
+}
+
+extension StoredLetter {
+    /// The letters numbered `numbers` that are there.
+    static func fetch(_ numbers: [Int64], _ db: Database) throws -> [StoredLetter] {
+        try numbers.compactMap { number in
+            try Row.fetchOne(db, sql: "SELECT * FROM dead WHERE number = ?", arguments: [number]).map(StoredLetter.init)
         }
     }
 }
@@ -87,19 +93,21 @@ extension StoreReader {
 /// Changes dead letters of a store.
 public enum DeadLetterChange {
     /// Carries out `request`: by the instance that uses `directory`, or in the directory itself when there is none.
-    /// `notes` takes what the operator should know, such as that the store had to be repaired.
+    /// `notes` takes what the operator should know, such as that the store had to be repaired. Gives the letters that
+    /// stay as they are; nothing keeps it from the others.
+    @discardableResult
     public static func make(
         _ request: ControlRequest, _ directory: String, notes: @escaping @Sendable (String) -> Void
-    ) throws(PipelineError) {
+    ) throws(PipelineError) -> [LetterRefusal] {
         if ControlClient.isRunning(directory) {
             guard let answer = ControlClient.ask(request, directory) else {
                 throw PipelineError(
                     message: "the instance that uses \(directory) does not answer", exitCode: ExitStatus.failure)
             }
             if let error = answer.error { throw PipelineError(message: error, exitCode: ExitStatus.failure) }
-            return
+            return answer.refused ?? []
         }
-        guard let change = request.letterChange else { return }
+        guard let change = request.letterChange else { return [] }
         // An instance that has just ended may hold the directory for a moment.
         for attempt in 0... {
             do throws(StoreError) {
@@ -112,22 +120,21 @@ public enum DeadLetterChange {
                 Wait.milliseconds(20)
             }
         }
+        return []
     }
 }
 
 extension Store {
     /// Makes a change at once: nothing else may use the store.
-    fileprivate func apply(_ change: LetterChange) throws(StoreError) {
-        let obstacle: String?
+    fileprivate func apply(_ change: LetterChange) throws(StoreError) -> [LetterRefusal] {
         do {
-            obstacle = try pool.write { db in
-                if let obstacle = try change.obstacle(db) { return obstacle }
-                _ = try change.apply(WallClock.now(), db)
-                return nil
+            return try pool.write { db in
+                let refusals = try change.refusals(db)
+                _ = try change.without(refusals).apply(WallClock.now(), db)
+                return refusals
             }
         } catch {
             throw StoreError(error, "write to", directory.path)
         }
-        if let obstacle { throw StoreError(.unusable, obstacle) }
     }
 }

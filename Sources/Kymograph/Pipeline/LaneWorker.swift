@@ -14,6 +14,8 @@ final class LaneReporter: LaneEvents, Sendable {
     private let numbers: [Int]
     /// Who sends what the lane reads now.
     private let peer = Mutex<PeerCredentials?>(nil)
+    /// The receive time of the last payload that came a second time.
+    private let returned = Mutex<Instant?>(nil)
     /// Rejections since the counts were reported last.
     private let rejections = Mutex(LaneRejections())
     private let bells: [Doorbell]
@@ -42,7 +44,13 @@ final class LaneReporter: LaneEvents, Sendable {
         self.wait = wait
     }
 
-    func lead(at received: Instant) -> Int64 { clock.lead(at: received) }
+    func lead(at received: Instant) -> Int64 {
+        // A time of a dead letter is of the clock already, and long gone.
+        returned.withLock { $0 } == received ? 0 : clock.lead(at: received)
+    }
+
+    /// What comes next was received at `time`.
+    func noteReturned(at time: Instant) { returned.withLock { $0 = time } }
 
     /// The lane maps with `set` from here on.
     func adopt(_ set: MappingSet) { self.set.withLock { $0 = set } }
@@ -186,15 +194,30 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     }
 
     mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
-        lane.line(bytes, source: source, received: received)
+        lane.line(bytes, source: source, received: first(bytes, source) ?? received)
     }
 
     mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? {
-        lane.knownLine(bytes, source: source, received: received)
+        // Whether it is expected is seen when it is whole.
+        guard settings.returning.isEmpty else { return nil }
+        return lane.knownLine(bytes, source: source, received: received)
     }
 
     mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
-        lane.datagram(bytes, source: source, received: received)
+        lane.datagram(bytes, source: source, received: first(bytes, source) ?? received)
+    }
+
+    /// When a dead letter with these bytes came, if they come again; nil otherwise.
+    @inline(__always)
+    private func first(_ bytes: ByteView, _ source: Int) -> Instant? {
+        settings.returning.isEmpty ? nil : firstTime(bytes, source)
+    }
+
+    @inline(never)
+    private func firstTime(_ bytes: ByteView, _ source: Int) -> Instant? {
+        let time = settings.returning.time(of: bytes, from: settings.sources[source].name)
+        if let time { reporter.noteReturned(at: time) }
+        return time
     }
 
     mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {

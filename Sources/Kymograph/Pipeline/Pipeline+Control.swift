@@ -26,17 +26,27 @@ extension Pipeline {
             return ControlAnswer(error: "this is no request that kymo \(KymographVersion.number) knows")
         }
         if request.command == .forgetLookups { return forgetLookups() }
+        if request.command == .expect { return expect(request.letters, store) }
         guard let change = request.letterChange else { return ControlAnswer(status: status(store)) }
         if case .deliver = change, stage?.serverStatuses.isEmpty ?? true {
             return ControlAnswer(
                 error:
                     "this instance has no FHIR server to send entries to: end it, and replay before one with --server")
         }
-        if let obstacle = store.read({ try change.obstacle($0) }).flatMap({ $0 }) {
-            return ControlAnswer(error: obstacle)
+        let refusals = store.read { try change.refusals($0) } ?? []
+        guard store.make(change.without(refusals)) else {
+            return ControlAnswer(error: "the store takes nothing at present")
         }
-        guard store.make(change) else { return ControlAnswer(error: "the store takes nothing at present") }
-        return ControlAnswer()
+        return ControlAnswer(refused: refusals)
+    }
+
+    /// Expects the bytes of letters, which were received before; those that would be rejected again are refused.
+    private func expect(_ numbers: [Int64], _ store: Store) -> ControlAnswer {
+        let letters = store.read { try StoredLetter.fetch(numbers, $0) } ?? []
+        let refusals = LetterTrial(settings, mappings.current).refusals(letters)
+        let refused = Set(refusals.map(\.letter))
+        for letter in letters where !refused.contains(letter.number) { settings.returning.expect(letter) }
+        return ControlAnswer(refused: refusals)
     }
 
     private func forgetLookups() -> ControlAnswer {

@@ -17,10 +17,10 @@ public final class Pipeline: Sendable {
         public var summary: PipelineSummary
     }
 
-    private let settings: PipelineSettings
+    let settings: PipelineSettings
     /// What lanes and shards begin with.
     private let set: MappingSet
-    private let mappings: MappingExchange
+    let mappings: MappingExchange
     private let reloader: MappingReloader
     private let lanes: [Lane]
     /// For each lane, the numbers of the sources that it reads, in its order.

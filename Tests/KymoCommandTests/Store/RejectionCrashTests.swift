@@ -53,6 +53,17 @@ import Testing
         let balance = try #require(try run.json("ledger", "--format", "json")["balance"])
         #expect(balance["accepted"] == .number("0") && balance["rejected"]?["noFHIRTemplate"] == .number("10"))
         try check(run, letters: 10)
+        // Without a template they would be rejected again; with one they give what they would have given.
+        let arguments = ["--all", "--data", run.data, "--out", run.output, "--format", "ndjson"]
+        let again = try Kymo.run(["dead", "replay"] + arguments + ["--window", "5m"])
+        #expect(again.end == .exit(65) && again.error.contains("10 letters were left"), "\(again.error)")
+        try check(run, letters: 10)
+        let replay = try Kymo.run(["dead", "replay"] + arguments + ["--window", "1m"])
+        #expect(replay.end == .exit(0), "\(replay.error)")
+        let expected = StoredRun()
+        try expected.run(Readings.heartRates(10))
+        #expect(run.written == expected.written && run.written.count == 1)
+        try check(run, letters: 10)
     }
 
     /// Letters of readings that had been mapped are taken again as they were, once: nothing could be done with them.

@@ -37,6 +37,25 @@ struct StoredRun {
         VALUES (1, 'entry', 'serverRefused', 'server', 'Observation/1: 422', 'Observation/1', 7, 0, 0, 481703251, X'7B226964656E746966696572223A5B7B2276616C7565223A2231227D5D7D')
         """
 
+    /// Adds a letter of the server with `bundle`, which came with row 7.
+    static func letter(_ bundle: String, resource: String) -> String {
+        let bytes = Array(bundle.utf8)
+        let hex = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return refusedEntry.replacing("'Observation/1'", with: "'\(resource)'")
+            .replacing("481703251", with: "\(checksum(bytes))")
+            .replacing("7B226964656E746966696572223A5B7B2276616C7565223A2231227D5D7D", with: hex)
+    }
+
+    /// CRC-32C, as the store has it of each body.
+    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+        var sum = UInt32.max
+        for byte in bytes {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0x82F6_3B78 : sum >> 1 }
+        }
+        return ~sum
+    }
+
     /// Changes the database as a forger would who knows its format: the pages keep their checksums.
     func change(_ sql: String) throws {
         guard kymo_pages_register() == 0 else { throw WaitError(description: "no checksums of pages") }

@@ -1,0 +1,41 @@
+import KymographCore
+import Synchronization
+
+/// Bytes of dead letters that come again, with the times at which they came first: an old value must not replace a newer
+/// one because somebody has sent it again. For any thread.
+final class ReturningLetters: Sendable {
+    private struct Payload: Hashable {
+        var source: String
+        var bytes: [UInt8]
+    }
+
+    /// Bytes that never came are forgotten when there are more than these.
+    private static let most = 200_000
+    private let times = Mutex<[Payload: [Instant]]>([:])
+    private let count = Atomic(0)
+
+    /// Whether nothing is expected. Costs those nothing who look at each payload.
+    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+    /// Expects the bytes of `letter` from its source.
+    func expect(_ letter: StoredLetter) {
+        guard let bytes = letter.bytes else { return }
+        times.withLock { times in
+            if times.count >= ReturningLetters.most { times.removeAll() }
+            times[Payload(source: letter.source, bytes: bytes), default: []].append(letter.at)
+            count.store(times.count, ordering: .relaxed)
+        }
+    }
+
+    /// When `bytes` came from `source` first, once for each time that they are expected; nil when they are not.
+    func time(of bytes: ByteView, from source: String) -> Instant? {
+        let payload = Payload(source: source, bytes: bytes.array)
+        return times.withLock { times in
+            guard var known = times[payload] else { return nil }
+            let time = known.removeFirst()
+            times[payload] = known.isEmpty ? nil : known
+            count.store(times.count, ordering: .relaxed)
+            return time
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import GRDB
+import KymographCore
+
+/// A dead letter with an entry that a server refused, as it goes back to the outbox.
+struct EntryLetter {
+    let number: Int64
+    /// The sink of the server.
+    let sink: String
+    /// What the entry is called in receipts.
+    private let resource: String?
+    /// The row that its content was first in: that of a newer version is greater.
+    let origin: Int64?
+    private let codec: Int
+    private let key: Int
+    private let checksum: Int64
+    private let body: Data
+
+    /// Letter `number`; nil when there is none with an entry.
+    init?(_ number: Int64, _ db: Database) throws {
+        let sql = """
+            SELECT source, resource, coalesce(replay.origin, dead.outbox), codec, key_id, checksum, body
+            FROM dead LEFT JOIN replay ON replay.outbox = dead.outbox WHERE number = ? AND kind = 'entry'
+            """
+        guard let row = try Row.fetchOne(db, sql: sql, arguments: [number]) else { return nil }
+        (self.number, sink, resource, origin) = (number, row[0], row[1], row[2])
+        (codec, key, checksum, body) = (row[3], row[4], row[5], row[6])
+    }
+
+    private var content: [UInt8]? {
+        StoredBody.content(codec: codec, key: key, checksum: checksum, bytes: body)
+    }
+
+    /// Why it may not go back, in a sentence; `numbers` are the letters that go back together.
+    func obstacle(among numbers: [Int64], _ db: Database) throws -> String? {
+        let isThere = try Int.fetchOne(db, sql: "SELECT count(*) FROM sink WHERE name = ?", arguments: [sink])
+        guard isThere ?? 0 > 0 else {
+            return "no sink is called '\(sink)', which refused what it holds: replay it after a run with a sink of that "
+                + "name, or discard it"
+        }
+        guard !isMadeOnce, let origin else { return nil }
+        if try isSuperseded(origin, db) {
+            return "a newer version of what it holds was delivered or waits: discard the letter"
+        }
+        for other in numbers where other != number {
+            guard let letter = try EntryLetter(other, db), letter.sink == sink, letter.resource == resource,
+                resource != nil, letter.origin ?? 0 > origin
+            else { continue }
+            return "letter \(other) has a newer version of what it holds: discard the letter"
+        }
+        return nil
+    }
+
+    /// Whether it is a Patient or Device, to be made unless the server has it: no version of it replaces another.
+    private var isMadeOnce: Bool {
+        guard let content, let entries = RowSlicer.slice(OutboxRow(number: 0, body: content)) else { return false }
+        return entries.count == 1 && entries[0].described != nil && entries[0].ifNoneExist != nil
+    }
+
+    /// Whether a newer version of the resource was delivered, or waits for the sink.
+    private func isSuperseded(_ origin: Int64, _ db: Database) throws -> Bool {
+        if let delivered = try delivered(db), delivered > origin { return true }
+        guard let content, let identifier = EntryLetter.identifier(in: content) else { return false }
+        let waiting = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT sinks, codec, key_id, checksum, body FROM outbox LEFT JOIN replay ON replay.outbox = number
+                WHERE coalesce(origin, number) > ? AND number > (SELECT through FROM sink WHERE name = ?)
+                """, arguments: [origin, sink])
+        while let row = try waiting.next() {
+            guard OutboxRow.isFor(sink, row[0]) else { continue }
+            let bundle = StoredBody.content(codec: row[1], key: row[2], checksum: row[3], bytes: row[4])
+            if let bundle, Data(bundle).range(of: identifier) != nil { return true }
+        }
+        return false
+    }
+
+    /// The newest version that the sink has been given of the resource. Receipts may be gone by now.
+    private func delivered(_ db: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT max(origin) FROM (
+                    SELECT origin FROM newer WHERE sink = ?1 AND resource = ?2
+                    UNION ALL SELECT coalesce(replay.origin, receipt.outbox) FROM receipt
+                        LEFT JOIN replay ON replay.outbox = receipt.outbox WHERE sink = ?1 AND resource = ?2)
+                """, arguments: [sink, resource])
+    }
+
+    /// The identifiers of the last resource of a bundle, as they are written: Patients and Devices come before what
+    /// refers to them.
+    private static func identifier(in bundle: [UInt8]) -> Data? {
+        let data = Data(bundle)
+        guard let start = data.range(of: Data("\"identifier\":[".utf8), options: .backwards)?.lowerBound,
+            let end = data[start...].firstIndex(of: UInt8(ascii: "]"))
+        else { return nil }
+        return data[start...end]
+    }
+
+    /// Puts the bundle into the outbox as it is stored, for the sink that refused it; nil when it cannot be read, or
+    /// the server has the Patient or Device by now.
+    func deliver(_ now: Instant, _ db: Database) throws -> OutboxRow? {
+        guard let content else { return nil }
+        if isMadeOnce, try delivered(db) != nil {
+            try LetterChange.noteReplayed(number, now, db)
+            return nil
+        }
+        try db.execute(
+            sql: """
+                INSERT INTO outbox (created, size, codec, key_id, checksum, body, sinks) VALUES (?, ?, ?, ?, ?, ?, ?)
+                """, arguments: [now.nanoseconds, content.count, codec, key, checksum, body, sink])
+        let place = db.lastInsertedRowID
+        // What it holds is no newer for being sent again.
+        if let origin {
+            try db.execute(sql: "INSERT OR REPLACE INTO replay VALUES (?, ?)", arguments: [place, origin])
+        }
+        // The ledger tells by the row whether it was taken.
+        try db.execute(sql: "UPDATE dead SET outbox = ? WHERE number = ?", arguments: [place, number])
+        try LetterChange.noteReplayed(number, now, db)
+        return OutboxRow(number: place, body: content, sinks: sink)
+    }
+}

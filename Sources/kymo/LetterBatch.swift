@@ -1,0 +1,68 @@
+import Kymograph
+
+/// The letters that are replayed, by what becomes of them.
+struct LetterBatch {
+    private(set) var payloads: [StoredLetter]
+    private(set) var entries: [StoredLetter]
+    private(set) var readings: [StoredLetter]
+    /// Letters of which only a part is there.
+    private let parts: [StoredLetter]
+    private let others: Int
+    private(set) var refusals: [LetterRefusal] = []
+
+    init(_ letters: [StoredLetter], withParts: Bool) {
+        parts = letters.filter { $0.bytes != nil && $0.isPart && !withParts }
+        payloads = letters.filter { $0.kind == "payload" && $0.bytes != nil && (withParts || !$0.isPart) }
+        entries = letters.filter { $0.kind == "entry" && $0.bytes != nil }
+        readings = letters.filter(\.hasRecord)
+        others = letters.count - parts.count - payloads.count - entries.count - readings.count
+    }
+
+    /// Leaves letters as they are; the rest goes on.
+    mutating func refuse(_ more: [LetterRefusal]) {
+        refusals += more
+        let refused = Set(more.map(\.letter))
+        payloads.removeAll { refused.contains($0.number) }
+        entries.removeAll { refused.contains($0.number) }
+        readings.removeAll { refused.contains($0.number) }
+    }
+
+    /// Leaves readings, which a running instance does not take.
+    mutating func refuseReadings() {
+        refuse(
+            readings.map {
+                LetterRefusal($0.number, "it is a reading that was mapped already: stop the instance, and replay then")
+            })
+    }
+
+    /// What was replayed.
+    var text: String {
+        let taken = readings.isEmpty ? "" : ", \(readings.count) readings"
+        return "replayed \(payloads.count) payloads\(taken) and \(entries.count) entries"
+    }
+
+    /// Ends with 65 when letters were left.
+    func report() throws {
+        var reasons: [String] = []
+        if !refusals.isEmpty { reasons.append("\(refusals.count) letters were left as they are, for the reasons above") }
+        if !parts.isEmpty {
+            reasons.append(
+                "\(parts.count) letters hold only a part of what came, and were left: \(LetterBatch.names(parts)); --parts "
+                    + "replays them as if it were all")
+        }
+        if others > 0 {
+            reasons.append(
+                "\(others) letters cannot be replayed: they are damaged, or measurements that a window holds or that "
+                    + "an earlier version of kymo kept")
+        }
+        guard reasons.isEmpty else {
+            throw StandardError.exit(reasons.joined(separator: "; "), code: ExitStatus.dataError)
+        }
+    }
+
+    /// Numbers and reasons of the first letters.
+    private static func names(_ letters: [StoredLetter]) -> String {
+        let named = letters.prefix(10).map { "\($0.number) (\($0.reason))" }.joined(separator: ", ")
+        return letters.count > 10 ? "\(named) and \(letters.count - 10) more" : named
+    }
+}
