@@ -44,7 +44,9 @@ struct LetterBatch {
     /// Ends with 65 when letters were left.
     func report() throws {
         var reasons: [String] = []
-        if !refusals.isEmpty { reasons.append("\(refusals.count) letters were left as they are, for the reasons above") }
+        if !refusals.isEmpty {
+            reasons.append("\(refusals.count) letters were left as they are, for the reasons above")
+        }
         if !parts.isEmpty {
             reasons.append(
                 "\(parts.count) letters hold only a part of what came, and were left: \(LetterBatch.names(parts)); --parts "

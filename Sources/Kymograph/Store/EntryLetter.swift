@@ -35,7 +35,8 @@ struct EntryLetter {
     func obstacle(among numbers: [Int64], _ db: Database) throws -> String? {
         let isThere = try Int.fetchOne(db, sql: "SELECT count(*) FROM sink WHERE name = ?", arguments: [sink])
         guard isThere ?? 0 > 0 else {
-            return "no sink is called '\(sink)', which refused what it holds: replay it after a run with a sink of that "
+            return
+                "no sink is called '\(sink)', which refused what it holds: replay it after a run with a sink of that "
                 + "name, or discard it"
         }
         guard !isMadeOnce, let origin else { return nil }
