@@ -1,6 +1,7 @@
 /// Readings that their senders name.
 extension WindowMachine where Archive: ~Copyable {
     /// Adds a reading with an id to its window, and takes it out of the one where it was before.
+    @inline(never)
     mutating func addNamed(_ id: ByteView, series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
         var outcome: ReadingOutcome?
         if let former = formerInstant(of: id, series: series, reading), former != reading.instant {
@@ -56,7 +57,7 @@ extension WindowMachine where Archive: ~Copyable {
     mutating func archiveIds(of index: Int) {
         let window = table.windows[index]
         let key = table.series[Int(window.series)].key
-        guard key.hasIds, Archive.keepsIds else { return }
+        guard key.hasIds else { return }
         archive.name(table.named(index))
     }
 

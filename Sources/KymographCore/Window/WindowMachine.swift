@@ -222,7 +222,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
             var facts = facts(of: index)
             facts.isRestamped = !isEvicted && window.flags.contains(.stored)
             archive.store(series: series, windowStart: window.span.key, facts: facts, block: block.view)
-            archiveIds(of: index)
+            if Archive.keepsIds { archiveIds(of: index) }
         } else if window.duplicates > 0 || window.conflicts > 0 {
             archive.note(series: series, windowStart: window.span.key, facts: facts(of: index))
         }

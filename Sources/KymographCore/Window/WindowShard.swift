@@ -197,6 +197,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Takes note of a reading that has taken the place of another, which is rejected now: as many are accepted as
     /// before. The journal says so, and when it is replayed, that is not done again.
+    @inline(never)
     private mutating func replace(_ record: Measurement, _ payload: ByteView, series: Int) {
         rejectSuperseded(series: series)
         guard isJournaled else { return }
@@ -210,6 +211,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Rejects the reading whose place another has taken; of an earlier run, the one at `place` in its journal.
+    @inline(never)
     mutating func rejectSuperseded(series: Int, by place: JournalPlace? = nil) {
         let (former, bytes) = machine.superseded
         bytes.withByteView {

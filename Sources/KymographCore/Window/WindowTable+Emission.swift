@@ -119,7 +119,7 @@ extension WindowTable {
 
     /// The slot of the reading that `emission` of a carrier shows: of several at its instant the one that is sent now,
     /// or the first where that has changed since.
-    private func slot(of emission: Emission) -> Int {
+    private mutating func slot(of emission: Emission) -> Int {
         let window = windows[Int(emission.window)]
         let first = Int(window.readings) + lowerBound(window, emission.start)
         let end = Int(window.readings + window.count)
