@@ -49,8 +49,8 @@ struct LetterBatch {
         }
         if !parts.isEmpty {
             reasons.append(
-                "\(parts.count) letters hold only a part of what came, and were left: \(LetterBatch.names(parts)); --parts "
-                    + "replays them as if it were all")
+                "\(parts.count) letters hold only a part of what came, and were left: "
+                    + "\(LetterBatch.names(parts)); --parts replays them as if it were all")
         }
         if others > 0 {
             reasons.append(

@@ -182,7 +182,7 @@ import Testing
         #expect(early.end != .exit(0) && early.error.contains("stop it, and replay then"), "\(early.error)")
         #expect(try run.terminate().end == .exit(0))
         let late = try Kymo.run(["dead", "replay", "--all", "--framing", "cobs", "--data", data])
-        #expect(late.balance?.reasons == ["noTemplate": 1], "\(late.error)")
+        #expect(late.error.contains("letter 1: rejected again: noTemplate"), "\(late.error)")
     }
 
     @Test func inputEndsAtAWrongLength() throws {

@@ -1,8 +1,8 @@
 import KymographCore
 import Synchronization
 
-/// Bytes of dead letters that come again, with the times at which they came first: an old value must not replace a newer
-/// one because somebody has sent it again. For any thread.
+/// Bytes of dead letters that come again, with the times at which they came first: an old value must not replace a
+/// newer one because somebody has sent it again. For any thread.
 final class ReturningLetters: Sendable {
     private struct Payload: Hashable {
         var source: String

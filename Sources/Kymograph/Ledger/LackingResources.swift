@@ -36,16 +36,16 @@ struct LackingResources {
     }
 
     /// The sinks that lack the Observation of `device` with which its window from `start` on left in `row`.
-    func sinks(of row: Int64, device: String, start: Instant) -> Set<String> {
+    func sinks(of row: Int64, device: IdentifierText, start: Instant) -> Set<String> {
         let there = resources.filter { $0.row == row }
         guard !there.isEmpty else { return [] }
-        let part = device.replacing("%", with: "%25").replacing(".", with: "%2E")
+        let part = Array(".\(device.text.replacing("%", with: "%25").replacing(".", with: "%2E")).".utf8)
         // As identifiers write times, to the second.
-        let time = start.text.prefix(19).filter { !"-T:".contains($0) }
+        let time = Array(".\(start.text.prefix(19).filter { !"-T:".contains($0) })".utf8)
         return Set(
             there.filter { resource in
-                let name = resource.name.removingPercentEncoding ?? resource.name
-                return name.contains(".\(part).") && name.contains(".\(time)")
+                let name = Array((resource.name.removingPercentEncoding ?? resource.name).utf8)
+                return name.contains(part) && name.contains(time)
             }.map(\.sink))
     }
 }

@@ -106,7 +106,7 @@ struct LedgerReader {
         var delivered = sinks.filter { names.contains($0.key) }.mapValues { $0 >= outbox }
         for (sink, isDelivered) in delivered where !isDelivered { undelivered[sink, default: 0] += 1 }
         let start = Instant(nanoseconds: row[1])
-        for sink in lacking.sinks(of: outbox, device: owner.device.text, start: start) { delivered[sink] = false }
+        for sink in lacking.sinks(of: outbox, device: owner.device, start: start) { delivered[sink] = false }
         let lost = names.filter { $0.hasPrefix(OutboxRow.givenUp) }.map { String($0.dropFirst()) }
         for sink in lost { givenUp[sink, default: 0] += 1 }
         if outbox > 0, sinks.isEmpty { undelivered["any sink", default: 0] += 1 }

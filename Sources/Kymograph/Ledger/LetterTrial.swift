@@ -1,8 +1,8 @@
 import Foundation
 import KymographCore
 
-/// Maps the bytes of dead letters without taking what comes of them: what would be rejected again stays a letter, and is
-/// counted once.
+/// Maps the bytes of dead letters without taking what comes of them: what would be rejected again stays a letter, and
+/// is counted once.
 public struct LetterTrial {
     private let settings: PipelineSettings
     private let set: MappingSet

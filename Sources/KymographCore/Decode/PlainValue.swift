@@ -6,7 +6,8 @@ enum PlainValue {
     /// Stands for "written differently".
     static let none = -1
 
-    /// The closing quote of a text without escapes, control characters (DEL is one) and non-ASCII, whose first byte is at `start`.
+    /// The closing quote of a text without escapes, control characters (DEL is one) and non-ASCII, whose first byte is
+    /// at `start`.
     @inline(__always)
     static func textEnd(_ bytes: ByteView, _ start: Int) -> Int {
         guard start < bytes.count else { return none }

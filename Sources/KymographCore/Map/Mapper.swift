@@ -196,8 +196,9 @@ public struct Mapper: ~Copyable {
         }
     }
 
-    /// Scans the value at `start`, and gives its end. Behind a closing bracket the next value may begin at once; but where
-    /// a document would go on, the value is a part of one whose beginning is lost, and nobody knows what that said of it.
+    /// Scans the value at `start`, and gives its end. Behind a closing bracket the next value may begin at once; but
+    /// where a document would go on, the value is a part of one whose beginning is lost, and nobody knows what that
+    /// said of it.
     private mutating func scanValue(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
         let end = try evaluator.paths.scanner.scan(bytes, from: start)
         if end == bytes.count || bytes[end] <= 0x20 { return end }
@@ -210,8 +211,8 @@ public struct Mapper: ~Copyable {
 
     // MARK: What is not JSON
 
-    /// Rejects the line at `start`, whose value is not JSON for the reason `failure`, and maps the lines behind it, each
-    /// by itself, so that one that is cut costs no other. The end of all that.
+    /// Rejects the line at `start`, whose value is not JSON for the reason `failure`, and maps the lines behind it,
+    /// each by itself, so that one that is cut costs no other. The end of all that.
     ///
     /// Where one of them begins with a closing bracket or a separator, they are no NDJSON but the rest of one document:
     /// what a part of that says without the others may be wrong, and all of it is rejected.

@@ -9,8 +9,8 @@ extension ByteView {
         var index = 0
         while index < count {
             let word = self.word(at: index)
-            // Wrong are those below 0x20, which borrow, and those whose successor has the top bit: 0x7F and above. What a
-            // borrow or carry does reaches only bytes behind one that is wrong by itself.
+            // Wrong are those below 0x20, which borrow, and those whose successor has the top bit: 0x7F and above. What
+            // a borrow or carry does reaches only bytes behind one that is wrong by itself.
             let wrong = ((word &- ByteView.ones &* 0x20) | (word &+ ByteView.ones) | word) & ByteView.highs
             if wrong != 0, index &+ wrong.trailingZeroBitCount / 8 < count { return false }
             index &+= 8
