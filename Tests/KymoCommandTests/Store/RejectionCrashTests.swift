@@ -47,7 +47,10 @@ import Testing
     @Test func readingsOfAnotherRunsTypes() throws {
         let run = StoredRun()
         try acknowledge(run, Readings.heartRates(10), ["--window", "1m"])
-        let other = try Kymo.run(["run", "--stdin", "--data", run.data, "--out", run.output, "--mapping", "wristband"])
+        run.folder.write("m/device.json", MappingText.device)
+        run.folder.write("m/fhir.json", MappingText.fhir)
+        let mapping = run.folder.file("m/")
+        let other = try Kymo.run(["run", "--stdin", "--data", run.data, "--out", run.output, "--mapping", mapping])
         #expect(other.end == .exit(0) && other.error.contains("received 0 = accepted 0 +"), "\(other.error)")
         #expect(other.error.contains("rejected 10 readings of an earlier run"), "\(other.error)")
         let balance = try #require(try run.json("ledger", "--format", "json")["balance"])
@@ -55,7 +58,7 @@ import Testing
         try check(run, letters: 10)
         // Without a template they would be rejected again; with one they give what they would have given.
         let arguments = ["--all", "--data", run.data, "--out", run.output, "--format", "ndjson"]
-        let again = try Kymo.run(["dead", "replay"] + arguments + ["--mapping", "wristband"])
+        let again = try Kymo.run(["dead", "replay"] + arguments + ["--mapping", mapping])
         #expect(again.end == .exit(65) && again.error.contains("10 letters were left"), "\(again.error)")
         try check(run, letters: 10)
         let replay = try Kymo.run(["dead", "replay"] + arguments + ["--window", "1m"])
