@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """verify.py WORKLOAD RIVAL OURS: whether both outputs have the same windows with the same count, least and greatest.
 
-The rival counts every line; we keep one reading per instant of a device and type, the last received. Windows with such
-repetitions are therefore computed here from the workload. Blood pressure carries two means instead of count, least and
+The rival counts every line; readings of one instant with the same values are one reading to us, sent twice. Windows
+with such repetitions are therefore computed here from the workload. Blood pressure carries two means instead of count, least and
 greatest: those are compared to the tenth that we write.
 """
 import json
@@ -89,7 +89,7 @@ def table(rows):
 
 
 def repeated_windows(workload):
-    """Windows in which some instant occurs twice, with what they hold when the last received reading wins."""
+    """Windows in which some instant occurs twice, with the values that they hold: each pair of instant and values once."""
     seen, repeated = set(), set()
     for reading in map(json.loads, open(workload, "rb")):
         instant = (reading["device"], reading["type"], reading["ts"])
@@ -97,13 +97,13 @@ def repeated_windows(workload):
             repeated.add((reading["device"], reading["type"], reading["ts"] // WINDOW_MS))
         seen.add(instant)
     del seen
-    kept = defaultdict(dict)
+    kept = defaultdict(set)
     for reading in map(json.loads, open(workload, "rb")):
         window = (reading["device"], reading["type"], reading["ts"] // WINDOW_MS)
         if window in repeated:
             value = (reading["sys"], reading["dia"]) if reading["type"] == "bp" else reading["value"]
-            kept[window][reading["ts"]] = value
-    return {window: list(values.values()) for window, values in kept.items()}
+            kept[window].add((reading["ts"], value))
+    return {window: [value for _, value in readings] for window, readings in kept.items()}
 
 
 def start_of(window):
