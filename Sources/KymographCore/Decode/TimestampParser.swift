@@ -59,6 +59,7 @@ public enum TimestampParser {
 
     /// Reads `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|±hh[:]mm]`; nil when it is anything else.
     ///
+    /// A blank may stand for the `T` and before an offset with a sign: Apple's `2024-05-01 10:00:00 +0200`.
     /// Digits of the fraction beyond nanoseconds are cut off. A leap second (`:60`) is the first instant of the next
     /// minute, as POSIX time has it. A missing offset means UTC (quirk 32 of the mapping dialect).
     public static func iso8601(_ text: ByteView) -> Timestamp? {
@@ -184,16 +185,19 @@ public enum TimestampParser {
         return index == first ? nil : sum
     }
 
-    /// Minutes of an optional `Z` or `±hh[:mm]`, or nil when it is malformed.
+    /// Minutes of an optional `Z` or `[ ]±hh[[:]mm]`, or nil when it is malformed.
     @inline(__always)
     private static func offset(_ text: ByteView, _ index: inout Int) -> Int16? {
         guard index < text.count else { return UTCOffset.none }
-        let sign = text[index]
-        if sign == UInt8(ascii: "Z") || sign == UInt8(ascii: "z") {
+        let first = text[index]
+        if first == UInt8(ascii: "Z") || first == UInt8(ascii: "z") {
             index += 1
             return UTCOffset.none
         }
-        guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"), index + 3 <= text.count else { return nil }
+        if first == UInt8(ascii: " ") { index += 1 }
+        guard index + 3 <= text.count else { return nil }
+        let isNegative = text[index] == UInt8(ascii: "-")
+        guard isNegative || text[index] == UInt8(ascii: "+") else { return nil }
         let hours = two(text, index + 1)
         index += 3
         var minutes = 0
@@ -204,6 +208,6 @@ public enum TimestampParser {
             index += 2
         }
         guard minutes < 60, hours * 60 + minutes <= 14 * 60 else { return nil }
-        return Int16((sign == UInt8(ascii: "-") ? -1 : 1) * (hours * 60 + minutes))
+        return Int16((isNegative ? -1 : 1) * (hours * 60 + minutes))
     }
 }

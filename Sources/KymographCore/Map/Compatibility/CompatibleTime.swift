@@ -4,12 +4,13 @@ enum CompatibleTime {
     /// text.
     ///
     /// Taken are `/Date(milliseconds)/`, also with an offset, and of ISO 8601 what has 19 to 40 characters, a `T` in
-    /// the middle, seconds below 60 and at most seven digits of a fraction behind a point. `T24:00:00` is the midnight
-    /// at the end of the day.
+    /// the middle, no blank, seconds below 60 and at most seven digits of a fraction behind a point. `T24:00:00` is
+    /// the midnight at the end of the day.
     static func sniffed(_ text: ByteView) -> Timestamp? {
         if text.count >= 9, text[0] == UInt8(ascii: "/") { return milliseconds(text.string) }
         guard (19...40).contains(text.count), text[0] &- UInt8(ascii: "0") < 10, text[10] == UInt8(ascii: "T"),
-            text[16] == UInt8(ascii: ":"), text[17] < UInt8(ascii: "6"), hasStrictFraction(text)
+            text[16] == UInt8(ascii: ":"), text[17] < UInt8(ascii: "6"), hasStrictFraction(text),
+            text.firstIndex(of: UInt8(ascii: " "), from: 0) == nil
         else { return nil }
         return text[11] == UInt8(ascii: "2") && text[12] == UInt8(ascii: "4")
             ? midnight(text.string) : TimestampParser.iso8601(text)
