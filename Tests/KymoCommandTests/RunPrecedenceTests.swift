@@ -58,6 +58,19 @@ import Testing
         #expect(done.end == .exit(0) && done.error.contains("KYMO_WINDOW"))
     }
 
+    /// What servers that refuse nanoseconds are spared; the identity has them.
+    @Test func timePrecision() throws {
+        let reading = Readings.heartRate(second: 0).replacing("08:00:00Z", with: "10:00:00.123456789 +0200")
+        let done = try Kymo.run(
+            ["run", "--stdin"], environment: ["KYMO_OUTPUT_TIME_PRECISION": "micro", "KYMO_OUTPUT_FORMAT": "ndjson"],
+            input: .bytes(Readings.ndjson([reading])))
+        #expect(done.end == .exit(0))
+        let observation = try JSONTree(parsing: Array((done.lines.first ?? "").utf8))
+        #expect(observation["effectiveDateTime"]?.text == "2026-03-01T10:00:00.123456+02:00")
+        let wrong = try Kymo.run(["run", "--stdin"], environment: ["KYMO_OUTPUT_TIME_PRECISION": "nano"])
+        #expect(wrong.end == .exit(78) && wrong.error.contains("source, milli, micro"))
+    }
+
     @Test func strictIdentity() throws {
         let done = try Kymo.run(["run", "--stdin"], environment: ["KYMO_IDENTITY": "strict"], input: .bytes(readings))
         #expect(done.end == .exit(0))

@@ -48,6 +48,10 @@ enum SettingTable {
             "output.fhirVersion", \.output.version, FHIRVersion.allCases.map { ($0.rawValue, $0) },
             "Version of FHIR; mappings that name one must name the same"),
         .choice(
+            "output.timePrecision", \.output.timePrecision, TimePrecision.allCases.map { ($0.rawValue, $0) },
+            "Most digits of a second's fraction in times: `source` up to nine, `milli` three, `micro` six; what is "
+                + "beyond is cut off, but not in identifiers"),
+        .choice(
             "output.profile", \.output.profile, OutputProfile.allCases.map { ($0.rawValue, $0) },
             "Implementation guide that Observations follow: none, or `phd`, HL7 Personal Health Devices"),
         .choice(

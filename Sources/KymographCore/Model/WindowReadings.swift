@@ -17,6 +17,15 @@ public struct WindowReadings: BitwiseCopyable {
     @inline(__always)
     public subscript(index: Int) -> StoredReading { list[index] }
 
+    /// Minutes from UTC that all readings agree on; ``UTCOffset/none`` where they differ, or where the first has none.
+    var commonOffset: Int16 {
+        guard count > 0 else { return UTCOffset.none }
+        let offset = list[0].offsetMinutes
+        guard offset != UTCOffset.none else { return offset }
+        for index in 1..<count where list[index].offsetMinutes != offset { return UTCOffset.none }
+        return offset
+    }
+
     /// Inline number `slot` (0…3) of the reading at `index`, or nil when absent.
     @inline(__always)
     public func inline(_ index: Int, _ slot: Int) -> Decimal64? {

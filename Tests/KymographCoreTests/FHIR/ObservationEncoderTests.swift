@@ -172,6 +172,50 @@ import Testing
 
     @Test(
         arguments: [
+            ([60, 60], "2024-05-01T11:00:00+01:00", "2024-05-01T11:00:05+01:00"),
+            ([0, 0], "2024-05-01T10:00:00+00:00", "2024-05-01T10:00:05+00:00"),
+            ([60, 120], "2024-05-01T10:00:00Z", "2024-05-01T10:00:05Z"),
+            ([60, nil], "2024-05-01T10:00:00Z", "2024-05-01T10:00:05Z"),
+            ([nil, 60], "2024-05-01T10:00:00Z", "2024-05-01T10:00:05Z"),
+        ] as [([Int16?], String, String)])
+    func windowsKeepTheOffsetThatAllReadingsHave(zones: [Int16?], start: String, end: String) throws {
+        let pipeline = try TestPipeline(TestTemplates.heartRate)
+        var window = TestWindow()
+        for (index, zone) in zones.enumerated() { window.add(Int64(index) * 5 * second, [0: "60"], zone: zone) }
+        let observation = try pipeline.observation(window)
+        #expect(observation.text("effectivePeriod.start") == start)
+        #expect(observation.text("effectivePeriod.end") == end)
+        #expect(observation.text("identifier.0.value") == "7.hr-1.heartRate.20240501100000Z.20240501100059Z")
+    }
+
+    @Test(
+        arguments: [
+            (.source, "2024-05-01T10:00:00.123456789Z"), (.micro, "2024-05-01T10:00:00.123456Z"),
+            (.milli, "2024-05-01T10:00:00.123Z"),
+        ] as [(TimePrecision, String)])
+    func cutsDigitsBeyondThePrecision(precision: TimePrecision, text: String) throws {
+        var pipeline = try TestPipeline(TestTemplates.glucose)
+        pipeline.options.timePrecision = precision
+        var window = TestWindow(start: TestWindow.tenOClock + 123_456_789, seconds: 0)
+        window.add(0, [0: "5"])
+        let observation = try pipeline.observation(window)
+        #expect(observation.text("effectiveDateTime") == text)
+        #expect(
+            observation.text("identifier.0.value")
+                == "7.hr-1.glucose.20240501100000.123456789Z.20240501100000.123456789Z")
+    }
+
+    /// Before 1970 as well, times are cut to what is not after them.
+    @Test func cutsTimesBefore1970Downwards() throws {
+        var pipeline = try TestPipeline(TestTemplates.glucose)
+        pipeline.options.timePrecision = .milli
+        var window = TestWindow(start: -1, seconds: 0)
+        window.add(0, [0: "5"])
+        #expect(try pipeline.observation(window).text("effectiveDateTime") == "1969-12-31T23:59:59.999Z")
+    }
+
+    @Test(
+        arguments: [
             (0, "2024-05-01T10:00:00Z"), (120_000_000, "2024-05-01T10:00:00.120Z"),
             (1_000, "2024-05-01T10:00:00.000001Z"), (1, "2024-05-01T10:00:00.000000001Z"),
         ] as [(Int64, String)])

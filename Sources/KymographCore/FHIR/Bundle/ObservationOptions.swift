@@ -50,6 +50,8 @@ public struct ObservationOptions: Sendable {
     public var gatewaySystem = "urn:oid:1.2.840.10004.1.1.1.0.0.1.0.0.1.2680"
     /// The version of FHIR.
     public var version = FHIRVersion.r4
+    /// How many digits of a second's fraction Observations say at most.
+    public var timePrecision = TimePrecision.source
     /// The type of bundles.
     public var bundleType: BundleType = .transaction
     /// How a server is asked to store Observations.

@@ -50,7 +50,7 @@ extension ObservationEncoder {
         _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
         if step.code == .figure { return writeFigure(Int(step.start), &writer) }
-        if step.code == .issued { return writer.append(ObservationEncoder.issued(content)) }
+        if step.code == .issued { return writeTime(ObservationEncoder.issued(content), UTCOffset.none, &writer) }
         let facts = self.facts[Int(step.field)]
         let extras = fields[program.fieldStart + Int(step.field)].extras
         switch step.code {
@@ -143,17 +143,10 @@ extension ObservationEncoder {
     mutating func writeStatedEffective(
         _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
-        // A window has readings with several offsets, so only a single reading can keep its own.
-        let offset = program.segment == .instance ? content.readings[0].offsetMinutes : UTCOffset.none
-        if program.effectiveForm == .period {
-            writer.append("\"effectivePeriod\":{\"start\":\"")
-            writer.append(span.start, offsetMinutes: offset)
-            writer.append("\",\"end\":\"")
-            writer.append(span.end, offsetMinutes: offset)
-            return writer.append("\"}")
-        }
+        let offset = content.readings.commonOffset
+        if program.effectiveForm == .period { return writePeriod(offset, &writer) }
         writer.append(program.effectiveForm == .instant ? "\"effectiveInstant\":\"" : "\"effectiveDateTime\":\"")
-        writer.append(span.end, offsetMinutes: offset)
+        writeTime(span.end, offset, &writer)
         writer.append("\"")
     }
 }

@@ -319,28 +319,35 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     ) {
         if program.isCompatible { return writeReferencePeriod(&writer) }
         if program.effectiveForm != .automatic { return writeStatedEffective(content, program, &writer) }
-        if program.coversWindow && span.start != span.end { return writeWindow(&writer) }
-        // A window has readings with several offsets, so only a single reading can keep its own.
-        let offset = program.segment == .instance ? content.readings[0].offsetMinutes : UTCOffset.none
-        if span.start == span.end && !program.needsPeriod {
-            writer.append("\"effectiveDateTime\":\"")
-            writer.append(span.end, offsetMinutes: offset)
-            return writer.append("\"")
-        }
+        let offset = content.readings.commonOffset
+        if program.coversWindow && span.start != span.end && offset == UTCOffset.none { return writeWindow(&writer) }
+        if span.start != span.end || program.needsPeriod { return writePeriod(offset, &writer) }
+        writer.append("\"effectiveDateTime\":\"")
+        writeTime(span.end, offset, &writer)
+        writer.append("\"")
+    }
+
+    /// Writes the span as effectivePeriod.
+    mutating func writePeriod(_ offset: Int16, _ writer: inout ByteWriter) {
         writer.append("\"effectivePeriod\":{\"start\":\"")
-        writer.append(span.start, offsetMinutes: offset)
+        writeTime(span.start, offset, &writer)
         writer.append("\",\"end\":\"")
-        writer.append(span.end, offsetMinutes: offset)
+        writeTime(span.end, offset, &writer)
         writer.append("\"}")
+    }
+
+    /// Writes a point in time, ``ObservationOptions/timePrecision`` exact, `offset` minutes from UTC.
+    mutating func writeTime(_ instant: Instant, _ offset: Int16, _ writer: inout ByteWriter) {
+        writer.append(options.timePrecision.cut(instant), offsetMinutes: offset)
     }
 
     /// Writes the bounds of the window, which all series share.
     @inline(__always)
     mutating func writeWindow(_ writer: inout ByteWriter) {
         writer.append("\"effectivePeriod\":{\"start\":\"")
-        times.append(span.start, .dateTime, to: &writer)
+        times.append(options.timePrecision.cut(span.start), .dateTime, to: &writer)
         writer.append("\",\"end\":\"")
-        times.append(span.end, .dateTime, to: &writer)
+        times.append(options.timePrecision.cut(span.end), .dateTime, to: &writer)
         writer.append("\"}")
     }
 
