@@ -86,14 +86,17 @@ import Testing
             environment: ["KYMO_OUTPUT_FORMAT": "ndjson"])
         _ = try run.addresses()
         let replay = try Kymo.run(
-            ["replay", file, "--speed", "max", "--device", "strap-1", "--unix", folder.file("s.sock")])
+            [
+                "replay", file, "--speed", "max", "--device", "strap-1", "--unix", folder.file("s.sock"),
+                "--utc-offset", "+00:00",
+            ])
         #expect(replay.end == .exit(0), "\(replay.error)")
         let done = try run.terminate()
         #expect(done.balance?.accepted == 60 && done.balance?.received == 60, "\(done.error)")
+        let readings = (0..<60).map { Readings.heartRate(second: $0, value: 60 + $0, device: "strap-1") }
         let plain = try Kymo.run(
             ["run", "--stdin"], environment: ["KYMO_OUTPUT_FORMAT": "ndjson"],
-            input: .bytes(
-                Readings.ndjson((0..<60).map { Readings.heartRate(second: $0, value: 60 + $0, device: "strap-1") })))
+            input: .bytes(Readings.ndjson(readings.map { $0.replacing("Z\"", with: "+00:00\"") })))
         let rates = done.lines.filter { $0.contains("\"8867-4\"") }
         #expect(rates.count == 1 && rates == plain.lines.filter { $0.contains("\"8867-4\"") })
     }

@@ -26,6 +26,14 @@ public struct WindowReadings: BitwiseCopyable {
         return offset
     }
 
+    /// When the last of the readings was received; nil of none.
+    var lastReceived: Instant? {
+        guard count > 0 else { return nil }
+        var last = list[0].received
+        for index in 1..<count { last = max(last, list[index].received) }
+        return last
+    }
+
     /// Inline number `slot` (0…3) of the reading at `index`, or nil when absent.
     @inline(__always)
     public func inline(_ index: Int, _ slot: Int) -> Decimal64? {

@@ -102,6 +102,36 @@ import Testing
         #expect(done.end == .exit(0) && done.lines.last == "complete", "\(done.text)")
     }
 
+    /// Catches: a process that ends, and again at every start, because a summary has no reading any more.
+    @Test func aReadingLeavesASummaryOfGlucose() throws {
+        let folder = TemporaryFolder()
+        _ = folder.write("cgm/device.json", Self.glucoseDevice)
+        _ = folder.write("cgm/fhir.json", Self.glucoseSummary)
+        let run = StoredRun()
+        func send(_ day: Int) throws -> Kymo.Finished {
+            try run.run(
+                [#"{"d":"cgm-1","t":"2026-03-0\#(day)T08:00:00Z","id":"a","g":100}"#],
+                ["--mapping", folder.file("cgm") + "/"])
+        }
+        #expect(try send(1).end == .exit(0))
+        let done = try send(2)
+        #expect(done.end == .exit(0) && done.balance?.isClosed == true, "\(done.error)")
+        let statuses = try Self.observations(run).compactMap { $0["status"]?.text }.sorted()
+        let expected = Array(repeating: "entered-in-error", count: 7) + Array(repeating: "final", count: 7)
+        #expect(statuses == expected)
+    }
+
+    private static let glucoseDevice = """
+        {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{
+          "typeName":"day","typeMatchExpression":"$..[?(@g)]","deviceIdExpression":"$.d","timestampExpression":"$.t",
+          "readingIdExpression":"$.id","values":[{"valueName":"glucose","valueExpression":"$.g","required":true}]}}]}
+        """
+
+    private static let glucoseSummary = """
+        {"templateType":"CollectionFhir","template":[{"templateType":"GlucoseSummaryFhir","template":{
+          "typeName":"day","period":"1d","valueName":"glucose","unit":"mg/dL","samplePeriod":"5m"}}]}
+        """
+
     /// Catches: a reading that another run brings again at another time, and that stays in the window of the first.
     @Test func aReadingMovesAcrossRuns() throws {
         let run = StoredRun()

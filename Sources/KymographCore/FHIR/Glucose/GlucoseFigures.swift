@@ -15,6 +15,12 @@ struct GlucoseFigures: ~Copyable, Sendable {
     private(set) var active = Decimal64(mantissa: 0)
     private var numbers = RawArray<Decimal64>()
 
+    /// Whether there are no figures.
+    var isEmpty: Bool { numbers.count == 0 }
+
+    /// Forgets the figures of the window before.
+    mutating func clear() { numbers.removeAll() }
+
     /// Makes the figures of `content`; gives the reason when there are none. `losses` counts the readings that have a
     /// text in the place of the number, and a variation that 128 bits do not hold.
     mutating func make(

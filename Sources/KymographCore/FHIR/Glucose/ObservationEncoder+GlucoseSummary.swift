@@ -5,9 +5,14 @@ extension ObservationEncoder {
     mutating func prepareSummary(_ content: borrowing WindowContent, _ program: TypeProgram) -> Rejection? {
         let summary = summaries[Int(program.summary)]
         isReference = summary.isReference
-        span = EffectiveSpan(content, program)
         losses = ObservationLosses()
-        if let rejection = glucose.make(content, summary, &losses) { return rejection }
+        if content.status == .enteredInError {
+            span = EffectiveSpan(window: content, program)
+            glucose.clear()
+        } else {
+            span = EffectiveSpan(content, program)
+            if let rejection = glucose.make(content, summary, &losses) { return rejection }
+        }
         take(.panel, content, program)
         return nil
     }
@@ -50,6 +55,16 @@ extension ObservationEncoder {
         writer.append(content.status.code)
         writer.append(constants.view(summary.heads[part.rawValue].places))
         writeCircumstances(content, references, &writer)
+        writeFigure(of: part, content, program, references, &writer)
+        writer.append("}")
+    }
+
+    private mutating func writeFigure(
+        of part: GlucosePart, _ content: borrowing WindowContent, _ program: TypeProgram,
+        _ references: ObservationReferences, _ writer: inout ByteWriter
+    ) {
+        let summary = summaries[Int(program.summary)]
+        if glucose.isEmpty, part != .panel { return writer.append(constants.view(summary.absence.places)) }
         switch part {
         case .mean: write(glucose.mean, of: part, summary, &writer)
         case .timesInRanges: writeRanges(summary, &writer)
@@ -59,7 +74,6 @@ extension ObservationEncoder {
         case .sensorActive: write(glucose.active, of: part, summary, &writer)
         case .panel: writeMembers(content, program, references, &writer)
         }
-        writer.append("}")
     }
 
     private mutating func writeIdentifier(_ writer: inout ByteWriter) {

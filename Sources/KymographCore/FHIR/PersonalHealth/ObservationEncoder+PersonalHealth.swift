@@ -9,10 +9,11 @@ extension ObservationEncoder {
         writer.append(systems.gateway, digest)
     }
 
-    /// Writes the guide's status: it knows no amended Observations.
+    /// Writes the guide's status: it knows no amended Observations. An Observation without readings is retracted all
+    /// the same, because `final` would say that it still stands.
     @inline(never)
     mutating func writeGuideStatus(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
-        content.status == .preliminary ? writer.append("preliminary") : writer.append("final")
+        writer.append((content.status == .amended ? .final : content.status).code)
     }
 
     /// Writes `device-patient-patientSystem-type-time[-duration]` as the value of the guide's identifier; `code` is the

@@ -50,7 +50,7 @@ extension ObservationEncoder {
         _ step: ProgramStep, _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
         if step.code == .figure { return writeFigure(Int(step.start), &writer) }
-        if step.code == .issued { return writeTime(ObservationEncoder.issued(content), UTCOffset.none, &writer) }
+        if step.code == .issued { return writeIssued(content, &writer) }
         let facts = self.facts[Int(step.field)]
         let extras = fields[program.fieldStart + Int(step.field)].extras
         switch step.code {
@@ -132,11 +132,12 @@ extension ObservationEncoder {
 
     // MARK: Times
 
-    /// When the last of the readings came: nothing was known of the Observation before.
-    private static func issued(_ content: borrowing WindowContent) -> Instant {
-        var latest = content.readings[0].received
-        for index in 1..<max(content.readings.count, 1) { latest = max(latest, content.readings[index].received) }
-        return latest
+    /// Writes the member that says when the last of the readings came: nothing was known of the Observation before.
+    private mutating func writeIssued(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
+        guard let last = content.readings.lastReceived else { return }
+        writer.append("\"issued\":\"")
+        writeTime(last, UTCOffset.none, &writer)
+        writer.append("\",")
     }
 
     /// Writes `effective[x]` of the type that the template states.

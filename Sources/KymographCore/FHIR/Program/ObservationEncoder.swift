@@ -257,7 +257,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
                 .issued:
                 writeFurther(step, content, program, &writer)
             case .series: condensed += writeSeries(step, content, program, &writer)
-            case .referenceIssued: writeIssued(content, &writer)
+            case .referenceIssued: writeReferenceIssued(content, &writer)
             case .gateway: writeGateway(references, &writer)
             case .guideStatus: writeGuideStatus(content, &writer)
             case .guideIdentifier:

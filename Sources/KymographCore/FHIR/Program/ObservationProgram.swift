@@ -16,11 +16,11 @@ struct ProgramStep: BitwiseCopyable {
         case origin
         /// Period, factor, dimensions and data of a field's series.
         case series
-        /// When the last reading was received, in the reference's form.
+        /// The member that says when the last reading was received, in the reference's form.
         case referenceIssued
         /// The comparator, the second number of a pair, and what else a checked field holds.
         case comparator, second, boolean, yesNo, time, period, range
-        /// Why a value is absent, what it means, a figure of the window, when it came.
+        /// Why a value is absent, what it means, a figure of the window, the member that says when it came.
         case reason, interpretation, figure, issued
         /// What the Personal Health Devices guide has in its own way.
         case gateway, guideStatus, guideIdentifier

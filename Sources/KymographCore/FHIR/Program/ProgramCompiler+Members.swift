@@ -1,11 +1,7 @@
 /// Compiles the members that are the same in every Observation of a type.
 extension ProgramCompiler {
     mutating func addMembers(_ rules: MemberRules, _ type: MeasurementType) {
-        if rules.writesIssued {
-            literal("\"issued\":\"")
-            step(.issued)
-            literal("\",")
-        }
+        if rules.writesIssued { step(.issued) }
         addExtensions(rules.extensions)
         for member in JSONText.members(rules, options.version) { literal("\(member),") }
         guard let name = rules.noteName else { return }

@@ -122,10 +122,7 @@ struct ProgramCompiler: ~Copyable {
         literal(",")
         step(.effective)
         literal(",")
-        guard isReference else { return }
-        literal("\"issued\":\"")
-        step(.referenceIssued)
-        literal("\",")
+        if isReference { step(.referenceIssued) }
     }
 
     /// Whether the type being compiled has the shape of the Personal Health Devices guide.

@@ -10,13 +10,14 @@ extension ObservationEncoder {
         writer.append("\"}")
     }
 
-    /// Writes when the last of the readings was received: the reference writes its own clock, which would make the
-    /// same readings give two texts.
+    /// Writes the member that says when the last of the readings was received: the reference writes its own clock,
+    /// which would make the same readings give two texts.
     @inline(never)
-    mutating func writeIssued(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
-        var last = content.readings[0].received
-        for index in 1..<max(content.readings.count, 1) { last = max(last, content.readings[index].received) }
+    mutating func writeReferenceIssued(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
+        guard let last = content.readings.lastReceived else { return }
+        writer.append("\"issued\":\"")
         writer.append(ticks: last)
+        writer.append("\",")
     }
 }
 
