@@ -325,8 +325,8 @@ import Testing
     }
 
     /// The reference takes no text with a blank for a date of its own accord, so such a value stays a text.
-    @Test func valuesWithABlankBeforeTheOffsetAreNoDates() throws {
-        let text = "2021-07-13T19:29:01 +0200"
+    @Test(arguments: ["2021-07-13T19:29:01 +0200", "2021-07-13T19:29:01.25 +02:00"])
+    func valuesWithABlankBeforeTheOffsetAreNoDates(_ text: String) throws {
         let outcomes = try both(Template.jsonPath(), #"{"d":"\#(text)","t":"2021-07-13T17:29:01Z","v":1}"#)
         #expect(outcomes.map { $0.readings.map(\.device) } == [[text], [text]])
     }

@@ -9,19 +9,20 @@ enum CompatibleTime {
     static func sniffed(_ text: ByteView) -> Timestamp? {
         if text.count >= 9, text[0] == UInt8(ascii: "/") { return milliseconds(text.string) }
         guard (19...40).contains(text.count), text[0] &- UInt8(ascii: "0") < 10, text[10] == UInt8(ascii: "T"),
-            text[16] == UInt8(ascii: ":"), text[17] < UInt8(ascii: "6"), hasStrictFraction(text),
-            text.firstIndex(of: UInt8(ascii: " "), from: 0) == nil
+            text[16] == UInt8(ascii: ":"), text[17] < UInt8(ascii: "6"), hasStrictFraction(text)
         else { return nil }
         return text[11] == UInt8(ascii: "2") && text[12] == UInt8(ascii: "4")
             ? midnight(text.string) : TimestampParser.iso8601(text)
     }
 
+    /// Whether what follows the seconds is a fraction that the reference's reader takes, or none, and no blank.
     private static func hasStrictFraction(_ text: ByteView) -> Bool {
         guard text.count > 19 else { return true }
-        guard text[19] == UInt8(ascii: ".") else { return text[19] != UInt8(ascii: ",") }
+        let blank = UInt8(ascii: " ")
+        guard text[19] == UInt8(ascii: ".") else { return text[19] != UInt8(ascii: ",") && text[19] != blank }
         var index = 20
         while index < text.count, text[index] &- UInt8(ascii: "0") < 10 { index += 1 }
-        return index - 20 <= 7
+        return index - 20 <= 7 && (index == text.count || text[index] != blank)
     }
 
     /// `T24:00:00` without a fraction that says more.
