@@ -7,6 +7,8 @@ enum CompatibleTime {
     /// the middle, no blank, seconds below 60 and at most seven digits of a fraction behind a point. `T24:00:00` is
     /// the midnight at the end of the day.
     static func sniffed(_ text: ByteView) -> Timestamp? {
+        // Nearly all: it has all that is asked for below but a second below 60.
+        if let usual = TimestampParser.plain(text), text[17] < UInt8(ascii: "6") { return usual }
         if text.count >= 9, text[0] == UInt8(ascii: "/") { return milliseconds(text.string) }
         guard (19...40).contains(text.count), text[0] &- UInt8(ascii: "0") < 10, text[10] == UInt8(ascii: "T"),
             text[16] == UInt8(ascii: ":"), text[17] < UInt8(ascii: "6"), hasStrictFraction(text)
