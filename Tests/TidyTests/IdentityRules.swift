@@ -6,6 +6,9 @@ enum IdentityRules {
     /// Folders where the rule holds. The CLI hands texts of its arguments on at once.
     private static let folders = ["Sources/Kymograph/", "Sources/KymographCore/"]
 
+    /// The name of a client at an authorization server, which is nobody's identifier.
+    private static let clientIdentifier = "Sources/Kymograph/Sinks/Server/Authorization/OAuthClient.swift"
+
     /// Paths with collections of texts that are no identifiers, and what their texts are.
     static let otherTexts = [
         "Sources/Kymograph/Configuration/": "keys, variables, names of files and patterns that a user wrote",
@@ -20,6 +23,7 @@ enum IdentityRules {
         "Sources/Kymograph/Sinks/Server/Rows/JSONNode+Text.swift": "names of members",
         "Sources/Kymograph/Sinks/Server/Rows/ReferenceSearch.swift": "names of members",
         "Sources/Kymograph/Store/LedgerOutcome.swift": "names of outcomes",
+        "Sources/Kymograph/Store/OutboxCarriers.swift": "names of sinks",
         "Sources/Kymograph/Store/Store+Ledger.swift": "names of sources",
         "Sources/Kymograph/Store/StoreDirectory.swift": "variables of the environment",
         "Sources/Kymograph/Store/StoreSalvage.swift": "names of tables",
@@ -36,8 +40,9 @@ enum IdentityRules {
         var found: [String] = []
         for (number, line) in code.enumerated() {
             let place = "\(file.path):\(number + 1)"
-            if !isWritten, let name = textualIdentifier(line) { found.append("\(place): \(name) is a String") }
-            if !mayCollect, line.contains(/Set<String>|\[String: |Dictionary<String/) {
+            let mayName = isWritten || file.path == clientIdentifier
+            if !mayName, let name = textualIdentifier(line) { found.append("\(place): \(name) is a String") }
+            if !mayCollect, line.contains(/Set<String>|\[String: |Dictionary<String|Set\(String\b/) {
                 found.append("\(place): a collection by String")
             }
         }
@@ -46,10 +51,12 @@ enum IdentityRules {
 
     /// The name of a variable or parameter that is meant for an identifier and typed as text.
     private static func textualIdentifier(_ line: Substring) -> String? {
-        let name = /\b(device|patient|encounter|correlation|gateway|wearer)s?(?:\s+\w+)?: (?:inout )?/
+        let name = /\b(device|patient|encounter|correlation|gateway|wearer|subject|identifier|readingId)s?/
+        let label = /(?:\s+\w+)?: (?:inout )?/
         let type = /\[?(?:String|Substring)\b/
-        for match in line.matches(of: name) where line[match.range.upperBound...].prefixMatch(of: type) != nil {
-            return String(match.1)
+        for match in line.matches(of: name) {
+            guard let end = line[match.range.upperBound...].prefixMatch(of: label)?.range.upperBound else { continue }
+            if line[end...].prefixMatch(of: type) != nil { return String(match.1) }
         }
         return nil
     }
