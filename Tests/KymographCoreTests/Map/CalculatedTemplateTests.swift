@@ -4,6 +4,31 @@ import Testing
 
 /// Calculated templates: both languages, matches that JMESPath makes, and the document that holds the match.
 @Suite struct CalculatedTemplateTests {
+    /// An object whose keys are seconds after a start, as Garmin sends heart rates.
+    @Test func objectsKeyedByOffsetsAreReadings() throws {
+        let run = try MappingRun([
+            [
+                "templateType": "CalculatedContent",
+                "template": [
+                    "typeName": "heartRate", "defaultExpressionLanguage": "JmesPath",
+                    "typeMatchExpression": "items(not_null(Body.timeOffsetHeartRateSamples, `{}`))[*]",
+                    "deviceIdExpression": "Body.deviceId",
+                    "timestampExpression": "add(Body.startTimeInSeconds, to_number(matchedToken[0]))",
+                    "timestampFormat": "epoch-s",
+                    "values": [TestTemplate.value("x", "matchedToken[1]", required: true)],
+                ],
+            ]
+        ])
+        let outcome = run.line(
+            #"""
+            {"deviceId":"g-1","startTimeInSeconds":1626197341,"timeOffsetHeartRateSamples":{"15":61,"30":63}}
+            """#)
+        #expect(outcome.values() == ["61", "63"] && outcome.rejections.isEmpty)
+        let expected = [15, 30].map { TestTemplate.instant + $0 * 1_000_000_000 }
+        #expect(outcome.readings.map(\.nanoseconds) == expected)
+        #expect(run.line(#"{"deviceId":"g-1","startTimeInSeconds":1626197341}"#).reasons == [.noTemplate])
+    }
+
     private typealias Template = TestTemplate
 
     private func template(

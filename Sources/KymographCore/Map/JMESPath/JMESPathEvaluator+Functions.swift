@@ -28,6 +28,7 @@ extension JMESPathEvaluator {
         case .reverse: return try reversed(argument)
         case .keys: return try keys(argument)
         case .values: return try values(argument)
+        case .items: return try items(argument)
         case .merge: return try merged(first)
         case .map: return try mapped(first)
         case .notNull: return notNull(first)
@@ -155,11 +156,30 @@ extension JMESPathEvaluator {
         let mark = stack.count
         var cursor = children(of: object)
         while case let place = next(&cursor), place >= 0 {
-            try count(1)
-            let start = text.count
-            try appendKey(place)
-            let key = try make(TokenKind.string, from: start)
+            let key = try key(of: place)
             stack.append(key)
+        }
+        return try makeArray(from: mark)
+    }
+
+    /// The key of a member, as a text.
+    private mutating func key(of place: Int) throws(EvaluationError) -> Int {
+        try count(1)
+        let start = text.count
+        try appendKey(place)
+        return try make(TokenKind.string, from: start)
+    }
+
+    /// Each member as an array of its key and its value.
+    private mutating func items(_ object: Int) throws(EvaluationError) -> Int {
+        let mark = stack.count
+        var cursor = children(of: object)
+        while case let place = next(&cursor), place >= 0 {
+            let (key, pair) = (try key(of: place), stack.count)
+            stack.append(key)
+            stack.append(resolved(place))
+            let item = try makeArray(from: pair)
+            stack.append(item)
         }
         return try makeArray(from: mark)
     }

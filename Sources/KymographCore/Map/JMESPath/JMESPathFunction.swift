@@ -1,13 +1,14 @@
-/// The functions: the 26 of the JMESPath specification, and the 8 that the reference system adds (mapping dialect,
-/// section 3.2).
+/// The functions: the 26 of the JMESPath specification, the 8 that the reference system adds (mapping dialect, section
+/// 3.2), and `items` as JMESPath Community has it (JEP-13).
 enum JMESPathFunction: UInt8, CaseIterable {
     case abs, avg, ceil, contains, endsWith, floor, join, keys, length, map, max, maxBy, merge, min, minBy, notNull
     case reverse, sort, sortBy, startsWith, sum, toArray, toNumber, toString, type, values
     case add, subtract, multiply, divide, pow, insertString, fromUnixTimestamp, fromUnixTimestampMs
+    case items
 
     /// The functions that the specification does not have.
     static let custom: [JMESPathFunction] = [
-        .add, .subtract, .multiply, .divide, .pow, .insertString, .fromUnixTimestamp, .fromUnixTimestampMs,
+        .add, .subtract, .multiply, .divide, .pow, .insertString, .fromUnixTimestamp, .fromUnixTimestampMs, .items,
     ]
 
     /// All names.
@@ -42,7 +43,7 @@ enum JMESPathFunction: UInt8, CaseIterable {
         case .contains: [[.array, .string], .any]
         case .endsWith, .startsWith: [.string, .string]
         case .join: [.string, .strings]
-        case .keys, .values, .merge: [.object]
+        case .keys, .values, .items, .merge: [.object]
         case .length: [[.string, .array, .object]]
         case .map: [.expression, .array]
         case .max, .min, .sort: [[.numbers, .strings]]
@@ -61,7 +62,7 @@ enum JMESPathFunction: UInt8, CaseIterable {
     /// Whether its result can depend on members of an object that the expression does not name.
     var readsObjects: Bool {
         switch self {
-        case .keys, .values, .merge, .length, .toString, .contains: true
+        case .keys, .values, .items, .merge, .length, .toString, .contains: true
         default: false
         }
     }
