@@ -26,6 +26,9 @@ struct Map: ParsableCommand {
     @Option(help: ArgumentHelp("Patient of payloads that name none.", valueName: "id"))
     var defaultPatient: String?
 
+    @Option(help: ArgumentHelp("Time zone of times without an offset. Default: UTC.", valueName: "zone"))
+    var timezone: String?
+
     @Flag(help: "Say on standard error what each template made of the payload.")
     var explain = false
 
@@ -37,7 +40,8 @@ struct Map: ParsableCommand {
         }
         let context = SourceContext(
             defaultDevice: try MapDefault.bytes(defaultDevice, "--default-device"),
-            defaultPatient: try MapDefault.bytes(defaultPatient, "--default-patient"))
+            defaultPatient: try MapDefault.bytes(defaultPatient, "--default-patient"),
+            timezone: try timezone.map { try MapDefault.timezone($0) })
         let templates = set.templates(of: mapping.effective)
         if explain { Explanation.write(set, templates, payload, context) }
         var options = ObservationOptions()
@@ -61,6 +65,15 @@ enum MapDefault {
             throw StandardError.exit("\(option): \(problem); \(IdentifierSetting.advice)", code: ExitStatus.config)
         }
         return Array(text.utf8)
+    }
+
+    /// The time zone that `--timezone` names; ends with 78 when there is none.
+    static func timezone(_ text: String) throws -> LocalTimeZone {
+        guard let zone = TimeZoneText.zone(text) else {
+            throw StandardError.exit(
+                "--timezone: there is no time zone '\(text)'; \(TimeZoneText.advice)", code: ExitStatus.config)
+        }
+        return zone
     }
 }
 

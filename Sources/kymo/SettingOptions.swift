@@ -52,6 +52,12 @@ struct SettingOptions: ParsableArguments {
             "Patient of readings that name none; of the sources of the command line.", valueName: "id"))
     var defaultPatient: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Time zone of times without an offset, such as Europe/Berlin; of the sources of the command line. "
+                + "Default: UTC.", valueName: "zone"))
+    var timezone: String?
+
     @Flag(
         inversion: .prefixedNo,
         help: "Whether mappings in folders are loaded again when their files change. Default: --watch.")
@@ -160,7 +166,7 @@ struct SettingOptions: ParsableArguments {
         let single: [(String, String, String?)] = [
             ("framing", "--framing", framing), ("window", "--window", window), ("lateness", "--lateness", lateness),
             ("idle", "--idle", idle), ("defaultDevice", "--default-device", defaultDevice),
-            ("defaultPatient", "--default-patient", defaultPatient),
+            ("defaultPatient", "--default-patient", defaultPatient), ("timezone", "--timezone", timezone),
             ("output.to", "--out", out), ("output.format", "--format", format),
             ("output.fhirVersion", "--fhir-version", fhirVersion),
             ("deadLetter", "--dead-letter", deadLetter), ("data", "--data", data),

@@ -118,12 +118,14 @@ struct GeneratedWindows: ~Copyable {
 
     private mutating func add(_ type: Int, at instant: Instant) {
         var reading = Measurement(instant: instant, received: instant.advanced(by: 1_000_000))
-        if random(0...2) == 0 { reading.offsetMinutes = Int16(random(-48...56) * 15) }
+        if random(0...2) == 0 {
+            reading.timeForm = TimeForm(offsetMinutes: Int16(random(-48...56) * 15), digits: random(0...9))
+        }
         var payload = ByteWriter()
         for slot in set.types[type].valueNames.indices where random(0...5) > 0 {
             add(type, slot, to: &reading, &payload)
         }
-        reading.payloadBytes = UInt16(payload.count)
+        reading.payloadBytes = payload.count
         readings.append((reading, payload.view.array))
     }
 

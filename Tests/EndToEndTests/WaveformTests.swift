@@ -55,6 +55,28 @@ import Testing
         }
     }
 
+    /// A whole electrocardiogram is one message and one Observation, also when it comes twice and is stored.
+    @Test(arguments: [500, 1_000]) func twelveLeadsOfTenSecondsAreOneObservation(rate: Int) throws {
+        let names = ["I", "II", "III", "aVR", "aVL", "aVF", "V1", "V2", "V3", "V4", "V5", "V6"]
+        var random = SeededGenerator(seed: UInt64(rate))
+        let leads = names.map { _ in (0..<rate * 10).map { _ in Int.random(in: -1_900...1_900, using: &random) } }
+        let arrays = zip(names, leads).map { "\"\($0)\":[\($1.map(String.init).joined(separator: ","))]" }
+        let message = """
+            {"deviceId":"ecg-1","patientId":"7","timestamp":"2026-03-01T08:00:00Z","sampleRate":\(rate),\
+            "leads":{\(arrays.joined(separator: ","))}}
+            """
+        let folder = TemporaryFolder()
+        let done = try Kymo.run(
+            ["run", "--stdin", "--mapping", "ecg-waveform", "--data", folder.file("store")],
+            environment: ["KYMO_OUTPUT_FORMAT": "ndjson"], input: .bytes(Readings.ndjson([message, message])))
+        #expect(done.end == .exit(0) && done.error.contains("accepted 1 "), "\(done.error)")
+        let observations = try done.output.split(separator: 0x0A).map { try JSONTree(parsing: Array($0)) }
+            .filter { $0["resourceType"]?.text == "Observation" }
+        #expect(observations.count == 1)
+        let series = try SeriesDecoder.series(of: #require(observations.first))
+        #expect(series.map { $0.values.map { Int($0.number.mantissa) } } == leads)
+    }
+
     /// With a window of its own mapping, the seconds are joined into one Observation.
     @Test func readingsThatAbutAreOneSeries() throws {
         let signals = signals(seed: 6)

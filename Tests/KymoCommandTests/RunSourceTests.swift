@@ -149,6 +149,18 @@ import Testing
         #expect(done.text.contains("phone-7") && done.text.contains("patient-7"))
     }
 
+    /// A fixed offset needs no tz database.
+    @Test(arguments: [["run", "--stdin"], ["map"]]) func timezoneOfLocalTimes(_ command: [String]) throws {
+        let local = Readings.heartRate(second: 1).replacing("08:00:01Z", with: "10:00:01") + "\n"
+        let done = try Kymo.run(
+            command + ["--timezone", "+02:00"], environment: ["KYMO_OUTPUT_FORMAT": "ndjson"],
+            input: .bytes(Array(local.utf8)))
+        #expect(done.end == .exit(0), "\(done.error)")
+        #expect(done.text.contains("+02:00") && !done.text.contains("T10:00:01Z"), "\(done.text)")
+        let wrong = try Kymo.run(command + ["--timezone", "Europe/Berlyn"], input: .bytes(Array(local.utf8)))
+        #expect(wrong.end == .exit(78) && wrong.error.contains("there is no time zone 'Europe/Berlyn'"))
+    }
+
     @Test func mappingPerSource() throws {
         let folder = TemporaryFolder()
         folder.write("mine/device.json", MappingText.device)

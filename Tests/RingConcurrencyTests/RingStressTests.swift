@@ -38,7 +38,7 @@ enum StressMessage {
     static func record(_ number: UInt64) -> KymographCore.Measurement {
         var record = KymographCore.Measurement(
             instant: Instant(nanoseconds: Int64(number)), received: Instant(nanoseconds: Int64(number &* 3)))
-        record.payloadBytes = UInt16(length(number))
+        record.payloadBytes = length(number)
         record.setInline(0, Decimal64(mantissa: Int64(number ^ 0x5555), exponent: 2))
         return record
     }

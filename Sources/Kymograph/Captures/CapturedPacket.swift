@@ -43,7 +43,7 @@ public struct CapturedPacket: Sendable, Equatable {
         }
         if let time {
             writer.append("\"time\":\"")
-            writer.append(time, offsetMinutes: offsetMinutes)
+            writer.append(time, TimeForm(offsetMinutes: offsetMinutes))
             writer.append("\",")
         }
         writer.append("\"value\":\"")

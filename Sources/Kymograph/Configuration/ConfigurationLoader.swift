@@ -40,9 +40,10 @@ public enum ConfigurationLoader {
     }
 
     /// Settings of sources that flags give to all sources of the command line.
-    private static let sourceDefaults = ["defaultDevice", "defaultPatient"]
+    private static let sourceDefaults = ["defaultDevice", "defaultPatient", "timezone"]
 
-    /// Gives the sources that flags name, or those that are there without any, the device and patient of flags.
+    /// Gives the sources that flags name, or those that are there without any, the device, patient and time zone of
+    /// flags.
     private static func readSourceDefaults(
         _ flags: [(key: String, flag: String, value: String)], into settings: inout PipelineSettings,
         isNamedElsewhere: Bool, log: inout ConfigurationLog

@@ -29,7 +29,7 @@ extension PipelineSettings {
             context: SourceContext(
                 defaultDevice: Array((source.defaultDevice ?? "").utf8),
                 defaultPatient: Array((source.defaultPatient ?? "").utf8), requiresPatient: requiresPatient,
-                maxFuture: maxFuture))
+                maxFuture: maxFuture, timezone: source.timezone))
         input.ledgerNumber = source.ledgerNumber
         return input
     }

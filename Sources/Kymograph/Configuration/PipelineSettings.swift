@@ -12,6 +12,8 @@ public struct PipelineSettings: Sendable {
         public var defaultDevice: String?
         /// Patient of readings that name none.
         public var defaultPatient: String?
+        /// The wall clock by which times without an offset are read; nil for UTC.
+        public var timezone: LocalTimeZone?
         /// How its bytes become payloads; nil for ``PipelineSettings/framing``. Streams and serial lines only.
         public var statedFraming: StreamFraming?
         /// The name in messages, dead letters and the ledger; nil for what ``configuration`` is called.
@@ -61,7 +63,7 @@ public struct PipelineSettings: Sendable {
     /// How the bytes of streams and serial lines become payloads that do not say it themselves.
     public var framing = StreamFraming.lines
     /// Longest line of a stream, or longest payload of a frame.
-    public var lineBytes = 65_536
+    public var lineBytes = 1 << 20
     /// Whether frames that never came are noticed; those that are mapped again have been noticed once.
     var noticesMissingFrames = true
     /// Payloads that come a second time.

@@ -232,6 +232,11 @@ enum SettingTable {
             .text("name", "text", \.statedName, "Name in messages, dead letters, the ledger and filters of sinks"),
             .identifier("defaultDevice", \.defaultDevice, "Device of readings that name none"),
             .identifier("defaultPatient", \.defaultPatient, "Patient of readings that name none"),
+            .single(
+                "timezone", "zone or offset",
+                "Wall clock by which times without an offset are read: `Europe/Berlin`, `+02:00`; UTC by default",
+                read: { (text, source) throws(SettingProblem) in source.timezone = try TimeZoneText.parse(text) },
+                shown: { $0.timezone?.name ?? "" }),
             .size(
                 "receiveBuffer", \.configuration.receiveBufferBytes, 1...most,
                 "Receive buffer to ask the kernel for; udp and unixgram only"),

@@ -9,7 +9,7 @@ public struct SourceConfiguration: Hashable, Sendable {
     /// How the bytes of a stream become payloads. Streams and serial lines only.
     public var framing = StreamFraming.lines
     /// Longest line in bytes, without its end, or longest payload of a frame. Streams and serial lines only.
-    public var lineCap = 65_536
+    public var lineCap = 1 << 20
     /// Permissions of a Unix socket's file.
     public var socketMode: UInt32 = 0o660
     /// Whether other lanes may listen to the same UDP port (SO_REUSEPORT).

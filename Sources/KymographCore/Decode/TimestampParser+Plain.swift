@@ -28,7 +28,8 @@ extension TimestampParser {
         let minutes = (Calendar.days(year: year, month: month, day: day) &* 24 &+ hour) &* 60 &+ minute
         let instant = (minutes &* 60 &+ second) &* 1_000 &+ milliseconds
         return Timestamp(
-            instant: Instant(nanoseconds: Int64(instant) &* 1_000_000), offsetMinutes: UTCOffset.none)
+            instant: Instant(nanoseconds: Int64(instant) &* 1_000_000),
+            form: isFine ? TimeForm(offsetMinutes: UTCOffset.none, digits: 3) : .unknown)
     }
 
     /// Each byte times ten plus the one behind it: a number of two digits where a pair of digits begins.

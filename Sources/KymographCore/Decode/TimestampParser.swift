@@ -48,8 +48,12 @@ public enum TimestampFormat: UInt8, CaseIterable, Sendable, BitwiseCopyable {
 public struct Timestamp: Equatable, Sendable {
     /// The point in time.
     public var instant: Instant
-    /// Minutes from UTC as written; ``UTCOffset/none`` for `Z`, for no offset, and for epochs.
-    public var offsetMinutes: Int16
+    /// Offset and digits as written: no offset for `Z`, for none, and for epochs.
+    public var form: TimeForm
+    /// Whether it was written as a wall clock shows it, without offset and `Z`, and was taken for UTC.
+    public var isLocal = false
+    /// Minutes from UTC as written, or ``UTCOffset/none``.
+    public var offsetMinutes: Int16 { form.offsetMinutes }
 }
 
 /// Reads times.
@@ -66,12 +70,14 @@ public enum TimestampParser {
         if let plain = plain(text) { return plain }
         guard text.count >= 16, let minutes = minutesSinceEpoch(text) else { return nil }
         var index = 16
-        guard let nanoseconds = secondsAndFraction(text, &index), let offset = offset(text, &index),
+        guard let (nanoseconds, digits) = secondsAndFraction(text, &index), let offset = offset(text, &index),
             index == text.count
         else { return nil }
         let utcMinutes = Int64(minutes) - Int64(offset == UTCOffset.none ? 0 : offset)
         return Timestamp(
-            instant: Instant(nanoseconds: utcMinutes * 60_000_000_000 + nanoseconds), offsetMinutes: offset)
+            instant: Instant(nanoseconds: utcMinutes * 60_000_000_000 + nanoseconds),
+            form: TimeForm(offsetMinutes: offset, digits: digits),
+            isLocal: offset == UTCOffset.none && text[text.count - 1] | 0x20 != UInt8(ascii: "z"))
     }
 
     /// Reads a JSON number since the epoch in the unit of `format`; digits below nanoseconds are cut off.
@@ -82,7 +88,15 @@ public enum TimestampParser {
         // Nearly all are plain digits.
         if text.count <= 18, let plain = DecimalParser.plainInteger(text) { return epoch(plain, format) }
         guard JSONScanner.numberEnd(text, 0) == text.count else { return nil }
-        return whole(text, scale: format.scale).flatMap(timestamp)
+        guard let nanoseconds = whole(text, scale: format.scale), var time = timestamp(nanoseconds) else { return nil }
+        if format == .epochSeconds { time.form = TimeForm(offsetMinutes: UTCOffset.none, digits: digits(text)) }
+        return time
+    }
+
+    /// Digits behind the point of a number without exponent, of which nine count.
+    private static func digits(_ text: ByteView) -> Int {
+        let (point, end) = parts(text, from: text[0] == UInt8(ascii: "-") ? 1 : 0)
+        return end == text.count ? min(max(end - point - 1, 0), 9) : 0
     }
 
     /// The time that is so many of the unit of `format` after the epoch.
@@ -95,7 +109,7 @@ public enum TimestampParser {
     @inline(__always)
     private static func timestamp(_ nanoseconds: Int64) -> Timestamp? {
         guard nanoseconds.magnitude < 9_200_000_000_000_000_000 else { return nil }
-        return Timestamp(instant: Instant(nanoseconds: nanoseconds), offsetMinutes: UTCOffset.none)
+        return Timestamp(instant: Instant(nanoseconds: nanoseconds), form: .unknown)
     }
 
     /// The whole part of the number in `text` times 10^`scale`, or nil when it overflows.
@@ -156,19 +170,20 @@ public enum TimestampParser {
         return Calendar.days(year: year, month: month, day: day) * 1_440 + hour * 60 + minute
     }
 
-    /// Nanoseconds of an optional `:ss[.fraction]`.
+    /// Nanoseconds of an optional `:ss[.fraction]`, and how many digits the fraction has, of which nine count.
     @inline(__always)
-    private static func secondsAndFraction(_ text: ByteView, _ index: inout Int) -> Int64? {
-        guard index < text.count, text[index] == UInt8(ascii: ":") else { return 0 }
+    private static func secondsAndFraction(_ text: ByteView, _ index: inout Int) -> (Int64, digits: Int)? {
+        guard index < text.count, text[index] == UInt8(ascii: ":") else { return (0, 0) }
         guard index + 3 <= text.count else { return nil }
         let seconds = two(text, index + 1)
         guard seconds <= 60 else { return nil }
         index += 3
         guard index < text.count, text[index] == UInt8(ascii: ".") || text[index] == UInt8(ascii: ",") else {
-            return Int64(seconds) * 1_000_000_000
+            return (Int64(seconds) * 1_000_000_000, 0)
         }
+        let first = index + 1
         guard let fraction = fraction(text, &index) else { return nil }
-        return Int64(seconds) * 1_000_000_000 + fraction
+        return (Int64(seconds) * 1_000_000_000 + fraction, min(index - first, 9))
     }
 
     @inline(__always)

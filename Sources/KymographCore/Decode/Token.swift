@@ -56,13 +56,13 @@ extension Token {
         self.init(
             kind: TokenKind.string, flags: Token.known, name: name, start: UInt32(truncatingIfNeeded: nanoseconds))
         length = UInt32(truncatingIfNeeded: nanoseconds >> 32)
-        keyStart = UInt32(UInt16(bitPattern: time.offsetMinutes))
+        keyStart = UInt32(UInt16(bitPattern: time.form.rawValue))
     }
 
     /// The time of a token that is flagged as ``known``.
     var time: Timestamp {
         Timestamp(
             instant: Instant(nanoseconds: Int64(bitPattern: UInt64(length) << 32 | UInt64(start))),
-            offsetMinutes: Int16(bitPattern: UInt16(truncatingIfNeeded: keyStart)))
+            form: TimeForm(rawValue: Int16(bitPattern: UInt16(truncatingIfNeeded: keyStart))))
     }
 }

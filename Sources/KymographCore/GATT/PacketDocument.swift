@@ -214,13 +214,13 @@ struct PacketDocument: ~Copyable {
         let entry = table[member]
         guard entry.isWanted else { return }
         guard writesTimes else {
-            let time = Timestamp(instant: time.instant, offsetMinutes: time.offsetMinutes)
+            let time = Timestamp(instant: time.instant, form: TimeForm(offsetMinutes: time.offsetMinutes))
             return members.append(Token(time, name: entry.number))
         }
         let key = begin(entry)
         quote()
         let first = text.count
-        text.append(time.instant, offsetMinutes: time.offsetMinutes)
+        text.append(time.instant, TimeForm(offsetMinutes: time.offsetMinutes))
         appendText(key, from: first)
     }
 

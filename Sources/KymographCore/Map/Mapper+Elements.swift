@@ -33,7 +33,7 @@ struct PendingElements: ~Copyable, PlainReadingOutput {
     /// Adds the element that is read, which gives no plain reading or is not known to.
     mutating func appendOther() {
         let none = PlainReading(
-            instant: .distantPast, received: .distantPast, offsetMinutes: 0, number: Decimal64(mantissa: 0))
+            instant: .distantPast, received: .distantPast, timeForm: .unknown, number: Decimal64(mantissa: 0))
         _ = take(none, key: .none)
     }
 }

@@ -22,11 +22,12 @@ extension Mapper {
     ) -> FlatOutcome {
         let plan = plans[number]
         guard readFlatKey(plan, number, bytes, context),
-            let time = flatTime(plan.timestamp, templates[number].format, bytes),
+            let written = flatTime(plan.timestamp, templates[number].format, bytes),
+            let time = context.settled(written),
             time.instant <= received.advanced(by: context.maxFuture)
         else { return .unusual }
         var measurement = Measurement(instant: time.instant, received: received)
-        measurement.offsetMinutes = time.offsetMinutes
+        measurement.timeForm = time.form
         guard readFlatValues(number, bytes, &measurement) else { return .unusual }
         payload.removeAll()
         let refused =

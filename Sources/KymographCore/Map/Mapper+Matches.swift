@@ -19,6 +19,7 @@ extension Mapper {
     /// What fails while the reference normalises an event (mapping dialect, section 2.4).
     private static let normalising: Set<Rejection> = [
         .noDevice, .noTimestamp, .invalidTimestamp, .missingValue, .nullValue, .invalidValue, .ambiguousExpression,
+        .ambiguousLocalTime,
         .noCorrelation, .expressionFailed,
     ]
 
@@ -42,18 +43,18 @@ extension Mapper {
         do throws(Failure) {
             guard template.hasFHIRTemplate else { throw failure(.noFHIRTemplate, template.index, .none) }
             try readKey(template, match, bytes, context)
-            let time = try readTimestamp(template, match, bytes)
+            let time = try readTimestamp(template, match, bytes, context)
             guard time.instant <= received.advanced(by: context.maxFuture) else {
                 throw failure(.clockAhead, template.index, .timestamp)
             }
             var measurement = Measurement(instant: time.instant, received: received)
-            measurement.offsetMinutes = time.offsetMinutes
+            measurement.timeForm = time.form
             payload.removeAll()
             try readValues(template, match, bytes, &measurement)
-            try readStart(template, match, bytes, &measurement)
+            try readStart(template, match, bytes, context, &measurement)
             try readId(template, match, bytes)
             guard payload.count <= Mapper.longestPayload else { throw failure(.valueTooLong, template.index, .value) }
-            measurement.payloadBytes = UInt16(payload.count)
+            measurement.payloadBytes = payload.count
             let refused =
                 template.isJoined
                 ? hold(measurement, template) : output.accept(measurement, payload: payload.view, key: key.view)

@@ -21,11 +21,12 @@ extension Mapper {
     ) -> PlainReading? {
         let format = templates[Int(plan.template)].format
         guard passes(plan, values),
-            let time = values.time(Int(plan.timestamp), isText: plan.isTimeText, format),
+            let written = values.time(Int(plan.timestamp), isText: plan.isTimeText, format),
+            let time = context.settled(written),
             time.instant <= received.advanced(by: context.maxFuture),
             let number = values.number(Int(known.values[Int(plan.firstValue)].place))
         else { return nil }
         return PlainReading(
-            instant: time.instant, received: received, offsetMinutes: time.offsetMinutes, number: number)
+            instant: time.instant, received: received, timeForm: time.form, number: number)
     }
 }

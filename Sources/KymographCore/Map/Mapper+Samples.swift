@@ -13,7 +13,9 @@ extension Mapper {
         text.removeAll()
         guard SampleRecord.append(samples, to: &text) else { return .inexactNumber }
         // What comes after it needs some room too.
-        guard payload.count + text.count <= Mapper.longestPayload - 64 else { return .tooManySamples }
+        guard text.count <= ValueRecord.longestContent, payload.count + text.count <= Mapper.longestPayload - 64 else {
+            return .tooManySamples
+        }
         ValueRecord.append(slot: Int(value.slot), .samples, text.view, to: &payload)
         stored += 1
         return nil

@@ -137,11 +137,12 @@ extension Mapper {
     ) -> Bool {
         let format = templates[Int(plan.template)].format
         guard passes(plan, values), readKey(plan, values, context),
-            let time = values.time(Int(plan.timestamp), isText: plan.isTimeText, format),
+            let written = values.time(Int(plan.timestamp), isText: plan.isTimeText, format),
+            let time = context.settled(written),
             time.instant <= measurement.received.advanced(by: context.maxFuture)
         else { return false }
         measurement.instant = time.instant
-        measurement.offsetMinutes = time.offsetMinutes
+        measurement.timeForm = time.form
         return readNumbers(plan, values, &measurement)
     }
 

@@ -1,12 +1,12 @@
 /// When a reading was made, and how long it took.
 extension Mapper {
     mutating func readTimestamp(
-        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView
+        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ context: borrowing SourceContext
     ) throws(Failure) -> Timestamp {
-        let first = timestamp(template.timestamp, template, match, bytes)
+        let first = timestamp(template.timestamp, template, match, bytes, context)
         if case .time(let time) = first { return time }
         if !template.alternativeTimestamp.isAbsent,
-            case .time(let time) = timestamp(template.alternativeTimestamp, template, match, bytes)
+            case .time(let time) = timestamp(template.alternativeTimestamp, template, match, bytes, context)
         {
             return time
         }
@@ -18,6 +18,16 @@ extension Mapper {
     enum TimeResult {
         case time(Timestamp)
         case failed(Rejection)
+    }
+
+    @inline(__always)
+    private mutating func timestamp(
+        _ expression: ExpressionCode, _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView,
+        _ context: borrowing SourceContext
+    ) -> TimeResult {
+        let result = timestamp(expression, template, match, bytes)
+        guard case .time(let time) = result, time.isLocal else { return result }
+        return context.settled(time).map { .time($0) } ?? .failed(.ambiguousLocalTime)
     }
 
     @inline(__always)
@@ -67,10 +77,11 @@ extension Mapper {
 
     /// The start of the interval that the reading covers becomes its length, in nanoseconds.
     mutating func readStart(
-        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ measurement: inout Measurement
+        _ template: borrowing TemplateCode, _ match: Int, _ bytes: ByteView, _ context: borrowing SourceContext,
+        _ measurement: inout Measurement
     ) throws(Failure) {
         guard template.durationSlot >= 0, !template.start.isAbsent else { return }
-        switch timestamp(template.start, template, match, bytes) {
+        switch timestamp(template.start, template, match, bytes, context) {
         case .time(let start):
             let (length, overflow) = measurement.instant.nanoseconds.subtractingReportingOverflow(
                 start.instant.nanoseconds)

@@ -78,7 +78,7 @@ extension Mapper {
     private mutating func storeRuled(
         _ value: ValueCode, _ length: Int, _ scale: Int8, _ measurement: inout Measurement, _ stored: inout Int
     ) -> Rejection? {
-        guard ruled.count <= Mapper.longestPayload else { return .valueTooLong }
+        guard ruled.count <= Mapper.longestText else { return .valueTooLong }
         // Numbers are read eight bytes at a time.
         ruled.reserve(ByteView.padding)
         let unit = ruled.view(length..<ruled.count)

@@ -175,7 +175,7 @@ extension Mapper {
     ) -> Rejection? {
         text.removeAll()
         _ = evaluator.appendText(of: found, bytes, compatible: template.isCompatible, to: &text)
-        guard text.count <= Mapper.longestPayload else { return .valueTooLong }
+        guard text.count <= Mapper.longestText else { return .valueTooLong }
         if value.isRequired && text.view.isBlank { return .missingValue }
         ValueRecord.append(slot: Int(value.slot), text: text.view, to: &payload)
         return nil

@@ -56,8 +56,11 @@ public struct Mapper: ~Copyable {
     private let set: MappingSet
     private let limits: ScanLimits
 
-    /// Most bytes of texts and extra numbers in one reading: what fits in the continuation slots of a ring record.
-    public static let longestPayload = 255 * 64
+    /// Most bytes of texts, extra numbers and samples in one reading: what fits in the continuation slots of a ring
+    /// record.
+    public static let longestPayload = 4_095 * 64
+    /// Most bytes of one text.
+    static let longestText = 255 * 64
     /// Values of a document besides those of its payload, and some to spare.
     private static let envelopeValues = 8
 

@@ -77,15 +77,24 @@ public struct SourceContext: Sendable {
     public var requiresPatient: Bool
     /// How far, in nanoseconds, a reading's time may lie after its receipt.
     public var maxFuture: Int64
+    /// The wall clock by which times without an offset are read; nil for UTC.
+    public var timezone: LocalTimeZone?
+
+    /// `time` by the source's wall clock, if it has no offset; nil when that shows it twice or never.
+    @inline(__always)
+    func settled(_ time: Timestamp) -> Timestamp? {
+        time.isLocal && timezone != nil ? timezone?.settled(time) : time
+    }
 
     /// Makes a context; the default tolerates clocks that are 5 minutes fast.
     public init(
         defaultDevice: [UInt8] = [], defaultPatient: [UInt8] = [], requiresPatient: Bool = false,
-        maxFuture: Int64 = 300_000_000_000
+        maxFuture: Int64 = 300_000_000_000, timezone: LocalTimeZone? = nil
     ) {
         self.defaultDevice = defaultDevice
         self.defaultPatient = defaultPatient
         self.requiresPatient = requiresPatient
         self.maxFuture = maxFuture
+        self.timezone = timezone
     }
 }

@@ -81,7 +81,7 @@ struct HeartRateValues: PlacedValues {
 
     @inline(__always)
     func time(_ place: Int, isText: Bool, _ format: TimestampFormat) -> Timestamp? {
-        Timestamp(instant: packet.time.instant, offsetMinutes: packet.time.offsetMinutes)
+        Timestamp(instant: packet.time.instant, form: TimeForm(offsetMinutes: packet.time.offsetMinutes))
     }
 
     @inline(__always)

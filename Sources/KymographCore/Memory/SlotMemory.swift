@@ -36,7 +36,7 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
     /// copy of it.
     @inlinable
     @inline(__always)
-    func store(_ measurement: Measurement, series: UInt32, continuationSlots: UInt8, at index: Int) {
+    func store(_ measurement: Measurement, series: UInt32, continuationSlots: UInt16, at index: Int) {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: in bounds and aligned; only measurements and payload bytes are ever stored here.
         let slot = unsafe (base + index * SlotMemory.slotBytes).assumingMemoryBound(to: Measurement.self)

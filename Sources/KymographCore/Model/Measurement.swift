@@ -3,7 +3,7 @@
 /// Values are numbered by their place in the type's ``MeasurementType/valueNames``. The first four numbers are inline;
 /// texts and further numbers follow as ``ValueRecord``s in the payload of the continuation slots.
 public struct Measurement: BitwiseCopyable, Sendable {
-    /// The ring's fields, in one word: kind (8 bits), continuation slots (8), offset (16), series (32).
+    /// The ring's fields, in one word: kind (4 bits), continuation slots (12), form of the time (16), series (32).
     @usableFromInline var ringWord = Measurement.usualRingWord
     /// Event time in nanoseconds since the epoch.
     public var instant: Instant
@@ -11,7 +11,8 @@ public struct Measurement: BitwiseCopyable, Sendable {
     public var received: Instant
     /// Digits of the inline numbers.
     public var mantissas: InlineArray<4, Int64> = .init(repeating: 0)
-    /// What the values are, in one word: four powers of ten (8 bits each), presence (8), mark (8), payload bytes (16).
+    /// What the values are, in one word: four powers of ten (8 bits each), presence (4), the upper 4 of the 20 bits of
+    /// payload bytes, mark (8), and the lower 16 of those bits.
     @usableFromInline var valueWord: UInt64 = 0
 
     /// A measurement without values.
@@ -22,6 +23,8 @@ public struct Measurement: BitwiseCopyable, Sendable {
 
     /// Numbers that fit in the slot itself.
     public static let inlineValues = 4
+    /// Most ``payloadBytes``.
+    static let mostPayloadBytes = 1 << 20 - 1
 
     /// Whether it is inline number 0 and nothing else, as nearly all are.
     @inlinable
@@ -52,36 +55,34 @@ public struct Measurement: BitwiseCopyable, Sendable {
 /// on its way into a ring; written as a whole, the word is at hand.
 extension Measurement {
     static var usualRingWord: UInt64 {
-        UInt64(RecordKind.measurement.rawValue) | UInt64(UInt16(bitPattern: UTCOffset.none)) << 16
+        UInt64(RecordKind.measurement.rawValue) | UInt64(UInt16(bitPattern: TimeForm.unknown.rawValue)) << 16
     }
     @inlinable static var markAndPowers: UInt64 { 0xFF00_FFFF_FFFF }
 
     /// What this slot is in a ring.
     @inlinable
     public var kind: RecordKind.RawValue {
-        @inline(__always) get { UInt8(truncatingIfNeeded: ringWord) }
-        @inline(__always) set { ringWord = ringWord & ~0xFF | UInt64(newValue) }
+        @inline(__always) get { UInt8(truncatingIfNeeded: ringWord) & 0xF }
+        @inline(__always) set { ringWord = ringWord & ~0xF | UInt64(newValue & 0xF) }
     }
 
-    /// How many continuation slots follow.
+    /// How many continuation slots follow: 0…4,095.
     @inlinable
-    public var continuationSlots: UInt8 {
-        @inline(__always) get { UInt8(truncatingIfNeeded: ringWord >> 8) }
-        @inline(__always) set { ringWord = ringWord & ~0xFF00 | UInt64(newValue) << 8 }
+    public var continuationSlots: UInt16 {
+        @inline(__always) get { UInt16(truncatingIfNeeded: ringWord) >> 4 }
+        @inline(__always) set { ringWord = ringWord & ~0xFFF0 | UInt64(newValue & 0xFFF) << 4 }
     }
 
-    /// Minutes from UTC that the source wrote, or ``UTCOffset/none``.
-    @inlinable
-    public var offsetMinutes: Int16 {
-        @inline(__always) get { Int16(truncatingIfNeeded: ringWord >> 16) }
-        @inline(__always) set { ringWord = Measurement.ringWord(ringWord, offsetMinutes: newValue) }
+    /// How the source wrote the time.
+    public var timeForm: TimeForm {
+        @inline(__always) get { TimeForm(rawValue: Int16(truncatingIfNeeded: ringWord >> 16)) }
+        @inline(__always) set { ringWord = Measurement.ringWord(ringWord, timeForm: newValue) }
     }
 
-    /// A ``ringWord`` with another offset from UTC.
-    @inlinable
+    /// A ``ringWord`` with another form of the time.
     @inline(__always)
-    static func ringWord(_ word: UInt64, offsetMinutes: Int16) -> UInt64 {
-        word & ~0xFFFF_0000 | UInt64(UInt16(bitPattern: offsetMinutes)) << 16
+    static func ringWord(_ word: UInt64, timeForm: TimeForm) -> UInt64 {
+        word & ~0xFFFF_0000 | UInt64(UInt16(bitPattern: timeForm.rawValue)) << 16
     }
 
     /// Series number within its ring.
@@ -94,8 +95,8 @@ extension Measurement {
     /// A ``ringWord`` with another series and number of continuation slots.
     @inlinable
     @inline(__always)
-    static func ringWord(_ word: UInt64, series: UInt32, continuationSlots: UInt8) -> UInt64 {
-        word & 0xFFFF_00FF | UInt64(continuationSlots) << 8 | UInt64(series) << 32
+    static func ringWord(_ word: UInt64, series: UInt32, continuationSlots: UInt16) -> UInt64 {
+        word & 0xFFFF_000F | UInt64(continuationSlots) << 4 | UInt64(series) << 32
     }
 
     /// Powers of ten of the inline numbers, the first in the lowest byte.
@@ -108,8 +109,8 @@ extension Measurement {
     /// Bit i is set when inline number i is present.
     @inlinable
     public var present: UInt8 {
-        @inline(__always) get { UInt8(truncatingIfNeeded: valueWord >> 32) }
-        @inline(__always) set { valueWord = valueWord & ~0xFF_0000_0000 | UInt64(newValue) << 32 }
+        @inline(__always) get { UInt8(truncatingIfNeeded: valueWord >> 32) & 0xF }
+        @inline(__always) set { valueWord = valueWord & ~0xF_0000_0000 | UInt64(newValue & 0xF) << 32 }
     }
 
     /// The upper four bits name the source (``ReadingSource``); the others are free for the owner's use.
@@ -124,11 +125,16 @@ extension Measurement {
     @inline(__always)
     static func valueWord(_ word: UInt64, mark: UInt8) -> UInt64 { word & ~0xFF00_0000_0000 | UInt64(mark) << 40 }
 
-    /// Bytes of ``ValueRecord``s in the payload.
+    /// Bytes of ``ValueRecord``s in the payload: 0…1,048,575.
     @inlinable
-    public var payloadBytes: UInt16 {
-        @inline(__always) get { UInt16(truncatingIfNeeded: valueWord >> 48) }
-        @inline(__always) set { valueWord = valueWord & 0xFFFF_FFFF_FFFF | UInt64(newValue) << 48 }
+    public var payloadBytes: Int {
+        @inline(__always) get {
+            Int(truncatingIfNeeded: valueWord >> 48 | (valueWord >> 36 & 0xF) << 16)
+        }
+        @inline(__always) set {
+            let bytes = UInt64(truncatingIfNeeded: newValue)
+            valueWord = valueWord & 0xFF0F_FFFF_FFFF | (bytes >> 16 & 0xF) << 36 | bytes << 48
+        }
     }
 
     /// The power of ten of inline number `index` (0…3).

@@ -20,9 +20,9 @@ public struct PlainReading: BitwiseCopyable, Sendable {
 
     /// A reading of one number, inline number 0.
     @inline(__always)
-    init(instant: Instant, received: Instant, offsetMinutes: Int16, number: Decimal64) {
+    init(instant: Instant, received: Instant, timeForm: TimeForm, number: Decimal64) {
         (self.instant, self.received, mantissa) = (instant, received, number.mantissa)
-        ringWord = Measurement.ringWord(Measurement.usualRingWord, offsetMinutes: offsetMinutes)
+        ringWord = Measurement.ringWord(Measurement.usualRingWord, timeForm: timeForm)
         valueWord = UInt64(UInt8(bitPattern: number.exponent)) | 1 << 32
     }
 
@@ -34,9 +34,9 @@ public struct PlainReading: BitwiseCopyable, Sendable {
     @inline(__always)
     var series: UInt32 { UInt32(truncatingIfNeeded: ringWord >> 32) }
 
-    /// The offset from UTC in the upper 16 bits.
+    /// The form of the time in the upper 16 bits.
     @inline(__always)
-    var offset: UInt64 { ringWord << 32 & 0xFFFF << 48 }
+    var timeForm: UInt64 { ringWord << 32 & 0xFFFF << 48 }
 
     /// The same with another mark.
     @inline(__always)

@@ -39,7 +39,12 @@ extension Rejection {
         case .unknownUnit: "the payload's unit must be one that the mapping lists under units"
         case .unmappedValue: "the value must be one that the mapping lists under map, or have a mapDefault"
         case .expressionFailed: "the expression failed while it was evaluated"
-        case .tooManySamples: "the samples of one reading are more than 16,000, or than fit in 16 KB"
+        case .tooManySamples:
+            "the samples of a value are more than 65,000 or take more than 64 KiB, or those of a reading more than "
+                + "256 KiB or half of the ring"
+        case .ambiguousLocalTime:
+            "the clock of the source's timezone shows the time twice or never, on the day on which it is changed; send "
+                + "times with an offset"
         case .eventAborted: "with compatibility iomt-fhir an error ends the event"
         case .invalidIdentifier:
             "an identifier must be UTF-8, without control characters and without halves of surrogate pairs"

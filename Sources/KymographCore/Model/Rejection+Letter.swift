@@ -22,7 +22,7 @@ extension Rejection {
             .invalidTimestamp, .missingValue, .nullValue, .invalidValue, .inexactNumber, .ambiguousExpression,
             .noPatient, .noCorrelation, .noFHIRTemplate, .clockAhead, .tooManyDevices, .tooManyWindows,
             .tooManyReadings, .archiveEvicted, .archiveDamaged, .valueTooLong, .unknownUnit, .unmappedValue,
-            .expressionFailed, .eventAborted, .tooManySamples, .superseded, .invalidIdentifier:
+            .expressionFailed, .eventAborted, .tooManySamples, .superseded, .invalidIdentifier, .ambiguousLocalTime:
             .payload
         // Packets and frames of bridges, as they came.
         case .truncatedPacket, .malformedPacket, .wrongChecksum, .implausibleValue, .controlSolution,

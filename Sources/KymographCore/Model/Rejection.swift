@@ -115,6 +115,10 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// Another reading of the same id, or of the same time, has taken its place, or keeps it.
     case superseded = 54
 
+    /// A time without offset that the wall clock of the source's time zone shows twice or never, on the day on which
+    /// it is changed.
+    case ambiguousLocalTime = 55
+
     /// Places of a list that is indexed by raw values.
     public static let placeCount = Int(allCases.map(\.rawValue).max() ?? 0) + 1
 

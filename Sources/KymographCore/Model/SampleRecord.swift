@@ -7,7 +7,7 @@
 /// neighbour by at most 31 steps, and two where it does by at most 4,095.
 public enum SampleRecord {
     /// Most samples of one value of one reading.
-    public static let mostSamples = 16_000
+    public static let mostSamples = 65_000
 
     /// Bytes before the samples.
     static let headerBytes = 3

@@ -7,11 +7,11 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     public var instant: Instant
     /// Receive time in nanoseconds since the epoch.
     public var received: Instant
-    /// Digits of the only number; with ``hasBlock``, the block's first slot (32 bits), the bytes of the payload (16)
+    /// Digits of the only number; with ``hasBlock``, the block's first slot (32 bits), the bytes of the payload (24)
     /// and the block's size class (8).
     var content: Int64
     /// All but times and digits, as one number: the powers of ten of the inline numbers (8 bits each), state (8),
-    /// mark (8) and offset (16). All but the offset is as in ``Measurement/valueWord``.
+    /// mark (8) and form of the time (16). All but that form is as in ``Measurement/valueWord``.
     private(set) var kind: UInt64
 
     private static let blockBit: UInt8 = 128
@@ -38,20 +38,20 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     @inline(__always)
     init(_ reading: PlainReading) {
         (instant, received, content) = (reading.instant, reading.received, reading.mantissa)
-        kind = reading.valueWord & (1 << 40 - 1 | UInt64(ReadingMark.source) << 40) | reading.offset
+        kind = reading.valueWord & (1 << 40 - 1 | UInt64(ReadingMark.source) << 40) | reading.timeForm
     }
 
     /// A reading at no time yet that is number 0 alone.
-    init(number: Int64, exponent: Int8, mark: UInt8, offsetMinutes: Int16) {
+    init(number: Int64, exponent: Int8, mark: UInt8, timeForm: TimeForm) {
         (instant, received) = (Instant(nanoseconds: 0), Instant(nanoseconds: 0))
         content = number
         kind = UInt64(UInt8(bitPattern: exponent)) | 1 << 32 | UInt64(mark) << 40
-        kind |= StoredReading.offset(offsetMinutes)
+        kind |= StoredReading.bits(timeForm)
     }
 
     /// A reading with the block of size class `sizeClass` at slot `block`.
     init(_ reading: Measurement, block: Int, sizeClass: Int) {
-        let content = UInt64(block) | UInt64(reading.payloadBytes) << 32 | UInt64(sizeClass) << 48
+        let content = UInt64(block) | UInt64(reading.payloadBytes) << 32 | UInt64(sizeClass) << 56
         self.init(reading, content: Int64(bitPattern: content), block: StoredReading.blockBit)
     }
 
@@ -60,11 +60,11 @@ public struct StoredReading: BitwiseCopyable, Sendable {
         (instant, received) = (reading.instant, reading.received)
         self.content = content
         kind = UInt64(reading.powers) | UInt64(block | reading.present & StoredReading.numbers) << 32
-        kind |= UInt64(reading.mark) << 40 | StoredReading.offset(reading.offsetMinutes)
+        kind |= UInt64(reading.mark) << 40 | StoredReading.bits(reading.timeForm)
     }
 
     @inline(__always)
-    private static func offset(_ minutes: Int16) -> UInt64 { UInt64(UInt16(bitPattern: minutes)) << 48 }
+    private static func bits(_ form: TimeForm) -> UInt64 { UInt64(UInt16(bitPattern: form.rawValue)) << 48 }
 
     /// Powers of ten of the inline numbers, the first in the lowest byte.
     @inline(__always)
@@ -80,10 +80,10 @@ public struct StoredReading: BitwiseCopyable, Sendable {
         @inline(__always) set { kind = kind & ~(0xFF << 40) | UInt64(newValue) << 40 }
     }
 
-    /// Minutes from UTC that the source wrote, or ``UTCOffset/none``.
-    public var offsetMinutes: Int16 {
-        @inline(__always) get { Int16(truncatingIfNeeded: kind >> 48) }
-        @inline(__always) set { kind = kind & ~(0xFFFF << 48) | StoredReading.offset(newValue) }
+    /// How the source wrote the time.
+    public var timeForm: TimeForm {
+        @inline(__always) get { TimeForm(rawValue: Int16(truncatingIfNeeded: kind >> 48)) }
+        @inline(__always) set { kind = kind & ~(0xFFFF << 48) | StoredReading.bits(newValue) }
     }
 
     /// The power of ten of inline number `number` (0…3).
@@ -134,9 +134,9 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     var block: Int { Int(UInt32(truncatingIfNeeded: content)) }
 
     /// The size class of its block.
-    var blockSizeClass: Int { Int(UInt8(truncatingIfNeeded: content >> 48)) }
+    var blockSizeClass: Int { Int(UInt8(truncatingIfNeeded: content >> 56)) }
 
     /// Bytes of ``ValueRecord``s in its payload.
     @inline(__always)
-    var payloadBytes: Int { hasBlock ? Int(UInt16(truncatingIfNeeded: content >> 32)) : 0 }
+    var payloadBytes: Int { hasBlock ? Int(content >> 32 & 0xFF_FFFF) : 0 }
 }

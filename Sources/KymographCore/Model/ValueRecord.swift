@@ -17,6 +17,8 @@ public struct ValueRecord {
     /// Where its bytes are in the payload.
     public var bytes: Range<Int>
 
+    /// Most bytes of a text, or of the samples of one value.
+    static let longestContent = 65_535
     /// Bytes before the content.
     public static let headerBytes = 4
 
@@ -82,7 +84,7 @@ public struct ValueRecord {
     }
 
     private static func appendHeader(slot: Int, _ kind: Kind, length: Int, to writer: inout ByteWriter) {
-        precondition(slot < 256 && length < 65_536)
+        precondition(slot < 256 && length <= longestContent)
         writer.append(UInt8(slot))
         writer.append(kind.rawValue)
         writer.append(UInt8(truncatingIfNeeded: length))

@@ -20,10 +20,21 @@ public struct WindowReadings: BitwiseCopyable {
     /// Minutes from UTC that all readings agree on; ``UTCOffset/none`` where they differ, or where the first has none.
     var commonOffset: Int16 {
         guard count > 0 else { return UTCOffset.none }
-        let offset = list[0].offsetMinutes
+        let offset = list[0].timeForm.offsetMinutes
         guard offset != UTCOffset.none else { return offset }
-        for index in 1..<count where list[index].offsetMinutes != offset { return UTCOffset.none }
+        for index in 1..<count where list[index].timeForm.offsetMinutes != offset { return UTCOffset.none }
         return offset
+    }
+
+    /// The offset and the digits that the times of all readings share.
+    var commonTimeForm: TimeForm {
+        guard count > 0 else { return .unknown }
+        var form = list[0].timeForm
+        for index in 1..<count {
+            guard form != .unknown else { return form }
+            form = form.common(list[index].timeForm)
+        }
+        return form
     }
 
     /// When the last of the readings was received; nil of none.
@@ -81,8 +92,8 @@ public struct WindowReadings: BitwiseCopyable {
     func measurement(_ index: Int) -> Measurement {
         let stored = list[index]
         var reading = Measurement(instant: stored.instant, received: stored.received)
-        (reading.offsetMinutes, reading.mark) = (stored.offsetMinutes, stored.mark)
-        (reading.present, reading.payloadBytes) = (stored.present, UInt16(stored.payloadBytes))
+        (reading.timeForm, reading.mark) = (stored.timeForm, stored.mark)
+        (reading.present, reading.payloadBytes) = (stored.present, stored.payloadBytes)
         reading.powers = stored.powers
         if stored.hasBlock {
             let digits = self.digits(of: stored)

@@ -40,9 +40,15 @@ public struct ReadingRouter: ~Copyable {
     /// Routes one reading whose series is `key` (a ``SeriesKey``).
     @inline(__always)
     public mutating func route(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Outcome {
+        if payload.count > RingProducer.alwaysFits, let refused = refusal(payload) { return .refused(refused) }
         guard let route = find(key) else { return introduce(measurement, payload: payload, key: key) }
         let isWritten = producers[Int(route.shard)].write(measurement, series: route.number, payload: payload)
         return isWritten ? .written(isDue: producers[Int(route.shard)].isDue) : .full(shard: Int(route.shard))
+    }
+
+    /// Why a reading with so long a payload can never be in the rings, which settings may have made small.
+    private func refusal(_ payload: ByteView) -> Rejection? {
+        producers[0].canHold(payload) ? nil : .tooManySamples
     }
 
     @inline(__always)
@@ -61,7 +67,7 @@ public struct ReadingRouter: ~Copyable {
         var definition = Measurement(instant: measurement.instant, received: measurement.received)
         definition.kind = RecordKind.definition.rawValue
         definition.series = nextNumber[shard]
-        definition.payloadBytes = UInt16(key.count)
+        definition.payloadBytes = key.count
         guard producers[shard].write(definition, series: definition.series, payload: key) else {
             return .full(shard: shard)
         }

@@ -28,7 +28,8 @@ public final class Ring: Sendable {
     /// Slots ever released.
     @usableFromInline let tail = PaddedAtomic(0)
 
-    /// Makes a ring of `capacity` slots, a power of two of at least 512 (twice the longest record).
+    /// Makes a ring of `capacity` slots, a power of two of at least 512. A record takes at most half of them, and never
+    /// more than 4,096.
     public init(capacity: Int = 8_192) {
         precondition(capacity >= 512)
         slots = SlotMemory(count: capacity)
@@ -127,13 +128,22 @@ public struct RingProducer: ~Copyable {
     @usableFromInline
     mutating func writeLong(_ record: Measurement, series: UInt32, payload: ByteView) -> Bool {
         let extra = (payload.count + SlotMemory.slotBytes - 1) / SlotMemory.slotBytes
-        precondition(extra <= 255 && payload.count == Int(record.payloadBytes))
+        precondition(extra <= 4_095 && payload.count == record.payloadBytes)
         guard makeRoom(slots: UInt64(extra + 1)) else { return false }
         let index = Int(position & mask)
-        ring.slots.store(record, series: series, continuationSlots: UInt8(extra), at: index)
+        ring.slots.store(record, series: series, continuationSlots: UInt16(extra), at: index)
         if extra > 0 { ring.slots.store(payload, at: index + 1) }
         position += UInt64(extra + 1)
         return true
+    }
+
+    /// Bytes of a payload that any ring can hold.
+    static var alwaysFits: Int { 255 * SlotMemory.slotBytes }
+
+    /// Whether a record with `payload` takes no more than half of the slots: then it fits once the ring is empty,
+    /// wherever its end is.
+    func canHold(_ payload: ByteView) -> Bool {
+        payload.count + SlotMemory.slotBytes <= ring.capacity / 2 * SlotMemory.slotBytes
     }
 
     /// Ensures `count` slots in one piece, padding the end of the ring if need be.
@@ -250,7 +260,7 @@ public struct RingConsumer: ~Copyable {
     public func payload(of record: Measurement) -> ByteView {
         guard record.payloadBytes > 0 else { return ByteView("") }
         let start = (position - UInt64(record.continuationSlots)) & mask
-        return ring.slots.view(Int(start), length: Int(record.payloadBytes))
+        return ring.slots.view(Int(start), length: record.payloadBytes)
     }
 
     /// Slots whose records have been taken.

@@ -19,7 +19,7 @@ public struct ArchivedReadings {
         guard var reading = decoder.next() else { return nil }
         // Receive times of single values follow the payload; they matter to the merging of late readings only.
         reading.mark &= ReadingMark.source
-        return (reading, decoder.payload[0..<Int(reading.payloadBytes)])
+        return (reading, decoder.payload[0..<reading.payloadBytes])
     }
 }
 

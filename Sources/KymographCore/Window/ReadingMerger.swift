@@ -1,9 +1,9 @@
 /// Merges two readings of one series at one instant, value by value.
 ///
 /// Equal values: the one written with more digits stays. Different values: the later received stays. Of the UTC offsets
-/// the larger stays. So the result does not depend on the order in which readings arrive, only on when they were
-/// received. Where the values of a merged reading were received at different times, those times (8 bytes each, in slot
-/// order) follow its payload in memory, where the FHIR writer does not look.
+/// and of the digits of the times the larger stay. So the result does not depend on the order in which readings arrive,
+/// only on when they were received. Where the values of a merged reading were received at different times, those times
+/// (8 bytes each, in slot order) follow its payload in memory, where the FHIR writer does not look.
 struct ReadingMerger: ~Copyable {
     /// A value of either reading. Not private: without optimisation the compiler then loses its metadata (Swift 6.3).
     struct Value: BitwiseCopyable {
@@ -38,7 +38,7 @@ struct ReadingMerger: ~Copyable {
     @inline(__always)
     static func isRepeat(_ new: Measurement, _ payload: ByteView, of stored: Measurement) -> Bool {
         guard payload.count == 0 && stored.payloadBytes == 0 && new.present == stored.present else { return false }
-        guard new.offsetMinutes == stored.offsetMinutes else { return false }
+        guard new.timeForm == stored.timeForm else { return false }
         guard stored.mark & ReadingMark.mixedReceipt == 0 else { return false }
         for index in 0..<Measurement.inlineValues where new.present & 1 << UInt8(index) != 0 {
             guard new.mantissas[index] == stored.mantissas[index] else { return false }
@@ -63,7 +63,7 @@ struct ReadingMerger: ~Copyable {
     mutating func merge(
         _ stored: Measurement, _ storedBytes: ByteView, with new: Measurement, _ newPayload: ByteView
     ) {
-        let storedPayload = storedBytes[0..<Int(stored.payloadBytes)]
+        let storedPayload = storedBytes[0..<stored.payloadBytes]
         (outcome, isChanged, isTooLong) = (.duplicate, false, false)
         values.removeAll()
         load(stored, storedPayload)
@@ -75,10 +75,8 @@ struct ReadingMerger: ~Copyable {
         }
         reading = stored
         reading.received = max(stored.received, new.received)
-        if new.offsetMinutes > stored.offsetMinutes {
-            reading.offsetMinutes = new.offsetMinutes
-            isChanged = true
-        }
+        reading.timeForm = stored.timeForm.fuller(new.timeForm)
+        if reading.timeForm != stored.timeForm { isChanged = true }
         write(storedPayload, newPayload)
     }
 
@@ -178,8 +176,8 @@ struct ReadingMerger: ~Copyable {
                 ValueRecord.append(slot: value.slot, number: value.number, to: &writer)
             }
         }
-        isTooLong = writer.count > Int(UInt16.max)
-        reading.payloadBytes = UInt16(truncatingIfNeeded: writer.count)
+        isTooLong = writer.count > Measurement.mostPayloadBytes
+        reading.payloadBytes = isTooLong ? 0 : writer.count
         reading.mark &= ~ReadingMark.mixedReceipt
         if isMixed { writeReceipts() }
     }

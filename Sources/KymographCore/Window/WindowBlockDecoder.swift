@@ -96,8 +96,8 @@ struct WindowBlockDecoder {
             reading.mark = mark
         }
         if control & WindowBlockFormat.offset != 0 {
-            guard let minutes = signed(), let exact = Int16(exactly: minutes) else { return nil }
-            reading.offsetMinutes = exact
+            guard let form = signed(), let exact = Int16(exactly: form) else { return nil }
+            reading.timeForm = TimeForm(rawValue: exact)
         }
         for slot in 0..<Measurement.inlineValues where reading.present & 1 << UInt8(slot) != 0 {
             guard let difference = signed() else { return nil }
@@ -126,7 +126,7 @@ struct WindowBlockDecoder {
         }
         var reading = Measurement(
             instant: Instant(nanoseconds: instant.partialValue), received: Instant(nanoseconds: received))
-        (reading.mark, reading.offsetMinutes) = (previous.mark, previous.offsetMinutes)
+        (reading.mark, reading.timeForm) = (previous.mark, previous.timeForm)
         return reading
     }
 
@@ -149,11 +149,12 @@ struct WindowBlockDecoder {
         payload = ByteView("")
         let isMixed = reading.mark & ReadingMark.mixedReceipt != 0
         guard control & WindowBlockFormat.payload != 0 else { return !isMixed }
-        guard let length = WindowBlockDecoder.varint(block, &offset), length <= UInt64(UInt16.max) else { return false }
+        guard let length = WindowBlockDecoder.varint(block, &offset), length <= UInt64(Measurement.mostPayloadBytes)
+        else { return false }
         guard offset + Int(length) <= block.count else { return false }
         let records = block[offset..<(offset + Int(length))]
         guard WindowBlockDecoder.areRecords(records) else { return false }
-        reading.payloadBytes = UInt16(length)
+        reading.payloadBytes = Int(length)
         let size =
             Int(length) + ReadingMerger.receiptBytes(mark: reading.mark, present: reading.present, payload: records)
         guard offset + size <= block.count else { return false }

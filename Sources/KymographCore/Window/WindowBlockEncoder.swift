@@ -78,7 +78,7 @@ struct WindowBlockEncoder {
         var control = times
         if !WindowBlockEncoder.haveSameShape(reading, previous) { control |= WindowBlockFormat.shape }
         if reading.mark != previous.mark { control |= WindowBlockFormat.mark }
-        if reading.offsetMinutes != previous.offsetMinutes { control |= WindowBlockFormat.offset }
+        if reading.timeForm != previous.timeForm { control |= WindowBlockFormat.offset }
         if payload.count > 0 { control |= WindowBlockFormat.payload }
         writer.append(control)
         if step != context.step { WindowBlockEncoder.appendSigned(step, to: &writer) }
@@ -93,7 +93,7 @@ struct WindowBlockEncoder {
     private func isPlain(_ reading: Measurement, _ payload: ByteView) -> Bool {
         reading.present == 1 && context.previous.present == 1 && payload.count == 0
             && reading.exponent(0) == context.previous.exponent(0) && reading.mark == context.previous.mark
-            && reading.offsetMinutes == context.previous.offsetMinutes
+            && reading.timeForm == context.previous.timeForm
     }
 
     @inline(__always)
@@ -140,7 +140,7 @@ struct WindowBlockEncoder {
         }
         if control & WindowBlockFormat.mark != 0 { writer.append(reading.mark) }
         if control & WindowBlockFormat.offset != 0 {
-            WindowBlockEncoder.appendSigned(Int64(reading.offsetMinutes), to: &writer)
+            WindowBlockEncoder.appendSigned(Int64(reading.timeForm.rawValue), to: &writer)
         }
         var mantissas = context.previous.mantissas
         for slot in 0..<Measurement.inlineValues where reading.present & 1 << UInt8(slot) != 0 {

@@ -35,7 +35,7 @@ extension WindowColumns {
         }
         exponent = Int8(bitPattern: content[1])
         mark = content[2]
-        offsetMinutes = Int16(bitPattern: UInt16(WindowColumns.word(content, 3, 2)))
+        timeForm = TimeForm(rawValue: Int16(bitPattern: UInt16(WindowColumns.word(content, 3, 2))))
         (unit, receivedUnit) = (units & 3, units >> 2 & 3)
         isFromInstant = units & WindowColumns.fromInstant != 0
         (stepBytes, mantissaBytes, receivedBytes) = (width(0), width(1), width(2))
@@ -54,7 +54,7 @@ extension WindowColumns {
         unit = Int(content[1])
         exponent = Int8(bitPattern: content[2])
         mark = content[3]
-        offsetMinutes = Int16(bitPattern: UInt16(word(4, 2)))
+        timeForm = TimeForm(rawValue: Int16(bitPattern: UInt16(word(4, 2))))
         (stepBytes, mantissaBytes, receivedBytes) = (Int(content[6]), Int(content[7]), Int(content[8]))
         isFromInstant = content[9] == 1
         count = Int(word(10, 4))
@@ -78,7 +78,7 @@ extension WindowColumns {
         let delay = Int64(bitPattern: units) &* WindowBlockFormat.units[receivedUnit]
         let received = (isFromInstant ? instant : 0) &+ base &+ delay
         var reading = Measurement(instant: Instant(nanoseconds: instant), received: Instant(nanoseconds: received))
-        (reading.mark, reading.offsetMinutes) = (mark, offsetMinutes)
+        (reading.mark, reading.timeForm) = (mark, timeForm)
         reading.setInline(
             0, Decimal64(mantissa: leastMantissa &+ Int64(bitPattern: mantissa), exponent: exponent))
         return reading
@@ -97,7 +97,7 @@ extension WindowColumns {
         let (mantissaShift, receivedShift) = (UInt64(stepBytes * 8), UInt64((stepBytes + mantissaBytes) * 8))
         let (rowBytes, leastMantissa, base) = (rowBytes, leastMantissa, base)
         let instants: Int64 = isFromInstant ? -1 : 0
-        var reading = StoredReading(number: leastMantissa, exponent: exponent, mark: mark, offsetMinutes: offsetMinutes)
+        var reading = StoredReading(number: leastMantissa, exponent: exponent, mark: mark, timeForm: timeForm)
         var (start, last) = (headBytes, first)
         for index in 0..<count {
             let row =

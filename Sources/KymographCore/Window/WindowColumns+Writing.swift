@@ -19,7 +19,7 @@ extension WindowColumns {
     private init?(_ readings: WindowReadings) {
         let model = readings[0]
         guard model.isPlain, model.mark & ReadingMark.mixedReceipt == 0 else { return nil }
-        (exponent, mark, offsetMinutes) = (model.exponent(0), model.mark, model.offsetMinutes)
+        (exponent, mark, timeForm) = (model.exponent(0), model.mark, model.timeForm)
         let kind = model.kind
         var ranges = ColumnRanges(model)
         for index in 0..<readings.count {
@@ -66,7 +66,7 @@ extension WindowColumns {
             WindowColumns.bytes(numbers.3)
         )
         var head = UInt64(WindowColumns.version) | UInt64(UInt8(bitPattern: exponent)) << 8 | UInt64(mark) << 16
-        head |= UInt64(UInt16(bitPattern: offsetMinutes)) << 24
+        head |= UInt64(UInt16(bitPattern: timeForm.rawValue)) << 24
         head |= UInt64(self.unit | self.receivedUnit << 2 | (isFromInstant ? WindowColumns.fromInstant : 0)) << 40
         head |= UInt64(stepBytes | mantissaBytes << 4 | receivedBytes << 8 | widths.0 << 12) << 48
         writer.append(word: head)

@@ -33,7 +33,7 @@ struct WindowColumns: BitwiseCopyable {
     var receivedUnit = 0
     var exponent: Int8
     var mark: UInt8
-    var offsetMinutes: Int16
+    var timeForm: TimeForm
     var stepBytes = 0
     var mantissaBytes = 0
     var receivedBytes = 0

@@ -47,7 +47,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// records; its ring fields are ignored.
     @inline(__always)
     public mutating func add(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
-        precondition(payload.count == Int(reading.payloadBytes))
+        precondition(payload.count == reading.payloadBytes)
         return table.appendNext(series: series, reading)
             ? .accepted : addWithLook(series: series, reading, payload: payload)
     }

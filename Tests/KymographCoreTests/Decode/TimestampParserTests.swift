@@ -61,6 +61,30 @@ import Testing
         #expect(time.instant.nanoseconds / 1_000_000_000 == seconds - Int64(minutes) * 60)
     }
 
+    @Test(arguments: [
+        ("2021-07-13T17:29:01Z", 0), ("2021-07-13T17:29:01.000Z", 3), ("2021-07-13T17:29:01.5Z", 1),
+        ("2021-07-13T17:29:01,50+02:00", 2), ("2021-07-13T17:29:01.1234567", 7), ("2021-07-13T17:29", 0),
+        ("2021-07-13T17:29:01.123456789012-09:30", 9),
+    ])
+    func keepsTheDigits(_ text: String, _ digits: Int) {
+        #expect(parse(text)?.form.digits == digits)
+    }
+
+    @Test(arguments: [("1626197341", 0), ("1626197341.5", 1), ("-1.250", 3), ("1.6261973415e9", 0)])
+    func keepsTheDigitsOfSeconds(_ text: String, _ digits: Int) {
+        let time = Array(text.utf8).withByteView { TimestampParser.epoch($0, .epochSeconds) }
+        #expect(time?.form.digits == digits)
+    }
+
+    @Test func formsOfTimesComeBack() {
+        for offset in [UTCOffset.none] + Array(-840...840) {
+            for digits in 0...9 {
+                let form = TimeForm(offsetMinutes: offset, digits: digits)
+                #expect(form.offsetMinutes == offset && form.digits == digits)
+            }
+        }
+    }
+
     @Test(arguments: ["2021-07-13T17:29:01Z", "2021-07-13T17:29:01", "2021-07-13T17:29"])
     func hasNoOffset(_ text: String) {
         #expect(parse(text)?.offsetMinutes == UTCOffset.none)

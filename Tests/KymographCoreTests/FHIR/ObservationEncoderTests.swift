@@ -205,6 +205,21 @@ import Testing
                 == "7.hr-1.glucose.20240501100000.123456789Z.20240501100000.123456789Z")
     }
 
+    @Test(
+        arguments: [
+            (0, 3, .source, "10:00:00.000Z"), (500_000_000, 1, .source, "10:00:00.5Z"),
+            (607_374_400, 7, .source, "10:00:00.6073744Z"), (607_374_400, 7, .micro, "10:00:00.607374Z"),
+            (607_374_400, 7, .milli, "10:00:00.607Z"), (120_000_000, 2, .milli, "10:00:00.12Z"),
+            (123_000_000, 1, .source, "10:00:00.123Z"),
+        ] as [(Int64, Int, TimePrecision, String)])
+    func writesTheDigitsThatCame(fraction: Int64, digits: Int, precision: TimePrecision, text: String) throws {
+        var pipeline = try TestPipeline(TestTemplates.glucose)
+        pipeline.options.timePrecision = precision
+        var window = TestWindow(start: TestWindow.tenOClock + fraction, seconds: 0)
+        window.add(0, [0: "5"], digits: digits)
+        #expect(try pipeline.observation(window).text("effectiveDateTime") == "2024-05-01T\(text)")
+    }
+
     /// Before 1970 as well, times are cut to what is not after them.
     @Test func cutsTimesBefore1970Downwards() throws {
         var pipeline = try TestPipeline(TestTemplates.glucose)

@@ -27,11 +27,11 @@ struct TestWindow: ~Copyable {
     /// Adds a reading `offset` nanoseconds after the start. `arrays` are samples: numbers, `E`, `L` and `U`.
     mutating func add(
         _ offset: Int64, _ numbers: [Int: String] = [:], texts: [Int: String] = [:], arrays: [Int: [String]] = [:],
-        zone: Int16? = nil
+        zone: Int16? = nil, digits: Int = 0
     ) {
         let instant = Instant(nanoseconds: start + offset)
         var reading = Measurement(instant: instant, received: instant)
-        reading.offsetMinutes = zone ?? UTCOffset.none
+        reading.timeForm = TimeForm(offsetMinutes: zone ?? UTCOffset.none, digits: digits)
         var payload = ByteWriter()
         for (slot, text) in numbers.sorted(by: { $0.key < $1.key }) {
             let number = decimal(text)
@@ -47,7 +47,7 @@ struct TestWindow: ~Copyable {
         for (slot, samples) in arrays.sorted(by: { $0.key < $1.key }) {
             TestWindow.add(samples, slot: slot, to: &payload)
         }
-        reading.payloadBytes = UInt16(payload.count)
+        reading.payloadBytes = payload.count
         readings.append((reading, payload.view.array))
     }
 

@@ -64,12 +64,12 @@ import Testing
     /// Steps of at most 31 take a byte, so as many as may be fit; larger ones are refused when they do not.
     @Test func aReadingHoldsSoManySamples() throws {
         let run = try run()
-        let flat = Array(repeating: "0", count: 16_000)
+        let flat = Array(repeating: "0", count: 65_000)
         #expect(run.line(line("[\(flat.joined(separator: ","))]")).values() == [flat.joined(separator: " ")])
         #expect(run.line(line("[\(flat.joined(separator: ",")),0]")).reasons == [.tooManySamples])
-        let steep = (0..<10_000).map { $0 % 2 == 0 ? "0" : "9999" }
+        let steep = (0..<22_000).map { $0 % 2 == 0 ? "0" : "9999" }
         #expect(run.line(line("[\(steep.joined(separator: ","))]")).reasons == [.tooManySamples])
-        let half = steep.prefix(5_000)
+        let half = steep.prefix(20_000)
         #expect(run.line(line("[\(half.joined(separator: ","))]")).values() == [half.joined(separator: " ")])
     }
 

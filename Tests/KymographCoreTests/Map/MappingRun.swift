@@ -41,7 +41,8 @@ struct CollectingOutput: ~Copyable, MeasurementOutput {
         func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
         let type = set.types[identity.type]
         var reading = MappedReading(
-            type: type.name, nanoseconds: measurement.instant.nanoseconds, offsetMinutes: measurement.offsetMinutes,
+            type: type.name, nanoseconds: measurement.instant.nanoseconds,
+            offsetMinutes: measurement.timeForm.offsetMinutes,
             device: text(identity.device) ?? "", patient: text(identity.patient), encounter: text(identity.encounter),
             correlation: text(identity.correlation), values: [:])
         for (slot, name) in type.valueNames.enumerated() {

@@ -7,20 +7,20 @@ import Testing
     /// The fields, each by itself.
     private struct Fields: Equatable {
         var kind: UInt8 = RecordKind.measurement.rawValue
-        var continuationSlots: UInt8 = 0
-        var offset: Int16 = UTCOffset.none
+        var continuationSlots: UInt16 = 0
+        var form = TimeForm.unknown
         var series: UInt32 = 0
         var exponents: [Int8] = [0, 0, 0, 0]
         var mantissas: [Int64] = [0, 0, 0, 0]
         var present: UInt8 = 0
         var mark: UInt8 = 0
-        var payloadBytes: UInt16 = 0
+        var payloadBytes = 0
 
         init() {}
 
         init(_ measurement: Measurement) {
             (kind, continuationSlots) = (measurement.kind, measurement.continuationSlots)
-            (offset, series) = (measurement.offsetMinutes, measurement.series)
+            (form, series) = (measurement.timeForm, measurement.series)
             exponents = (0..<4).map { measurement.exponent($0) }
             mantissas = (0..<4).map { measurement.mantissas[$0] }
             (present, mark, payloadBytes) = (measurement.present, measurement.mark, measurement.payloadBytes)
@@ -31,13 +31,13 @@ import Testing
         let number = Int.random(in: 0..<4, using: &random)
         let bits = UInt64.random(in: .min ... .max, using: &random)
         switch Int.random(in: 0..<9, using: &random) {
-        case 0: (measurement.kind, fields.kind) = (UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits))
+        case 0: (measurement.kind, fields.kind) = (UInt8(bits & 0xF), UInt8(bits & 0xF))
         case 1:
-            measurement.continuationSlots = UInt8(truncatingIfNeeded: bits)
-            fields.continuationSlots = UInt8(truncatingIfNeeded: bits)
+            measurement.continuationSlots = UInt16(bits & 0xFFF)
+            fields.continuationSlots = UInt16(bits & 0xFFF)
         case 2:
-            measurement.offsetMinutes = Int16(truncatingIfNeeded: bits)
-            fields.offset = Int16(truncatingIfNeeded: bits)
+            fields.form = TimeForm(offsetMinutes: Int16(bits % 1_681) - 840, digits: Int(bits >> 32 % 10))
+            measurement.timeForm = fields.form
         case 3:
             measurement.series = UInt32(truncatingIfNeeded: bits)
             fields.series = UInt32(truncatingIfNeeded: bits)
@@ -53,8 +53,8 @@ import Testing
         case 6: (measurement.present, fields.present) = (UInt8(bits & 15), UInt8(bits & 15))
         case 7: (measurement.mark, fields.mark) = (UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits))
         default:
-            measurement.payloadBytes = UInt16(truncatingIfNeeded: bits)
-            fields.payloadBytes = UInt16(truncatingIfNeeded: bits)
+            measurement.payloadBytes = Int(bits & 0xF_FFFF)
+            fields.payloadBytes = Int(bits & 0xF_FFFF)
         }
     }
 

@@ -45,6 +45,18 @@ import Testing
         }
     }
 
+    @Test func refusesWhatTheRingsCanNeverHold() {
+        let small = Ring(capacity: 512)
+        var router = ReadingRouter(rings: [small], maxDevices: 10, maxSeries: 10)
+        for (length, fits) in [(255 * 64, true), (255 * 64 + 1, false), (4_095 * 64, false)] {
+            let reading = RecordPlan.record(1, length: length)
+            let outcome = RecordPlan.payload(1, length: length).withByteView { payload in
+                key("a").withByteView { router.route(reading, payload: payload, key: $0) }
+            }
+            #expect(fits ? isWritten(outcome) : outcome == .refused(.tooManySamples), "\(length)")
+        }
+    }
+
     @Test func introducesEachSeriesOnceBeforeItsFirstReading() {
         let ring = Ring()
         var router = ReadingRouter(rings: [ring], maxDevices: 10, maxSeries: 10)

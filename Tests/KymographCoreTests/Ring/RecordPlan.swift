@@ -11,7 +11,7 @@ enum RecordPlan {
     static func record(_ number: UInt64, length: Int) -> Measurement {
         var record = Measurement(
             instant: Instant(nanoseconds: Int64(bitPattern: number)), received: Instant(nanoseconds: Int64(length)))
-        record.payloadBytes = UInt16(length)
+        record.payloadBytes = length
         record.series = UInt32(truncatingIfNeeded: number)
         record.setInline(Int(number % 4), Decimal64(mantissa: Int64(bitPattern: ~number), exponent: 1))
         return record

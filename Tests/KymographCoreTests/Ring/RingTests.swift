@@ -58,6 +58,23 @@ import Testing
         #expect(ring.isEmpty)
     }
 
+    /// A whole electrocardiogram.
+    @Test(arguments: [0, 1, 4_095, 4_096, 8_191]) func longPayloadsComeBack(_ start: Int) {
+        let ring = Ring()
+        var producer = RingProducer(ring)
+        var consumer = RingConsumer(ring)
+        for number in 0..<UInt64(start) { #expect(put(number, length: 0, &producer)) }
+        producer.publish()
+        while consumer.next() != nil {}
+        consumer.release()
+        for length in [65_535, 65_536, 4_095 * 64] {
+            #expect(put(7, length: length, &producer))
+            producer.publish()
+            #expect(take(&consumer)?.1 == RecordPlan.payload(7, length: length))
+            consumer.release()
+        }
+    }
+
     @Test(arguments: 0..<512) func theLongestRecordFitsAnywhereInAnEmptyRing(_ start: Int) {
         let ring = Ring(capacity: 512)
         var producer = RingProducer(ring)

@@ -34,6 +34,8 @@ struct TestReading {
     /// Receive time in nanoseconds.
     var received: Int64
     var offset: Int16 = UTCOffset.none
+    /// Digits of the fraction of its time.
+    var digits = 0
     var values: [Int: TestValue] = [:]
 
     /// A reading with one number in slot 0; `second` is its event time, and its receive time unless another is given.
@@ -45,7 +47,7 @@ struct TestReading {
 
     func measurement(_ payload: inout ByteWriter) -> Measurement {
         var result = Measurement(instant: Instant(nanoseconds: instant), received: Instant(nanoseconds: received))
-        result.offsetMinutes = offset
+        result.timeForm = TimeForm(offsetMinutes: offset, digits: digits)
         payload.removeAll()
         for (slot, value) in values.sorted(by: { $0.key < $1.key }) {
             switch value {
@@ -65,7 +67,7 @@ struct TestReading {
                 ValueRecord.append(slot: slot, .samples, content.view, to: &payload)
             }
         }
-        result.payloadBytes = UInt16(payload.count)
+        result.payloadBytes = payload.count
         return result
     }
 }
@@ -74,7 +76,9 @@ extension WindowContent {
     /// Everything that an Observation could show, as one text per reading.
     var canonical: String {
         let lines = (0..<readings.count).map { index -> String in
-            var text = "\(readings[index].instant.nanoseconds) \(readings[index].offsetMinutes)"
+            let form = readings[index].timeForm
+            var text = "\(readings[index].instant.nanoseconds) \(form.offsetMinutes)"
+            if form.digits > 0 { text += ".\(form.digits)" }
             for slot in 0..<16 {
                 if let words = self.text(index, slot: slot) {
                     text += " \(slot)='\(words.string)'"

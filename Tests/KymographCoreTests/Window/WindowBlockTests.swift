@@ -14,7 +14,8 @@ import Testing
             instant += Int64(random.once(in: 3) ? random.int(1...5_000) : 1) * unit
             if random.once(in: 2) { received &+= random.once(in: 4) ? extremes[random.int(0...7)] : unit }
             var reading = TestReading(instant: instant, received: received)
-            if random.once(in: 4) { reading.offset = Int16(random.int(-900...900)) }
+            if random.once(in: 4) { reading.offset = Int16(random.int(-840...840)) }
+            if random.once(in: 4) { reading.digits = random.int(0...9) }
             for slot in 0..<8 where random.once(in: 3) {
                 if random.once(in: 5) {
                     let samples = (0..<random.int(1...30)).map { _ in Int64(random.int(-9_000...9_000)) }
@@ -56,7 +57,7 @@ import Testing
 
     static func text(_ reading: (Measurement, [UInt8])) -> String {
         let measurement = reading.0
-        var text = "\(measurement.instant) \(measurement.received) \(measurement.offsetMinutes) \(measurement.mark)"
+        var text = "\(measurement.instant) \(measurement.received) \(measurement.timeForm.rawValue) \(measurement.mark)"
         text += " \(measurement.present) \(measurement.payloadBytes) \(reading.1)"
         for slot in 0..<4 { text += measurement.inline(slot).map { " \($0.mantissa)e\($0.exponent)" } ?? " -" }
         return text

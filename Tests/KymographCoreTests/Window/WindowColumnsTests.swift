@@ -64,7 +64,8 @@ import Testing
         var random = WindowRandom(seed: 1)
         let uniform = WindowColumnsTests.readings(&random, count: 9)
         let changes: [(inout Measurement) -> Void] = [
-            { $0.setExponent(0, $0.exponent(0) &+ 1) }, { $0.mark ^= 1 }, { $0.offsetMinutes = 901 },
+            { $0.setExponent(0, $0.exponent(0) &+ 1) }, { $0.mark ^= 1 },
+            { $0.timeForm = TimeForm(offsetMinutes: 901) },
             { $0.payloadBytes = 6 },
             { $0.setInline(1, Decimal64(mantissa: 1)) }, { $0.present = 0 }, { $0.mark |= ReadingMark.mixedReceipt },
         ]
@@ -72,7 +73,7 @@ import Testing
             for place in [0, 4, 8] {
                 var readings = uniform
                 change(&readings[place].0)
-                readings[place].1 = [UInt8](repeating: 0, count: Int(readings[place].0.payloadBytes))
+                readings[place].1 = [UInt8](repeating: 0, count: readings[place].0.payloadBytes)
                 #expect(WindowColumnsTests.encode(readings) == nil, "change \(number) of reading \(place)")
             }
         }

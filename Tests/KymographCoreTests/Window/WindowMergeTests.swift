@@ -81,10 +81,12 @@ import Testing
 
     @Test func valuesThatDoNotFitTogetherAreRejected() {
         var run = WindowRun()
-        let long = String(repeating: "x", count: 40_000)
-        #expect(run.add(WindowMergeTests.reading([1: .text(long)])) == .accepted)
-        #expect(run.add(WindowMergeTests.reading([2: .text(long)])) == .rejected(.valueTooLong))
+        let long = String(repeating: "x", count: 65_000)
+        // Sixteen fit in the 2^20 - 1 bytes of a payload.
+        for slot in 1...16 { #expect(run.add(WindowMergeTests.reading([slot: .text(long)])) == .accepted) }
+        #expect(run.add(WindowMergeTests.reading([17: .text(long)])) == .rejected(.valueTooLong))
         run.finish()
-        #expect(run.shown.first?.content == "1000000000 -32768 1='\(long)'")
+        let texts = (1...15).map { " \($0)='\(long)'" }.joined()
+        #expect(run.shown.first?.content == "1000000000 -32768\(texts)")
     }
 }

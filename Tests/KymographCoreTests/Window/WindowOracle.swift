@@ -12,6 +12,7 @@ struct WindowName: Hashable, CustomStringConvertible {
 struct WindowOracle {
     private struct Stored {
         var offset: Int16
+        var digits: Int
         var values: [Int: (value: TestValue, received: Int64)]
     }
 
@@ -34,7 +35,8 @@ struct WindowOracle {
         let name = name(of: reading)
         guard var stored = windows[name]?[reading.instant] else {
             let values = reading.values.mapValues { ($0, reading.received) }
-            windows[name, default: [:]][reading.instant] = Stored(offset: reading.offset, values: values)
+            windows[name, default: [:]][reading.instant] = Stored(
+                offset: reading.offset, digits: reading.digits, values: values)
             return .accepted
         }
         var outcome = ReadingOutcome.duplicate
@@ -53,6 +55,7 @@ struct WindowOracle {
             }
         }
         stored.offset = max(stored.offset, reading.offset)
+        stored.digits = max(stored.digits, reading.digits)
         windows[name]?[reading.instant] = stored
         return outcome
     }
@@ -66,7 +69,7 @@ struct WindowOracle {
         windows.mapValues { readings in
             readings.sorted { $0.key < $1.key }.map { instant, stored in
                 let values = stored.values.sorted { $0.key < $1.key }
-                return "\(instant) \(stored.offset)"
+                return "\(instant) \(stored.offset)\(stored.digits > 0 ? ".\(stored.digits)" : "")"
                     + values.map { " \($0.key)=\($0.value.value.description)" }.joined()
             }.joined(separator: "\n")
         }

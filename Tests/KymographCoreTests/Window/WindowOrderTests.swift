@@ -18,6 +18,7 @@ import Testing
             }
             if value % 7 == 0 { reading.values[9] = .number(-value, 3) }
             if random.once(in: 5) { reading.offset = Int16(random.int(-120...120)) }
+            if random.once(in: 5) { reading.digits = random.int(0...9) }
             return reading
         }
     }

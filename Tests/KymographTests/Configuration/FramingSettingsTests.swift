@@ -51,7 +51,7 @@ import Testing
             "fixed,0",
             "'0' is not a whole number from 1 to 16777216; write for instance fixed,20 for payloads of 20 bytes"
         ),
-        ("fixed,65537", "payloads of 65537 bytes are longer than limits.lineBytes; raise limits.lineBytes"),
+        ("fixed,1048577", "payloads of 1048577 bytes are longer than limits.lineBytes; raise limits.lineBytes"),
         (
             "length,u17",
             "'u17' is not one of u8, u16le, u16be, u24le, u24be, u32le, u32be, varint; did you mean 'u8'?"

@@ -71,10 +71,20 @@ import Testing
             "3:3: error: sources[0]: unknown key 'mapping'; did you mean 'mappings'?"
         ),
         (
+            "sources:\n- stdin: true\n  timezone: Europe/Berlyn",
+            "3:13: error: sources[0].timezone: there is no time zone 'Europe/Berlyn'; write a name such as "
+                + "Europe/Berlin or an offset such as +02:00, and see that the package tzdata is installed"
+        ),
+        (
+            "sources:\n- stdin: true\n  timezone: ../../etc/passwd",
+            "3:13: error: sources[0].timezone: there is no time zone '../../etc/passwd'; write a name such as "
+                + "Europe/Berlin or an offset such as +02:00, and see that the package tzdata is installed"
+        ),
+        (
             "sources:\n- stdin: true\n  colour: red",
             "3:3: error: sources[0]: unknown key 'colour'; the keys of a source are "
                 + "udp, unix, seqpacket, unixgram, serial, stdin, mappings, framing, name, defaultDevice, "
-                + "defaultPatient, receiveBuffer, coalesce, socketMode"
+                + "defaultPatient, timezone, receiveBuffer, coalesce, socketMode"
         ),
         (
             "sources:\n- stdin: false",

@@ -136,7 +136,7 @@ extension ObservationEncoder {
     private mutating func writeIssued(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
         guard let last = content.readings.lastReceived else { return }
         writer.append("\"issued\":\"")
-        writeTime(last, UTCOffset.none, &writer)
+        writeTime(last, .unknown, &writer)
         writer.append("\",")
     }
 
@@ -144,10 +144,10 @@ extension ObservationEncoder {
     mutating func writeStatedEffective(
         _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
     ) {
-        let offset = content.readings.commonOffset
-        if program.effectiveForm == .period { return writePeriod(offset, &writer) }
+        let form = timeForm(content, program)
+        if program.effectiveForm == .period { return writePeriod(form, &writer) }
         writer.append(program.effectiveForm == .instant ? "\"effectiveInstant\":\"" : "\"effectiveDateTime\":\"")
-        writeTime(span.end, offset, &writer)
+        writeTime(span.end, form, &writer)
         writer.append("\"")
     }
 }

@@ -319,26 +319,32 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     ) {
         if program.isCompatible { return writeReferencePeriod(&writer) }
         if program.effectiveForm != .automatic { return writeStatedEffective(content, program, &writer) }
-        let offset = content.readings.commonOffset
-        if program.coversWindow && span.start != span.end && offset == UTCOffset.none { return writeWindow(&writer) }
-        if span.start != span.end || program.needsPeriod { return writePeriod(offset, &writer) }
+        let form = timeForm(content, program)
+        if program.coversWindow && span.start != span.end && form == .unknown { return writeWindow(&writer) }
+        if span.start != span.end || program.needsPeriod { return writePeriod(form, &writer) }
         writer.append("\"effectiveDateTime\":\"")
-        writeTime(span.end, offset, &writer)
+        writeTime(span.end, form, &writer)
         writer.append("\"")
     }
 
+    /// How the times of the readings were written. The bounds of a window have no digits of their own.
+    func timeForm(_ content: borrowing WindowContent, _ program: TypeProgram) -> TimeForm {
+        program.coversWindow && span.start != span.end
+            ? TimeForm(offsetMinutes: content.readings.commonOffset) : content.readings.commonTimeForm
+    }
+
     /// Writes the span as effectivePeriod.
-    mutating func writePeriod(_ offset: Int16, _ writer: inout ByteWriter) {
+    mutating func writePeriod(_ form: TimeForm, _ writer: inout ByteWriter) {
         writer.append("\"effectivePeriod\":{\"start\":\"")
-        writeTime(span.start, offset, &writer)
+        writeTime(span.start, form, &writer)
         writer.append("\",\"end\":\"")
-        writeTime(span.end, offset, &writer)
+        writeTime(span.end, form, &writer)
         writer.append("\"}")
     }
 
-    /// Writes a point in time, ``ObservationOptions/timePrecision`` exact, `offset` minutes from UTC.
-    mutating func writeTime(_ instant: Instant, _ offset: Int16, _ writer: inout ByteWriter) {
-        writer.append(options.timePrecision.cut(instant), offsetMinutes: offset)
+    /// Writes a point in time, ``ObservationOptions/timePrecision`` exact, as its source wrote it.
+    mutating func writeTime(_ instant: Instant, _ form: TimeForm, _ writer: inout ByteWriter) {
+        writer.append(options.timePrecision.cut(instant), options.timePrecision.cut(form))
     }
 
     /// Writes the bounds of the window, which all series share.

@@ -162,9 +162,9 @@ extension ObservationEncoder {
         case .number: writer.append(facts[Int(step.field)].result)
         case .boolean: writer.append(facts[Int(step.field)].result.mantissa == 0 ? "false" : "true")
         case .time: if let text = text(step, content, program) { writer.append(timeOfDay: text) }
-        case .start: writeTime(span.start, content.readings[0].offsetMinutes, &writer)
-        case .end: writeTime(span.end, content.readings[0].offsetMinutes, &writer)
-        case .received: writeTime(content.readings[0].received, UTCOffset.none, &writer)
+        case .start: writeTime(span.start, content.readings[0].timeForm, &writer)
+        case .end: writeTime(span.end, content.readings[0].timeForm, &writer)
+        case .received: writeTime(content.readings[0].received, .unknown, &writer)
         case .id: writeID(resource, &writer)
         case .identity: writeIdentity(resource, content, &writer)
         default: writeTarget(step, content, references, &writer)

@@ -1,8 +1,10 @@
 /// Points in time as FHIR and identifiers write them.
 extension ByteWriter {
     /// Writes a FHIR dateTime with zone: `2024-05-01T10:00:00Z`, or the source's offset when it is one that FHIR R4
-    /// allows (-14:00…+14:00). A fraction has 3, 6 or 9 digits, or is absent when zero.
-    public mutating func append(_ instant: Instant, offsetMinutes: Int16 = UTCOffset.none) {
+    /// allows (-14:00…+14:00). A fraction has as many digits as `form` says, and more where it needs them; of an
+    /// unknown form 3, 6 or 9, or it is absent when zero.
+    public mutating func append(_ instant: Instant, _ form: TimeForm = .unknown) {
+        let offsetMinutes = form.offsetMinutes
         let offset = abs(Int(offsetMinutes)) <= 840 ? Int64(offsetMinutes) : nil
         let clock = CivilTime(instant, offsetMinutes: offset ?? 0)
         appendTwo(clock.year / 100)
@@ -17,7 +19,7 @@ extension ByteWriter {
         appendTwo(clock.minute)
         append(UInt8(ascii: ":"))
         appendTwo(clock.second)
-        append(fraction: clock.nanosecond)
+        append(fraction: clock.nanosecond, digits: form.digits)
         guard let offset else { return append(UInt8(ascii: "Z")) }
         append(UInt8(ascii: offset < 0 ? "-" : "+"))
         appendTwo(Int(offset.magnitude) / 60)
@@ -36,17 +38,17 @@ extension ByteWriter {
         appendTwo(clock.hour)
         appendTwo(clock.minute)
         appendTwo(clock.second)
-        if fraction { append(fraction: clock.nanosecond) }
+        if fraction { append(fraction: clock.nanosecond, digits: 0) }
         append(UInt8(ascii: "Z"))
     }
 
-    private mutating func append(fraction nanosecond: Int) {
-        guard nanosecond != 0 else { return }
+    private mutating func append(fraction nanosecond: Int, digits: Int) {
+        guard nanosecond != 0 || digits > 0 else { return }
         append(UInt8(ascii: "."))
         var rest = nanosecond
         var divisor = 100_000_000
         var written = 0
-        while rest > 0 || written % 3 != 0 {
+        while rest > 0 || (digits > 0 ? written < digits : written % 3 != 0) {
             append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / divisor % 10))
             rest %= divisor
             divisor = max(divisor / 10, 1)

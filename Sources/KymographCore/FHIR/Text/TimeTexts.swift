@@ -2,7 +2,7 @@
 struct TimeTexts: ~Copyable, Sendable {
     /// How a point in time is written.
     enum Form: UInt8 {
-        /// As ``ByteWriter/append(_:offsetMinutes:)`` does without an offset.
+        /// As ``ByteWriter/append(_:_:)`` does without a form.
         case dateTime
         /// As ``ByteWriter/append(compact:fraction:)`` does.
         case compact, compactWithFraction

@@ -45,11 +45,11 @@ enum CompatibleTime {
         guard let count = Int64(content[..<sign]) else { return nil }
         let (nanoseconds, overflow) = count.multipliedReportingOverflow(by: 1_000_000)
         guard !overflow, sign < content.endIndex else {
-            return overflow ? nil : Timestamp(instant: Instant(nanoseconds: nanoseconds), offsetMinutes: UTCOffset.none)
+            return overflow ? nil : Timestamp(instant: Instant(nanoseconds: nanoseconds), form: .unknown)
         }
         // Any day serves to read the offset.
         guard let offset = iso("1970-01-01T00:00:00\(content[sign...])")?.offsetMinutes else { return nil }
-        return Timestamp(instant: Instant(nanoseconds: nanoseconds), offsetMinutes: offset)
+        return Timestamp(instant: Instant(nanoseconds: nanoseconds), form: TimeForm(offsetMinutes: offset))
     }
 
     /// Reads the time of a timestamp expression: what ``sniffed(_:)`` takes, ISO 8601, and of the further forms that
