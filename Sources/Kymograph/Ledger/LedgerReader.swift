@@ -168,7 +168,8 @@ struct LedgerReader {
         return counts
     }
 
-    /// Counts of the hours that the span touches, by the time of receipt.
+    /// Counts of the hours that the span touches: those of series by the readings' own times, others by the time of
+    /// receipt.
     mutating func readTallies(_ db: Database) throws {
         let first = filter.from.map(LedgerOutcome.hour) ?? .min
         let last = filter.to.map { LedgerOutcome.hour(of: $0.advanced(by: -1)) } ?? .max
