@@ -95,6 +95,71 @@ import Testing
             let process = try Kymo.start(
                 ["run", "--unix", run.folder.file("a.sock"), "--data", run.data, "--idle", "0s"], environment: limits)
             _ = try process.addresses()
+    /// A store counts what it has, whatever runs have made of it: no count is below zero.
+    private func isSound(_ balance: JSONTree?) -> Bool {
+        ["received", "accepted", "duplicate", "conflict", "open", "onTheWay", "lost"].allSatisfy {
+            balance?[$0]?.integer ?? -1 >= 0
+        }
+    }
+
+    /// Windows of a run that was killed are those of that run, though the next one has others: `accepted -1` before.
+    @Test func aRunOfOtherWindowsAfterOneThatWasKilled() throws {
+        let run = StoredRun()
+        try acknowledge(run, [Readings.heartRate(second: 0)], ["--window", "1m"])
+        let next = try Kymo.run(
+            [
+                "run", "--stdin", "--data", run.data, "--out", run.output, "--format", "ndjson", "--window", "5m",
+            ])
+        let balance = try #require(next.balance)
+        #expect(next.end == .exit(0) && balance.isClosed && balance.accepted == 0, "\(next.error)")
+        #expect(isSound(try run.json("ledger", "--format", "json")["balance"]))
+        #expect(try run.command("ledger", "--verify").end == .exit(0))
+        #expect(run.written.count == 1 && run.written[0].contains(".20260301080000Z.20260301080059Z"), "\(run.written)")
+    }
+
+    /// A reading of an earlier run that comes again has the time of that, and was not accepted by this run, which
+    /// rejects it with its window.
+    @Test func whatComesAgainIsRejectedOnce() throws {
+        let run = StoredRun()
+        run.folder.write("m/device.json", MappingText.device)
+        run.folder.write("m/fhir.json", MappingText.fhir.replacing("\"instance\"", with: "\"5m\""))
+        let mapping = ["--mapping", run.folder.file("m/")]
+        try acknowledge(run, [MappingText.reading], mapping)
+        let next = try run.run([MappingText.reading], mapping)
+        #expect(next.end == .exit(0) && next.balance?.isClosed == true, "\(next.error)")
+        #expect(isSound(try run.json("ledger", "--format", "json")["balance"]))
+    }
+
+    /// A reading that has left an archived window, while that is open again. Catches: -1 readings in open windows, and a
+    /// span that seems to have no readings.
+    @Test func aReadingThatMovesIsCountedOnce() throws {
+        let run = StoredRun()
+        func steps(_ hour: String) -> String {
+            """
+            {"deviceId":"watch-1","type":"steps","timestamp":"2026-03-01T\(hour):01:00Z",\
+            "start":"2026-03-01T\(hour):00:00Z","value":50,"unit":"{steps}","id":"a"}
+            """
+        }
+        try run.run([steps("08")])
+        try acknowledge(run, [steps("09")], ["--window", "1m", "--lateness", "6h"])
+        let all = try run.json("ledger", "--format", "json")
+        #expect(isSound(all["balance"]) && all["balance"]?["accepted"]?.integer == 1, "\(all)")
+        let verified = try run.command("ledger", "--verify")
+        #expect(verified.end == .exit(0), "\(verified.error)")
+        let span = try run.json(
+            "ledger", "--device", "watch-1", "--from", "2026-03-01T08:00:00Z", "--to", "2026-03-01T08:05:00Z",
+            "--format", "json")
+        let series = span["series"]?.elements ?? []
+        #expect(series.count == 1 && series.allSatisfy { $0["open"]?.integer == 0 }, "\(span)")
+        let missing = span["missing"]?.elements?.compactMap(\.text) ?? []
+        #expect(missing == ["watch-1 steps: 1 readings have left windows that are still open"])
+        // The rest of the story: the next run writes both windows.
+        let next = try run.run([])
+        #expect(next.end == .exit(0) && next.balance?.isClosed == true, "\(next.error)")
+        #expect(run.written.count == 3 && run.written.count { $0.contains("entered-in-error") } == 1)
+        #expect(try run.command("ledger", "--verify").end == .exit(0))
+    }
+
             try Waiting.until("the dead letters: \(process.errorText)") {
                 try run.value("SELECT count(*) FROM dead") ?? 0 >= 8
             }
