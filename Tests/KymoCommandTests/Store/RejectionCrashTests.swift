@@ -75,8 +75,18 @@ import Testing
         try acknowledge(run, lines, ["--window", "1m"])
         #expect(try Kymo.run(["run", "--stdin"] + arguments, environment: limits).end == .exit(0))
         try check(run, letters: 8)
-        let replay = try Kymo.run(["dead", "replay", "--all"] + arguments)
-        #expect(replay.end == .exit(0) && replay.error.contains("8 readings"), "\(replay.error)")
+        // There is room for one device: the readings of the other stay the letters that they are, counted once.
+        let before = try run.command("dead", "list").lines.filter { $0.contains("tooManyDevices") }
+        for round in 0..<2 {
+            let again = try Kymo.run(["dead", "replay", "--all"] + arguments, environment: limits)
+            #expect(again.end == (round == 0 ? .exit(65) : .exit(0)), "\(again.error)")
+            #expect(again.error.contains("replayed 0 payloads, 4 readings"), "\(again.error)")
+            #expect(round > 0 || again.error.contains("rejected again: tooManyDevices"), "\(again.error)")
+            let left = try run.command("dead", "list").lines.filter { $0.contains("tooManyDevices") }
+            #expect(left.count == (round == 0 ? 4 : 0) && Set(left).isSubset(of: Set(before)))
+            #expect(try run.json("ledger", "--format", "json")["balance"]?["received"]?.integer == 16 + 4 * round)
+            try check(run, letters: 8)
+        }
         let expected = StoredRun()
         try expected.run(lines)
         #expect(run.written == expected.written && run.written.count == 3)
@@ -85,16 +95,23 @@ import Testing
         #expect(try run.json("ledger", "--format", "json")["balance"]?["received"] == .number("20"))
     }
 
-    /// Readings for which there is no room any more, while others keep the journal.
-    @Test func readingsOfTooManyDevices() throws {
+    /// The same of payloads, which found no room before a shard had them.
+    @Test func payloadsWithoutRoomStayLetters() throws {
         let run = StoredRun()
-        let lines = (1...3).flatMap { Readings.heartRates(4, device: "watch-\($0)") }
         let limits = ["KYMO_LIMITS_DEVICES": "1", "KYMO_SHARDS": "1"]
-        try acknowledge(run, lines)
-        for _ in 0..<2 {
-            let process = try Kymo.start(
-                ["run", "--unix", run.folder.file("a.sock"), "--data", run.data, "--idle", "0s"], environment: limits)
-            _ = try process.addresses()
+        let arguments = ["--data", run.data, "--out", run.output, "--format", "ndjson", "--window", "1m"]
+        let lines = (1...3).flatMap { Readings.heartRates(4, device: "watch-\($0)") }
+        let first = try Kymo.run(
+            ["run", "--stdin"] + arguments, environment: limits, input: .bytes(Readings.ndjson(lines)))
+        #expect(first.balance?.reasons == ["tooManyDevices": 8], "\(first.error)")
+        let replay = try Kymo.run(["dead", "replay", "--all"] + arguments, environment: limits)
+        #expect(replay.end == .exit(65) && replay.error.contains("replayed 4 payloads"), "\(replay.error)")
+        #expect(replay.error.contains("letter 8: rejected again: tooManyDevices"), "\(replay.error)")
+        #expect(try run.command("dead", "list").lines.count == 5)
+        #expect(try run.json("ledger", "--format", "json")["balance"]?["received"]?.integer == 16)
+        try check(run, letters: 8)
+    }
+
     /// A store counts what it has, whatever runs have made of it: no count is below zero.
     private func isSound(_ balance: JSONTree?) -> Bool {
         ["received", "accepted", "duplicate", "conflict", "open", "onTheWay", "lost"].allSatisfy {
@@ -160,6 +177,16 @@ import Testing
         #expect(try run.command("ledger", "--verify").end == .exit(0))
     }
 
+    /// Readings for which there is no room any more, while others keep the journal.
+    @Test func readingsOfTooManyDevices() throws {
+        let run = StoredRun()
+        let lines = (1...3).flatMap { Readings.heartRates(4, device: "watch-\($0)") }
+        let limits = ["KYMO_LIMITS_DEVICES": "1", "KYMO_SHARDS": "1"]
+        try acknowledge(run, lines)
+        for _ in 0..<2 {
+            let process = try Kymo.start(
+                ["run", "--unix", run.folder.file("a.sock"), "--data", run.data, "--idle", "0s"], environment: limits)
+            _ = try process.addresses()
             try Waiting.until("the dead letters: \(process.errorText)") {
                 try run.value("SELECT count(*) FROM dead") ?? 0 >= 8
             }
