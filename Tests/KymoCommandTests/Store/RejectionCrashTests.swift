@@ -138,13 +138,23 @@ import Testing
     /// rejects it with its window.
     @Test func whatComesAgainIsRejectedOnce() throws {
         let run = StoredRun()
-        run.folder.write("m/device.json", MappingText.device)
+        let other = #""required": false}, {"valueName": "b", "valueExpression": "$.b"}]"#
+        run.folder.write(
+            "m/device.json",
+            MappingText.device.replacing("(@pulse)", with: "(@id)").replacing(#""required": true}]"#, with: other))
         run.folder.write("m/fhir.json", MappingText.fhir.replacing("\"instance\"", with: "\"5m\""))
         let mapping = ["--mapping", run.folder.file("m/")]
-        try acknowledge(run, [MappingText.reading], mapping)
-        let next = try run.run([MappingText.reading], mapping)
-        #expect(next.end == .exit(0) && next.balance?.isClosed == true, "\(next.error)")
-        #expect(isSound(try run.json("ledger", "--format", "json")["balance"]))
+        // Its window gives no Observation.
+        let reading = MappingText.reading.replacing("pulse", with: "b")
+        try acknowledge(run, [reading], mapping)
+        let next = try run.run([reading], mapping)
+        let balance = try #require(next.balance)
+        #expect(next.end == .exit(0) && balance.isClosed, "\(next.error)")
+        #expect(balance.accepted == 0 && balance.duplicate == 1, "\(next.error)")
+        #expect(next.error.contains("rejected 1 readings of an earlier run"), "\(next.error)")
+        let stored = try run.json("ledger", "--format", "json")["balance"]
+        #expect(isSound(stored) && stored?["rejected"]?["missingValue"]?.integer == 1, "\(stored ?? .null)")
+        #expect(try run.command("ledger", "--verify").end == .exit(0))
     }
 
     /// A reading that has left an archived window, while that is open again. Catches: -1 readings in open windows, and a
