@@ -52,7 +52,7 @@ test: setup .venv/ready ## Run all tests
 .PHONY: torture
 torture: setup .venv/ready ## Run the long forms of the tests of crashes, damage, full disks, disorder and reconfiguration (hours)
 	swift build --build-tests
-	KYMO_TORTURE=1000 swift test --skip-build --filter 'CrashTests|DiskFullTests|BitRotTests|LostReadingsTests|OrderAndRestartTests|ReconfigurationTests'
+	KYMO_TORTURE=1000 swift test --skip-build --filter 'CrashTests|DamageTrialTests|DiskFullTests|BitRotTests|LostReadingsTests|OrderAndRestartTests|ReconfigurationTests|SameInstantStoreTests'
 
 .PHONY: lint
 lint: ## Check the format of all Swift files

@@ -12,8 +12,10 @@ struct DeadReplay: ParsableCommand {
             sends refused entries again. Otherwise a pipeline with the settings given here, which should be those of \
             'kymo run', maps the bytes and delivers what comes of them; refused entries leave when 'kymo run' starts.
 
-            Each letter goes on its own: one that would be rejected again, or that holds an older version than the \
-            server has, is named and left as it is, and the command ends with 65; the rest goes on. Readings keep the \
+            Each letter goes on its own: one that is rejected again, that was superseded, or that holds an older \
+            version than the server has, is named and left as it is, counted once, and the command ends with 65; the \
+            rest goes on. So does it end when a replayed reading is rejected for another reason: that is a new letter, \
+            which is named. Readings keep the \
             time at which they were received first, so that an old value replaces no newer one. The replayed letters \
             are kept, and marked, until they are discarded. A reading that was rejected after it had been mapped is \
             taken again as it is, which needs an instance that does not run.
@@ -49,7 +51,9 @@ struct DeadReplay: ParsableCommand {
         if !replay.payloads.isEmpty { replay.refuse(try change(.noteReplayed, replay.payloads, directory)) }
         if !replay.entries.isEmpty { replay.refuse(try change(.deliver, replay.entries, directory)) }
         StandardError.write("kymo: \(replay.text)\n")
-        for refusal in replay.refusals { StandardError.write("kymo: letter \(refusal.letter): \(refusal.reason)\n") }
+        for refusal in replay.refusals + replay.news {
+            StandardError.write("kymo: letter \(refusal.letter): \(refusal.reason)\n")
+        }
         try replay.report()
     }
 
@@ -68,7 +72,15 @@ struct DeadReplay: ParsableCommand {
     /// What goes to one socket.
     private struct Parcel {
         var destination: ReadingDestination
-        var messages: [[UInt8]]
+        var letters: [StoredLetter]
+
+        func send() throws {
+            var sender = try ReadingSender(to: destination)
+            for letter in letters {
+                try DeadReplay.message(letter, to: destination)?.withByteView { try sender.send(exactly: $0) }
+            }
+            try sender.flush()
+        }
     }
 
     /// To the sockets that the letters came from, if these take lines or datagrams. The instance is told before what
@@ -82,19 +94,15 @@ struct DeadReplay: ParsableCommand {
         replay.refuse(try change(.expect, replay.payloads, directory))
         let parcels = Set(replay.payloads.map(\.source)).sorted().compactMap { name in
             Self.destination(name).map { destination in
-                let letters = replay.payloads.filter { $0.source == name }
-                return Parcel(
-                    destination: destination, messages: letters.compactMap { Self.message($0, to: destination) })
+                Parcel(destination: destination, letters: replay.payloads.filter { $0.source == name })
             }
         }
-        do {
-            for parcel in parcels {
-                var sender = try ReadingSender(to: parcel.destination)
-                for message in parcel.messages { try message.withByteView { try sender.send(exactly: $0) } }
-                try sender.flush()
+        for parcel in parcels {
+            do {
+                try parcel.send()
+            } catch {
+                replay.refuse(parcel.letters.map { LetterRefusal($0.number, "\(error)") })
             }
-        } catch let error as SendingError {
-            throw StandardError.exit(error.description, code: ExitStatus.failure)
         }
     }
 
@@ -140,21 +148,39 @@ struct DeadReplay: ParsableCommand {
         var settings = settings
         settings.store.keeping = .everything
         try StandardError.translating { () throws(PipelineError) in
-            replay.refuse(try LetterTrial(settings).refusals(replay.payloads + replay.readings))
-        }
-        guard !replay.payloads.isEmpty || !replay.readings.isEmpty else { return }
-        let (payloads, readings) = (replay.payloads, replay.readings)
-        let outcome = try StandardError.translating { () throws(PipelineError) in
-            if !readings.isEmpty {
-                try LetterReturn.run(readings, directory: directory) { StandardError.write("kymo: \($0)\n") }
+            let types = try StoreReader(directory: directory).types()
+            replay.refuse(try LetterTrial(settings, types: types).refusals(replay.payloads + replay.readings))
+            let settlement = try LetterSettlement(directory)
+            if !replay.readings.isEmpty {
+                replay.refuse(try LetterReturn.run(replay.readings, directory: directory, notes: DeadReplay.write))
             }
-            return try LetterReplay.run(payloads, settings, directory: directory) {
-                StandardError.write("kymo: \($0)\n")
-            }
-        }
-        for line in outcome.summary.lines { StandardError.write("kymo: \(line)\n") }
-        guard outcome.exitCode == ExitStatus.success else {
-            throw StandardError.exit(outcome.message, code: outcome.exitCode)
+            guard !replay.payloads.isEmpty || !replay.readings.isEmpty else { return }
+            let letters = replay.payloads + replay.readings
+            DeadReplay.run(&replay, settings, directory)
+            DeadReplay.settle(&replay, letters, settlement)
         }
     }
+
+    /// Runs the pipeline; whatever becomes of it, other letters go on.
+    private static func run(_ replay: inout LetterBatch, _ settings: PipelineSettings, _ directory: String) {
+        do throws(PipelineError) {
+            let outcome = try LetterReplay.run(replay.payloads, settings, directory: directory, notes: write)
+            for line in outcome.summary.lines { write(line) }
+            if outcome.exitCode != ExitStatus.success { replay.fail(outcome.message) }
+        } catch {
+            replay.fail(error.message)
+        }
+    }
+
+    private static func settle(_ replay: inout LetterBatch, _ letters: [StoredLetter], _ settlement: LetterSettlement) {
+        do throws(PipelineError) {
+            let outcome = try settlement.run(letters, notes: write)
+            replay.refuse(outcome.unchanged)
+            replay.note(new: outcome.new)
+        } catch {
+            replay.fail(error.message)
+        }
+    }
+
+    private static func write(_ note: String) { StandardError.write("kymo: \(note)\n") }
 }

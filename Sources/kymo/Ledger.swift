@@ -11,7 +11,8 @@ struct Ledger: ParsableCommand {
         discussion: """
             received = accepted + duplicate + conflict + rejected, for the whole store; and for the span that is asked \
             about, each window with its readings by source, how often its Observation was written, and which sinks \
-            have it. Rejections and drops are counted by hours of receipt: those of the hours that the span has are \
+            have it. Counts are of whole hours: a rejected reading counts in the hour of its own time, and by the \
+            time of receipt where that is unknown or wrong, as drops do; those of the hours that the span has are \
             shown. Ends with 65 when something is open or missing in the span of a device or patient. Readings \
             whose place others have taken are dead letters, and not missing: the span is 'complete, 2 superseded' \
             then, and --strict ends with 65 for it.

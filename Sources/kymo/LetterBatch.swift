@@ -9,6 +9,10 @@ struct LetterBatch {
     private let parts: [StoredLetter]
     private let others: Int
     private(set) var refusals: [LetterRefusal] = []
+    /// New letters of what was replayed.
+    private(set) var news: [LetterRefusal] = []
+    /// What kept payloads from being mapped.
+    private var failure: String?
 
     init(_ letters: [StoredLetter], withParts: Bool) {
         parts = letters.filter { $0.bytes != nil && $0.isPart && !withParts }
@@ -20,11 +24,21 @@ struct LetterBatch {
 
     /// Leaves letters as they are; the rest goes on.
     mutating func refuse(_ more: [LetterRefusal]) {
-        refusals += more
+        let known = Set(refusals.map(\.letter))
+        refusals += more.filter { !known.contains($0.letter) }
         let refused = Set(more.map(\.letter))
         payloads.removeAll { refused.contains($0.number) }
         entries.removeAll { refused.contains($0.number) }
         readings.removeAll { refused.contains($0.number) }
+    }
+
+    /// Notes letters that came of replayed ones.
+    mutating func note(new letters: [LetterRefusal]) { news += letters }
+
+    /// Leaves the payloads, which nothing has mapped for the reason of `message`.
+    mutating func fail(_ message: String) {
+        failure = message
+        refuse(payloads.map { LetterRefusal($0.number, message) })
     }
 
     /// Leaves readings, which a running instance does not take.
@@ -47,6 +61,8 @@ struct LetterBatch {
         if !refusals.isEmpty {
             reasons.append("\(refusals.count) letters were left as they are, for the reasons above")
         }
+        if !news.isEmpty { reasons.append("\(news.count) letters are new, for the reasons above") }
+        if let failure { reasons.append(failure) }
         if !parts.isEmpty {
             reasons.append(
                 "\(parts.count) letters hold only a part of what came, and were left: "

@@ -33,16 +33,17 @@ package struct Balance: Equatable {
         }
     }
 
-    /// Whether what came in has ended somewhere.
+    /// Whether what came in has ended somewhere, and no count is below zero.
     package var isClosed: Bool {
         received == accepted + duplicate + conflict + rejected && inFlight == 0
             && rejected == reasons.values.reduce(0, +)
+            && min(received, accepted, duplicate, conflict, rejected, windows, observations) >= 0
     }
 
     private static func number(after word: String, in line: Substring) -> Int {
         let words = line.split(separator: " ")
         guard let index = words.firstIndex(of: Substring(word)), index + 1 < words.count else { return 0 }
-        return Int(words[index + 1].prefix { $0.isNumber }) ?? 0
+        return Int(words[index + 1].prefix { $0.isNumber || $0 == "-" }) ?? 0
     }
 
     private static func reasons(_ text: Substring) -> [String: Int] {

@@ -27,7 +27,8 @@ public struct ArchiveEncoder: ~Copyable {
     /// The Observations of `window`, one JSON text each: one, or one for each reading of types that are not grouped.
     /// Nil when the block is damaged.
     ///
-    /// The status is `amended` when a grouped window was written more than once, else `final`.
+    /// The status is `amended` when a grouped window was written more than once, else `final`. Of a window that has no
+    /// reading any more it is `entered-in-error`.
     public mutating func observations(of window: ArchivedWindow) -> [[UInt8]]? {
         var settings = WindowSettings()
         settings.limits.maxReadingsPerWindow = Int(Int32.max)
@@ -41,6 +42,7 @@ public struct ArchiveEncoder: ~Copyable {
             _ = machine.add(series: series, reading, payload: payload)
         }
         guard isWhole else { return nil }
+        guard window.readings > 0 else { return emptied(window) }
         machine.drain()
         let isAmended = window.revision > 1 && types[window.series.type].grouping != .instance
         var observations: [[UInt8]] = []
@@ -49,14 +51,31 @@ public struct ArchiveEncoder: ~Copyable {
             let content = WindowContent(
                 series: shown.series, start: shown.start, end: shown.end, status: isAmended ? .amended : .final,
                 readings: shown.readings)
-            var writer = ByteWriter()
-            let outcome = encoder.encode(content, into: &writer)
+            observations += written(content)
             // Also what gives no Observation, which would come again and again.
             machine.settle(emission)
-            guard case .written = outcome else { continue }
-            // A summary is several Observations, one a line.
-            observations += writer.view.array.split(separator: 0x0A).map(Array.init)
         }
         return observations
+    }
+
+    /// Says that what was sent of a window was an error: its readings have moved to other times.
+    private mutating func emptied(_ window: ArchivedWindow) -> [[UInt8]] {
+        let grouping = types[window.series.type].grouping
+        // Of single readings the archive does not know which there were.
+        guard window.revision > 1, grouping != .instance else { return [] }
+        let isOpenEnded = grouping == .correlation
+        let none = ReadingSlab([])
+        return written(
+            WindowContent(
+                series: window.series, start: isOpenEnded ? window.last : window.start,
+                end: isOpenEnded ? window.last : window.end, status: .enteredInError,
+                readings: none.readings(from: 0, count: 0)))
+    }
+
+    private mutating func written(_ content: borrowing WindowContent) -> [[UInt8]] {
+        var writer = ByteWriter()
+        guard case .written = encoder.encode(content, into: &writer) else { return [] }
+        // A summary is several Observations, one a line.
+        return writer.view.array.split(separator: 0x0A).map(Array.init)
     }
 }

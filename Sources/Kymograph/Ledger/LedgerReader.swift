@@ -33,6 +33,8 @@ struct LedgerReader {
     private var sequence = SequenceNumbers()
     /// Frames that never came, by device, less those that came late.
     private var missingFrames: [IdentifierText: Int] = [:]
+    /// Readings of archived windows that are open again because these readings have moved to other times, by series.
+    private var leaving: [Int: Int] = [:]
     private var undelivered: [String: Int] = [:]
     private let lacking: LackingResources
     /// Windows that a sink was ended without, by the sink.
@@ -168,7 +170,8 @@ struct LedgerReader {
         return counts
     }
 
-    /// Counts of the hours that the span touches, by the time of receipt.
+    /// Counts of the hours that the span touches: those of series by the readings' own times, others by the time of
+    /// receipt.
     mutating func readTallies(_ db: Database) throws {
         let first = filter.from.map(LedgerOutcome.hour) ?? .min
         let last = filter.to.map { LedgerOutcome.hour(of: $0.advanced(by: -1)) } ?? .max
@@ -200,10 +203,13 @@ struct LedgerReader {
 
     mutating func readOpen() {
         let (from, to) = span
-        for (number, instants) in open.instants {
+        for number in Set(open.instants.keys).union(open.left.keys) {
             guard let device = series[number]?.device else { continue }
+            let present = open.instants[number]?.count { $0 >= from && $0 < to } ?? 0
             let left = open.left[number]?.count { $0 >= from && $0 < to } ?? 0
-            series[number]?.open = instants.count { $0 >= from && $0 < to } - left
+            series[number]?.open = max(0, present - left)
+            // The archive has them still.
+            if left > present { leaving[number] = left - present }
             for (instant, number) in open.sequences[number] ?? [] where instant >= from && instant < to {
                 sequence.add(number, at: instant, device: device)
             }
@@ -220,6 +226,7 @@ struct LedgerReader {
         }
         if report.series.isEmpty { report.missing.append("there are no readings") }
         for one in report.series { noteMissing(one) }
+        noteLeaving()
         report.sequenceGaps = LedgerReport.DeviceGap.list(sequence.missing)
         for gap in report.sequenceGaps where gap.missing > 0 {
             report.missing.append("\(gap.device): \(gap.missing) messages are missing by their sequence numbers")
@@ -301,6 +308,14 @@ struct LedgerReader {
         }
         if one.dropped > 0 {
             report.missing.append("\(name): the archive has dropped windows with \(one.dropped) readings")
+        }
+    }
+
+    private mutating func noteLeaving() {
+        for (number, count) in leaving.sorted(by: { $0.key < $1.key }) {
+            guard let one = series[number] else { continue }
+            report.missing.append(
+                "\(one.device) \(one.type): \(count) readings have left windows that are still open")
         }
     }
 

@@ -63,7 +63,8 @@ public struct LedgerReport: Encodable, Sendable {
         public var conflict = 0
         /// Readings of windows that are still open.
         public var open = 0
-        /// Rejected readings by reason, in the hours of the span.
+        /// Rejected readings by reason, whose own times are in the hours of the span; of reason `clockAhead`, whose
+        /// times of receipt are.
         public var rejected: [String: Int] = [:]
         /// Readings of windows that the archive has dropped, in the hours of the span.
         public var dropped = 0
@@ -135,8 +136,8 @@ public struct LedgerReport: Encodable, Sendable {
     public var lacking: [String: [String]] = [:]
     /// Their windows; left out when the whole store was asked about.
     public var windows: [Window] = []
-    /// Readings in the hours of the span whose place others have taken, or that were refused for others: each is a
-    /// dead letter. Nothing is missing, but somebody should know.
+    /// Readings whose place others have taken, or that were refused for others, and whose own times are in the hours of
+    /// the span: each is a dead letter. Nothing is missing, but somebody should know.
     public var superseded = 0
     /// What is open or missing; empty when the span is complete.
     public var missing: [String] = []

@@ -32,6 +32,9 @@ struct LedgerTotals {
         if let count = balance.rejected[superseded] { balance.rejected[superseded] = max(0, count - unreplaced) }
         // Their windows may be lost, and nothing else is to be taken from.
         balance.accepted = max(0, balance.accepted - unwritten)
+        // More have left archived windows than are new: the archive has them still.
+        balance.accepted = max(0, balance.accepted + min(0, balance.open))
+        balance.open = max(0, balance.open)
         settle(mark, try LostReadings(db))
     }
 

@@ -28,6 +28,14 @@ struct LetterRecord {
         (series, bytes) = ([UInt8](members.series), [UInt8](members.record))
     }
 
+    /// The reading; nil when the record is damaged.
+    var reading: KymographCore.Measurement? {
+        bytes.withByteView { bytes in
+            guard var reader = JournalReader(bytes), let record = reader.next() else { return nil }
+            return record.reading
+        }
+    }
+
     /// The end of a JSON object that has other members before.
     var members: [UInt8] {
         let (series, record) = (Data(series).base64EncodedString(), Data(bytes).base64EncodedString())
@@ -43,18 +51,30 @@ extension StoredLetter {
 /// Takes readings of dead letters again: back into the journal of a store that nobody uses, from where the next
 /// pipeline takes them like those of a run that was killed.
 public enum LetterReturn {
-    /// Takes the measurements of `letters`, and notes that they were replayed.
+    /// Takes the measurements of `letters`, and notes that they were replayed; gives those that are damaged.
     public static func run(
         _ letters: [StoredLetter], directory: String, notes: @escaping @Sendable (String) -> Void
-    ) throws(PipelineError) {
+    ) throws(PipelineError) -> [LetterRefusal] {
+        let whole = letters.filter(isWhole)
+        let damaged = letters.filter { !isWhole($0) }.map { LetterRefusal($0.number, "its record is damaged") }
+        guard !whole.isEmpty else { return damaged }
         do throws(StoreError) {
             let store = try Store(path: directory)
             defer { store.close() }
             store.watch.begin(note: notes) { notes($0.message) }
-            try store.takeBack(letters)
+            try store.takeBack(whole)
+            return damaged
         } catch {
             throw PipelineError(error)
         }
+    }
+
+    /// Whether the record of `letter` can be read.
+    private static func isWhole(_ letter: StoredLetter) -> Bool {
+        guard let record = letter.bytes.flatMap({ LetterRecord(letter: $0) }), !record.series.isEmpty else {
+            return false
+        }
+        return JournalRecord.join([(series: 0, bytes: record.bytes)]) != nil
     }
 }
 

@@ -108,23 +108,35 @@ public enum DeadLetterChange {
             return answer.refused ?? []
         }
         guard let change = request.letterChange else { return [] }
-        // An instance that has just ended may hold the directory for a moment.
-        for attempt in 0... {
-            do throws(StoreError) {
-                let store = try Store(path: directory)
-                defer { store.close() }
-                store.watch.begin(note: notes) { notes($0.message) }
-                return try store.apply(change)
-            } catch {
-                guard error.kind == .inUse, attempt < 200 else { throw PipelineError(error) }
-                Wait.milliseconds(20)
-            }
+        do throws(StoreError) {
+            let store = try Store.whenFree(directory, notes: notes)
+            defer { store.close() }
+            return try store.apply(change)
+        } catch {
+            throw PipelineError(error)
         }
-        return []
     }
 }
 
 extension Store {
+    /// Opens the store in `directory`, which an instance that has just ended may hold for a moment.
+    static func whenFree(
+        _ directory: String, notes: @escaping @Sendable (String) -> Void
+    ) throws(StoreError) -> Store {
+        var attempts = 0
+        while true {
+            do throws(StoreError) {
+                let store = try Store(path: directory)
+                store.watch.begin(note: notes) { notes($0.message) }
+                return store
+            } catch {
+                guard error.kind == .inUse, attempts < 200 else { throw error }
+                attempts += 1
+                Wait.milliseconds(20)
+            }
+        }
+    }
+
     /// Makes a change at once: nothing else may use the store.
     fileprivate func apply(_ change: LetterChange) throws(StoreError) -> [LetterRefusal] {
         do {

@@ -58,7 +58,7 @@ final class LaneReporter: LaneEvents, Sendable {
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
         ledger.sources[source].reject(reason)
         guard deadLetters != nil || store != nil else { return }
-        let text = describe(detail)
+        let text = describe(detail, reason)
         deadLetters?.append(reason: reason, source: names[source], receivedAt: received, bytes: bytes, detail: text)
         guard store != nil else { return }
         let letter = StoredDeadLetter(
@@ -66,9 +66,11 @@ final class LaneReporter: LaneEvents, Sendable {
         rejections.withLock { $0.add(letter, source: source) }
     }
 
-    /// What is known of a rejection: the rule, and who sent the payload.
-    private func describe(_ detail: RejectionDetail) -> String {
-        let text = set.withLock { $0 }.describe(detail)
+    /// What is known of a rejection: the rule, or the limit that no rule knows, and who sent the payload.
+    private func describe(_ detail: RejectionDetail, _ reason: Rejection) -> String {
+        var text = set.withLock { $0 }.describe(detail)
+        let isTooLong = [.lineTooLong, .frameTooLong, .truncatedDatagram].contains(reason)
+        if text.isEmpty, isTooLong { text = reason.explanation }
         guard let peer = peer.withLock({ $0 }) else { return text }
         return text.isEmpty ? peer.text : "\(text); \(peer.text)"
     }

@@ -43,7 +43,7 @@ extension Pipeline {
     /// Expects the bytes of letters, which were received before; those that would be rejected again are refused.
     private func expect(_ numbers: [Int64], _ store: Store) -> ControlAnswer {
         let letters = store.read { try StoredLetter.fetch(numbers, $0) } ?? []
-        let refusals = LetterTrial(settings, mappings.current).refusals(letters)
+        let refusals = LetterTrial(settings, mappings.current, types: mappings.current.types).refusals(letters)
         let refused = Set(refusals.map(\.letter))
         for letter in letters where !refused.contains(letter.number) { settings.returning.expect(letter) }
         return ControlAnswer(refused: refusals)

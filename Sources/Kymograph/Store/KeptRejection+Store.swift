@@ -25,14 +25,22 @@ extension StoredDeadLetter {
     }
 }
 
+extension LedgerOutcome {
+    /// The hour that a rejected reading is counted in: that of its own time, so that a span names what it lacks,
+    /// however late that came. A time that is too far ahead says nothing, and the time of receipt counts.
+    static func hour(of reading: Measurement, rejectedFor reason: String) -> Int64 {
+        hour(of: reason == Rejection.clockAhead.name ? reading.received : reading.instant)
+    }
+}
+
 extension KeptRejection {
     /// The rows of the ledger that it belongs to.
     var tallies: [TallyKey] {
         let source = ReadingSource.number(reading.measurement.mark)
-        let hour = LedgerOutcome.hour(of: reading.measurement.received)
         var outcomes = isKnown ? [] : [reading.reason.name]
         if reading.isInWindow { outcomes.append(LedgerOutcome.unwritten) }
         if undoesReplacement { outcomes.append(LedgerOutcome.unreplaced) }
+        let hour = LedgerOutcome.hour(of: reading.measurement, rejectedFor: reading.reason.name)
         return outcomes.map { TallyKey(source: source, series: reading.series, hour: hour, outcome: $0) }
     }
 

@@ -41,7 +41,7 @@ struct TallyKey: Hashable, Sendable {
     var source: Int
     /// The store's number of the series, or -1 when the reading had none yet.
     var series: Int
-    /// Hours since the epoch, of the receive time.
+    /// Hours since the epoch: of the receive time, or of the reading's own time where its series is known.
     var hour: Int64
     /// One of ``LedgerOutcome``, or the name of a ``Rejection``. Some end with the identifier of a device.
     var outcome: String

@@ -30,6 +30,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var machine: WindowMachine<Archive>
     private(set) var bundles: RoutedBundles
     private var tally = ShardTally()
+    /// Readings that were accepted as of the last report.
+    private var accepted = 0
     /// Where readings are kept until their windows are archived; nil when everything stays in memory.
     private let store: (any ShardStore)?
     private let isJournaled: Bool
@@ -293,6 +295,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     private mutating func report() {
         events.counted(tally)
+        accepted += tally.accepted
         tally = ShardTally()
     }
 
@@ -376,7 +379,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let content = machine.content(of: emission)
         for index in 0..<content.readings.count {
             let reading = content.readings.measurement(index)
-            if reading.received <= replayedThrough {
+            // A reading of an earlier run that came again has the time of that.
+            if reading.received <= replayedThrough || accepted + tally.accepted == 0 {
                 tally.withdrawn += 1
             } else {
                 tally.accepted -= 1

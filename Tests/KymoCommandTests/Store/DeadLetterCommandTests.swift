@@ -125,7 +125,9 @@ import Testing
         }
         if !isRunning { #expect(try instance.terminate().end == .exit(0)) }
         let replay = try Kymo.run(["dead", "replay", "--all"] + arguments)
-        #expect(replay.end == .exit(0), "\(replay.error)")
+        // A running instance takes it as any other; else the command sees what becomes of it.
+        #expect(replay.end == (isRunning ? .exit(0) : .exit(65)), "\(replay.error)")
+        #expect(isRunning || replay.error.contains("letter 2: it is new: a replayed reading was rejected: superseded"))
         if isRunning {
             try Waiting.until("the letter's reading") {
                 try run.json("ledger", "--format", "json")["sources"]?.elements?.first?["received"]?.integer == 3
@@ -269,6 +271,44 @@ import Testing
         #expect(replay.error.contains("letter 2: a newer version"), "\(replay.error)")
         #expect(try run.command("dead", "list").lines.count == 3)
         #expect(try run.value("SELECT count(*) FROM outbox") == 1)
+    }
+
+    /// A letter that is damaged inside keeps no other.
+    @Test func aDamagedReadingKeepsNoOther() throws {
+        let run = StoredRun()
+        try run.run(Readings.heartRates(5))
+        let damaged = StoredRun.letter(#"{"JournalSeries":"AAAA","JournalRecord":"AAAA"}"#, resource: "")
+            .replacing("'entry'", with: "'measurement'")
+        try run.change("\(StoredRun.refusingSink); \(damaged); \(StoredRun.refusedEntry)")
+        let replay = try Kymo.run(["dead", "replay", "--all", "--data", run.data])
+        #expect(replay.end == .exit(65) && replay.error.contains("0 payloads and 1 entries"), "\(replay.error)")
+        #expect(replay.error.contains("letter 1: its record is damaged"), "\(replay.error)")
+        #expect(try run.value("SELECT count(*) FROM outbox") == 1)
+    }
+
+    /// A socket that is gone keeps no letter of another.
+    @Test func aSocketThatIsGoneKeepsNoOther() throws {
+        let misfit = Misfit()
+        misfit.write(member: "nothing")
+        let run = misfit.run
+        let sockets = ["a.sock", "b.sock"].map { run.folder.file($0) }
+        let instance = try Kymo.start(
+            sockets.flatMap { ["--unixgram", $0] }.reduce(into: ["run"]) { $0.append($1) } + [
+                "--data", run.data, "--out", run.output, "--format", "ndjson", "--mapping", misfit.mapping,
+                "--no-watch",
+            ])
+        for address in try instance.addresses() { try Sending.send(lines: [MappingText.reading], to: address) }
+        try Waiting.until("2 letters") { try run.command("dead", "list").lines.count == 3 }
+        misfit.write(member: "pulse")
+        instance.signal(SIGHUP)
+        try instance.waitForError("again")
+        #expect(unsafe unlink(sockets[0]) == 0)
+        let replay = try Kymo.run(["dead", "replay", "--all", "--data", run.data, "--mapping", misfit.mapping])
+        #expect(replay.end == .exit(65) && replay.error.contains("replayed 1 payloads"), "\(replay.error)")
+        #expect(replay.error.contains("a.sock: "), "\(replay.error)")
+        #expect(try run.command("dead", "list").lines.count == 2)
+        #expect(try instance.terminate().end == .exit(0))
+        #expect(run.written.count == 1)
     }
 
     /// What was sent again is as old as it was: a newer version that was refused may still replace it, and the older

@@ -41,6 +41,9 @@ import Testing
             ["run", "--stdin", "--framing", part.framing, "--out", run.output] + limits, input: .bytes(part.input))
         #expect(done.balance?.reasons == [part.reason: 1], "\(done.error)")
         let number = try #require(try numbers(run, part.reason).first)
+        // What is over a limit names the setting.
+        let list = try run.command("dead", "list", "--reason", part.reason)
+        #expect(list.text.contains("limits.lineBytes") == part.reason.hasSuffix("TooLong"), "\(list.text)")
         let replay = try Kymo.run(["dead", "replay", "--all", "--framing", part.framing] + limits)
         #expect(replay.end == .exit(65) && replay.error.contains("1 letters hold only a part"), "\(replay.error)")
         #expect(replay.error.contains("\(number) (\(part.reason))"), "\(replay.error)")
@@ -64,6 +67,7 @@ import Testing
         let instance = try Kymo.start(["run", "--out", run.output] + arguments)
         try Sending.send(exactly: [[UInt8](repeating: 0x20, count: 70_000)], to: try instance.addresses()[0])
         try Waiting.until("the letter") { try !numbers(run, "truncatedDatagram").isEmpty }
+        #expect(try run.command("dead", "list").text.contains("longer than the receive buffer"))
         // An instance is not sent it, either.
         let running = try Kymo.run(["dead", "replay", "--all"] + arguments)
         #expect(running.end == .exit(65) && running.error.contains("1 (truncatedDatagram)"), "\(running.error)")

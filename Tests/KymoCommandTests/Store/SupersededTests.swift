@@ -88,10 +88,41 @@ import Testing
         let replay = try Kymo.run([
             "dead", "replay", "--all", "--data", run.data, "--out", run.output, "--format", "ndjson",
         ])
-        #expect(replay.end == .exit(0), "\(replay.error)")
+        #expect(
+            replay.end == .exit(65) && replay.error.contains("letter 1: rejected again: superseded"), "\(replay.error)")
         #expect(try Self.values(run) == [.number("71.5")])
         #expect(try run.command("ledger", "--verify").end == .exit(0))
-        #expect(try ledger().lines.last == "complete, 2 superseded")
+        #expect(try ledger().lines.last == "complete, 1 superseded")
+        #expect(try run.command("dead", "list", "--all").lines.count == 2)
+    }
+
+    /// Catches: a rejection that is counted in the hour of its receipt, so that the span of a reading that came late is
+    /// complete without it.
+    @Test(arguments: ["bodyMass", "heartRate"]) func aSpanOfLongAgoNamesWhatItLacks(type: String) throws {
+        let run = StoredRun()
+        let lines = [
+            Self.weight(70.5), Self.weight(71.5), Readings.heartRate(second: 0), Readings.heartRate(second: 1),
+        ]
+        let done = try run.run(
+            lines.map { $0.replacing("2026-03-01", with: "2025-03-01") },
+            ["--config", run.folder.write("kymo.yaml", "limits: {readingsPerWindow: 1}")])
+        #expect(done.balance?.reasons == ["superseded": 1, "tooManyReadings": 1], "\(done.error)")
+        func ledger(_ hour: String, _ arguments: String...) throws -> Kymo.Finished {
+            try Kymo.run(
+                [
+                    "ledger", "--data", run.data, "--device", type == "bodyMass" ? "scale-1" : "watch-1",
+                    "--from", "2025-03-01T\(hour):00:00Z", "--to", "2025-03-01T\(hour):05:00Z",
+                ] + arguments)
+        }
+        let span = try ledger("08", "--strict")
+        let last =
+            type == "bodyMass"
+            ? "complete, 1 superseded" : "  watch-1 heartRate: 1 readings were rejected: tooManyReadings"
+        #expect(span.end == .exit(65) && span.lines.last == last, "\(span.text)")
+        #expect(try ledger("08").end == .exit(type == "bodyMass" ? 0 : 65))
+        // Of other hours there is nothing.
+        let other = try JSONTree(parsing: try ledger("10", "--format", "json").output)
+        #expect(other["superseded"]?.integer == 0 && other["series"]?.elements?.isEmpty == true, "\(other)")
     }
 
     /// Catches: `--strict` that is never content.
@@ -151,10 +182,13 @@ import Testing
         let replay = try Kymo.run([
             "dead", "replay", "--all", "--data", run.data, "--out", run.output, "--format", "ndjson", "--window", "1m",
         ])
-        #expect(replay.end == .exit(0), "\(replay.error)")
+        #expect(replay.end == .exit(65), "\(replay.error)")
         #expect(try run.command("ledger", "--verify").end == .exit(0))
-        let rows = try run.command("query", "--device", "watch-1")
-        #expect(rows.lines.count { $0.contains("watch-1") } == 1, "\(rows.text)")
+        // The archive shows both as they were sent.
+        for command in ["query", "export"] {
+            let shown = try run.command(command, "--device", "watch-1")
+            #expect(Set(shown.lines) == Set(run.written.filter { !$0.contains("\"value\":50") || $0.contains("09:0") }))
+        }
     }
 
     private static let halves = """

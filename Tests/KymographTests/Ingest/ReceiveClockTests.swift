@@ -65,4 +65,27 @@ import Testing
         #expect(rehearsal.record.tally.rejected[Int(Rejection.superseded.rawValue)] == 2)
         #expect(observations.first?["valueQuantity"]?["value"] == .number("62"), "\(observations)")
     }
+
+    /// A restart with a wall clock that was set back goes on where the store says that the clock was, and so does one
+    /// after a repair. Catches a correction that seems older than what it corrects.
+    @Test(arguments: [false, true]) func goesOnAfterARestart(isRepaired: Bool) throws {
+        let set = try #require(PipelineRehearsal.reading)
+        let scratch = Scratch(inMemory: true)
+        let ahead = WallClock.now().advanced(by: 3_600_000_000_000)
+        try fill(scratch.path, set, at: ahead, isRepaired)
+        let store = try Store(path: scratch.path)
+        defer { store.close() }
+        #expect(Files.exists(store.directory.damaged) == isRepaired)
+        #expect(store.receiveClock.latest >= ahead)
+        #expect(store.receiveClock.lead(at: WallClock.now()) > 3_000_000_000_000)
+    }
+
+    /// A run that receives readings at `time`, and leaves the store to be repaired, or not.
+    private func fill(_ path: String, _ set: MappingSet, at time: Instant, _ isRepaired: Bool) throws {
+        var run = try StoredRun(path, set: set)
+        _ = run.store.receiveClock.lead(at: time)
+        try run.take(Array(BitRotTests.early.prefix(30)), delivers: true)
+        if isRepaired { try run.store.directory.mark("a test asks for it") }
+        try run.end()
+    }
 }

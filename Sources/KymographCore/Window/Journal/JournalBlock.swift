@@ -49,6 +49,14 @@ public enum JournalRecord {
         return writer.take()?.bytes ?? []
     }
 
+    /// Whether the reading of such a block, of `type`, has an id of its sender.
+    public static func hasId(_ bytes: [UInt8], of type: MeasurementType) -> Bool {
+        bytes.withByteView { bytes in
+            guard var reader = JournalReader(bytes), let record = reader.next() else { return false }
+            return ReadingKey(type).hasId(ReadingKey.Content(reading: record.reading, payload: record.payload))
+        }
+    }
+
     /// A block of the readings of such blocks, each with the store's number of its series, and the numbers of their
     /// sources; nil when one of them is damaged.
     public static func join(_ records: [(series: Int, bytes: [UInt8])]) -> (block: JournalBlock, sources: [Int])? {
