@@ -84,7 +84,12 @@ enum Explanation {
         let storage = PaddedBytes(copying: payload)
         do throws(ScanFailure) {
             var object: String?
-            for template in try explainer.explain(storage.view, context: context, received: WallClock.now()) {
+            var offset: Int?
+            try explainer.explain(storage.view, context: context, received: WallClock.now()) { template in
+                if let last = offset, last != template.offset {
+                    StandardError.write("value at byte \(template.offset):\n")
+                }
+                offset = template.offset
                 if let decoded = template.object, decoded != object { StandardError.write("decoded: \(decoded)\n") }
                 object = template.object
                 write(template)

@@ -24,6 +24,18 @@ import Testing
         #expect(done.text == expected)
     }
 
+    /// Some editors write a byte-order mark before a file.
+    @Test(arguments: ["jsonpath", "jmespath"]) func skipsAByteOrderMark(_ language: String) throws {
+        let done = try eval(["--language", language, "device"], "\u{FEFF} " + EvalTests.message)
+        #expect(done.end == .exit(0) && done.text == "\"W-1\"\n", "\(done.error)")
+        let lenient = ["--language", language, "--compatibility", "iomt-fhir", "a"]
+        let other = try eval(lenient, "\u{FEFF}{a:1}")
+        #expect(other.end == .exit(0) && other.text == "1\n", "\(other.error)")
+        let broken = try eval(["--language", language, "a"], "\u{FEFF}{\"a\":\n 1,}")
+        #expect(broken.end == .exit(65))
+        #expect(broken.error.contains("2:4: the document is refused: invalidJSON at byte 12"), "\(broken.error)")
+    }
+
     @Test func readsAFile() throws {
         let folder = TemporaryFolder()
         let file = folder.write("message.json", EvalTests.message)

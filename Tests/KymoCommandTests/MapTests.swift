@@ -106,6 +106,64 @@ import Testing
         #expect(done.error.contains("device.json:3:") && done.error.contains("envelope-path"), "\(done.error)")
     }
 
+    /// So does one that begins with brackets, where what it says selects something of the payload.
+    @Test(arguments: [
+        ("$['pulse']", false, "$.Body['pulse']"), ("$[?(@.pulse)]", true, "$.Body[?(@.pulse)]"),
+        ("$[0]", true, "$.Body[0]"), ("$[0].pulse", true, "$.Body[0].pulse"), ("$[?(@.steps)]", true, nil),
+        ("$[0]", false, nil),
+    ])
+    func explainsAMissedEnvelopeOfBrackets(match: String, isArray: Bool, meant: String?) throws {
+        let folder = TemporaryFolder()
+        folder.write("mine/device.json", MappingText.device.replacing("$..[?(@pulse)]", with: match))
+        folder.write("mine/fhir.json", MappingText.fhir)
+        let payload = isArray ? "[\(MappingText.reading)]" : MappingText.reading
+        let done = try Kymo.run(
+            ["map", "--mapping", folder.file("mine"), "--explain"], input: .bytes(Array(payload.utf8)))
+        #expect(done.end == .exit(65))
+        let hint = meant.map { "    did you mean '\($0)'?" } ?? ""
+        #expect(done.error.contains("no match for \(match)\n\(hint)"), "\(done.error)")
+        #expect((meant == nil) == !done.error.contains("did you mean '$.Body"), "\(done.error)")
+    }
+
+    /// What `map` takes is explained: a byte-order mark, several values of one payload, and what only the reference's
+    /// reader takes.
+    @Test func explainsWhatMapTakes() throws {
+        let lines = [Readings.heartRate(second: 0, value: 61), Readings.heartRate(second: 1, value: 62)]
+        func explain(_ text: String, _ more: String...) throws -> (done: Kymo.Finished, outcomes: [String?]) {
+            let done = try Kymo.run(["map", "--explain"] + more, input: .bytes(Array(text.utf8)))
+            let outcomes = done.error.split(separator: "\n").filter { $0.contains("a reading: ") }
+            return (done, outcomes.map { $0.split(separator: "a reading: ").last.map(String.init) })
+        }
+        for text in ["\u{FEFF}\(lines[0])", "\u{FEFF} \(lines[0])"] {
+            let marked = try explain(text)
+            #expect(marked.done.end == .exit(0) && marked.outcomes == ["beatsPerMinute = 61"], "\(marked.done.error)")
+            #expect(!marked.done.error.contains("refused"), "\(marked.done.error)")
+        }
+        let both = try explain("\(lines[0])\n\(lines[1])")
+        #expect(both.outcomes == ["beatsPerMinute = 61", "beatsPerMinute = 62"], "\(both.done.error)")
+        #expect(both.done.error.contains("value at byte \(lines[0].utf8.count + 1):\n"), "\(both.done.error)")
+        let rest = try explain("\(lines[0]) x")
+        let place = "the payload is refused: invalidJSON at byte \(lines[0].utf8.count + 1)\n"
+        #expect(rest.outcomes == ["beatsPerMinute = 61"] && rest.done.error.contains(place), "\(rest.done.error)")
+        let lenient = lines[0].replacing("\"value\"", with: "value") + " // note"
+        #expect(try explain(lenient).done.error.contains("the payload is refused: invalidJSON"))
+        let taken = try explain(lenient, "--compatibility", "iomt-fhir")
+        #expect(taken.done.end == .exit(0) && taken.outcomes == ["beatsPerMinute = 61"], "\(taken.done.error)")
+        #expect(!taken.done.error.contains("refused"), "\(taken.done.error)")
+    }
+
+    @Test func explainsTheReadingsId() throws {
+        let folder = TemporaryFolder()
+        folder.write(
+            "mine/device.json",
+            MappingText.device.replacing("\"values\"", with: "\"readingIdExpression\": \"$.uuid\", \"values\""))
+        folder.write("mine/fhir.json", MappingText.fhir)
+        let payload = MappingText.reading.replacing("{", with: "{\"uuid\":\"r-1\",")
+        let done = try Kymo.run(
+            ["map", "--mapping", folder.file("mine"), "--explain"], input: .bytes(Array(payload.utf8)))
+        #expect(done.end == .exit(0) && done.error.contains("readingIdExpression $.uuid: \"r-1\""), "\(done.error)")
+    }
+
     /// Readings of an array come in the order of its elements, what is said of them in that of the templates.
     @Test func explainsArrays() throws {
         let elements = [("heartRate", "/min", 61), ("steps", "{steps}", 7), ("heartRate", "/min", 62)].map {

@@ -130,7 +130,8 @@ import Testing
         let terminal = try PseudoTerminal()
         let lines = Readings.heartRates(3)
         for (first, reasons) in [
-            (lines[0], [:]), (String(lines[0].dropFirst(9)), ["beginningMissed": 1]),
+            (lines[0], [:]), ("\u{FEFF}" + lines[0], [:]), (String(lines[0].dropFirst(9)), ["beginningMissed": 1]),
+            ("\u{FEFF}" + lines[0].dropFirst(9), ["beginningMissed": 1]),
             ("{\"a\":1}}", ["invalidJSON": 1]),
         ] as [(String, [String: Int])] {
             let run = try Kymo.start(["run", "--serial", "\(terminal.path):9600", "--idle", "100ms", "--ephemeral"])

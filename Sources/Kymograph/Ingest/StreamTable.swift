@@ -53,7 +53,7 @@ final class Stream {
     /// document is none, but one of a packet can be another packet.
     func mayBePart(_ payload: ByteView) -> Bool {
         guard hasOpenEnds else { return false }
-        var start = 0
+        var start = payload.startBehindByteOrderMark
         while start < payload.count, payload[start] <= 0x20 { start += 1 }
         return start == payload.count || payload[start] != UInt8(ascii: "{") && payload[start] != UInt8(ascii: "[")
     }

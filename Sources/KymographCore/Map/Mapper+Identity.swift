@@ -40,7 +40,7 @@ extension Mapper {
             let isOptional = field == .patient || field == .encounter
             if isContainer && !isOptional { throw failure(.invalidValue, template.index, field) }
         }
-        if isBlank(from: start) {
+        if key.view(start..<key.count).isWhiteSpace {
             key.truncate(to: start)
             if fallback.isEmpty { return 0 }
             key.append(fallback)
@@ -49,7 +49,7 @@ extension Mapper {
         guard length <= SeriesKey.longestPart else { throw failure(.valueTooLong, template.index, field) }
         key.reserve(ByteView.padding)
         let isPlain = key.view(start..<key.count).isPlainText
-        guard isPlain || isIdentifier(from: start, of: found, bytes) else {
+        guard isPlain || isIdentifier(key.view(start..<key.count), of: found, bytes) else {
             throw failure(.invalidIdentifier, template.index, field)
         }
         return UInt16(length + 1)
@@ -60,25 +60,26 @@ extension Mapper {
         found == ExpressionEvaluator.several ? .ambiguousExpression : .expressionFailed
     }
 
-    /// Whether what the key has from `start` on, the text of token `found`, can be an identifier.
+    /// Whether `text`, which is that of token `found`, can be an identifier.
     ///
     /// Two that differ in a lone surrogate only would both have U+FFFD there. Where an expression made the text, it is
     /// not known which part of the document that came from: then no part may have one.
     @inline(never)
-    private mutating func isIdentifier(from start: Int, of found: Int, _ bytes: ByteView) -> Bool {
-        let text = key.view(start..<key.count)
+    mutating func isIdentifier(_ text: ByteView, of found: Int, _ bytes: ByteView) -> Bool {
         guard text.isIdentifier else { return false }
         guard found >= 0, text.hasReplacementCharacter else { return true }
         let source = evaluator.isPlain(found) ? bytes[evaluator.token(found).range] : bytes
         return !JSONUnescape.hasLoneSurrogate(source)
     }
+}
 
-    /// Whether the key has nothing but white space from `start` on.
+extension ByteView {
+    /// Whether there is nothing but white space; other control characters are none.
     @inline(__always)
-    private mutating func isBlank(from start: Int) -> Bool {
-        var index = start
-        while index < key.count {
-            let byte = key[index]
+    var isWhiteSpace: Bool {
+        var index = 0
+        while index < count {
+            let byte = self[index]
             if byte > 0x20 || byte < 0x20 && !(0x09...0x0D).contains(byte) { return false }
             index += 1
         }

@@ -12,8 +12,11 @@ extension Mapper {
         if evaluator.appendText(of: found, bytes, compatible: template.isCompatible, to: &text) {
             throw failure(.invalidValue, template.index, .readingId)
         }
-        if text.view.isBlank { return }
+        if text.view.isWhiteSpace { return }
         guard text.count <= SeriesKey.longestPart else { throw failure(.valueTooLong, template.index, .readingId) }
+        guard isIdentifier(text.view, of: found, bytes) else {
+            throw failure(.invalidIdentifier, template.index, .readingId)
+        }
         let start = payload.count
         ValueRecord.append(slot: Int(template.idSlot), text: text.view, to: &payload)
         moveRecord(from: start)

@@ -263,6 +263,9 @@ extension ByteView {
     /// Whether such a mark is at the beginning.
     var hasByteOrderMark: Bool { count >= 3 && self[0] == 0xEF && self[1] == 0xBB && self[2] == 0xBF }
 
+    /// Where what follows such a mark begins; 0 where there is none.
+    package var startBehindByteOrderMark: Int { hasByteOrderMark ? ByteView.byteOrderMarkLength : 0 }
+
     /// Whether one of the lines behind the place `start`, the end of a line, begins as no document does, but the next
     /// line of one: with a closing bracket, a comma or a colon.
     fileprivate func goesOnWithDocument(from start: Int) -> Bool {
@@ -275,7 +278,7 @@ extension ByteView {
     }
 
     /// Whether what is at `index` goes on with a document behind a value in it.
-    fileprivate func goesOnWithDocument(at index: Int) -> Bool {
+    func goesOnWithDocument(at index: Int) -> Bool {
         switch self[index] {
         case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: ":"): true
         default: false

@@ -24,6 +24,7 @@ struct MappingContinuity {
         var hasReadings: [Bool]
         /// Who holds readings of them, for messages.
         var holder: String
+        /// What can be done besides another name for the type.
         var advice: String
     }
 
@@ -37,7 +38,7 @@ struct MappingContinuity {
         let former = Former(
             types: former.types, templates: former.fhirTemplates, histories: former.histories,
             hasReadings: former.types.map { _ in true }, holder: "windows hold",
-            advice: "give the type another name, or restart with another --data directory")
+            advice: "restart with another --data directory")
         return MappingContinuity(loaded, mappings, former).join()
     }
 
@@ -54,13 +55,17 @@ struct MappingContinuity {
                     : TypeHistory(hasTemplate: former.history.hasTemplate, meaning: TypeMeaning())
             },
             hasReadings: stored.map(\.hasReadings), holder: "the store holds",
-            advice: "give the type another name, or use another --data directory")
+            advice: "use another --data directory")
         return MappingContinuity(loaded, mappings, former).join()
     }
 
     private func join() -> MappingLoader.Result {
         var continuity = self
-        for index in loaded.types.indices { continuity.checkMeaning(index) }
+        for index in loaded.types.indices {
+            continuity.checkMeaning(index)
+            continuity.checkIdentity(index)
+            continuity.checkValues(index)
+        }
         let places = loaded.types.indices.map { continuity.place($0) }
         continuity.lendTemplates()
         let failed = continuity.diagnostics.contains { $0.severity == .error }
@@ -96,16 +101,12 @@ struct MappingContinuity {
             histories.append(loaded.histories[index])
             return Place(type: types.count - 1, slots: Array(type.valueNames.indices))
         }
-        if let template, let earlier = former.templates[known], type.grouping != .instance {
-            checkValues(template, after: earlier, index)
-        }
         fhirTemplates[known] = template
         histories[known] = history(of: known, with: loaded.histories[index])
         let slots = types[known].take(type)
         if types[known].valueNames.count > Self.mostSlots {
             report(
-                .error, index, template,
-                "the type '\(type.name)' has had more than \(Self.mostSlots) values since the start",
+                index, "the type '\(type.name)' has had more than \(Self.mostSlots) values since the start",
                 "restart to load it, or give it another name")
         }
         return Place(type: known, slots: slots)
@@ -156,48 +157,56 @@ struct MappingContinuity {
             let changes = former.histories[number].meaning.changes(to: loaded.histories[index].meaning, of: type.name)
             for change in changes where found.insert(change).inserted {
                 let message = "\(change), and \(former.holder) readings of the former kind"
-                report(.error, index, loaded.fhirTemplates[index], message, former.advice)
+                report(index, message, "give the type another name, or \(former.advice)")
             }
         }
     }
 
-    // MARK: What windows hold
-
-    /// Finds what an open window, which becomes one Observation under the new template, would show wrongly or not at
-    /// all.
-    private mutating func checkValues(_ template: FHIRTemplate, after earlier: FHIRTemplate, _ index: Int) {
-        let name = template.typeName
-        var gone: [String] = []
-        var kept = 0
-        for rule in earlier.valueRules {
-            if template.valueRules.contains(where: { $0.name == rule.name }) {
-                kept += 1
-            } else {
-                gone.append(rule.name)
-            }
+    /// Finds what would give two Observations of the type's name one identity.
+    private mutating func checkIdentity(_ index: Int) {
+        let type = loaded.types[index]
+        guard loaded.fhirTemplates[index] != nil else { return }
+        let number = former.types.indices.first { number in
+            former.hasReadings[number] && former.histories[number].hasTemplate
+                && type.canShareIdentity(with: former.types[number])
         }
-        let values = gone.map { "'\($0)'" }.joined(separator: ", ")
-        if kept == 0, !gone.isEmpty {
-            report(
-                .error, index, template,
-                "none of the values of type '\(name)' (\(values)) is left, and \(former.holder) readings of them",
-                former.advice)
-        } else if !gone.isEmpty {
-            report(
-                .warning, index, template,
-                "the FHIR template of '\(name)' no longer uses \(values)",
-                "windows that are open now, or are amended later, are written without")
-        }
+        guard let number else { return }
+        report(
+            index,
+            "an Observation of type '\(type.name)' would have the identity of \(former.types[number].groupingInWords) "
+                + "of the same time, and \(former.holder) readings of that kind",
+            "give the type another name, or \(former.advice)")
     }
 
-    private mutating func report(
-        _ severity: Diagnostic.Severity, _ index: Int, _ template: FHIRTemplate?, _ message: String, _ advice: String
-    ) {
+    /// Finds values of readings that somebody holds, and that the new template would leave out where it writes such
+    /// readings again: in amended windows, for late readings, in queries. A full Observation would be replaced by a
+    /// part of it.
+    private mutating func checkValues(_ index: Int) {
+        let type = loaded.types[index]
+        guard loaded.fhirTemplates[index] != nil else { return }
+        let values = loaded.histories[index].meaning.values
+        let gone = former.types.indices.reduce(into: Set<String>()) { gone, number in
+            guard former.hasReadings[number], former.histories[number].hasTemplate,
+                type.isWritten(as: former.types[number])
+            else { return }
+            gone.formUnion(former.histories[number].meaning.values.keys.filter { values[$0] == nil })
+        }
+        guard !gone.isEmpty else { return }
+        let names = gone.sorted().map { "'\($0)'" }.joined(separator: ", ")
+        report(
+            index,
+            "the FHIR template of '\(type.name)' no longer uses the value\(gone.count > 1 ? "s" : "") \(names), and "
+                + "\(former.holder) readings of \(gone.count > 1 ? "them" : "it")",
+            "keep the value\(gone.count > 1 ? "s" : ""), give the type another name, or \(former.advice)")
+    }
+
+    private mutating func report(_ index: Int, _ message: String, _ advice: String) {
+        let template = loaded.fhirTemplates[index]
         let mapping = loaded.templates.first { $0.type == index }.map { mappings[$0.mapping] }
         let file = mapping?.fhir?.name ?? mapping?.device.name ?? "mapping"
         diagnostics.append(
             Diagnostic(
-                severity, file: file, position: template?.namePosition ?? .start, message: message, advice: advice))
+                .error, file: file, position: template?.namePosition ?? .start, message: message, advice: advice))
     }
 }
 
@@ -243,6 +252,33 @@ extension MeasurementType {
     fileprivate func hasIdentity(of other: MeasurementType) -> Bool {
         name == other.name && grouping == other.grouping && compatibility == other.compatibility
     }
+
+    /// Whether readings of `other` are written by the template of this type: those of windows of any length are.
+    fileprivate func isWritten(as other: MeasurementType) -> Bool {
+        hasIdentity(of: other)
+            || name == other.name && compatibility == other.compatibility && isWindowed && other.isWindowed
+    }
+
+    /// Whether an Observation of this type and one of `other` can have the same identity although they are grouped in
+    /// different ways. A reading with start and end can have those of a window; the reference's times are whole
+    /// seconds, so that a part of a second does not tell periods apart.
+    fileprivate func canShareIdentity(with other: MeasurementType) -> Bool {
+        guard name == other.name, compatibility == other.compatibility, grouping != other.grouping else { return false }
+        guard grouping != .correlation, other.grouping != .correlation else { return false }
+        let isReference = compatibility == .iomtFHIR
+        if isWindowed, other.isWindowed { return isReference && (isShortOrUneven || other.isShortOrUneven) }
+        let (reading, window) = isWindowed ? (other, self) : (self, other)
+        return reading.durationSlot != nil || isReference && window.isShortOrUneven
+    }
+
+    /// Whether its windows are not of whole seconds, or of one.
+    private var isShortOrUneven: Bool {
+        guard case .tumbling(let length) = grouping else { return false }
+        return length < 2_000_000_000 || length % 1_000_000_000 != 0
+    }
+
+    /// How its readings are grouped, for messages.
+    fileprivate var groupingInWords: String { isWindowed ? "a window" : "a reading" }
 
     /// Whether its readings are grouped by time.
     fileprivate var isWindowed: Bool { if case .tumbling = grouping { true } else { false } }

@@ -36,12 +36,16 @@ public struct TemplateExplanation: Sendable {
     public var matches: [Match]
     /// The object of a packet that this is about, as JSON; nil where the payload is JSON itself.
     public var object: String?
+    /// Where the value that this is about begins in the payload.
+    public var offset = 0
 }
 
 /// Says why a payload gave the readings it gave, or none. Slow and thorough; not for the path of readings.
 public struct MappingExplainer: ~Copyable {
     private let set: MappingSet
     private let templates: [Int]
+    /// Whether documents that only the reference's reader takes are explained, too.
+    private let isLenient: Bool
     private var evaluator: ExpressionEvaluator
     private var composition: MatchComposition
     private var packets: OwnedList<PacketStage>
@@ -50,35 +54,71 @@ public struct MappingExplainer: ~Copyable {
     public init(_ set: MappingSet, templates: [Int], limits: ScanLimits = ScanLimits()) {
         self.set = set
         self.templates = templates
+        isLenient = templates.contains { set.templates[$0].template.compatibility == .iomtFHIR }
         evaluator = ExpressionEvaluator(set, limits: limits, payloadIsRoot: false)
         composition = MatchComposition(set, limits: limits)
         packets = PacketStage.list(set, templates, needs: PacketNeeds(names: set.program.names))
     }
 
-    /// Explains one document, or each object of the first packet in it. `bytes` must be padded.
+    /// Explains each value of a payload, or each object of the first packet in it, to `body`. `bytes` must be padded.
     ///
-    /// - Throws: ``ScanFailure`` when it is not JSON, or no packet.
+    /// - Throws: ``ScanFailure`` at what is not JSON, or no packet. What comes before it has been explained.
     public mutating func explain(
-        _ bytes: ByteView, context: SourceContext, received: Instant
-    ) throws(ScanFailure) -> [TemplateExplanation] {
-        guard packets.count > 0 else { return try explain(document: bytes, context, received) }
+        _ bytes: ByteView, context: SourceContext, received: Instant, to body: (TemplateExplanation) -> Void
+    ) throws(ScanFailure) {
+        guard packets.count > 0 else { return try explain(values: bytes, context, received, to: body) }
         let skipsSpace = packets[0].skipsSpace
-        let start = skipsSpace ? JSONScanner.skipSpace(bytes, 0) : 0
+        let start = skipsSpace ? JSONScanner.skipSpace(bytes, bytes.startBehindByteOrderMark) : 0
         // As for the mapper, blanks are no frame.
-        if skipsSpace, start == bytes.count { return [] }
+        if skipsSpace, start == bytes.count { return }
         if let failure = packets[0].read(bytes, from: start, received: received).failure {
             throw ScanFailure(reason: failure.reason, offset: failure.offset)
         }
-        var explanations: [TemplateExplanation] = []
         for index in 0..<packets[0].count {
             let object = packets[0][index]
-            explanations += try explain(document: object, context, received).map { explanation in
-                var explanation = explanation
+            for var explanation in try explain(document: object, context, received) {
                 explanation.object = object.string
-                return explanation
+                body(explanation)
             }
         }
-        return explanations
+    }
+
+    private mutating func explain(
+        values bytes: ByteView, _ context: SourceContext, _ received: Instant, to body: (TemplateExplanation) -> Void
+    ) throws(ScanFailure) {
+        let first = JSONScanner.skipSpace(bytes, bytes.startBehindByteOrderMark)
+        var index = first
+        while index < bytes.count {
+            var leniency = Leniency()
+            var end: Int?
+            var document = bytes[index..<index]
+            do throws(ScanFailure) {
+                end = try scan(bytes, from: index)
+                document = bytes[index..<(end ?? index)]
+            } catch {
+                guard isLenient else { throw error }
+                end = leniency.rewrite(bytes, from: index, into: &evaluator.paths.scanner)
+                document = leniency.text.view
+                if end == nil, index > first, leniency.isBlank(bytes, from: index) { return }
+                guard end != nil else { throw error }
+            }
+            for var explanation in try explain(document: document, context, received) {
+                explanation.offset = index
+                body(explanation)
+            }
+            index = JSONScanner.skipSpace(bytes, end ?? bytes.count)
+        }
+    }
+
+    /// The end of the value at `start`, if the mapper takes that.
+    private mutating func scan(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
+        let end = try evaluator.paths.scanner.scan(bytes, from: start)
+        if end == bytes.count || bytes[end] <= 0x20 { return end }
+        let isContainer = bytes[end - 1] == UInt8(ascii: "}") || bytes[end - 1] == UInt8(ascii: "]")
+        guard isContainer, isLenient || !bytes.goesOnWithDocument(at: end) else {
+            throw ScanFailure(reason: .invalidJSON, offset: end)
+        }
+        return end
     }
 
     private mutating func explain(
@@ -116,8 +156,20 @@ public struct MappingExplainer: ~Copyable {
             mapping: set.mappings[linked.mapping], typeName: template.typeName, line: template.position.line,
             matchExpression: template.match.text, failure: failure,
             missing: matches.isEmpty && failure == nil ? missing(template, bytes) : [],
-            meant: matches.isEmpty && template.match.path != nil ? EnvelopePath.meantByMatch(template.match.text) : nil,
-            matches: matches)
+            meant: matches.isEmpty && template.match.path != nil ? meant(by: template, bytes) : nil, matches: matches)
+    }
+
+    /// The match expression that was probably meant by one that selects nothing of the envelope.
+    private func meant(by template: DeviceTemplate, _ bytes: ByteView) -> String? {
+        let text = template.match.text
+        if let meant = EnvelopePath.meantByMatch(text) { return meant }
+        guard let meant = EnvelopePath.inBody(text) else { return nil }
+        do {
+            var runner = try ExpressionRunner(text, language: .jsonPath, compatibility: template.compatibility)
+            return try runner.run(bytes.array).isEmpty ? nil : meant
+        } catch {
+            return nil
+        }
     }
 
     /// The matches of the template; nil when its match expression failed.
@@ -164,6 +216,7 @@ public struct MappingExplainer: ~Copyable {
             ("timestampExpression, second choice", template.alternativeTimestamp),
             ("startExpression", template.start), ("correlationIdExpression", template.correlation),
             ("patientIdExpression", template.patient), ("encounterIdExpression", template.encounter),
+            ("readingIdExpression", template.readingId),
         ]
         let values = template.values.flatMap { value -> [(String, TemplateExpression?)] in
             let name = "value \(value.name)\(value.isRequired ? " (required)" : "")"

@@ -9,10 +9,31 @@ extension TypeMeaning {
 
     private mutating func add(_ fhir: FHIRTemplate) {
         for rule in fhir.valueRules { add(rule) }
+        for member in fhir.resource?.members ?? [] { add(member.node) }
+        for node in fhir.resource?.identifiers ?? [] { add(node) }
         guard let summary = fhir.summary else { return }
         var meaning = ValueMeaning()
         meaning.unit = UnitMeaning(summary.readingUnit)
         values[summary.value.text] = meaning
+    }
+
+    /// Adds the values in a part of a resource. A number named `value` is that of a Quantity, in the unit beside it.
+    private mutating func add(_ node: ResourceNode) {
+        switch node {
+        case .object(let members):
+            for member in members {
+                guard case .value(let value) = member.node else {
+                    add(member.node)
+                    continue
+                }
+                var meaning = ValueMeaning()
+                if member.name == "value", value.form == .decimal { meaning.unit = UnitMeaning(besides: members) }
+                note(meaning, of: value.name.text)
+            }
+        case .array(let nodes), .text(let nodes): for node in nodes { add(node) }
+        case .value(let value): note(ValueMeaning(), of: value.name.text)
+        case .constant, .time, .reference, .identifier: break
+        }
     }
 
     private mutating func add(_ rule: ValueRule) {
@@ -99,6 +120,16 @@ extension UnitConversion {
 }
 
 extension UnitMeaning {
+    /// The unit that the members of a Quantity state; nil where a reading states it.
+    fileprivate init?(besides members: [ResourceMember]) {
+        var texts: [String: String] = [:]
+        for member in members where ["unit", "system", "code"].contains(member.name) {
+            guard case .constant(let json) = member.node else { return nil }
+            texts[member.name] = json.hasPrefix("\"") ? String(json.dropFirst().dropLast()) : json
+        }
+        self.init(UnitRule(unit: texts["unit"], system: texts["system"], code: texts["code"]))
+    }
+
     fileprivate init(_ rule: UnitRule) {
         let isUCUM = rule.system == nil || rule.system == UnitRule.ucum
         self.init(code: rule.code, system: isUCUM ? nil : rule.system, text: rule.unit)

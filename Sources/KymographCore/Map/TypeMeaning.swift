@@ -4,7 +4,7 @@
 /// their meaning, and a mapping that gives the same type another one is refused: the former readings would be written
 /// in a unit that they were not measured in. An aspect that is nil is not known.
 public struct TypeMeaning: Hashable, Codable, Sendable {
-    /// By the value's name.
+    /// By the value's name; all values that the FHIR template writes.
     public var values: [String: ValueMeaning] = [:]
     /// How a device template turns what the payload says into a value: by template and value (``ConversionKey``), and
     /// then by aspect.

@@ -1,7 +1,8 @@
 /// What becomes of readings of one series, without an id, that have the same time and start and say different things.
 /// Those that say the same are one reading.
 public enum SameInstant: String, Sendable, BitwiseCopyable, CaseIterable {
-    /// They become one reading, value by value, as the reference system has it: of two values the later received stays.
+    /// They become one reading, value by value: of two values the later received stays. Only types that a former
+    /// version has stored have it.
     case merge
     /// Each is a reading. One that has values of other names only, or nothing but some of the values of another, is a
     /// part of that.
@@ -16,7 +17,8 @@ public enum SameInstant: String, Sendable, BitwiseCopyable, CaseIterable {
 
     /// What holds where the FHIR template does not say.
     static func usual(_ grouping: Grouping, _ compatibility: Compatibility) -> SameInstant {
-        if compatibility == .iomtFHIR { return .merge }
+        // Of measurements of one time the reference keeps one, as a whole: the one that it ingested last.
+        if compatibility == .iomtFHIR { return .latest }
         return grouping == .instance ? .latest : .keep
     }
 }

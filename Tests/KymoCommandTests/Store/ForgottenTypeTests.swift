@@ -41,6 +41,54 @@ import Testing
         #expect(try shown(query.output) == ("amended", "1000", 4), "\(query.text)")
     }
 
+    /// Letters are replayed by a mapping that does not know the type of the others.
+    @Test func aReplayWithAnotherMapping() throws {
+        let folder = TemporaryFolder()
+        let other = #"{"device":{"id":"b"},"time":1772352000000,"signals":{"heart":{"beatsPerMinute":64}}}"#
+        let first = try run(
+            folder, [walking(1, 100), walking(2, 200), walking(3, 300), other], "--mapping", "reading")
+        #expect(first.balance?.rejected == 1, "\(first.error)")
+        let replay = try Kymo.run([
+            "dead", "replay", "--all", "--data", folder.file("data"), "--out", folder.file("replayed"), "--format",
+            "ndjson", "--mapping", "wristband",
+        ])
+        #expect(replay.end == .exit(0) && replay.error.contains("replayed 1 payload"), "\(replay.error)")
+        let late = try run(folder, [walking(4, 400)], "--mapping", "reading")
+        #expect(try shown(late.output) == ("amended", "1000", 4), "\(late.text)")
+        let verified = try Kymo.run(["ledger", "--verify", "--data", folder.file("data")])
+        #expect(verified.end == .exit(0), "\(verified.error)")
+    }
+
+    /// A value under another name: a late reading rewrote the window without what was known, in another unit even.
+    @Test(arguments: ["instance", "5m"])
+    func aValueUnderAnotherName(period: String) throws {
+        let folder = TemporaryFolder()
+        let mapping = folder.file("m/")
+        func write(value: String, unit: String) {
+            let name = "\"valueName\": \"\(value)\""
+            folder.write("m/device.json", MappingText.device.replacing("\"valueName\": \"pulse\"", with: name))
+            folder.write(
+                "m/fhir.json",
+                MappingText.fhir.replacing("\"valueName\": \"pulse\"", with: name)
+                    .replacing("\"instance\"", with: "\"\(period)\"").replacing("/min", with: unit))
+        }
+        write(value: "hr", unit: "mg/dL")
+        #expect(try run(folder, [MappingText.reading], "--mapping", mapping).end == .exit(0))
+        for unit in ["mg/dL", "mmol/L"] {
+            write(value: "pulse", unit: unit)
+            let late = MappingText.reading.replacing("08:00:00Z", with: "08:00:01Z")
+            let refused = try run(folder, [late], "--mapping", mapping)
+            #expect(refused.end == .exit(78) && refused.output.isEmpty, "\(refused.error)")
+            #expect(refused.error.contains("no longer uses the value 'hr', and the store holds"), "\(refused.error)")
+            for command in ["query", "export"] {
+                let asked = try Kymo.run([command, "--data", folder.file("data"), "--mapping", mapping])
+                #expect(asked.end == .exit(78) && asked.output.isEmpty, "\(command): \(asked.text) \(asked.error)")
+            }
+        }
+        write(value: "hr", unit: "mg/dL")
+        #expect(try run(folder, [MappingText.reading], "--mapping", mapping).balance?.duplicate == 1)
+    }
+
     @Test func aRunWithAnotherWindow() throws {
         let folder = TemporaryFolder()
         _ = try run(folder, [1, 2, 3].map { Readings.heartRate(second: $0, value: 70) })

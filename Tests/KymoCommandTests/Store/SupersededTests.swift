@@ -214,16 +214,20 @@ import Testing
 
     /// What two templates give of one payload is one reading. Catches: values of two payloads in one Observation, and
     /// half a payload that takes the place of the other half.
-    @Test func valuesOfTwoPayloadsAreNeverMixed() throws {
+    @Test(arguments: [
+        ("none", "instance"), ("iomt-fhir", "instance"), ("iomt-fhir", "1h"), ("iomt-fhir", "correlation"),
+    ])
+    func valuesOfTwoPayloadsAreNeverMixed(compatibility: String, period: String) throws {
         let run = StoredRun()
-        run.folder.write("mine/device.json", Self.halves)
-        run.folder.write("mine/fhir.json", Self.fhir("\"period\":\"instance\""))
+        let correlation = period == "correlation" ? #""correlationIdExpression":"$.d","# : ""
+        run.folder.write("mine/device.json", Self.halves.replacing("\"values\"", with: "\(correlation)\"values\""))
+        run.folder.write("mine/fhir.json", Self.fhir("\"period\":\"\(period)\""))
         func line(_ values: String) -> String { "{\"d\":\"x\",\"t\":\"2026-03-01T08:00:00Z\",\(values)}" }
         func components() throws -> [JSONTree?] {
             let one = try #require(try Self.observations(run).first)
             return (one["component"]?.elements ?? []).map { $0["valueQuantity"]?["value"] }
         }
-        let mapping = ["--mapping", "\(run.folder.path)/mine"]
+        let mapping = ["--mapping", "\(run.folder.path)/mine", "--compatibility", compatibility]
         try run.run([line("\"a\":1,\"b\":2")], mapping)
         #expect(try components() == [.number("1"), .number("2")])
         let done = try run.run([line("\"a\":3,\"b\":2"), line("\"a\":4")], mapping)

@@ -139,8 +139,10 @@ import Testing
         let set = try MappingRun([template(match: made, value: "add(matchedToken.sum, `1`)")]).set
         var explainer = MappingExplainer(set, templates: [0])
         let storage = PaddedBytes(copying: "[\(first),\(second)]".utf8)
-        let found = try explainer.explain(
-            storage.view, context: SourceContext(), received: Instant(seconds: 1_700_000_000))
+        var found: [TemplateExplanation] = []
+        try explainer.explain(
+            storage.view, context: SourceContext(), received: Instant(seconds: 1_700_000_000)
+        ) { found.append($0) }
         let results = found.flatMap(\.matches).map { $0.fields.map(\.result).joined(separator: " ") }
         #expect(results.count == 2)
         #expect(results.first?.contains("12") == true && results.last?.contains("13") == true)

@@ -10,13 +10,16 @@ import Testing
         #"a\nb"#, #"a\u001f"#, "a\u{7F}", #"a\u007f"#, "a\u{80}", "a\u{9F}", #"\u0085b"#,
     ]
 
-    private static let fields = ["d": "device", "p": "patient", "e": "encounter", "c": "correlation"]
+    private static let fields = [
+        "d": "device", "p": "patient", "e": "encounter", "c": "correlation", "r": "readingId",
+    ]
 
     private func run(_ compatibility: Compatibility = .none) throws -> MappingRun {
         try MappingRun(
             [
                 TestTemplate.jsonPath(with: [
                     "patientIdExpression": "$.p", "encounterIdExpression": "$.e", "correlationIdExpression": "$.c",
+                    "readingIdExpression": "$.r",
                 ])
             ], compatibility: compatibility)
     }

@@ -120,7 +120,7 @@ import Testing
         let first = try load([Kind(values: ["x"], start: true)])
         let second = try load([Kind(values: ["x", "y"])], after: first)
         #expect(second.types[0].valueNames == ["x", "(length)", "y"] && second.types[0].durationSlot == 1)
-        let third = try load([Kind(values: ["y"], start: true, used: ["y"])], after: second)
+        let third = try load([Kind(values: ["y", "x"], start: true)], after: second)
         #expect(third.types[0].valueNames == ["x", "(length)", "y"] && third.types[0].durationSlot == 1)
         let late = try load([Kind(values: ["x", "y"], start: true)], after: try load([Kind(values: ["x"])]))
         #expect(late.types[0].valueNames == ["x", "y", "(length)"] && late.types[0].durationSlot == 2)
@@ -147,13 +147,16 @@ import Testing
         #expect(try findings([Kind(name: "b", unit: "mmol/L")], after: [Kind(unit: "mg/dL")]) == [])
     }
 
-    @Test func valuesThatAreGone() throws {
-        let some = try findings([Kind(values: ["y"])], after: [Kind(values: ["x", "y"])])
-        #expect(some.count == 1 && some[0].contains("warning: the FHIR template of 'a' no longer uses 'x'"))
-        let all = try findings([Kind(values: ["pulse"])], after: [Kind(values: ["hr"])])
-        #expect(all.count == 1 && all[0].contains("error: none of the values of type 'a' ('hr') is left"))
-        let single = [Kind(period: "instance", values: ["hr"])]
-        #expect(try findings([Kind(period: "instance", values: ["pulse"])], after: single) == [])
+    /// What a start would refuse, a reload refuses, too.
+    @Test(arguments: ["1m", "instance", "correlation"]) func valuesThatAreGone(period: String) throws {
+        func kind(_ values: String...) -> [Kind] { [Kind(period: period, values: values)] }
+        let some = try findings(kind("y"), after: kind("x", "y"))
+        let message = "error: the FHIR template of 'a' no longer uses the value 'x', and windows hold readings of it"
+        #expect(some.count == 1 && some[0].contains(message), "\(some)")
+        let all = try findings(kind("pulse"), after: kind("hr", "low"))
+        #expect(all.count == 1 && all[0].contains("no longer uses the values 'hr', 'low'"), "\(all)")
+        #expect(try findings(kind("y", "x"), after: kind("x")) == [])
+        #expect(try findings([Kind(name: "b")], after: kind("x")) == [])
     }
 
     /// Slots are bytes, and those of values that are gone are not given away.

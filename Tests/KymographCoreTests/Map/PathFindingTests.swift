@@ -25,6 +25,15 @@ import Testing
             ("JsonPathContent", "$", "$.Body.d", nil),
             ("JsonPathContent", "$.heartRate", "$.d", "did you mean '$.Body.heartRate'?"),
             ("JsonPathContent", "$.Body.heartRate", "$.d", nil),
+            ("JsonPathContent", "$['heartRate']", "$.d", "did you mean '$.Body['heartRate']'?"),
+            ("JsonPathContent", "$['heart rate'].x", "$.d", "did you mean '$.Body['heart rate'].x'?"),
+            ("JsonPathContent", "$['Body'].heartRate", "$.d", nil),
+            ("JsonPathContent", "$..[?(@v)]", "$['Body'].d", "did you mean '$.d'?"),
+            ("JsonPathContent", "$..[?(@v)]", "$.Body['d']", "did you mean '$['d']'?"),
+            ("JsonPathContent", "$..[?(@v)]", "$['d']", nil),
+            ("CalculatedContent", "$..[?(@v)]", "$['d']", "did you mean '$.Body['d']'?"),
+            ("CalculatedContent", "$..[?(@v)]", "$['matchedToken'].d", nil),
+            ("JsonPathContent", "$[0]", "$.d", nil),
         ] as [(String, String, String, String?)])
     func pathsBeginWhereTheyAreEvaluated(kind: String, match: String, device: String, words: String?) throws {
         let time = kind == "CalculatedContent" ? "$.matchedToken.t" : "$.t"

@@ -80,6 +80,60 @@ import Testing
     }
 }
 
+/// What is not JSON and yet read by the reference's reader: under `compatibility: iomt-fhir` all of it is read that
+/// docs/compatibility.md names, by lines and datagrams, and none of it by default.
+@Suite struct LenientPayloadTests {
+    /// A reading with `more` behind its members.
+    private static func reading(_ more: String) -> String { TestTemplate.reading("\"v\":1\(more)") }
+
+    /// Payloads that the reference's reader takes.
+    static let taken = [
+        "// a\n\(reading(""))", "/* a */\(reading(""))", reading(" // a\n"), reading(",/* a */\"x\":/**/2"),
+        "\(reading("")) // a", "\(reading(""))/* a */", reading("").replacing("\"", with: "'"), reading(",'x':2"),
+        reading(",\"x\":'a'"), reading(",x:2"), reading(",$x:2"), reading(",_x:2"), reading(",1x:2"),
+        reading(",größe:2"),
+        reading(",\"x\":NaN"), reading(",\"x\":Infinity"), reading(",\"x\":-Infinity"), reading(",\"x\":undefined"),
+        reading(","), reading(",\"x\":[2,]"), reading(",\"x\":{\"y\":2,}"), reading(",\"x\":\"a\tb\""),
+        reading(",\"x\":\"a\nb\""), reading(",\"x\":\"a\u{0}b\""), reading(",\"x\":\"a\u{1F}b\""),
+        reading(",\"x\":\"it\\'s\""), "\u{C}\(reading(""))", "\(reading(""))\u{C}", reading(",\u{C}\"x\":2"),
+        reading(",\u{B}\"x\":2"), reading(",\u{85}\"x\":2"), reading(",\u{A0}\"x\":2"), reading(",\u{2003}\"x\":2"),
+        reading(",\u{2028}\"x\":2"), reading(",\u{3000}\"x\":2"),
+    ]
+
+    /// Payloads that nobody takes here; some of them the reference's reader does.
+    static let refused = [
+        reading(",\"x\":[1,,2]"), reading(",\"x\":[,1]"), reading(",,"), reading(",\"x\":0x1F"),
+        reading(",\"x\":017"), reading(",\"x\":.5"), reading(",\"x\":-.5"), reading(",\"x\":5."),
+        reading(",\"x\":+5"), reading(",\"x\":new Date(1)"), reading(",\"x\":True"), reading(",\"x\":-NaN"),
+        reading(" \"x\":2"), reading(",\"x\":'a"), reading(",\"x\":\"\\x41\""), "# a\n\(reading(""))",
+    ]
+
+    private func outcomes(_ payload: String, _ compatibility: Compatibility) throws -> [MappingRun.Outcome] {
+        let run = try MappingRun([TestTemplate.jsonPath()], compatibility: compatibility)
+        return [run.line(payload), run.datagram(payload)]
+    }
+
+    @Test(arguments: taken) func readsWhatTheReferenceReads(_ payload: String) throws {
+        for outcome in try outcomes(payload, .iomtFHIR) {
+            #expect(outcome.values() == ["1"] && outcome.rejections == [], "\(outcome)")
+        }
+        for outcome in try outcomes(payload, .none) {
+            #expect(!outcome.reasons.isEmpty && outcome.reasons.allSatisfy { $0 == .invalidJSON }, "\(outcome)")
+        }
+    }
+
+    @Test(arguments: refused, [Compatibility.none, .iomtFHIR]) func refusesTheRest(
+        _ payload: String, _ compatibility: Compatibility
+    ) throws {
+        for outcome in try outcomes(payload, compatibility) {
+            #expect(!outcome.reasons.isEmpty && outcome.reasons.allSatisfy { $0 == .invalidJSON }, "\(outcome)")
+        }
+        for outcome in try outcomes(payload, compatibility) where !payload.hasPrefix("#") {
+            #expect(outcome.readings == [], "\(outcome)")
+        }
+    }
+}
+
 /// Datagrams of several lines of which one is cut, wherever that is: it costs itself, and no other.
 @Suite struct CutLineTests {
     private func line(_ number: Int) -> String {

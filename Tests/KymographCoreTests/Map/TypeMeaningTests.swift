@@ -13,21 +13,46 @@ import Testing
         /// Further members of the device template's value.
         var rule = ""
         var folder = "./a/meter/"
+        /// The values; all but the first are in components.
+        var names = ["x"]
+        /// Whether readings have a start.
+        var start = false
+        /// The body of a MedicationAdministration, which readings become in place of Observations.
+        var resource: String?
+        var compatibility = Compatibility.none
+
+        private var device: String {
+            let start = start ? #""startExpression":"$.s","# : ""
+            let values = names.map { #"{"valueName":"\#($0)","valueExpression":"$.glucose"\#(rule)}"# }
+            return #"""
+                {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{
+                "typeName":"\#(name)","typeMatchExpression":"\#(match)","deviceIdExpression":"$.d",\#(start)
+                "timestampExpression":"$.t","values":[\#(values.joined(separator: ","))]}}]}
+                """#
+        }
+
+        private var fhir: String {
+            if let resource {
+                return #"""
+                    {"templateType":"CollectionFhir","template":[{"templateType":"ResourceFhir","template":{
+                    "typeName":"\#(name)","resourceType":"MedicationAdministration","resource":{
+                    "status":"completed","medicationCodeableConcept":{"text":"insulin"},
+                    "subject":{"$reference":"patient"},"effectiveDateTime":{"$time":"end"},\#(resource)}}}]}
+                    """#
+            }
+            let values = names.map { #"{"valueType":"\#(valueType)","valueName":"\#($0)",\#(value)}"# }
+            let components = values.dropFirst().map { #"{"codes":[{"code":"c"}],"value":\#($0)}"# }
+            return #"""
+                {"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{
+                "typeName":"\#(name)","period":"\#(period)","codes":[{"code":"c"}],"value":\#(values[0]),
+                "components":[\#(components.joined(separator: ","))]}}]}
+                """#
+        }
 
         var mapping: NamedMapping {
-            let device = #"""
-                {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{
-                "typeName":"\#(name)","typeMatchExpression":"\#(match)","deviceIdExpression":"$.d",
-                "timestampExpression":"$.t","values":[{"valueName":"x","valueExpression":"$.glucose"\#(rule)}]}}]}
-                """#
-            let fhir = #"""
-                {"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{
-                "typeName":"\#(name)","period":"\#(period)","codes":[{"code":"c"}],
-                "value":{"valueType":"\#(valueType)","valueName":"x",\#(value)}}}]}
-                """#
-            return NamedMapping(
+            NamedMapping(
                 name: folder, device: MappingFile(name: "device.json", bytes: Array(device.utf8)),
-                fhir: MappingFile(name: "fhir.json", bytes: Array(fhir.utf8)))
+                fhir: MappingFile(name: "fhir.json", bytes: Array(fhir.utf8)), compatibility: compatibility)
         }
     }
 
@@ -126,6 +151,83 @@ import Testing
         }
         #expect(try refusal(concept("a"), concept("b"))?.contains("the concept of the value 'x'") == true)
         #expect(try refusal(concept("a"), concept("a")) == nil)
+    }
+
+    /// Catches: a late reading that rewrites an Observation without the values of the former ones.
+    @Test(arguments: ["instance", "5m", "correlation"])
+    func aValueThatIsGoneIsRefused(period: String) throws {
+        func kind(_ names: String..., in period: String = period) -> Kind { Kind(period: period, names: names) }
+        let error = try refusal(kind("hr"), kind("pulse"))
+        #expect(error?.contains("no longer uses the value 'hr', and the store holds readings of it") == true)
+        #expect(error?.contains("keep the value, give the type another name, or use another --data") == true)
+        #expect(try refusal(kind("hr", "spo2"), kind("hr")) != nil)
+        #expect(try refusal(kind("hr"), kind("hr", "spo2"), kind("spo2")) != nil)
+        #expect(try refusal(kind("hr"), kind("spo2", "hr")) == nil)
+        #expect(try refusal(kind("hr"), kind("pulse"), hasReadings: false) == nil)
+        let other = Kind(name: "steps", match: "$..[?(@steps)]")
+        #expect(try refusal(kind("hr"), other, kind("pulse")) != nil)
+    }
+
+    /// Windows of another length are written by the template that there is; single readings are not.
+    @Test func aValueThatIsGoneFromWindowsOfAnotherLength() throws {
+        #expect(try refusal(Kind(period: "5m", names: ["hr"]), Kind(period: "1m", names: ["pulse"])) != nil)
+        #expect(try refusal(Kind(period: "instance", names: ["hr"]), Kind(period: "1m", names: ["pulse"])) == nil)
+    }
+
+    private func dose(_ unit: String, name: String = "x") -> Kind {
+        var kind = Kind(names: [name])
+        kind.resource = #""dosage":{"dose":{"value":{"$value":"\#(name)","as":"decimal"}\#(unit)}}"#
+        return kind
+    }
+
+    /// Catches: a dose of 4 IU that is shown as 4 mg.
+    @Test func anotherUnitInAResource() throws {
+        func unit(_ code: String) -> String {
+            #","unit":"\#(code)","system":"http://unitsofmeasure.org","code":"\#(code)""#
+        }
+        let error = try refusal(dose(unit("[iU]")), dose(unit("mg")))
+        #expect(error?.contains("the unit of the value 'x' of type 'glucose' changes from '[iU]' to 'mg'") == true)
+        #expect(try refusal(dose(unit("[iU]")), dose(""))?.contains("from '[iU]' to 'none'") == true)
+        #expect(try refusal(dose(#","unit":"IU""#), dose(#","unit":"mg""#)) != nil)
+        #expect(try refusal(dose(unit("[iU]")), dose(unit("[iU]"))) == nil)
+        #expect(try refusal(dose(unit("[iU]"), name: "units"), dose(unit("[iU]"), name: "dose")) != nil)
+    }
+
+    /// A store of an earlier version does not know the units in resources, nor which values there are.
+    @Test func whatIsNotKnownIsNoChange() throws {
+        let set = try #require(MappingLoader.load([dose(#","unit":"IU""#).mapping]).set)
+        let known = stored(set).map { former in
+            let history = TypeHistory(hasTemplate: former.history.hasTemplate, meaning: TypeMeaning())
+            return FormerType(type: former.type, history: history, hasReadings: true)
+        }
+        let new = try #require(MappingLoader.load([dose(#","unit":"mg""#, name: "dose").mapping], stored: known).set)
+        #expect(try refusal(dose(#","unit":"mg""#, name: "dose")) == nil)
+        let next = MappingLoader.load([dose(#","unit":"IU""#, name: "dose").mapping], stored: stored(new))
+        #expect(next.set == nil)
+    }
+
+    /// A reading with start and end, and a window of the same time, would be one Observation.
+    @Test func windowsAndReadingsOfOneTime() throws {
+        let reading = Kind(start: true)
+        let error = try refusal(Kind(period: "5m"), reading)
+        #expect(error?.contains("would have the identity of a window") == true)
+        #expect(try refusal(reading, Kind(period: "5m")) != nil)
+        #expect(try refusal(reading, Kind(name: "other"), Kind(period: "5m")) != nil)
+        #expect(try refusal(Kind(period: "5m"), reading, hasReadings: false) == nil)
+        #expect(try refusal(Kind(period: "5m"), Kind()) == nil)
+        #expect(try refusal(reading, Kind(period: "correlation")) == nil)
+    }
+
+    /// The reference writes whole seconds, so that a window of less than two is a moment.
+    @Test func shortWindowsOfTheReference() throws {
+        func kind(_ period: String) -> Kind { Kind(period: period, compatibility: .iomtFHIR) }
+        #expect(try refusal(kind("1s"), kind("instance")) != nil)
+        #expect(try refusal(kind("1s"), kind("500ms")) != nil)
+        #expect(try refusal(kind("61s"), kind("60500ms")) != nil)
+        #expect(try refusal(kind("2s"), kind("instance")) == nil)
+        #expect(try refusal(kind("61s"), kind("1m")) == nil)
+        #expect(try refusal(Kind(period: "1s"), kind("instance")) == nil)
+        #expect(try refusal(Kind(period: "1s"), Kind()) == nil)
     }
 
     /// Open windows of another length are written by the template that there is, in the run that finds them in its

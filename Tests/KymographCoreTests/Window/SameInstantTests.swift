@@ -71,6 +71,12 @@ import Testing
         #expect(run.superseded == (120, 10))
     }
 
+    @Test(arguments: [Grouping.instance, .correlation, .tumbling(nanoseconds: minute)])
+    func whatIsUsual(_ grouping: Grouping) {
+        #expect(SameInstant.usual(grouping, .iomtFHIR) == .latest)
+        #expect(SameInstant.usual(grouping, .none) == (grouping == .instance ? .latest : .keep))
+    }
+
     /// Catches: a part of a reading that counts as a further one, and one that hides what it is not a part of.
     @Test func whatSaysNothingElseIsAPart() {
         var run = Self.run(.keep)

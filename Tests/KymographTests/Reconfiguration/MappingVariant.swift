@@ -15,6 +15,8 @@ struct MappingVariant: Equatable {
     var kinds: Set<Kind> = [.level, .spot]
     /// Types before the others, so that numbers move.
     var strangers = 0
+    /// What the code of single readings ends with: by it each shows which mapping has written it.
+    var edition = 0
 
     static let units: [String?] = ["mg/dL", "mg/dL", "mg/dL", "mmol/L", nil]
 
@@ -25,6 +27,7 @@ struct MappingVariant: Equatable {
         let kinds: [Set<Kind>] = [[.level, .spot], [.level, .spot], [.level], [.spot], []]
         variant.kinds = kinds.randomElement(using: &generator) ?? []
         variant.strangers = Int.random(in: 0...2, using: &generator)
+        variant.edition = Int.random(in: 0...2, using: &generator)
         return variant
     }
 
@@ -45,12 +48,13 @@ struct MappingVariant: Equatable {
             let isKind = Kind(rawValue: name) != nil
             let unit = (isKind ? unit : "1").map { #","unit":"\#($0)","code":"\#($0)""# } ?? ""
             let isLevel = name == Kind.level.rawValue
+            let code = name == Kind.spot.rawValue ? "\(name)-\(edition)" : name
             let value =
                 isLevel
                 ? #""valueType":"Statistics","aggregate":"sum","components":["count"]"# : #""valueType":"Quantity""#
             return #"""
                 {"templateType":"CodeValueFhir","template":{"typeName":"\#(name)",
-                "period":"\#(isLevel ? "\(minutes)m" : "instance")","codes":[{"system":"urn:t","code":"\#(name)"}],
+                "period":"\#(isLevel ? "\(minutes)m" : "instance")","codes":[{"system":"urn:t","code":"\#(code)"}],
                 "value":{"valueName":"x",\#(value)\#(unit)}}}
                 """#
         }

@@ -26,10 +26,25 @@ struct ReconfigurationModel {
     }
 
     private(set) var accepted: [Identity: Set<SentReading>] = [:]
+    /// By which mappings a single reading may be written.
+    private struct Writers {
+        /// Editions of those by which it was taken, the first time or again.
+        var editions: Set<Int> = []
+        /// The first run that took it. Later ones may find it in the journal, and write it again.
+        var run: Int
+    }
+
+    /// By identity and value.
+    private var writers: [Identity: [Int: Writers]] = [:]
+    /// The editions with which runs began.
+    private var runs: [Int] = []
     /// The unit of the first readings of each kind; text "none" for numbers without.
     private(set) var units: [MappingVariant.Kind: String] = [:]
 
     static func unit(_ variant: MappingVariant) -> String { variant.unit ?? "none" }
+
+    /// Notes a run that begins with `variant`.
+    mutating func begin(_ variant: MappingVariant) { runs.append(variant.edition) }
 
     /// Takes a reading that is durable, mapped by `variant`; none when that does not know its kind.
     mutating func accept(_ reading: SentReading, _ variant: MappingVariant) {
@@ -38,6 +53,8 @@ struct ReconfigurationModel {
         let start = minutes == 0 ? reading.second : reading.second - reading.second % (minutes * 60)
         let identity = Identity(kind: reading.kind, device: reading.device, minutes: minutes, start: start)
         accepted[identity, default: []].insert(reading)
+        let known = Writers(run: runs.count)
+        writers[identity, default: [:]][reading.value, default: known].editions.insert(variant.edition)
         if units[reading.kind] == nil { units[reading.kind] = Self.unit(variant) }
     }
 
@@ -49,11 +66,20 @@ struct ReconfigurationModel {
         }
     }
 
-    /// What `reader` has otherwise. `lettered` are the readings that are dead letters in place of a window's.
-    func differences(from reader: BundleReader, lettered: [SentReading]) -> [String] {
-        var found: [Identity: (sum: Int, count: Int, unit: String)] = [:]
+    /// What the Observation of an identity says.
+    struct Shown {
+        var sum: Int
+        var count: Int
+        var unit: String
+        /// The edition of the mapping that wrote it; nil for windows.
+        var edition: Int?
+    }
+
+    /// What `observations` have otherwise. `lettered` are the readings that are dead letters in place of a window's.
+    func differences(from observations: [JSONTree], lettered: [SentReading]) -> [String] {
+        var found: [Identity: Shown] = [:]
         var differences: [String] = []
-        for observation in reader.observations.values {
+        for observation in observations {
             guard let (identity, shown) = Self.read(observation) else {
                 differences.append("unreadable: \(observation)")
                 continue
@@ -68,8 +94,7 @@ struct ReconfigurationModel {
     }
 
     private func difference(
-        _ identity: Identity, _ readings: Set<SentReading>, _ shown: (sum: Int, count: Int, unit: String)?,
-        _ lettered: [SentReading]
+        _ identity: Identity, _ readings: Set<SentReading>, _ shown: Shown?, _ lettered: [SentReading]
     ) -> [String] {
         // A letter does not say of which length its window was.
         let mayLack = Set(lettered.filter { $0.device == identity.device }.map { [$0.second, $0.value] })
@@ -79,7 +104,13 @@ struct ReconfigurationModel {
         if identity.kind == .spot {
             let last = certain.max { $0.received < $1.received }
             let later = readings.filter { reading in last.map { reading.received >= $0.received } ?? true }
-            return later.contains { $0.value == shown.sum } ? [] : ["\(identity) says \(shown.sum), not \(later)"]
+            guard later.contains(where: { $0.value == shown.sum }) else {
+                return ["\(identity) says \(shown.sum), not \(later)"]
+            }
+            guard let writers = writers[identity]?[shown.sum], let edition = shown.edition,
+                writers.editions.contains(edition) || runs[writers.run...].contains(edition)
+            else { return ["\(identity) is written by another mapping than its own: \(shown)"] }
+            return []
         }
         let values = Set(readings.map(\.value))
         let sum = certain.reduce(into: Set()) { $0.insert($1.value) }.reduce(0, |)
@@ -89,7 +120,7 @@ struct ReconfigurationModel {
     }
 
     /// Which Observation this is, and what it says.
-    private static func read(_ observation: JSONTree) -> (Identity, (sum: Int, count: Int, unit: String))? {
+    private static func read(_ observation: JSONTree) -> (Identity, Shown)? {
         let quantity = observation["valueQuantity"]
         guard let name = observation["identifier"]?.elements?.first?["value"]?.text,
             case .number(let text)? = quantity?["value"], let sum = Int(text)
@@ -104,7 +135,9 @@ struct ReconfigurationModel {
             if case .number(let text)? = component["valueInteger"] { count = Int(text) ?? 0 }
         }
         let identity = Identity(kind: kind, device: parts[1], minutes: minutes, start: start)
-        return (identity, (sum, count, quantity?["code"]?.text ?? "none"))
+        let code = observation["code"]?["coding"]?.elements?.first?["code"]?.text ?? ""
+        let edition = kind == .spot ? Int(code.dropFirst("spot-".count)) : nil
+        return (identity, Shown(sum: sum, count: count, unit: quantity?["code"]?.text ?? "none", edition: edition))
     }
 
     /// `20260301080000Z` in seconds since the epoch.

@@ -12,13 +12,24 @@ struct ReconfigurationSequence {
         case forgetsTypes
         /// Units are what the mapping of the day says.
         case forgetsUnits
+        /// Those of single readings are.
+        case forgetsUnitsOfReadings
+        /// A mapping without unit agrees with all, and all with it.
+        case forgetsUnitsByWayOfNone
+        /// The mark of the first lane counts for the rings of all.
+        case followsFirstLane
+        /// A letter that is sent again came just now.
+        case stampsLettersNow
+        /// Identities do not say where the period ends.
+        case forgetsEnd
     }
 
     private let scratch = Scratch(inMemory: true)
     private let defect: Defect?
     private var generator: SeededGenerator
     private var model = ReconfigurationModel()
-    private var reader = BundleReader()
+    /// The last Observation of each identity.
+    private var shown: [String: JSONTree] = [:]
     private var sent: [SentReading] = []
     private var now = Instant(seconds: 1_900_000_000)
     private var value = 100
@@ -47,16 +58,21 @@ struct ReconfigurationSequence {
 
     // MARK: Runs
 
-    /// The types of the store as a run sees them.
-    private func formerTypes(_ store: Store) throws -> [FormerType] {
+    /// The types of the store as a run with `variant` sees them.
+    private func formerTypes(_ store: Store, _ variant: MappingVariant) throws -> [FormerType] {
         try store.formerTypes().map { type in
-            switch defect {
-            case nil: type
-            case .forgetsUnits:
-                FormerType(
-                    type: type.type,
-                    history: TypeHistory(hasTemplate: type.history.hasTemplate, meaning: TypeMeaning()),
-                    hasReadings: type.hasReadings)
+            func withoutMeaning(if isForgotten: Bool) -> FormerType {
+                guard isForgotten else { return type }
+                let history = TypeHistory(hasTemplate: type.history.hasTemplate, meaning: TypeMeaning())
+                return FormerType(type: type.type, history: history, hasReadings: type.hasReadings)
+            }
+            return switch defect {
+            case nil, .followsFirstLane, .stampsLettersNow, .forgetsEnd: type
+            case .forgetsUnits: withoutMeaning(if: true)
+            case .forgetsUnitsOfReadings: withoutMeaning(if: type.type.grouping == .instance)
+            case .forgetsUnitsByWayOfNone:
+                withoutMeaning(
+                    if: variant.unit == nil || type.history.meaning.values.values.contains { $0.unit?.name == "none" })
             case .forgetsTypes:
                 FormerType(
                     type: type.type, history: TypeHistory(hasTemplate: false, meaning: type.history.meaning),
@@ -71,7 +87,7 @@ struct ReconfigurationSequence {
         if once(in: 8) { settings.archiveAge = 1 }
         let store = try Store(path: scratch.path, settings: settings)
         let variant = MappingVariant.random(&generator)
-        let set = MappingLoader.load([variant.named], stored: try formerTypes(store)).set
+        let set = MappingLoader.load([variant.named], stored: try formerTypes(store, variant)).set
         guard (set != nil) == model.admits(variant) else {
             return "\(variant) is \(set == nil ? "refused" : "taken") after \(model.units)"
         }
@@ -79,7 +95,9 @@ struct ReconfigurationSequence {
         let run = try ReconfiguredRun(
             store, set, variant, lanes: Int.random(in: 1...2, using: &generator),
             shards: Int.random(in: 1...3, using: &generator),
-            lateness: [0, 30_000_000_000, 600_000_000_000].randomElement(using: &generator) ?? 0, now: tick())
+            lateness: [0, 30_000_000_000, 600_000_000_000].randomElement(using: &generator) ?? 0, now: tick(),
+            followsFirstLane: defect == .followsFirstLane)
+        model.begin(variant)
         var variants = [variant]
         var pending: [(SentReading, MappingVariant)] = []
         for _ in 0..<Int.random(in: 1...30, using: &generator) {
@@ -90,8 +108,19 @@ struct ReconfigurationSequence {
             try run.end()
             for (reading, variant) in pending { model.accept(reading, variant) }
         }
-        try reader.read(ndjson: run.delivered)
+        try show(run.delivered)
         return nil
+    }
+
+    /// Takes what a run has delivered.
+    private mutating func show(_ delivered: [UInt8]) throws {
+        var reader = BundleReader()
+        try reader.read(ndjson: delivered)
+        for (id, observation) in reader.observations {
+            let name = observation["identifier"]?.elements?.first?["value"]?.text ?? id
+            let end = defect == .forgetsEnd ? name.lastIndex(of: ".") : nil
+            shown[String(name[..<(end ?? name.endIndex)])] = observation
+        }
     }
 
     private mutating func act(
@@ -152,7 +181,8 @@ struct ReconfigurationSequence {
             guard let bytes = letter.bytes, let reading = sent.first(where: { $0.payload == bytes }) else { continue }
             var again = reading
             again.received = letter.at
-            pending.append((again, run.take(bytes, lane: 0, received: letter.at)))
+            let received = defect == .stampsLettersNow ? tick() : letter.at
+            pending.append((again, run.take(bytes, lane: 0, received: received)))
         }
         if !letters.isEmpty { try run.noteReplayed(letters.map(\.number)) }
     }
@@ -166,21 +196,23 @@ struct ReconfigurationSequence {
     /// A last run that writes everything, and the comparison.
     private mutating func finish() throws -> [String] {
         let store = try Store(path: scratch.path)
-        var variant = MappingVariant()
+        var variant = MappingVariant(edition: 3)
         // Each kind in the unit of its readings; kinds may have come in different ones.
         let unit = model.units[.level] ?? model.units[.spot] ?? "mg/dL"
         variant.unit = unit == "none" ? nil : unit
         variant.kinds = Set(MappingVariant.Kind.allCases.filter { model.units[$0] ?? unit == unit })
-        guard let set = MappingLoader.load([variant.named], stored: try formerTypes(store)).set else {
+        guard let set = MappingLoader.load([variant.named], stored: try formerTypes(store, variant)).set else {
             return ["\(variant) is refused in the end, after \(model.units)"]
         }
         let run = try ReconfiguredRun(store, set, variant, lanes: 1, shards: 2, lateness: 0, now: tick())
+        model.begin(variant)
         let letters = try Self.letters(store)
         try run.end()
-        try reader.read(ndjson: run.delivered)
+        try show(run.delivered)
         let verification = try StoreReader(directory: scratch.path).verifyLedger(isRunning: false) { _ in }
         let lettered = letters.filter { $0.kind == "measurement" && $0.reason != "superseded" }
-        return model.differences(from: reader, lettered: lettered.compactMap(Self.reading)) + verification.differences
+        return model.differences(from: Array(shown.values), lettered: lettered.compactMap(Self.reading))
+            + verification.differences
     }
 
     /// The reading that a letter of a normalised measurement holds.

@@ -17,10 +17,11 @@ import Testing
         }
     }
 
-    /// The property above can fail: each defect is found within the sequences that `make test` tries.
+    /// The property above can fail: each defect is found, from the first seed on within the sequences that `make test`
+    /// tries. From another one it may take longer: the rarest shows in one sequence of a hundred.
     @Test(arguments: ReconfigurationSequence.Defect.allCases)
     func defectsAreFound(_ defect: ReconfigurationSequence.Defect) throws {
-        let seeds = Self.firstSeed..<(Self.firstSeed + 300)
+        let seeds = Self.firstSeed..<(Self.firstSeed + 1_000)
         let found = try seeds.first { seed in
             var sequence = ReconfigurationSequence(seed: seed, defect: defect)
             return try !sequence.run().isEmpty

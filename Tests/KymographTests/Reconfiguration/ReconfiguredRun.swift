@@ -7,12 +7,13 @@ import KymographTestKit
 final class ReconfiguredRun {
     private final class LaneBox {
         var lane: ReadingLane
-        /// The variant that the lane maps by.
+        /// The variant that the lane maps by, and its set.
         var variant: MappingVariant
+        var set: MappingSet
 
-        init(_ lane: consuming ReadingLane, _ variant: MappingVariant) {
+        init(_ lane: consuming ReadingLane, _ variant: MappingVariant, _ set: MappingSet) {
             self.lane = lane
-            self.variant = variant
+            (self.variant, self.set) = (variant, set)
         }
     }
 
@@ -30,6 +31,8 @@ final class ReconfiguredRun {
     private var lanes: [LaneBox] = []
     private var shards: [ShardBox] = []
     private var variant: MappingVariant
+    /// A defect: see ``ReconfigurationSequence/Defect/followsFirstLane``.
+    private let followsFirstLane: Bool
     private(set) var delivered: [UInt8] = []
     var now: Instant
 
@@ -41,9 +44,10 @@ final class ReconfiguredRun {
     /// Begins with `variant` on `store`, whose types `set` continues, and takes what is in the journal.
     init(
         _ store: Store, _ set: MappingSet, _ variant: MappingVariant, lanes: Int, shards: Int, lateness: Int64,
-        now: Instant
+        now: Instant, followsFirstLane: Bool = false
     ) throws {
         (self.store, self.variant, self.now) = (store, variant, now)
+        self.followsFirstLane = followsFirstLane
         outbox = try StoredOutbox(store, sink: "output")
         try store.begin(sinks: ["output"])
         store.begin(shards: shards)
@@ -55,7 +59,7 @@ final class ReconfiguredRun {
             let router = ReadingRouter(rings: own, maxDevices: 100, maxSeries: 1_000)
             let lane = ReadingLane(
                 set: set, inputs: Self.inputs(set), limits: ScanLimits(), router: router, events: record)
-            self.lanes.append(LaneBox(lane, variant))
+            self.lanes.append(LaneBox(lane, variant, set))
         }
         for number in 0..<shards { self.shards.append(shard(number, rings.map { $0[number] }, set, lateness)) }
         try begin()
@@ -132,7 +136,12 @@ final class ReconfiguredRun {
     func follow(lane: Int) {
         let (set, generation) = mappings.announce(rings: shards.count)
         lanes[lane].lane.adopt(set, generation: generation, inputs: Self.inputs(set))
-        lanes[lane].variant = variant
+        (lanes[lane].variant, lanes[lane].set) = (variant, set)
+        guard followsFirstLane else { return }
+        for other in lanes where other.set !== set {
+            let (_, generation) = mappings.announce(rings: shards.count)
+            other.lane.adopt(other.set, generation: generation, inputs: Self.inputs(other.set))
+        }
     }
 
     // MARK: The end

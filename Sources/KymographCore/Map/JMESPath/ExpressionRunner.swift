@@ -71,7 +71,8 @@ public struct ExpressionRunner: ~Copyable {
     private mutating func runLeniently(_ bytes: ByteView, otherwise strict: Failure) throws(Failure) -> [UInt8] {
         var reader = LenientJSON()
         var text = ByteWriter(capacity: bytes.count + 64)
-        guard isLenient, (try? reader.rewrite(bytes, into: &text)) != nil else { throw strict }
+        let start = bytes.startBehindByteOrderMark
+        guard isLenient, (try? reader.rewrite(bytes, from: start, into: &text)) != nil else { throw strict }
         try scan(text.view)
         return try result(text.view)
     }
@@ -96,10 +97,11 @@ public struct ExpressionRunner: ~Copyable {
 
     private mutating func scan(_ bytes: ByteView) throws(Failure) {
         do throws(ScanFailure) {
-            let end = JSONScanner.skipSpace(bytes, try scanner.scan(bytes, from: 0))
+            let start = bytes.startBehindByteOrderMark
+            let end = JSONScanner.skipSpace(bytes, try scanner.scan(bytes, from: start))
             guard end == bytes.count else { throw ScanFailure(reason: .invalidJSON, offset: end) }
             // The same tokens lie at the same places of both tapes.
-            if !path.isAbsent { _ = try paths.scanner.scan(bytes, from: 0) }
+            if !path.isAbsent { _ = try paths.scanner.scan(bytes, from: start) }
         } catch {
             throw .document(error.reason, ExpressionRunner.position(error.offset, in: bytes))
         }
