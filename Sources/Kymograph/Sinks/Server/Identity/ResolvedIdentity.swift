@@ -57,6 +57,14 @@ struct IdentityFailure: Error, Hashable, Sendable {
             message: "Device/\(device ?? "") belongs to Patient/\(owner), the reading is about Patient/\(patient)")
     }
 
+    /// The server finds resources of other identifiers, and would take one of them for the one that is asked for.
+    static func foreign(_ identifier: ServerIdentifier) -> IdentityFailure {
+        IdentityFailure(
+            reason: .identityAmbiguous, resource: identifier.type,
+            message: "the server takes another \(identifier.type) for the one with the identifier "
+                + "\(identifier.text): its search finds identifiers that are not equal")
+    }
+
     /// The reading is about another patient than its Encounter.
     static func mismatch(
         encounter: IdentifierText, owner: IdentifierText, patient: IdentifierText
