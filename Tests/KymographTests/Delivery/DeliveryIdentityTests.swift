@@ -142,6 +142,7 @@ import Testing
             cache.keep(.success(ResolvedIdentity(device: IdentifierText("\(number)"))), of: query(number), now: now)
         }
         let later = now.advanced(by: 1_000_000_000)
+        #expect(rehearsal.engine.status.undeliverableReasons.text == "5 (identityAmbiguous 1, identityNotFound 4)")
         #expect(cache.find(query(0), now: later) != nil)
         cache.keep(.success(ResolvedIdentity(device: "x")), of: query(-1), now: later)
         #expect(cache.count <= IdentityCache.capacity)

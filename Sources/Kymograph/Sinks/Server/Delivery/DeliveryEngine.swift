@@ -41,7 +41,7 @@ final class DeliveryEngine {
     var detached = DetachedEntries()
     private var settled: Int64
     private var deliveredCount = 0
-    private var undeliverableCount = 0
+    private var undeliverableCounts: [Rejection: Int] = [:]
 
     init(
         _ settings: DeliverySettings, queue: any OutboxQueue, transport: any HTTPTransport,
@@ -168,7 +168,7 @@ final class DeliveryEngine {
 
     /// Counts an undeliverable entry, and keeps it for when its row is settled.
     func keep(_ entry: UndeliverableEntry) {
-        undeliverableCount += 1
+        undeliverableCounts[entry.reason, default: 0] += 1
         rows.keep(entry)
     }
 
@@ -202,7 +202,7 @@ final class DeliveryEngine {
         status.rows = rows.count
         status.waiting = rows.openEntries
         status.delivered = deliveredCount
-        status.undeliverable = undeliverableCount
+        status.undeliverableReasons = ReasonCounts(undeliverableCounts)
         status.retries = channel.retries
         status.lastError = channel.lastError?.text ?? ""
         status.lastErrorTime = channel.lastError?.time
