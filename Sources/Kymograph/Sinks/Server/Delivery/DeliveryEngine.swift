@@ -156,7 +156,8 @@ final class DeliveryEngine {
         keep(
             DeliveryReceipt(
                 row: entry.row, resource: entry.name, status: answer.status, location: answer.location,
-                version: answer.version, attempts: entry.attempts, isLacking: isLacking))
+                version: answer.version, attempts: entry.attempts, isLacking: isLacking,
+                wholeIdentifier: entry.wholeIdentifier))
         rows.finishEntry(of: entry.row)
     }
 
