@@ -61,7 +61,7 @@ struct Status: ParsableCommand {
             lines.append("  \(delivery.verdict)")
             lines.append(
                 "  circuit \(delivery.circuit), in flight \(delivery.inFlight), delivered \(delivery.delivered), "
-                    + "undeliverable \(delivery.undeliverable), retries \(delivery.retries)")
+                    + "undeliverable \(delivery.undeliverableReasons.text), retries \(delivery.retries)")
             let next = delivery.nextAttempt.map { "; next attempt \($0)" } ?? ""
             if !delivery.lastError.isEmpty { lines.append("  last error: \(delivery.lastError)\(next)") }
             if let age = delivery.oldestLookupAge {

@@ -80,12 +80,36 @@ struct LookupTests {
                 "run", "--stdin", "--data", folder.file("data"), "--out", "none", "--server", server.base,
                 "--server-identity", "lookup",
             ], input: .bytes(Readings.ndjson(lines)))
-        #expect(done.error.contains("delivered 3 entries, undeliverable 1"), "\(done.error)")
+        #expect(
+            done.error.contains("delivered 3 entries, undeliverable 1 (patientDeviceMismatch 1)"), "\(done.error)")
         #expect(try await values(server) == ["Patient/A": ["50", "70"], "Patient/B": ["60"]])
         let letters = try Kymo.run(["dead", "list", "--data", folder.file("data")])
         #expect(letters.text.contains("patientDeviceMismatch"), "\(letters.text)")
         let ledger = try Kymo.run(["ledger", "--device", "monitor-7", "--data", folder.file("data")])
         #expect(ledger.end == .exit(65), "\(ledger.text)")
+        #expect(
+            ledger.text.contains("1 entry was put aside for a server (patientDeviceMismatch 1)"), "\(ledger.text)")
+    }
+
+    /// A device whose name is longer than what servers compare is registered under what stands for it.
+    @Test func aLongNameIsLookedUpByItsDigest() async throws {
+        let server = try FHIRServer()
+        try await server.waitUntilReady()
+        try await register(server, patients: ["A"])
+        // The SHA-256 of 140 times x.
+        let digest = "sha256:f5e19a4ccf0b42e0480ba5139ed6eec8d802e53e0bb4055e7f321fcba2d2f178"
+        try await register(server, device: digest, "long", of: "A")
+        let folder = TemporaryFolder()
+        let lines = [
+            weight(String(repeating: "x", count: 140), 1, 50), weight(String(repeating: "x", count: 139), 2, 60),
+        ]
+        let done = try Kymo.run(
+            [
+                "run", "--stdin", "--data", folder.file("data"), "--out", "none", "--server", server.base,
+                "--server-identity", "lookup",
+            ], input: .bytes(Readings.ndjson(lines)))
+        #expect(done.error.contains("delivered 1 entries, undeliverable 1 (identityNotFound 1)"), "\(done.error)")
+        #expect(try await values(server) == ["Patient/A": ["50"]])
     }
 
     /// A device that sends all the time is seen to be another patient's.
@@ -119,10 +143,13 @@ struct LookupTests {
         client.send(Readings.ndjson([weight("monitor-7", 1, 50)]))
         try await waitFor(1, server)
         try await register(server, device: "monitor-7", "mon", of: "B")
-        client.send(Readings.ndjson([weight("monitor-7", 2, 60)]))
+        client.send(Readings.ndjson([weight("monitor-7", 2, 60), weight("nobody", 2, 60)]))
         try await waitFor(2, server)
-        let status = try Kymo.run(["status", "--data", folder.file("data")])
-        #expect(status.text.contains("lookups 1, the oldest "), "\(status.text)")
+        try Waiting.until("a lookup and the reason of a failed one") {
+            let status = try Kymo.run(["status", "--data", folder.file("data")])
+            return status.text.contains("lookups 2, the oldest ")
+                && status.text.contains("undeliverable 1 (identityNotFound 1)")
+        }
         if bySignal {
             run.signal(SIGHUP)
             try run.waitForError("SIGHUP")

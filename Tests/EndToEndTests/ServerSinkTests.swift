@@ -50,6 +50,47 @@ struct ServerSinkTests {
         try await check(server, ServerSinkTests.lines)
     }
 
+    /// A mapping with the reference's identities, which the server finds Observations by: a window and what comes late
+    /// for it are one Observation.
+    @Test func theReferencesIdentitiesAreFoundAgain() async throws {
+        // It would refuse series without a unit in their origin, as the reference writes them.
+        let server = try FHIRServer(arguments: ["--no-validate"])
+        try await server.waitUntilReady()
+        let folder = TemporaryFolder()
+        let mapping = try referenceMapping(folder)
+        let arguments = arguments(folder, server).dropLast(2) + ["--mapping", mapping]
+        for (minute, value) in [(0, 104), (1, 105), (2, 106)] {
+            let line = #"{"deviceId":"g","patientId":"p","t":"2026-03-01T08:0\#(minute):00Z","glucose":\#(value)}"#
+            let done = try Kymo.run(
+                ["run", "--stdin"] + arguments, environment: ["KYMO_OUTPUT_WRITE": "conditional-update"],
+                input: .bytes(Readings.ndjson([line])))
+            #expect(done.end == .exit(0) && done.error.contains("undeliverable 0"), "\(done.error)")
+        }
+        let (body, _) = try await server.get("/Observation?_count=100")
+        let entries = try JSONTree(parsing: Array(body))["entry"]?.elements ?? []
+        #expect(entries.count == 1)
+        let data = entries.first?["resource"]?["valueSampledData"]?["data"]?.text ?? ""
+        #expect(data.split(separator: " ").filter { $0 != "E" } == ["104", "105", "106"], "\(data)")
+    }
+
+    /// A folder with a mapping of the reference system, for windows of an hour.
+    private func referenceMapping(_ folder: TemporaryFolder) throws -> String {
+        folder.write(
+            "glucose/device.json",
+            #"{"templateType":"CollectionContent","compatibility":"iomt-fhir","template":[{"#
+                + #""templateType":"JsonPathContent","template":{"typeName":"glucose","#
+                + #""typeMatchExpression":"$..[?(@glucose)]","deviceIdExpression":"$.deviceId","#
+                + #""patientIdExpression":"$.patientId","timestampExpression":"$.t","values":[{"#
+                + #""valueName":"glucose","valueExpression":"$.glucose","required":true}]}}]}"#)
+        folder.write(
+            "glucose/fhir.json",
+            #"{"templateType":"CollectionFhir","template":[{"templateType":"CodeValueFhir","template":{"#
+                + #""typeName":"glucose","codes":[{"system":"http://loinc.org","code":"2339-0"}],"#
+                + #""value":{"valueType":"SampledData","valueName":"glucose","defaultPeriod":60000,"unit":"mg/dL"},"#
+                + #""periodInterval":60}}]}"#)
+        return folder.file("glucose")
+    }
+
     /// What a server that is away has not got waits for the next start.
     @Test func aServerThatIsAwayGetsItLater() async throws {
         let server = try FHIRServer()

@@ -18,6 +18,7 @@ enum IdentityRules {
         "Sources/Kymograph/Ledger/LackingResources.swift": "names of sinks",
         "Sources/Kymograph/Ledger/LedgerReader.swift": "names of sinks, sources and reasons",
         "Sources/Kymograph/Ledger/LedgerReport.swift": "names of sinks, sources and reasons",
+        "Sources/Kymograph/Ledger/ReasonCounts.swift": "names of reasons",
         "Sources/Kymograph/Sinks/Server/Answers/": "codes of OperationOutcomes, types of resources",
         "Sources/Kymograph/Sinks/Server/Delivery/DeliveryEngine+Confirm.swift": "names of members",
         "Sources/Kymograph/Sinks/Server/Rows/JSONNode+Text.swift": "names of members",

@@ -44,6 +44,8 @@ public struct InstanceStatus: Codable, Sendable {
         public var delivered: Int
         /// Entries in this run that the server will not take.
         public var undeliverable: Int
+        /// How many of them there are for each reason.
+        public var undeliverableReasons: ReasonCounts
         /// Attempts after the first of their request.
         public var retries: Int
         /// What went wrong last, empty when nothing did.
@@ -58,6 +60,7 @@ public struct InstanceStatus: Codable, Sendable {
         init(_ status: DeliveryStatus) {
             (verdict, circuit, inFlight) = (status.verdict, status.circuit.rawValue, status.inFlight)
             (delivered, undeliverable, retries) = (status.delivered, status.undeliverable, status.retries)
+            undeliverableReasons = status.undeliverableReasons
             lastError = status.lastError
             nextAttempt = status.nextAttempt.map(\.text)
             lookups = status.lookups

@@ -6,10 +6,17 @@ import KymographCore
 struct LackingResources {
     private struct Resource {
         var sink: String
-        /// Its name in receipts, which has its identifier.
+        /// Its name in receipts, which has its identifier, and behind what stands for a long one the whole of it.
         var name: String
         /// The row of the outbox that it came with.
         var row: Int64
+
+        /// Bytes that have its identifier as it is.
+        var identity: [UInt8] {
+            let place = name.firstIndex(of: " ") ?? name.endIndex
+            let head = String(name[..<place])
+            return Array((head.removingPercentEncoding ?? head).utf8) + Array(name[place...].utf8)
+        }
     }
 
     private let resources: [Resource]
@@ -44,7 +51,7 @@ struct LackingResources {
         let time = Array(".\(start.text.prefix(19).filter { !"-T:".contains($0) })".utf8)
         return Set(
             there.filter { resource in
-                let name = Array((resource.name.removingPercentEncoding ?? resource.name).utf8)
+                let name = resource.identity
                 return name.contains(part) && name.contains(time)
             }.map(\.sink))
     }

@@ -255,14 +255,20 @@ struct LedgerReader {
 
     /// Entries that a server has not taken, and those that were sent again since and are not taken yet.
     private mutating func noteRefused(_ db: Database) throws {
-        func count(_ condition: String) throws -> Int {
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM dead WHERE kind = 'entry' AND \(condition)") ?? 0
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT reason, count(*) FROM dead WHERE kind = 'entry' AND replayed IS NULL GROUP BY reason")
+        let refused = ReasonCounts(Dictionary(rows.map { ($0[0] as String, $0[1] as Int) }, uniquingKeysWith: +))
+        if refused.total > 0 {
+            let entries = refused.total == 1 ? "1 entry was" : "\(refused.total) entries were"
+            report.missing.append("\(entries) put aside for a server (\(refused.reasons)): see 'kymo dead list'")
         }
-        let refused = try count("replayed IS NULL")
-        if refused > 0 { report.missing.append("\(refused) entries were refused by a server: see 'kymo dead list'") }
-        let waiting = try count(
-            "replayed IS NOT NULL AND outbox > (SELECT through FROM sink WHERE name = source)")
-        if waiting > 0 { report.missing.append("\(waiting) entries wait to be sent again") }
+        let waiting = try Int.fetchOne(
+            db,
+            sql: """
+                SELECT count(*) FROM dead WHERE kind = 'entry' AND replayed IS NOT NULL
+                    AND outbox > (SELECT through FROM sink WHERE name = source)
+                """)
+        if let waiting, waiting > 0 { report.missing.append("\(waiting) entries wait to be sent again") }
     }
 
     /// Readings that the store had, and has no more. Whose they were is not known.

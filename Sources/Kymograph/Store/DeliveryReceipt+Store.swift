@@ -28,7 +28,9 @@ extension DeliveryReceipt {
     /// Notes that the server lacks this version of the resource, or lacks none any more.
     private func noteLacking(_ sink: String, _ now: Instant, _ db: Database) throws {
         // In a URL the bar is written otherwise than in a condition.
-        let resource = resource.replacing("%7C", with: "|")
+        var resource = resource.replacing("%7C", with: "|")
+        // Whose window it is must be seen.
+        if !wholeIdentifier.isEmpty { resource += " (\(wholeIdentifier))" }
         let sql =
             isLacking
             ? """

@@ -158,7 +158,8 @@ final class DeliveryWays: Sendable {
 
     private func report(_ server: ServerWay) {
         let status = server.delivery.status
-        var text = "\(server.name): delivered \(status.delivered) entries, undeliverable \(status.undeliverable)"
+        let undeliverable = status.undeliverableReasons.text
+        var text = "\(server.name): delivered \(status.delivered) entries, undeliverable \(undeliverable)"
         if status.retries > 0 { text += ", retries \(status.retries)" }
         let rest = server.outbox.waiting
         if rest > 0 {

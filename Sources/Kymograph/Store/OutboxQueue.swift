@@ -33,13 +33,16 @@ public struct DeliveryReceipt: Hashable, Sendable {
     public var attempts: Int
     /// Whether the server has kept other content that it had, and not taken that of the entry.
     public var isLacking: Bool
+    /// The whole identifier of the entry's resource where ``resource`` has what stands for a long one; else empty.
+    public var wholeIdentifier: IdentifierText
 
     /// A receipt.
     public init(
         row: Int64, resource: String, status: Int, location: String, version: String, attempts: Int,
-        isLacking: Bool = false
+        isLacking: Bool = false, wholeIdentifier: IdentifierText = ""
     ) {
         self.isLacking = isLacking
+        self.wholeIdentifier = wholeIdentifier
         self.row = row
         self.resource = resource
         self.status = status

@@ -51,6 +51,19 @@ import Testing
         #expect(bundle.text("entry.2.resource.device.identifier.value") == digest(device))
     }
 
+    /// Nobody makes Encounters: they have the identifiers that the server knows.
+    @Test(arguments: [ObservationOptions.BundleType.transaction, .batch]) func encounters(
+        type: ObservationOptions.BundleType
+    ) throws {
+        let encounter = Self.start + "-e"
+        let bundle = try bundle(window(device: "d", encounter: encounter), bundle: type)
+        #expect(bundle.text("entry.2.resource.encounter.identifier.value") == encounter)
+        // The identity has it whole, and is long by that.
+        let whole = "7.d.heartRate.20240501100000Z.20240501100059Z.\(encounter)"
+        #expect(bundle.text("entry.2.resource.identifier.0.value") == digest(whole))
+        #expect(bundle.text("entry.2.resource.identifier.1.value") == whole)
+    }
+
     /// The identity of an Observation is long when its parts are not.
     @Test(arguments: [ObservationOptions.Write.conditionalCreate, .conditionalUpdate]) func observations(
         mode: ObservationOptions.Write

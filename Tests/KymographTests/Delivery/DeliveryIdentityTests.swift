@@ -88,6 +88,41 @@ import Testing
         #expect(reference(rehearsal, "a-2", "subject") == "Patient/P2")
     }
 
+    // MARK: Answers on their way
+
+    /// The server is asked for the encounter when the device's patient is known, and answers late.
+    private func held() throws -> DeliveryRehearsal {
+        let rehearsal = try rehearsal([TestRow.transaction([Reading("a", 1, encounter: "e")])])
+        rehearsal.server.steps = [.pass, .hold]
+        rehearsal.run()
+        try #require(rehearsal.server.held.count == 1)
+        return rehearsal
+    }
+
+    /// An answer to what was asked before an operator had the answers forgotten is of then.
+    @Test func anAnswerOnItsWayIsForgottenToo() throws {
+        let rehearsal = try held()
+        register(rehearsal, "Device", "D1", "a", patient: "Patient/P2")
+        rehearsal.engine.forgetLookups()
+        rehearsal.server.answerHeld(0)
+        rehearsal.run()
+        #expect(reference(rehearsal, "a-1", "subject") == "Patient/P2")
+    }
+
+    @Test func anAnswerIsAsOldAsTheQuestion() throws {
+        let rehearsal = try held()
+        rehearsal.time.advance(seconds: 540)
+        rehearsal.server.answerHeld(0)
+        rehearsal.run()
+        #expect(reference(rehearsal, "a-1", "subject") == "Patient/P1")
+        #expect(rehearsal.engine.status.oldestLookupAge == Int64(540_000_000_000))
+        register(rehearsal, "Device", "D1", "a", patient: "Patient/P2")
+        rehearsal.time.advance(seconds: 120)
+        rehearsal.outbox.add(TestRow.transaction([Reading("a", 2, encounter: "e")]))
+        rehearsal.run()
+        #expect(reference(rehearsal, "a-2", "subject") == "Patient/P2")
+    }
+
     @Test func saysWhatIsMissing() throws {
         let rehearsal = try rehearsal([
             TestRow.transaction([Reading("nobody", 1), Reading("nobody", 2), Reading("a", 1, encounter: "other")]),
@@ -107,6 +142,7 @@ import Testing
         #expect(aside[0].detail == "the server has no Encounter with the identifier urn:kymograph:encounter|other")
         #expect(aside[1].detail == "Device/D2 refers to no Patient: set its patient on the server")
         #expect(rehearsal.values.keys.sorted() == ["a-2"] && rehearsal.outbox.isSettled)
+        #expect(rehearsal.engine.status.undeliverableReasons.text == "5 (identityAmbiguous 1, identityNotFound 4)")
         #expect(rehearsal.server.searches.count { $0.hasSuffix("nobody") } == 1)
         // Somebody registers the device: what was put aside can be sent.
         register(rehearsal, "Device", "D5", "nobody", patient: "Patient/P2")
@@ -138,21 +174,22 @@ import Testing
         func query(_ number: Int) -> IdentityQuery {
             IdentityQuery(device: ServerIdentifier(type: "Device", system: "", value: "\(number)"))
         }
-        for number in 0..<IdentityCache.capacity {
-            cache.keep(.success(ResolvedIdentity(device: IdentifierText("\(number)"))), of: query(number), now: now)
+        for number in 0..<cache.capacity {
+            let identity = ResolvedIdentity(device: IdentifierText("\(number)"))
+            cache.keep(.success(identity), of: query(number), asked: now, now: now)
         }
         let later = now.advanced(by: 1_000_000_000)
         #expect(cache.find(query(0), now: later) != nil)
-        cache.keep(.success(ResolvedIdentity(device: "x")), of: query(-1), now: later)
-        #expect(cache.count <= IdentityCache.capacity)
+        cache.keep(.success(ResolvedIdentity(device: "x")), of: query(-1), asked: later, now: later)
+        #expect(cache.count <= cache.capacity)
         #expect(cache.find(query(-1), now: later) != nil)
     }
 
-    @Test func answersAgeFromWhenTheyWereMade() {
+    @Test func answersAgeFromWhenTheyWereAskedFor() {
         var cache = IdentityCache(lifetime: 600 * 1_000_000_000)
         let made = Instant(seconds: 1_000_000)
         let query = IdentityQuery(device: ServerIdentifier(type: "Device", system: "", value: "a"))
-        cache.keep(.success(ResolvedIdentity(device: "1")), of: query, now: made)
+        cache.keep(.success(ResolvedIdentity(device: "1")), of: query, asked: made, now: made)
         // Use does not make an answer younger.
         for minute in 0..<10 {
             let now = made.advanced(by: Int64(minute) * 60 * 1_000_000_000)

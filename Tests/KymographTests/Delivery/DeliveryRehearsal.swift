@@ -22,12 +22,14 @@ final class DeliveryRehearsal {
     let engine: DeliveryEngine
     private let start: Instant
 
+    /// `checks`: the server is searched for Patients and Devices before bundles bring them.
     init(
-        _ rows: [String] = [], identity: ResourceIdentityMode = .create, seed: UInt64 = 1,
+        _ rows: [String] = [], identity: ResourceIdentityMode = .create, seed: UInt64 = 1, checks: Bool = false,
         _ change: (inout DeliverySettings) -> Void = { _ in }
     ) throws {
         outbox = MemoryOutbox(rows)
         var settings = DeliverySettings(base: "http://server/fhir/", identity: identity)
+        settings.checksIdentifiers = checks
         change(&settings)
         let time = time
         let clock = DeliveryClock(elapsed: { time.now }, civil: { time.now })

@@ -29,6 +29,8 @@ final class Exchange {
     let judge: (Outcome, Exchange) -> Verdict
     /// Takes the final outcome.
     let completion: (Outcome, Exchange) -> Void
+    /// Called before each attempt; whether who asked takes it back, and goes on with it in another way.
+    let takesBack: (Exchange) -> Bool
     var state = State.waiting
     /// When the next attempt may be made.
     var due: Instant
@@ -53,14 +55,32 @@ final class Exchange {
 
     init(
         number: Int, request: HTTPRequest, due: Instant, rebuffs: Rebuffs, isDoubtful: Bool,
-        judge: @escaping (Outcome, Exchange) -> Verdict, completion: @escaping (Outcome, Exchange) -> Void
+        takesBack: @escaping (Exchange) -> Bool, judge: @escaping (Outcome, Exchange) -> Verdict,
+        completion: @escaping (Outcome, Exchange) -> Void
     ) {
         self.number = number
         self.request = request
         self.due = due
         self.rebuffs = rebuffs
         isPart = isDoubtful
+        self.takesBack = takesBack
         self.judge = judge
         self.completion = completion
+    }
+}
+
+extension Exchange.Outcome {
+    /// Whether the server may have stored what it was sent, without saying so. After any other failure it has not: the
+    /// request did not reach it, or it refused all of it. A gateway's 502 or 504 says nothing of the server behind.
+    var mayHaveStored: Bool {
+        switch self {
+        case .failure(let failure): [.lost, .timeout, .tooLong].contains(failure.kind)
+        case .success(let response):
+            switch response.status {
+            case 408: true
+            case 300..<500, 500, 501, 503: false
+            default: true
+            }
+        }
     }
 }

@@ -47,16 +47,17 @@ final class ServerChannel {
     // MARK: What it is asked
 
     /// Sends `request` as soon as may be, `wait` nanoseconds from now at the earliest. `isDoubtful`: it is part of what
-    /// the server has failed at. `isDetached`: nothing waits for its end.
+    /// the server has failed at. `isDetached`: nothing waits for its end. `rebuffs`: what it was answered before.
     func send(
         _ request: HTTPRequest, after wait: Int64 = 0, isDoubtful: Bool = false, isDetached: Bool = false,
+        rebuffs: Rebuffs? = nil, takesBack: @escaping (Exchange) -> Bool = { _ in false },
         judge: @escaping (Exchange.Outcome, Exchange) -> Exchange.Verdict,
         completion: @escaping (Exchange.Outcome, Exchange) -> Void
     ) {
         let exchange = Exchange(
             number: nextNumber, request: request, due: clock.elapsed().advanced(by: wait),
-            rebuffs: Rebuffs(taken: taken), isDoubtful: isDoubtful,
-            judge: judge, completion: completion)
+            rebuffs: rebuffs ?? Rebuffs(taken: taken), isDoubtful: isDoubtful, takesBack: takesBack, judge: judge,
+            completion: completion)
         exchange.isDetached = isDetached
         nextNumber += 1
         exchanges[exchange.number] = exchange
@@ -131,6 +132,7 @@ final class ServerChannel {
     }
 
     private func begin(_ exchange: Exchange) {
+        if exchange.takesBack(exchange) { return remove(exchange) }
         exchange.state = .authorizing
         exchange.isRenewed = false
         authorize(exchange)

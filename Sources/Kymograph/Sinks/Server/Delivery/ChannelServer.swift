@@ -6,23 +6,41 @@ final class ChannelServer: ResourceServer {
     private let settings: DeliverySettings
     /// Called when the server fails at a request again and again; whether nobody waits for that one any more.
     private let whenDoubtful: () -> Bool
+    /// Called when the server may have acted on a request that writes.
+    private let whenUncertain: () -> Void
+    /// What a request that writes was answered before.
+    private let rebuffs: Rebuffs?
+    /// Called before a request is sent again; whether it is not, since what it says is outdated.
+    private let isOutdated: (Exchange) -> Bool
 
     init(
-        _ channel: ServerChannel, _ settings: DeliverySettings, whenDoubtful: @escaping () -> Bool = { false }
+        _ channel: ServerChannel, _ settings: DeliverySettings, whenDoubtful: @escaping () -> Bool = { false },
+        whenUncertain: @escaping () -> Void = {}, rebuffs: Rebuffs? = nil,
+        isOutdated: @escaping (Exchange) -> Bool = { _ in false }
     ) {
         self.channel = channel
         self.settings = settings
         self.whenDoubtful = whenDoubtful
+        self.whenUncertain = whenUncertain
+        self.rebuffs = rebuffs
+        self.isOutdated = isOutdated
     }
 
     func search(_ identifier: ServerIdentifier, completion: @escaping (Result<[JSONNode], ServerRefusal>) -> Void) {
+        searchAll(identifier) { completion($0.map(\.found)) }
+    }
+
+    /// All that a search for `identifier` finds.
+    func searchAll(
+        _ identifier: ServerIdentifier, completion: @escaping (Result<SearchPages, ServerRefusal>) -> Void
+    ) {
         search(identifier, "\(settings.base)/\(identifier.type)?\(identifier.query)", SearchPages(), completion)
     }
 
     /// Asks for the page of a search at `url`, and for those after it: another resource of the identifier may be there.
     private func search(
         _ identifier: ServerIdentifier, _ url: String, _ earlier: SearchPages,
-        _ completion: @escaping (Result<[JSONNode], ServerRefusal>) -> Void
+        _ completion: @escaping (Result<SearchPages, ServerRefusal>) -> Void
     ) {
         let headers = [("Accept", settings.version.contentType)]
         let request = HTTPRequest("GET", url, headers: headers, timeout: settings.timeout)
@@ -31,10 +49,10 @@ final class ChannelServer: ResourceServer {
             page = SearchPage(response.body, type: identifier.type)
             return page != nil
         } completion: { [self] result in
-            guard case .success = result, let page else { return completion(result.map { _ in [] }) }
+            guard case .success = result, let page else { return completion(result.map { _ in earlier }) }
             var pages = earlier
             pages.add(page, namedBy: identifier, anySystem: settings.compatibility == .iomtFHIR)
-            guard let next = page.next else { return completion(.success(pages.found)) }
+            guard let next = page.next else { return completion(.success(pages)) }
             guard let url = pages.url(of: next, base: settings.base) else {
                 return completion(.failure(SearchPages.endless(identifier)))
             }
@@ -95,8 +113,15 @@ final class ChannelServer: ResourceServer {
         completion: @escaping (Result<HTTPResponse, ServerRefusal>) -> Void
     ) {
         var isTaken = false
-        channel.send(request) { [self] outcome, exchange in
-            judge(outcome, exchange) {
+        let takesBack: (Exchange) -> Bool = { [self] exchange in
+            guard exchange.attempts > 0, isOutdated(exchange) else { return false }
+            completion(.failure(.outdated))
+            return true
+        }
+        let isWrite = request.method != "GET"
+        channel.send(request, rebuffs: isWrite ? rebuffs : nil, takesBack: takesBack) { [self] outcome, exchange in
+            if isWrite, outcome.mayHaveStored { whenUncertain() }
+            return judge(outcome, exchange) {
                 isTaken = isWhole($0)
                 return isTaken
             }

@@ -1,16 +1,26 @@
 import KymographCore
 
 extension DeliveryEngine {
-    /// Sends the next part of `flight`, `wait` nanoseconds from now at the earliest.
-    func send(_ flight: Flight, after wait: Int64 = 0) {
+    /// Sends the next part of `flight`, `wait` nanoseconds from now at the earliest. `rebuffs`: what it was answered
+    /// before. `isFresh`: the server has just been asked about its entries.
+    func send(_ flight: Flight, after wait: Int64 = 0, rebuffs: Rebuffs? = nil, isFresh: Bool = false) {
         guard let part = flight.parts.last else { return land(flight) }
         let body = body(of: part)
         let request = HTTPRequest(
             "POST", settings.bundleURL, headers: headers, body: body, timeout: settings.timeout)
         var answers: [EntryAnswer]?
         let isDetached = flight.detached != nil
-        channel.send(request, after: wait, isDoubtful: flight.isDoubtful, isDetached: isDetached) { outcome, exchange in
-            self.judge(outcome, exchange, part, of: flight, &answers)
+        channel.send(
+            request, after: wait, isDoubtful: flight.isDoubtful, isDetached: isDetached, rebuffs: rebuffs,
+            takesBack: { [self] exchange in
+                (exchange.attempts > 0 || !isFresh) && takeBack(exchange, part, of: flight)
+            }
+        ) { [self] outcome, exchange in
+            let verdict = judge(outcome, exchange, part, of: flight, &answers)
+            if answers == nil, mayHaveStored(outcome, part) {
+                for entry in part.entries { entry.mayBeStored = true }
+            }
+            return verdict
         } completion: { [self] outcome, exchange in
             note(part, attempts: exchange.attempts, in: flight)
             complete(flight, outcome, answers)
@@ -90,6 +100,12 @@ extension DeliveryEngine {
         return retry(outcome, exchange, part, of: flight)
     }
 
+    /// Whether the server may have stored entries of `part`, of a batch also before it failed at another one.
+    private func mayHaveStored(_ outcome: Exchange.Outcome, _ part: BundlePart) -> Bool {
+        if case .success(let response) = outcome, response.status == 500 { return !isTransaction(part) }
+        return outcome.mayHaveStored
+    }
+
     /// Again, unless it is to blame itself: then in parts, or never.
     private func retry(
         _ outcome: Exchange.Outcome, _ exchange: Exchange, _ part: BundlePart, of flight: Flight
@@ -125,7 +141,8 @@ extension DeliveryEngine {
 
     // MARK: Answers
 
-    private func note(_ part: BundlePart, attempts: Int, in flight: Flight) {
+    /// Notes how often `part` was sent.
+    func note(_ part: BundlePart, attempts: Int, in flight: Flight) {
         for entry in part.entries { entry.attempts += attempts }
         flight.parts[flight.parts.count - 1].attempts += attempts
     }
@@ -201,7 +218,7 @@ extension DeliveryEngine {
         }
         for (entry, answer) in entryAnswers where answer.isStored {
             guard let resource = part.described.first(where: { $0.identifier == entry.described }) else { continue }
-            keepPresent(resource.identifier)
+            keepPresent(resource.identifier, answer)
             present.insert(resource.identifier)
             giveReceipts(resource, answer, part)
         }
@@ -230,7 +247,7 @@ extension DeliveryEngine {
     private func deliver(_ resource: BundlePart.Resource, _ answer: EntryAnswer, _ part: BundlePart) -> Bool {
         guard let carried = resource.carried.first else { return true }
         switch kind(of: answer, &carried.rebuffs) {
-        case .stored: keepPresent(resource.identifier)
+        case .stored: keepPresent(resource.identifier, answer)
         case .later where !channel.isExhausted(carried.rebuffs):
             channel.note("\(resource.identifier.type): \(answer.text)")
             return false
@@ -272,7 +289,8 @@ extension DeliveryEngine {
                 attempts: attempts))
     }
 
-    private func keepPresent(_ identifier: ServerIdentifier) {
+    private func keepPresent(_ identifier: ServerIdentifier, _ answer: EntryAnswer) {
+        checks.noteMade(identifier, isNew: answer.status == 201, now: clock.elapsed())
         if present.count >= 100_000 { present.removeAll() }
         present.insert(identifier)
     }
@@ -285,13 +303,16 @@ extension DeliveryEngine {
         for lane in flight.lanes where !busy.contains(lane.key) { release(lane) }
         flight.lanes.removeAll { !busy.contains($0.key) }
         let needed = flight.parts.reduce(into: Set()) { $0.formUnion($1.identifiers) }.subtracting(present)
-        locked.subtract(flight.locked.subtracting(needed))
+        let done = flight.locked.subtracting(needed)
+        locked.subtract(done)
+        checks.end(done)
         flight.locked.formIntersection(needed)
     }
 
     func land(_ flight: Flight) {
         for lane in flight.lanes { release(lane) }
         locked.subtract(flight.locked)
+        checks.end(flight.locked)
         if let entry = flight.detached { detached.remove(entry) }
         flights -= 1
     }

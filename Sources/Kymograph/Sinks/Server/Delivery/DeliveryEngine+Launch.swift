@@ -43,7 +43,7 @@ extension DeliveryEngine {
         locked.formUnion(unknown)
         flights += 1
         let part = BundlePart(gathering.entries, carriesResources: !settings.resolvesIdentity)
-        send(Flight([part], lanes: gathering.lanes, locked: unknown))
+        send(Flight([part], lanes: gathering.lanes, locked: unknown), isFresh: true)
         return true
     }
 
@@ -69,8 +69,7 @@ extension DeliveryEngine {
 
     private func isHeldUp(_ entry: RowEntry) -> Bool {
         if settings.resolvesIdentity { return false }
-        return entry.carried.contains { locked.contains($0.identifier) }
-            || entry.described.map(locked.contains) ?? false
+        return entry.brought.contains { locked.contains($0) || checks.hasRival($0) }
     }
 
     private func fits(_ entry: RowEntry, _ gathering: Gathering) -> Bool {
@@ -89,6 +88,9 @@ extension DeliveryEngine {
     }
 
     private func add(_ entry: RowEntry, of lane: DeviceLane, to gathering: inout Gathering) {
+        if !settings.resolvesIdentity {
+            for identifier in entry.brought { checks.begin(identifier) }
+        }
         for resource in newResources(entry, gathering) {
             gathering.resources.insert(resource.identifier)
             gathering.bytes += resource.entry.range.count + 1
@@ -103,50 +105,7 @@ extension DeliveryEngine {
         }
     }
 
-    // MARK: Identity
-
-    /// Whether the server's ids for `entry` are known, where they are needed; asks for them otherwise. An entry that
-    /// has none is discarded, and the next is to be looked at: nil.
-    private func resolve(_ entry: RowEntry, _ lane: DeviceLane) -> Bool? {
-        guard settings.resolvesIdentity else { return true }
-        guard let query = identityQuery(of: entry) else { return true }
-        switch identities.find(query, now: clock.elapsed()) {
-        case .success(let identity):
-            entry.identity = identity
-            return true
-        case .failure(let failure):
-            lane.removeFirst()
-            discard(entry, failure.reason, failure.message)
-            return nil
-        case nil:
-            // What is taken of this lane already goes first.
-            if lane.isBusy || channel.count >= settings.maxConcurrency * 4 { return false }
-            ask(query, for: lane)
-            return lane.isResolving ? false : nil
-        }
-    }
-
-    private func ask(_ query: IdentityQuery, for lane: DeviceLane) {
-        lane.isResolving = true
-        resolver.resolve(query) { [self] result in
-            identities.keep(result, of: query, now: clock.elapsed())
-            lane.isResolving = false
-            release(lane)
-        }
-    }
-
-    /// Whom `entry` is about; nil when it refers to nobody and nothing.
-    private func identityQuery(of entry: RowEntry) -> IdentityQuery? {
-        guard !entry.references.isEmpty || entry.described != nil else { return nil }
-        // The wearer of a device has no identifier but the device's.
-        let isWearer = entry.patient?.system == settings.systems.deviceSubject
-        let worn = entry.patient.map {
-            ServerIdentifier(type: "Device", system: settings.systems.device, value: $0.value)
-        }
-        return IdentityQuery(
-            device: entry.described ?? entry.device ?? (isWearer ? worn : nil), patient: isWearer ? nil : entry.patient,
-            encounter: entry.encounter, gateway: entry.gateway, needsPatient: entry.patient != nil)
-    }
+    // MARK: How entries are written
 
     /// How `entry` is written for this server; on its own without `part`.
     func form(of entry: RowEntry, in part: BundlePart? = nil) -> EntryForm {
@@ -180,7 +139,7 @@ extension DeliveryEngine {
         lane.removeFirst()
         lane.isBusy = true
         flights += 1
-        save(entry, lane)
+        save(entry, Flight([], lanes: [lane]))
     }
 
     /// Stores the next resource as the reference system does; false when no lane has one.
@@ -202,20 +161,37 @@ extension DeliveryEngine {
         return true
     }
 
-    private func save(_ entry: RowEntry, _ lane: DeviceLane) {
-        let flight = Flight([], lanes: [lane])
+    /// Stores the resource of `entry`; `rebuffs` as ``ChannelServer`` has them.
+    private func save(_ entry: RowEntry, _ flight: Flight, _ rebuffs: Rebuffs? = nil) {
         var body: [UInt8] = []
         form(of: entry).writeResource(entry, withID: true, into: &body)
         guard let resource = JSONNode.answer(body), let identifier = entry.identifier else {
             discard(entry, .malformedBundle, "the resource has no identifier")
             return land(flight)
         }
-        entry.attempts += 1
         var rule = ResourceSaver.Rule()
         rule.creates = settings.identity == .create || entry.described == nil
         rule.updates = entry.type == "Observation" || entry.ifNoneExist == nil
-        let saver = self.saver { [self] in detach(flight, saving: entry) }
-        saver.save(resource, identifier, rule: rule) { [self] result in
+        store(resource, identifier, rule, entry, flight, rebuffs)
+    }
+
+    private func store(
+        _ resource: JSONNode, _ identifier: ServerIdentifier, _ rule: ResourceSaver.Rule, _ entry: RowEntry,
+        _ flight: Flight, _ rebuffs: Rebuffs?
+    ) {
+        entry.attempts += 1
+        var before: Rebuffs?
+        let server = ChannelServer(
+            channel, settings, whenDoubtful: { [self] in detach(flight, saving: entry) },
+            whenUncertain: { entry.mayBeStored = true }, rebuffs: rebuffs,
+            isOutdated: { [self] exchange in
+                if takesBack(entry) { before = exchange.rebuffs }
+                return before != nil
+            })
+        saver(server).save(resource, identifier, rule: rule) { [self] result in
+            if let before {
+                return renew(entry) { $0 ? self.save(entry, flight, before) : self.land(flight) }
+            }
             switch result {
             case .success(let saved):
                 channel.taken += 1
@@ -229,10 +205,9 @@ extension DeliveryEngine {
         }
     }
 
-    /// Stores single resources; `whenDoubtful` as ``ChannelServer`` has it.
-    private func saver(whenDoubtful: @escaping () -> Bool) -> ResourceSaver {
+    /// Stores single resources on `server`.
+    private func saver(_ server: ChannelServer) -> ResourceSaver {
         let compatibility = settings.compatibility
-        let server = ChannelServer(channel, settings, whenDoubtful: whenDoubtful)
         return ResourceSaver(server: server, cache: observations) {
             (existing, new) throws(ObservationMerge.Failure) in
             try ResourceMerge.merge(existing, with: new, compatibility: compatibility)

@@ -33,6 +33,10 @@ final class DeliveryEngine {
     var ready: [DeviceLane] = []
     var size: BundleSize
     var identities: IdentityCache
+    /// How often all answers were forgotten.
+    var lookupGeneration = 0
+    /// What is known of the Patients and Devices that bundles bring.
+    var checks: IdentifierChecks
     /// Patients and Devices that bundles under way ask the server to make.
     var locked: Set<ServerIdentifier> = []
     /// Patients and Devices that the server has.
@@ -41,7 +45,7 @@ final class DeliveryEngine {
     var detached = DetachedEntries()
     private var settled: Int64
     private var deliveredCount = 0
-    private var undeliverableCount = 0
+    private var undeliverableCounts: [Rejection: Int] = [:]
 
     init(
         _ settings: DeliverySettings, queue: any OutboxQueue, transport: any HTTPTransport,
@@ -57,6 +61,7 @@ final class DeliveryEngine {
         resolver = IdentityResolver(
             settings.identity, server: ChannelServer(channel, settings), compatibility: settings.compatibility)
         identities = IdentityCache(lifetime: settings.identityMaxAge)
+        checks = IdentifierChecks(lifetime: settings.identityMaxAge)
         settled = queue.settledThrough
         rows = RowsInHand(settledThrough: settled)
         size = BundleSize(settings)
@@ -78,7 +83,11 @@ final class DeliveryEngine {
     }
 
     /// Asks the server anew for every Device, Patient and Encounter.
-    func forgetLookups() { identities.removeAll() }
+    func forgetLookups() {
+        lookupGeneration += 1
+        identities.removeAll()
+        checks.removeAll()
+    }
 
     /// Whether nothing is under way, waiting or in hand.
     var isIdle: Bool { channel.count == 0 && rows.count == 0 }
@@ -147,7 +156,8 @@ final class DeliveryEngine {
         keep(
             DeliveryReceipt(
                 row: entry.row, resource: entry.name, status: answer.status, location: answer.location,
-                version: answer.version, attempts: entry.attempts, isLacking: isLacking))
+                version: answer.version, attempts: entry.attempts, isLacking: isLacking,
+                wholeIdentifier: entry.wholeIdentifier))
         rows.finishEntry(of: entry.row)
     }
 
@@ -168,7 +178,7 @@ final class DeliveryEngine {
 
     /// Counts an undeliverable entry, and keeps it for when its row is settled.
     func keep(_ entry: UndeliverableEntry) {
-        undeliverableCount += 1
+        undeliverableCounts[entry.reason, default: 0] += 1
         rows.keep(entry)
     }
 
@@ -202,7 +212,7 @@ final class DeliveryEngine {
         status.rows = rows.count
         status.waiting = rows.openEntries
         status.delivered = deliveredCount
-        status.undeliverable = undeliverableCount
+        status.undeliverableReasons = ReasonCounts(undeliverableCounts)
         status.retries = channel.retries
         status.lastError = channel.lastError?.text ?? ""
         status.lastErrorTime = channel.lastError?.time
@@ -212,8 +222,9 @@ final class DeliveryEngine {
             status.nextAttempt = clock.civil().advanced(by: max(0, next.nanoseconds - now.nanoseconds))
         }
         status.settledThrough = settled
-        status.lookups = identities.count
-        status.oldestLookupAge = identities.oldest(now: now).map { now.nanoseconds - $0.nanoseconds }
+        status.lookups = identities.count + checks.count
+        let oldest = [identities.oldest(now: now), checks.oldest(now: now)].compactMap { $0 }.min()
+        status.oldestLookupAge = oldest.map { now.nanoseconds - $0.nanoseconds }
         return status
     }
 

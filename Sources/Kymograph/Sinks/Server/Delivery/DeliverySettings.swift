@@ -29,6 +29,8 @@ public struct DeliverySettings: Sendable {
     public var longestRetryAfter: Int64 = 600 * 1_000_000_000
     /// How long an answer about a Device, Patient or Encounter is used before it is asked for again, in nanoseconds.
     public var identityMaxAge: Int64 = 600 * 1_000_000_000
+    /// Whether a search shows, before a bundle brings a Patient or Device, that the server takes no other one for it.
+    var checksIdentifiers = true
     /// Whether the server makes resources under ids that it is given; nil: as it states of each type.
     public var updateCreate: Bool?
     /// Identifier systems of what resources refer to.

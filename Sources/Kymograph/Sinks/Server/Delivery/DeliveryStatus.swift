@@ -32,8 +32,10 @@ public struct DeliveryStatus: Hashable, Sendable {
     public var waiting = 0
     /// Entries that the server has stored, in this run; Patients and Devices included.
     public var delivered = 0
-    /// Entries that the server will not take, in this run.
-    public var undeliverable = 0
+    /// Entries that the server will not take, in this run, by reason.
+    public var undeliverableReasons = ReasonCounts()
+    /// All of them.
+    public var undeliverable: Int { undeliverableReasons.total }
     /// Attempts after the first of their request, in this run.
     public var retries = 0
     /// What went wrong last, empty when nothing did; never with secrets.

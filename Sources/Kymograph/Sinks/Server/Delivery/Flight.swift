@@ -122,4 +122,11 @@ final class Flight {
         self.lanes = lanes
         self.locked = locked
     }
+
+    /// Takes `entry` out of the next part, which goes if nothing is left of it.
+    func remove(_ entry: RowEntry) {
+        guard let part = parts.popLast() else { return }
+        let left = part.entries.filter { $0 !== entry }
+        if !left.isEmpty { parts.append(part.only(left)) }
+    }
 }

@@ -28,6 +28,13 @@ struct ResolvedIdentity: Hashable, Sendable {
     }
 }
 
+/// When the server was asked for the ids of a reading.
+struct LookupMark {
+    var asked: Instant
+    /// How often all answers had been forgotten by then.
+    var generation: Int
+}
+
 /// Why a server's ids cannot be had, for good.
 struct IdentityFailure: Error, Hashable, Sendable {
     /// The reason.
@@ -48,6 +55,14 @@ struct IdentityFailure: Error, Hashable, Sendable {
             reason: .identityAmbiguous, resource: identifier.type,
             message: "the server has several resources of type \(identifier.type) with the identifier "
                 + identifier.text)
+    }
+
+    /// The server finds resources of other identifiers, and would take one of them for the one that is asked for.
+    static func foreign(_ identifier: ServerIdentifier) -> IdentityFailure {
+        IdentityFailure(
+            reason: .identityAmbiguous, resource: identifier.type,
+            message: "the server takes another \(identifier.type) for the one with the identifier "
+                + "\(identifier.text): its search finds identifiers that are not equal")
     }
 
     /// The reading is about another patient than its Device.

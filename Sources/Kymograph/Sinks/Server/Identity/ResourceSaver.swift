@@ -86,8 +86,10 @@ final class ResourceSaver {
         let new = task.resource.without(["id"])
         server.create(new, unless: task.identifier) { [self] result in
             switch result {
-            case .success(let stored) where stored.status == 200 && task.attempt < Self.patience:
-                // It was there after all: made by somebody else, or by an attempt whose answer was lost.
+            case .success(let stored) where stored.status == 200:
+                // It was there after all: made by somebody else, or by an attempt whose answer was lost. If it is never
+                // found, the server takes another resource for it, and has made none.
+                guard task.attempt < Self.patience else { return completion(.failure(.foreign(task.identifier))) }
                 find(task.next, completion)
             case .failure(let refusal): completion(.failure(Self.failure(refusal, task)))
             case .success(let stored):
@@ -107,7 +109,8 @@ final class ResourceSaver {
                 .failure(IdentityFailure(reason: .mergeFailed, resource: type, message: error.message)))
         }
         let stored = Self.stored(existing)
-        if merged.sortedText == existing.sortedText {
+        // By bytes: texts that Unicode calls equivalent are not the same content.
+        if merged.sortedText.utf8.elementsEqual(existing.sortedText.utf8) {
             if isCached(task.identifier) { cache.set(existing, for: task.identifier) }
             return completion(.success(Saved(operation: .unchanged, stored: stored, resource: existing)))
         }

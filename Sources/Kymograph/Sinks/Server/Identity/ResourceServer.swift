@@ -25,6 +25,9 @@ struct ServerRefusal: Error, Hashable, Sendable {
     /// Why what was sent is undeliverable.
     var reason: Rejection = .serverRefused
 
+    /// The request was not sent again, since what it says is outdated.
+    static let outdated = ServerRefusal(status: 0, message: "outdated", reason: .serverFailed)
+
     /// Whether somebody else changed the resource in between.
     var isConflict: Bool { status == 409 || status == 412 }
 }

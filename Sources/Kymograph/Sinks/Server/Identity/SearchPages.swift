@@ -27,13 +27,19 @@ struct SearchPages {
 
     /// Resources that have the identifier, one for each id.
     private(set) var found: [JSONNode] = []
+    /// Whether there were resources that do not have it.
+    private(set) var hasOthers = false
     private var seen: Set<IdentifierText> = []
     private var pages = 0
 
     /// Adds a page. With `anySystem`, an identifier without system is that of every system, as in the reference.
     mutating func add(_ page: SearchPage, namedBy identifier: ServerIdentifier, anySystem: Bool) {
         pages += 1
-        for resource in page.resources where resource.isNamed(by: identifier, anySystem: anySystem) {
+        for resource in page.resources {
+            guard resource.isNamed(by: identifier, anySystem: anySystem) else {
+                hasOthers = true
+                continue
+            }
             guard let id = resource.child("id")?.string else {
                 found.append(resource)
                 continue

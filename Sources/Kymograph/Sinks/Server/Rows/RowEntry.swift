@@ -41,6 +41,10 @@ final class RowEntry {
     var rebuffs = Rebuffs()
     /// The ids that the server has, where they are asked for.
     var identity: ResolvedIdentity?
+    /// When they were asked for.
+    var mark: LookupMark?
+    /// Whether the server may have it, from an attempt that it has not answered.
+    var mayBeStored = false
 
     init(
         row: OutboxRow, isTransaction: Bool, content: RowContent, references: [EntryReference],
@@ -77,6 +81,17 @@ final class RowEntry {
         described ?? device ?? patient ?? gateway
             ?? ServerIdentifier(type: "", system: "", value: target)
     }
+
+    /// The whole identifier of the resource, where the server searches for what stands for a long one; else empty.
+    var wholeIdentifier: IdentifierText {
+        guard identifier?.value.text.hasPrefix("sha256:") == true else { return "" }
+        let all = resource["identifier"]?.elements ?? []
+        let whole = all.first { $0["system"]?.string == "urn:kymograph:full-identifier" }
+        return IdentifierText(whole?["value"]?.string ?? "")
+    }
+
+    /// The Patients and Devices that it brings or describes, to be made unless the server has them.
+    var brought: [ServerIdentifier] { carried.map(\.identifier) + [described].compactMap { $0 } }
 
     /// Bytes that it adds to a bundle, without the entries that it refers to.
     var size: Int { entry.range.count + 1 }
