@@ -54,7 +54,8 @@ import Testing
         let trickle = try run.addresses(2)[0]
         let lines = folder.write("flood.ndjson", (0..<60_000).map { first.line("flood", $0) + "\n" }.joined())
         let flood = try Kymo.start(["replay", lines, "--rate", "40000", "--unix", folder.file("b.sock")])
-        usleep(300_000)
+        // A second of the flood has 40,000 readings, so that the rings are full of them by then.
+        try Waiting.until("Observations of the flood") { run.output.count > 1_000_000 }
         second.write(to: folder)
         run.signal(SIGHUP)
         var number = 0

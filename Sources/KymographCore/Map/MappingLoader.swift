@@ -30,7 +30,7 @@ public struct MappingLoader {
         var fhirBody: JSONNode?
     }
 
-    private let defaultPeriod: Int64
+    let defaultPeriod: Int64
     private let measurementsOnly: Bool
     var diagnostics: [Diagnostic] = []
     private(set) var program = ExpressionProgram()
@@ -147,6 +147,7 @@ public struct MappingLoader {
                 join(template, body: templateBody(root, template.typeName), index, &log)
             }
             checkSameInstant(loaded, index, &log)
+            checkPeriods(loaded, compatibility, &log)
             if isWhole { checkJoin(loaded, mapping, index, &log) }
             checkRuleNumbers(mapping, index)
             log.attributeToTemplates(of: root)

@@ -230,6 +230,15 @@ import Testing
         #expect(try refusal(Kind(period: "1s"), Kind()) == nil)
     }
 
+    /// Two windows of one second would be one Observation.
+    @Test(arguments: [("500ms", false), ("60500ms", false), ("1s", true), ("1h", true)])
+    func windowsOfTheReferenceAreOfWholeSeconds(period: String, isTaken: Bool) throws {
+        let result = MappingLoader.load([Kind(period: period, compatibility: .iomtFHIR).mapping])
+        #expect((result.set != nil) == isTaken)
+        #expect(result.diagnostics.contains { $0.text.contains("are not of whole seconds") } == !isTaken)
+        #expect(MappingLoader.load([Kind(period: period).mapping]).set != nil)
+    }
+
     /// Open windows of another length are written by the template that there is, in the run that finds them in its
     /// journal, and in queries.
     @Test func windowsOfAnotherLengthHaveATemplate() throws {
