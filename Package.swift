@@ -10,6 +10,12 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// Tests spend most of their time in the core. With `KYMO_TESTS_OPTIMISED=1`, as `make test` has it, debug builds of it are
+/// optimised, and keep their assertions. No default, since packages that depend on this one may not have unsafe flags.
+let core: [SwiftSetting] =
+    Context.environment["KYMO_TESTS_OPTIMISED"] == "1"
+    ? strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : strict
+
 let package = Package(
     name: "kymograph",
     products: [
@@ -27,7 +33,7 @@ let package = Package(
     targets: [
         .target(name: "CByteMasks"),
         .target(name: "CPrefetch"),
-        .target(name: "KymographCore", dependencies: ["CByteMasks", "CPrefetch"], swiftSettings: strict),
+        .target(name: "KymographCore", dependencies: ["CByteMasks", "CPrefetch"], swiftSettings: core),
         .target(name: "CKymographLinux"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(

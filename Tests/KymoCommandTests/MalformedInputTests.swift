@@ -94,10 +94,13 @@ import Testing
 
     private func start(_ source: String, _ folder: TemporaryFolder) throws -> ChildProcess {
         let letters = ["--dead-letter", folder.file("dead.ndjson")]
+        // As long as datagrams may be, so that one list of cases does for all.
+        let limits = ["KYMO_LIMITS_LINE_BYTES": "64KiB"]
         switch source {
-        case "stdin": return try Kymo.start(["run", "--stdin"] + letters, input: .pipe)
-        case "udp": return try Kymo.start(["run", "--udp", "127.0.0.1:0"] + letters)
-        default: return try Kymo.start(["run", "--\(source)", folder.file("a.sock")] + letters)
+        case "stdin": return try Kymo.start(["run", "--stdin"] + letters, environment: limits, input: .pipe)
+        case "udp": return try Kymo.start(["run", "--udp", "127.0.0.1:0"] + letters, environment: limits)
+        default:
+            return try Kymo.start(["run", "--\(source)", folder.file("a.sock")] + letters, environment: limits)
         }
     }
 

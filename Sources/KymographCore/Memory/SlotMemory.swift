@@ -32,11 +32,10 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
         unsafe (base + index * SlotMemory.slotBytes).storeBytes(of: measurement, as: Measurement.self)
     }
 
-    /// Writes a measurement into slot `index`, with another series and number of continuation slots; without a changed
-    /// copy of it.
+    /// Writes a measurement into slot `index`, with another series; without a changed copy of it.
     @inlinable
     @inline(__always)
-    func store(_ measurement: Measurement, series: UInt32, continuationSlots: UInt16, at index: Int) {
+    func store(_ measurement: Measurement, series: UInt32, at index: Int) {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: in bounds and aligned; only measurements and payload bytes are ever stored here.
         let slot = unsafe (base + index * SlotMemory.slotBytes).assumingMemoryBound(to: Measurement.self)
@@ -49,8 +48,7 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
         } else {
             unsafe slot.pointee = measurement
         }
-        unsafe slot.pointee.ringWord = Measurement.ringWord(
-            measurement.ringWord, series: series, continuationSlots: continuationSlots)
+        unsafe slot.pointee.ringWord = Measurement.ringWord(measurement.ringWord, series: series)
     }
 
     /// Writes a plain reading into slot `index`, with another series.
@@ -59,7 +57,7 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: in bounds and aligned; only measurements and payload bytes are ever stored here.
         let slot = unsafe (base + index * SlotMemory.slotBytes).assumingMemoryBound(to: Measurement.self)
-        unsafe slot.pointee.ringWord = Measurement.ringWord(reading.ringWord, series: series, continuationSlots: 0)
+        unsafe slot.pointee.ringWord = Measurement.ringWord(reading.ringWord, series: series)
         unsafe slot.pointee.instant = reading.instant
         unsafe slot.pointee.received = reading.received
         unsafe slot.pointee.mantissas = [reading.mantissa, 0, 0, 0]

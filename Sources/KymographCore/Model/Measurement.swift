@@ -3,7 +3,7 @@
 /// Values are numbered by their place in the type's ``MeasurementType/valueNames``. The first four numbers are inline;
 /// texts and further numbers follow as ``ValueRecord``s in the payload of the continuation slots.
 public struct Measurement: BitwiseCopyable, Sendable {
-    /// The ring's fields, in one word: kind (4 bits), continuation slots (12), form of the time (16), series (32).
+    /// The ring's fields, in one word: kind (8 bits), nothing (8), form of the time (16), series (32).
     @usableFromInline var ringWord = Measurement.usualRingWord
     /// Event time in nanoseconds since the epoch.
     public var instant: Instant
@@ -11,8 +11,7 @@ public struct Measurement: BitwiseCopyable, Sendable {
     public var received: Instant
     /// Digits of the inline numbers.
     public var mantissas: InlineArray<4, Int64> = .init(repeating: 0)
-    /// What the values are, in one word: four powers of ten (8 bits each), presence (4), the upper 4 of the 20 bits of
-    /// payload bytes, mark (8), and the lower 16 of those bits.
+    /// What the values are, in one word: four powers of ten (8 bits each), presence (4), mark (8), payload bytes (20).
     @usableFromInline var valueWord: UInt64 = 0
 
     /// A measurement without values.
@@ -57,20 +56,21 @@ extension Measurement {
     static var usualRingWord: UInt64 {
         UInt64(RecordKind.measurement.rawValue) | UInt64(UInt16(bitPattern: TimeForm.unknown.rawValue)) << 16
     }
-    @inlinable static var markAndPowers: UInt64 { 0xFF00_FFFF_FFFF }
+    @inlinable static var markAndPowers: UInt64 { 0xFF0_FFFF_FFFF }
 
     /// What this slot is in a ring.
     @inlinable
     public var kind: RecordKind.RawValue {
-        @inline(__always) get { UInt8(truncatingIfNeeded: ringWord) & 0xF }
-        @inline(__always) set { ringWord = ringWord & ~0xF | UInt64(newValue & 0xF) }
+        @inline(__always) get { UInt8(truncatingIfNeeded: ringWord) }
+        @inline(__always) set { ringWord = ringWord & ~0xFF | UInt64(newValue) }
     }
 
-    /// How many continuation slots follow: 0…4,095.
+    /// How many slots of a ring the payload takes.
     @inlinable
-    public var continuationSlots: UInt16 {
-        @inline(__always) get { UInt16(truncatingIfNeeded: ringWord) >> 4 }
-        @inline(__always) set { ringWord = ringWord & ~0xFFF0 | UInt64(newValue & 0xFFF) << 4 }
+    var continuationSlots: Int {
+        @inline(__always) get {
+            hasPayload ? (payloadBytes &+ SlotMemory.slotBytes &- 1) / SlotMemory.slotBytes : 0
+        }
     }
 
     /// How the source wrote the time.
@@ -92,12 +92,10 @@ extension Measurement {
         @inline(__always) set { ringWord = ringWord & 0xFFFF_FFFF | UInt64(newValue) << 32 }
     }
 
-    /// A ``ringWord`` with another series and number of continuation slots.
+    /// A ``ringWord`` with another series.
     @inlinable
     @inline(__always)
-    static func ringWord(_ word: UInt64, series: UInt32, continuationSlots: UInt16) -> UInt64 {
-        word & 0xFFFF_000F | UInt64(continuationSlots) << 4 | UInt64(series) << 32
-    }
+    static func ringWord(_ word: UInt64, series: UInt32) -> UInt64 { word & 0xFFFF_FFFF | UInt64(series) << 32 }
 
     /// Powers of ten of the inline numbers, the first in the lowest byte.
     @inlinable
@@ -116,25 +114,28 @@ extension Measurement {
     /// The upper four bits name the source (``ReadingSource``); the others are free for the owner's use.
     @inlinable
     public var mark: UInt8 {
-        @inline(__always) get { UInt8(truncatingIfNeeded: valueWord >> 40) }
+        @inline(__always) get { UInt8(truncatingIfNeeded: valueWord >> 36) }
         @inline(__always) set { valueWord = Measurement.valueWord(valueWord, mark: newValue) }
     }
 
     /// A ``valueWord`` with another mark.
     @inlinable
     @inline(__always)
-    static func valueWord(_ word: UInt64, mark: UInt8) -> UInt64 { word & ~0xFF00_0000_0000 | UInt64(mark) << 40 }
+    static func valueWord(_ word: UInt64, mark: UInt8) -> UInt64 { word & ~0xFF0_0000_0000 | UInt64(mark) << 36 }
 
     /// Bytes of ``ValueRecord``s in the payload: 0…1,048,575.
     @inlinable
     public var payloadBytes: Int {
-        @inline(__always) get {
-            Int(truncatingIfNeeded: valueWord >> 48 | (valueWord >> 36 & 0xF) << 16)
-        }
+        @inline(__always) get { Int(truncatingIfNeeded: valueWord >> 44) }
         @inline(__always) set {
-            let bytes = UInt64(truncatingIfNeeded: newValue)
-            valueWord = valueWord & 0xFF0F_FFFF_FFFF | (bytes >> 16 & 0xF) << 36 | bytes << 48
+            valueWord = valueWord & 0xFFF_FFFF_FFFF | UInt64(truncatingIfNeeded: newValue) << 44
         }
+    }
+
+    /// Whether there is a payload.
+    @inlinable
+    var hasPayload: Bool {
+        @inline(__always) get { valueWord >= 1 << 44 }
     }
 
     /// The power of ten of inline number `index` (0…3).

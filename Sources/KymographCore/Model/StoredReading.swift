@@ -10,11 +10,12 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     /// Digits of the only number; with ``hasBlock``, the block's first slot (32 bits), the bytes of the payload (24)
     /// and the block's size class (8).
     var content: Int64
-    /// All but times and digits, as one number: the powers of ten of the inline numbers (8 bits each), state (8),
-    /// mark (8) and form of the time (16). All but that form is as in ``Measurement/valueWord``.
+    /// All but times and digits, as one number: the powers of ten of the inline numbers (8 bits each), presence (4),
+    /// mark (8), whether there is a block (1), nothing (3), and form of the time (16). Powers, presence and mark are as
+    /// in ``Measurement/valueWord``.
     private(set) var kind: UInt64
 
-    private static let blockBit: UInt8 = 128
+    private static let blockBit: UInt64 = 1 << 44
     /// The inline numbers' bits.
     private static let numbers: UInt8 = 15
     /// Bytes of a block before the payload.
@@ -38,14 +39,14 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     @inline(__always)
     init(_ reading: PlainReading) {
         (instant, received, content) = (reading.instant, reading.received, reading.mantissa)
-        kind = reading.valueWord & (1 << 40 - 1 | UInt64(ReadingMark.source) << 40) | reading.timeForm
+        kind = reading.valueWord & (1 << 36 - 1 | UInt64(ReadingMark.source) << 36) | reading.timeForm
     }
 
     /// A reading at no time yet that is number 0 alone.
     init(number: Int64, exponent: Int8, mark: UInt8, timeForm: TimeForm) {
         (instant, received) = (Instant(nanoseconds: 0), Instant(nanoseconds: 0))
         content = number
-        kind = UInt64(UInt8(bitPattern: exponent)) | 1 << 32 | UInt64(mark) << 40
+        kind = UInt64(UInt8(bitPattern: exponent)) | 1 << 32 | UInt64(mark) << 36
         kind |= StoredReading.bits(timeForm)
     }
 
@@ -56,11 +57,11 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     }
 
     @inline(__always)
-    private init(_ reading: Measurement, content: Int64, block: UInt8) {
+    private init(_ reading: Measurement, content: Int64, block: UInt64) {
         (instant, received) = (reading.instant, reading.received)
         self.content = content
-        kind = UInt64(reading.powers) | UInt64(block | reading.present & StoredReading.numbers) << 32
-        kind |= UInt64(reading.mark) << 40 | StoredReading.bits(reading.timeForm)
+        kind = UInt64(reading.powers) | UInt64(reading.present & StoredReading.numbers) << 32 | block
+        kind |= UInt64(reading.mark) << 36 | StoredReading.bits(reading.timeForm)
     }
 
     @inline(__always)
@@ -70,14 +71,10 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     @inline(__always)
     var powers: UInt32 { UInt32(truncatingIfNeeded: kind) }
 
-    /// Bit i is set when inline number i is present, bit 7 when the reading has a block.
-    @inline(__always)
-    private var state: UInt8 { UInt8(truncatingIfNeeded: kind >> 32) }
-
     /// State of the reading in its window, see ``ReadingMark``.
     var mark: UInt8 {
-        @inline(__always) get { UInt8(truncatingIfNeeded: kind >> 40) }
-        @inline(__always) set { kind = kind & ~(0xFF << 40) | UInt64(newValue) << 40 }
+        @inline(__always) get { UInt8(truncatingIfNeeded: kind >> 36) }
+        @inline(__always) set { kind = kind & ~(0xFF << 36) | UInt64(newValue) << 36 }
     }
 
     /// How the source wrote the time.
@@ -94,23 +91,23 @@ public struct StoredReading: BitwiseCopyable, Sendable {
 
     /// Bit i is set when inline number i is present.
     @inline(__always)
-    var present: UInt8 { state & StoredReading.numbers }
+    var present: UInt8 { UInt8(truncatingIfNeeded: kind >> 32) & StoredReading.numbers }
 
     /// Whether it is number 0 and nothing else, as nearly all are.
     @inline(__always)
-    var isPlain: Bool { state == 1 }
+    var isPlain: Bool { kind & (0xF << 32 | StoredReading.blockBit) == 1 << 32 }
 
     /// Whether inline number `slot` is present, and in ``content``.
     @inline(__always)
     func contains(_ slot: Int) -> Bool {
-        let number: UInt8 = 1 &<< UInt8(truncatingIfNeeded: slot)
-        return state & (number | StoredReading.blockBit) == number
+        let number: UInt64 = 1 &<< UInt64(truncatingIfNeeded: slot &+ 32)
+        return kind & (number | StoredReading.blockBit) == number
     }
 
     /// The bits of ``form(_:)`` for inline number `slot`: its power of ten, and whether it is there and in ``content``.
     @inline(__always)
     static func formMask(_ slot: Int) -> UInt64 {
-        0xFF &<< UInt64(truncatingIfNeeded: slot &* 8) | UInt64(1 &<< UInt8(truncatingIfNeeded: slot) | blockBit) << 32
+        0xFF &<< UInt64(truncatingIfNeeded: slot &* 8) | 1 &<< UInt64(truncatingIfNeeded: slot &+ 32) | blockBit
     }
 
     /// What a reading has under the ``formMask(_:)`` of inline number `slot` if that is in ``content``, with this power
@@ -118,7 +115,7 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     @inline(__always)
     static func form(_ slot: Int, exponent: Int8) -> UInt64 {
         UInt64(UInt8(bitPattern: exponent)) &<< UInt64(truncatingIfNeeded: slot &* 8)
-            | UInt64(1 &<< UInt8(truncatingIfNeeded: slot)) << 32
+            | 1 &<< UInt64(truncatingIfNeeded: slot &+ 32)
     }
 
     /// What it has under a ``formMask(_:)``.
@@ -127,7 +124,7 @@ public struct StoredReading: BitwiseCopyable, Sendable {
 
     /// Whether something of it is in a block.
     @inline(__always)
-    var hasBlock: Bool { state & StoredReading.blockBit != 0 }
+    var hasBlock: Bool { kind & StoredReading.blockBit != 0 }
 
     /// The first slot of its block.
     @inline(__always)

@@ -92,11 +92,11 @@ public struct RingProducer: ~Copyable {
     @inlinable
     @inline(__always)
     mutating func write(_ record: Measurement, series: UInt32, payload: ByteView) -> Bool {
-        guard payload.count == 0, record.payloadBytes == 0 else {
+        guard payload.count == 0, !record.hasPayload else {
             return writeLong(record, series: series, payload: payload)
         }
         guard hasSlot() else { return false }
-        ring.slots.store(record, series: series, continuationSlots: 0, at: Int(truncatingIfNeeded: position & mask))
+        ring.slots.store(record, series: series, at: Int(truncatingIfNeeded: position & mask))
         position &+= 1
         return true
     }
@@ -127,11 +127,11 @@ public struct RingProducer: ~Copyable {
 
     @usableFromInline
     mutating func writeLong(_ record: Measurement, series: UInt32, payload: ByteView) -> Bool {
-        let extra = (payload.count + SlotMemory.slotBytes - 1) / SlotMemory.slotBytes
+        let extra = record.continuationSlots
         precondition(extra <= 4_095 && payload.count == record.payloadBytes)
         guard makeRoom(slots: UInt64(extra + 1)) else { return false }
         let index = Int(position & mask)
-        ring.slots.store(record, series: series, continuationSlots: UInt16(extra), at: index)
+        ring.slots.store(record, series: series, at: index)
         if extra > 0 { ring.slots.store(payload, at: index + 1) }
         position += UInt64(extra + 1)
         return true
@@ -258,7 +258,7 @@ public struct RingConsumer: ~Copyable {
     /// The payload of the record that ``next()`` gave last.
     @inline(__always)
     public func payload(of record: Measurement) -> ByteView {
-        guard record.payloadBytes > 0 else { return ByteView("") }
+        guard record.hasPayload else { return ByteView("") }
         let start = (position - UInt64(record.continuationSlots)) & mask
         return ring.slots.view(Int(start), length: record.payloadBytes)
     }

@@ -21,13 +21,14 @@ struct DevicePacket {
     /// Minutes that all bridges are ahead of UTC.
     static let offsetMinutes = 60
 
-    /// The bridge's time.
+    /// The bridge's time, as packets have it: with three digits of the second's fraction, or without one.
     var time: String {
         func digits(_ value: Int, _ count: Int) -> String {
             String(repeating: "0", count: count - String(value).count) + String(value)
         }
         let (minute, second) = (milliseconds / 60_000, milliseconds / 1_000 % 60)
-        return "2026-03-01T08:\(digits(minute, 2)):\(digits(second, 2)).\(digits(milliseconds % 1_000, 3))+01:00"
+        let fraction = milliseconds % 1_000 == 0 ? "" : ".\(digits(milliseconds % 1_000, 3))"
+        return "2026-03-01T08:\(digits(minute, 2)):\(digits(second, 2))\(fraction)+01:00"
     }
 
     var value: [UInt8] { DevicePacket.bytes(hex) }

@@ -7,7 +7,6 @@ import Testing
     /// The fields, each by itself.
     private struct Fields: Equatable {
         var kind: UInt8 = RecordKind.measurement.rawValue
-        var continuationSlots: UInt16 = 0
         var form = TimeForm.unknown
         var series: UInt32 = 0
         var exponents: [Int8] = [0, 0, 0, 0]
@@ -19,7 +18,7 @@ import Testing
         init() {}
 
         init(_ measurement: Measurement) {
-            (kind, continuationSlots) = (measurement.kind, measurement.continuationSlots)
+            kind = measurement.kind
             (form, series) = (measurement.timeForm, measurement.series)
             exponents = (0..<4).map { measurement.exponent($0) }
             mantissas = (0..<4).map { measurement.mantissas[$0] }
@@ -31,10 +30,7 @@ import Testing
         let number = Int.random(in: 0..<4, using: &random)
         let bits = UInt64.random(in: .min ... .max, using: &random)
         switch Int.random(in: 0..<9, using: &random) {
-        case 0: (measurement.kind, fields.kind) = (UInt8(bits & 0xF), UInt8(bits & 0xF))
-        case 1:
-            measurement.continuationSlots = UInt16(bits & 0xFFF)
-            fields.continuationSlots = UInt16(bits & 0xFFF)
+        case 0, 1: (measurement.kind, fields.kind) = (UInt8(bits & 0xFF), UInt8(bits & 0xFF))
         case 2:
             fields.form = TimeForm(offsetMinutes: Int16(bits % 1_681) - 840, digits: Int(bits >> 32 % 10))
             measurement.timeForm = fields.form

@@ -6,9 +6,9 @@ enum JMESPathFunction: UInt8, CaseIterable {
     case add, subtract, multiply, divide, pow, insertString, fromUnixTimestamp, fromUnixTimestampMs
     case items
 
-    /// The functions that the specification does not have.
+    /// The functions that the reference system adds.
     static let custom: [JMESPathFunction] = [
-        .add, .subtract, .multiply, .divide, .pow, .insertString, .fromUnixTimestamp, .fromUnixTimestampMs, .items,
+        .add, .subtract, .multiply, .divide, .pow, .insertString, .fromUnixTimestamp, .fromUnixTimestampMs,
     ]
 
     /// All names.
