@@ -58,6 +58,14 @@ public struct StoreReader: Sendable {
         try read { try StoredTypes.read($0) }.compactMap(\.type)
     }
 
+    /// The time zones of sources that had one when they were last opened.
+    func timezones() throws(PipelineError) -> [(source: String, timezone: String)] {
+        try read {
+            try Row.fetchAll($0, sql: "SELECT name, timezone FROM source WHERE timezone IS NOT NULL")
+                .map { ($0[0], $0[1]) }
+        }
+    }
+
     /// What a mapping set must continue to be used with the stored readings.
     public func formerTypes() throws(PipelineError) -> [FormerType] {
         try read { try StoredTypes.formerTypes($0) }

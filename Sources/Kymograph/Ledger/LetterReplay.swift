@@ -18,6 +18,7 @@ public enum LetterReplay {
         defer { for file in files { close(file) } }
         replay.sources = []
         replay.noticesMissingFrames = false
+        let timezones = try StoreReader(directory: directory).timezones()
         for letter in letters { replay.returning.expect(letter) }
         for name in Set(letters.map(\.source)).sorted() {
             let payloads = letters.filter { $0.source == name }.compactMap(\.bytes)
@@ -35,6 +36,9 @@ public enum LetterReplay {
                 source.configuration = SourceConfiguration(.standardInput(descriptor: file))
                 source.statedName = name
                 source.statedFraming = part.framing
+                if source.timezone == nil, let zone = timezones.first(where: { $0.source == name })?.timezone {
+                    source.timezone = try timezone(zone, of: name)
+                }
                 replay.sources.append(source)
                 replay.lineBytes = part.payloads.map(\.count).reduce(replay.lineBytes, max)
             }
@@ -53,6 +57,15 @@ public enum LetterReplay {
             throw PipelineError(message: text, exitCode: ExitStatus.config)
         }
         return try Pipeline(replay, set: set, notes: notes).run(signals: nil)
+    }
+
+    /// The time zone `zone`, by which the source `name` read its times: others would be hours away.
+    private static func timezone(_ zone: String, of name: String) throws(PipelineError) -> LocalTimeZone {
+        if let found = TimeZoneText.zone(zone) { return found }
+        throw PipelineError(
+            message: "the times of \(name) are of the time zone \(zone), which this machine does not know: "
+                + "\(TimeZoneText.advice)",
+            exitCode: ExitStatus.config)
     }
 
     /// Four bytes with the length before each payload, which can hold all bytes then, or none as a datagram can.

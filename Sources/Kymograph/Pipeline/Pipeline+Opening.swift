@@ -23,7 +23,7 @@ extension Pipeline {
         var settings = settings
         var numbers = settings.sources.indices.map { min($0 + 1, ReadingSource.other) }
         do throws(StoreError) {
-            if let store { numbers = try store.sourceNumbers(settings.sources.map(\.name)) }
+            if let store { numbers = try store.sourceNumbers(settings.sources.map { ($0.name, $0.timezone?.name) }) }
         } catch {
             throw PipelineError(error)
         }

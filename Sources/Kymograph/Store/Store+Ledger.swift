@@ -4,17 +4,23 @@ import KymographCore
 /// What a store is told for its ledger.
 extension Store {
     /// The numbers of sources in the ledger: those of earlier runs, and the next ones for new names while there are
-    /// any; then ``ReadingSource/other``.
-    func sourceNumbers(_ names: [String]) throws(StoreError) -> [Int] {
+    /// any; then ``ReadingSource/other``. Notes the sources' time zones.
+    func sourceNumbers(_ sources: [(name: String, timezone: String?)]) throws(StoreError) -> [Int] {
         do {
             return try pool.write { db in
                 var known: [String: Int] = [:]
                 for row in try Row.fetchAll(db, sql: "SELECT name, number FROM source") { known[row[0]] = row[1] }
-                for name in names where known[name] == nil && known.count < ReadingSource.other {
-                    try db.execute(sql: "INSERT INTO source VALUES (?, ?)", arguments: [known.count, name])
+                for (name, _) in sources where known[name] == nil && known.count < ReadingSource.other {
+                    try db.execute(
+                        sql: "INSERT INTO source (number, name) VALUES (?, ?)", arguments: [known.count, name])
                     known[name] = known.count
                 }
-                return names.map { known[$0] ?? ReadingSource.other }
+                for (name, timezone) in sources {
+                    try db.execute(
+                        sql: "UPDATE source SET timezone = ? WHERE name = ? AND timezone IS NOT ?",
+                        arguments: [timezone, name, timezone])
+                }
+                return sources.map { known[$0.name] ?? ReadingSource.other }
             }
         } catch {
             throw StoreError(error, "name the sources of", directory.path)

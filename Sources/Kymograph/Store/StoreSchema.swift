@@ -6,13 +6,14 @@ import GRDB
 /// encryption needs no new tables.
 enum StoreSchema {
     /// Written to `PRAGMA user_version`: greater than that of all earlier versions.
-    static let version = 2
+    static let version = 3
 
     /// Brings the tables to this version.
     static func prepare(_ writer: some DatabaseWriter) throws {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try create($0) }
         migrator.registerMigration("2") { try migrateTo2($0) }
+        migrator.registerMigration("3") { try migrateTo3($0) }
         try migrator.migrate(writer)
         try writer.write { db in
             // To write what is there already would wait for the disk at each start.
@@ -57,6 +58,12 @@ enum StoreSchema {
                 """)
         try noteReplacements(db)
         try keepIds(db)
+    }
+
+    /// By which wall clock a source read times without an offset when it was last opened: a dead letter of it is read by
+    /// the same one.
+    private static func migrateTo3(_ db: Database) throws {
+        try db.execute(sql: "ALTER TABLE source ADD COLUMN timezone TEXT")
     }
 
     /// At which time the readings of archived windows are that their senders name; gone with their windows.
