@@ -18,6 +18,26 @@ import Testing
         #expect(try DeadLetter.read(letters).map(\.text) == ["lost \(line(4))"])
     }
 
+    /// A line that is cut at any place loses itself, and not those behind it.
+    @Test(arguments: [["--udp", "127.0.0.1:0"], ["--unixgram", "a.sock"]])
+    func aCutLineOfADatagramLosesNoOther(source: [String]) throws {
+        let folder = TemporaryFolder()
+        let letters = folder.file("dead.ndjson")
+        let run = try Kymo.start(["run", "--dead-letter", letters] + source, directory: folder.path)
+        let listed = try run.addresses()[0]
+        let address = source[0] == "--unixgram" ? "unixgram \(folder.file("a.sock"))" : listed
+        let lines = Readings.heartRates(4).map { Array($0.utf8) }
+        let cuts = [30, lines[0].count - 9, lines[0].count - 1]
+        try Sending.send(
+            cuts.map { cut in Array(([Array(lines[0].prefix(cut))] + lines[1...]).joined(separator: [0x0A])) },
+            to: address)
+        let done = try run.terminate()
+        let balance = try #require(done.balance)
+        #expect(balance.received == 12 && balance.reasons == ["invalidJSON": 3], "\(done.error)")
+        #expect(balance.accepted == 3 && balance.duplicate == 6, "\(done.error)")
+        #expect(try DeadLetter.read(letters).map(\.bytes) == cuts.map { Array(lines[0].prefix($0)) })
+    }
+
     @Test func mapRefusesDefaultsThatAreNoIdentifiers() throws {
         for option in ["--default-device", "--default-patient"] {
             let done = try Kymo.run(["map", option, "a\u{7}"], input: .bytes([]))

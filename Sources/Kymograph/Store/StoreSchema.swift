@@ -60,7 +60,7 @@ enum StoreSchema {
         try keepIds(db)
     }
 
-    /// By which wall clock a source read times without an offset when it was last opened: a dead letter of it is read by
+    /// By which wall clock a source read times without an offset when it was last opened: its dead letters are read by
     /// the same one.
     private static func migrateTo3(_ db: Database) throws {
         try db.execute(sql: "ALTER TABLE source ADD COLUMN timezone TEXT")

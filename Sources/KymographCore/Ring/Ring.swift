@@ -28,8 +28,7 @@ public final class Ring: Sendable {
     /// Slots ever released.
     @usableFromInline let tail = PaddedAtomic(0)
 
-    /// Makes a ring of `capacity` slots, a power of two of at least 512. A record takes at most half of them, and never
-    /// more than 4,096.
+    /// Makes a ring of `capacity` slots, a power of two of at least 512. A record takes at most half of them.
     public init(capacity: Int = 8_192) {
         precondition(capacity >= 512)
         slots = SlotMemory(count: capacity)
@@ -128,7 +127,7 @@ public struct RingProducer: ~Copyable {
     @usableFromInline
     mutating func writeLong(_ record: Measurement, series: UInt32, payload: ByteView) -> Bool {
         let extra = record.continuationSlots
-        precondition(extra <= 4_095 && payload.count == record.payloadBytes)
+        precondition(payload.count == record.payloadBytes)
         guard makeRoom(slots: UInt64(extra + 1)) else { return false }
         let index = Int(position & mask)
         ring.slots.store(record, series: series, at: index)

@@ -1,5 +1,6 @@
-import KymographCore
 import Testing
+
+@testable import KymographCore
 
 @Suite struct ReadingRouterTests {
     /// The byte form of a series, as the mapper writes it.
@@ -55,6 +56,22 @@ import Testing
             }
             #expect(fits ? isWritten(outcome) : outcome == .refused(.tooManySamples), "\(length)")
         }
+    }
+
+    /// Templates of one payload may give more together than one of them may.
+    @Test func takesTheLongestPayloadIntoALargeRing() {
+        let ring = Ring(capacity: 65_536)
+        var router = ReadingRouter(rings: [ring], maxDevices: 10, maxSeries: 10)
+        let length = Measurement.mostPayloadBytes
+        let outcome = RecordPlan.payload(1, length: length).withByteView { payload in
+            key("a").withByteView { router.route(RecordPlan.record(1, length: length), payload: payload, key: $0) }
+        }
+        #expect(isWritten(outcome))
+        router.publish { _ in }
+        var consumer = RingConsumer(ring)
+        _ = consumer.next()
+        let record = consumer.next()
+        #expect(record.map { consumer.payload(of: $0).array } == RecordPlan.payload(1, length: length))
     }
 
     @Test func introducesEachSeriesOnceBeforeItsFirstReading() {
