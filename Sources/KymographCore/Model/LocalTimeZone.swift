@@ -38,10 +38,15 @@ public struct LocalTimeZone: Sendable, Equatable {
 
     /// The only offset by which the clock shows `local`; nil when there is none, or more than one.
     private func offset(ofLocal local: Int64) -> Int64? {
+        var found: Int64?
         // No zone is further than a day from UTC, so what is valid is in force within a day.
-        let candidates = [offset(at: local - 86_400), offset(at: local), offset(at: local + 86_400)]
-        let valid = Set(candidates.filter { offset(at: local - $0) == $0 })
-        return valid.count == 1 ? valid.first : nil
+        for shift in stride(from: -86_400, through: 86_400, by: 86_400) as StrideThrough<Int64> {
+            let candidate = offset(at: local + shift)
+            guard candidate != found, offset(at: local - candidate) == candidate else { continue }
+            guard found == nil else { return nil }
+            found = candidate
+        }
+        return found
     }
 
     /// Seconds ahead of UTC at `seconds` since the epoch.
