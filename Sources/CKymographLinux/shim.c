@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <fcntl.h>
 #include <linux/sock_diag.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <pthread.h>
@@ -87,48 +86,6 @@ struct kymo_memory_info kymo_memory_info(int fd) {
         answer.dropped = info[SK_MEMINFO_DROPS];
     }
     return answer;
-}
-
-static int bind_udp(const struct addrinfo *address, int share_port) {
-    int one = 1;
-    int fd = socket(address->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0) return -errno;
-    // An IPv6 address listens to IPv6 only, so that 0.0.0.0 and [::] can be given together.
-    if (address->ai_family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one) < 0)
-        return failed(fd);
-    if (share_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one) < 0) return failed(fd);
-    if (setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &one, sizeof one) < 0) return failed(fd);
-    if (bind(fd, address->ai_addr, address->ai_addrlen) < 0) return failed(fd);
-    return fd;
-}
-
-int kymo_udp_open(const char *host, uint16_t port, int share_port) {
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM};
-    struct addrinfo *found = NULL;
-    char service[8];
-    snprintf(service, sizeof service, "%u", (unsigned)port);
-    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
-    if (getaddrinfo(host, service, &hints, &found) != 0 || !found) return -EINVAL;
-    int fd = bind_udp(found, share_port);
-    freeaddrinfo(found);
-    return fd;
-}
-
-void kymo_udp_coalesce(int fd) {
-    int one = 1;
-    (void)setsockopt(fd, SOL_UDP, UDP_GRO, &one, sizeof one);
-}
-
-int kymo_udp_bound(int fd, char *host, size_t host_size, uint16_t *port) {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    char service[8];
-    if (getsockname(fd, (struct sockaddr *)&address, &size) < 0) return -errno;
-    int flags = NI_NUMERICHOST | NI_NUMERICSERV;
-    if (getnameinfo((struct sockaddr *)&address, size, host, host_size, service, sizeof service, flags) != 0)
-        return -EINVAL;
-    *port = (uint16_t)strtoul(service, NULL, 10);
-    return 0;
 }
 
 int kymo_receive_buffer(int fd, int bytes) {

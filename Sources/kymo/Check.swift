@@ -71,7 +71,7 @@ struct Check: ParsableCommand {
         guard errors == 0, let settings, let set else {
             return StandardError.write("kymo: \(errors) errors, \(warnings) warnings\n")
         }
-        let sources = settings.sources.map(\.configuration.kind.name).joined(separator: ", ")
+        let sources = settings.sources.map(\.configuration.address.name).joined(separator: ", ")
         let mappings = set.mappings.joined(separator: ", ")
         let types = "\(set.types.count) types; \(warnings) warnings"
         StandardError.write("kymo: well: sources \(sources); mappings \(mappings); \(types)\n")

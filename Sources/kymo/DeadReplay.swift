@@ -123,22 +123,20 @@ struct DeadReplay: ParsableCommand {
     /// Datagrams are sent as they came. What comes by a stream must be a line there; nil when it cannot be.
     private static func message(_ letter: StoredLetter, to destination: ReadingDestination) -> [UInt8]? {
         let bytes = letter.bytes ?? []
-        guard case .unixStream = destination else { return bytes }
-        return LetterLine.line(bytes)
+        switch destination {
+        case .unixStream, .tcp: return LetterLine.line(bytes)
+        case .udp, .unixDatagram, .unixSeqpacket, .standardOutput: return bytes
+        }
     }
 
     private static func destination(_ name: String) -> ReadingDestination? {
-        let parts = name.split(separator: " ", maxSplits: 1).map(String.init)
-        guard parts.count == 2 else { return nil }
-        switch parts[0] {
-        case "unix": return .unixStream(path: parts[1])
-        case "unixgram": return .unixDatagram(path: parts[1])
-        case "seqpacket": return .unixSeqpacket(path: parts[1])
-        case "udp":
-            guard let kind = try? SourceKind.udp(parsing: parts[1]), case .udp(let host, let port) = kind, port > 0
-            else { return nil }
-            return .udp(host: host, port: port)
-        default: return nil
+        switch IngestKinds.builtIn.address(named: name)?.route {
+        case .udp(let address): .udp(host: address.host, port: address.port)
+        case .tcp(let address): .tcp(host: address.host, port: address.port)
+        case .unixStream(let path): .unixStream(path: path)
+        case .unixDatagram(let path): .unixDatagram(path: path)
+        case .unixSeqpacket(let path): .unixSeqpacket(path: path)
+        case nil: nil
         }
     }
 

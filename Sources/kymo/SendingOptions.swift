@@ -8,6 +8,9 @@ struct SendingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Send one reading a datagram to this UDP address.", valueName: "host:port"))
     var udp: String?
 
+    @Option(help: ArgumentHelp("Send NDJSON to this TCP address.", valueName: "host:port"))
+    var tcp: String?
+
     @Option(help: ArgumentHelp("Send NDJSON to this Unix stream socket.", valueName: "path"))
     var unix: String?
 
@@ -18,9 +21,9 @@ struct SendingOptions: ParsableArguments {
     var stdout = false
 
     func validate() throws {
-        let named = [udp != nil, unix != nil, unixgram != nil, stdout].filter { $0 }.count
+        let named = [udp != nil, tcp != nil, unix != nil, unixgram != nil, stdout].filter { $0 }.count
         guard named == 1 else {
-            throw ValidationError("name one destination: --udp, --unix, --unixgram or --stdout")
+            throw ValidationError("name one destination: --udp, --tcp, --unix, --unixgram or --stdout")
         }
         _ = try destination
     }
@@ -28,7 +31,14 @@ struct SendingOptions: ParsableArguments {
     /// The destination that was named.
     var destination: ReadingDestination {
         get throws {
-            if let udp { return try Self.udpDestination(udp) }
+            if let udp {
+                let (host, port) = try Self.address(udp, "--udp")
+                return .udp(host: host, port: port)
+            }
+            if let tcp {
+                let (host, port) = try Self.address(tcp, "--tcp")
+                return .tcp(host: host, port: port)
+            }
             if let unix { return .unixStream(path: unix) }
             if let unixgram { return .unixDatagram(path: unixgram) }
             return .standardOutput
@@ -36,14 +46,14 @@ struct SendingOptions: ParsableArguments {
     }
 
     /// `host:port` or `[v6]:port`.
-    private static func udpDestination(_ text: String) throws -> ReadingDestination {
+    private static func address(_ text: String, _ flag: String) throws -> (host: String, port: UInt16) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0
         else {
-            throw ValidationError("--udp \(text): write HOST:PORT, such as 127.0.0.1:5757 or [::1]:5757")
+            throw ValidationError("\(flag) \(text): write HOST:PORT, such as 127.0.0.1:5757 or [::1]:5757")
         }
         var host = String(text[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-        return .udp(host: host.isEmpty ? "127.0.0.1" : host, port: port)
+        return (host.isEmpty ? "127.0.0.1" : host, port)
     }
 }
 

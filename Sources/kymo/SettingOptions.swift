@@ -8,31 +8,11 @@ struct SettingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Configuration file (YAML or JSON).", valueName: "file"), completion: .file())
     var config: String?
 
-    @Option(help: ArgumentHelp("Listen on UDP: 127.0.0.1:5757, [::1]:5757. Repeatable.", valueName: "host:port"))
-    var udp: [String] = []
-
-    @Option(help: ArgumentHelp("Listen on a Unix stream socket. Repeatable.", valueName: "path"))
-    var unix: [String] = []
-
-    @Option(help: ArgumentHelp("Listen on a Unix socket of messages (SOCK_SEQPACKET). Repeatable.", valueName: "path"))
-    var seqpacket: [String] = []
-
-    @Option(help: ArgumentHelp("Listen on a Unix datagram socket. Repeatable.", valueName: "path"))
-    var unixgram: [String] = []
-
-    @Option(
-        help: ArgumentHelp("Read a serial line: /dev/ttyUSB0:115200,8N1. Repeatable.", valueName: "path:speed"))
-    var serial: [String] = []
-
-    @Flag(help: "Read standard input, and end with it.")
-    var stdin = false
+    @OptionGroup var sources: SourceOptions
 
     @Option(
         help: ArgumentHelp(
-            """
-            How bytes become payloads: lines, nul, delimiter, length, slip, cobs, fixed, capture. Default: lines \
-            (NDJSON).
-            """,
+            "How bytes become payloads: \(Self.framings). Default: lines (NDJSON).",
             valueName: "framing"))
     var framing: String?
 
@@ -57,6 +37,9 @@ struct SettingOptions: ParsableArguments {
             "Time zone of times without an offset, such as Europe/Berlin; of the sources of the command line. "
                 + "Default: UTC.", valueName: "zone"))
     var timezone: String?
+
+    @Flag(help: "Let other machines send by TCP without encryption; of the sources of the command line.")
+    var insecure = false
 
     @Flag(
         inversion: .prefixedNo,
@@ -129,6 +112,9 @@ struct SettingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Append rejected readings with their bytes to this file.", valueName: "file"))
     var deadLetter: String?
 
+    /// The framings, for people.
+    private static var framings: String { IngestKinds.builtIn.framings.map(\.name).joined(separator: ", ") }
+
     /// The settings, their mappings, and a watch on the files that these are from; prints what is wrong and ends with
     /// 78 when they cannot be used.
     func load() throws -> (PipelineSettings, MappingSet, MappingWatch?) {
@@ -156,12 +142,8 @@ struct SettingOptions: ParsableArguments {
 
     private func input() throws -> ConfigurationInput {
         var flags: [(key: String, flag: String, value: String)] = mapping.map { ("mappings", "--mapping", $0) }
-        flags += udp.map { ("udp", "--udp", $0) }
-        flags += unix.map { ("unix", "--unix", $0) }
-        flags += seqpacket.map { ("seqpacket", "--seqpacket", $0) }
-        flags += unixgram.map { ("unixgram", "--unixgram", $0) }
-        flags += serial.map { ("serial", "--serial", $0) }
-        if stdin { flags.append(("stdin", "--stdin", "true")) }
+        flags += sources.flags
+        if insecure { flags.append(("insecure", "--insecure", "true")) }
         if ephemeral { flags.append(("ephemeral", "--ephemeral", "true")) }
         let single: [(String, String, String?)] = [
             ("framing", "--framing", framing), ("window", "--window", window), ("lateness", "--lateness", lateness),

@@ -15,8 +15,8 @@ package enum Sending {
         default:
             guard let colon = parts[1].lastIndex(of: ":"), let port = UInt16(parts[1][parts[1].index(after: colon)...])
             else { throw WaitError(description: "'\(address)' has no port") }
-            let host = parts[1][..<colon].filter { $0 != "[" && $0 != "]" }
-            return .udp(host: String(host), port: port)
+            let host = String(parts[1][..<colon].filter { $0 != "[" && $0 != "]" })
+            return parts[0] == "tcp" ? .tcp(host: host, port: port) : .udp(host: host, port: port)
         }
     }
 
@@ -42,7 +42,7 @@ package enum Sending {
     }
 }
 
-/// A Unix stream socket's connection that stays open.
+/// A connection that stays open.
 package final class OpenConnection {
     private var sender: ReadingSender
 

@@ -45,8 +45,21 @@ int kymo_udp_open(const char *host, uint16_t port, int share_port);
 /// the kernel cannot.
 void kymo_udp_coalesce(int fd);
 
+/// Opens, binds and listens to a non-blocking TCP socket on a numeric host. Returns the descriptor; -EINVAL when the
+/// host is not numeric.
+int kymo_tcp_listen(const char *host, uint16_t port);
+
+/// Has the kernel end a TCP connection whose other end has gone without a word: after `idle` seconds of silence it asks
+/// `probes` times, `interval` seconds apart; so it does when what was sent is not taken for `unread` seconds. (Options
+/// are macros.)
+void kymo_tcp_watch(int fd, int idle, int interval, int probes, int unread);
+
 /// The numeric address a socket is bound to. (sockaddr casts.)
-int kymo_udp_bound(int fd, char *host, size_t host_size, uint16_t *port);
+int kymo_inet_bound(int fd, char *host, size_t host_size, uint16_t *port);
+/// The numeric address at the other end of a connection.
+int kymo_inet_peer(int fd, char *host, size_t host_size, uint16_t *port);
+/// Whether only this machine can reach a numeric host.
+int kymo_inet_is_loopback(const char *host);
 
 /// Asks for a receive buffer, beyond the system's limit where the process may. Returns what the kernel granted.
 int kymo_receive_buffer(int fd, int bytes);

@@ -54,7 +54,7 @@ struct ConfigurationFileReader {
         if name.contains(".") {
             unknown(prefix, name, key)
         } else if path == "sources" {
-            settings.sources = ElementListReader.read(value, .sources, file: file, log: &log)
+            settings.sources = ElementListReader.read(value, .sources(settings.kinds), file: file, log: &log)
         } else if path == "sinks" {
             settings.sinks = ElementListReader.read(value, .sinks, file: file, log: &log)
         } else if Self.sections.contains(path) {

@@ -2,9 +2,9 @@
 public struct ConfigurationInput: Sendable {
     /// Flags: the dotted key of the setting, the flag as the user wrote it (`--window`), and its value.
     ///
-    /// The key `mappings` may occur several times; of another key the last one counts. The keys `udp`, `unix`,
-    /// `seqpacket`, `unixgram`, `serial` and `stdin` each name a source, with the value that the file would have;
-    /// `defaultDevice` and `defaultPatient` are of all these sources.
+    /// The key `mappings` may occur several times; of another key the last one counts. The keys of ``kinds`` each name
+    /// a source, with the value that the file would have; `defaultDevice`, `defaultPatient`, `timezone` and `insecure`
+    /// are of all these sources.
     public var flags: [(key: String, flag: String, value: String)]
     /// Sources made by the caller. When there are any, or flags name some, those of environment and file are not used.
     public var flagSources: [PipelineSettings.Source]
@@ -12,6 +12,9 @@ public struct ConfigurationInput: Sendable {
     public var environment: [String: String]
     /// The configuration file: its name for messages, and its content.
     public var file: (name: String, bytes: [UInt8])?
+
+    /// The kinds of sources and framings that may be named.
+    public var kinds = IngestKinds.builtIn
 
     /// Makes an input; without arguments it leads to the defaults.
     public init(

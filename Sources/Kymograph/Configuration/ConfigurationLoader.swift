@@ -7,13 +7,14 @@ public enum ConfigurationLoader {
     /// The settings can be used when no diagnostic is an error. Their sources are empty when none is named anywhere.
     public static func load(_ input: ConfigurationInput) -> (settings: PipelineSettings, diagnostics: [Diagnostic]) {
         var settings = PipelineSettings()
+        settings.kinds = input.kinds
         var log = ConfigurationLog()
         if let file = input.file {
             ConfigurationFileReader.read(name: file.name, bytes: file.bytes, into: &settings, log: &log)
         }
         EnvironmentReader.read(input.environment, into: &settings, log: &log)
         readFlags(input.flags, into: &settings, log: &log)
-        let sources = input.flagSources + flagSources(input.flags, log: &log)
+        let sources = input.flagSources + flagSources(input.flags, input.kinds, log: &log)
         let isNamedElsewhere = sources.isEmpty && !settings.sources.isEmpty
         if !sources.isEmpty { settings.sources = sources }
         readSourceDefaults(input.flags, into: &settings, isNamedElsewhere: isNamedElsewhere, log: &log)
@@ -31,7 +32,7 @@ public enum ConfigurationLoader {
             }
             if !values.isEmpty { settings.set(setting, values, log: &log) }
         }
-        let keys = SettingTable.settings.map(\.key) + SourceAddress.keys + Self.sourceDefaults
+        let keys = SettingTable.settings.map(\.key) + settings.kinds.sources.map(\.key) + Self.sourceDefaults
         for flag in flags where !keys.contains(flag.key) {
             log.add(
                 .error, .commandLine(flag.flag), "unknown setting '\(flag.key)'",
@@ -40,16 +41,16 @@ public enum ConfigurationLoader {
     }
 
     /// Settings of sources that flags give to all sources of the command line.
-    private static let sourceDefaults = ["defaultDevice", "defaultPatient", "timezone"]
+    private static let sourceDefaults = ["defaultDevice", "defaultPatient", "timezone", "insecure"]
 
-    /// Gives the sources that flags name, or those that are there without any, the device, patient and time zone of
-    /// flags.
+    /// Gives the sources that flags name, or those that are there without any, what flags say of all of them.
     private static func readSourceDefaults(
         _ flags: [(key: String, flag: String, value: String)], into settings: inout PipelineSettings,
         isNamedElsewhere: Bool, log: inout ConfigurationLog
     ) {
         for flag in flags where sourceDefaults.contains(flag.key) {
-            guard let setting = SettingTable.sources.first(where: { $0.key == flag.key }) else { continue }
+            let settingsOfSources = SourceSettings.all(settings.kinds)
+            guard let setting = settingsOfSources.first(where: { $0.key == flag.key }) else { continue }
             let text = SettingText(text: flag.value, origin: .commandLine(flag.flag))
             guard !isNamedElsewhere else {
                 log.add(
@@ -66,10 +67,12 @@ public enum ConfigurationLoader {
     }
 
     private static func flagSources(
-        _ flags: [(key: String, flag: String, value: String)], log: inout ConfigurationLog
+        _ flags: [(key: String, flag: String, value: String)], _ kinds: IngestKinds, log: inout ConfigurationLog
     ) -> [PipelineSettings.Source] {
-        flags.filter { SourceAddress.keys.contains($0.key) }.compactMap { flag in
-            SourceAddress.source(flag.key, SettingText(text: flag.value, origin: .commandLine(flag.flag)), log: &log)
+        flags.compactMap { flag in
+            guard let kind = kinds.source(flag.key) else { return nil }
+            return SourceSettings.source(
+                kind, SettingText(text: flag.value, origin: .commandLine(flag.flag)), log: &log)
         }
     }
 }

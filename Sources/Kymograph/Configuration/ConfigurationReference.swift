@@ -11,7 +11,7 @@ public enum ConfigurationReference {
 
     /// Every key of a source, as a Markdown table.
     public static var sourcesTable: String {
-        elementTable(SettingTable.sources, PipelineSettings.Source(.standardInput(descriptor: 0)))
+        elementTable(SourceSettings.all(.builtIn), PipelineSettings.Source(.standardInput(descriptor: 0)))
     }
 
     /// Every key of a sink, as a Markdown table.

@@ -108,11 +108,11 @@ struct ElementListReader<Element> {
 }
 
 extension ElementListReader<PipelineSettings.Source>.Form {
-    /// The `sources`.
-    static var sources: Self {
-        let defaults = PipelineSettings.defaultSources.map(\.configuration.kind.name).joined(separator: " and ")
+    /// The `sources`, of these kinds.
+    static func sources(_ kinds: IngestKinds) -> Self {
+        let defaults = PipelineSettings.defaultSources.map(\.configuration.address.name).joined(separator: " and ")
         return Self(
-            name: "sources", noun: "source", kinds: SourceAddress.keys, settings: SettingTable.sources,
+            name: "sources", noun: "source", kinds: kinds.sources.map(\.key), settings: SourceSettings.all(kinds),
             example: "- udp: 127.0.0.1:5757",
             adviceWhenEmpty: "name one, or remove the key to listen to \(defaults)",
             messageWithoutKind: "nothing to listen to is named",

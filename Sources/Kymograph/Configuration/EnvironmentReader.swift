@@ -16,9 +16,9 @@ enum EnvironmentReader {
             guard let value = variables[setting.variable] else { continue }
             settings.set(setting, texts(value, setting.isList, .environment(setting.variable)), log: &log)
         }
-        let sources = sources(variables, log: &log)
+        let sources = sources(variables, settings.kinds, log: &log)
         if !sources.isEmpty { settings.sources = sources }
-        warn(variables.keys.sorted(), log: &log)
+        warn(variables.keys.sorted(), settings.kinds, log: &log)
     }
 
     /// The name of the variable for sources of kind `key`, such as KYMO_UDP.
@@ -35,19 +35,19 @@ enum EnvironmentReader {
     }
 
     private static func sources(
-        _ variables: [String: String], log: inout ConfigurationLog
+        _ variables: [String: String], _ kinds: IngestKinds, log: inout ConfigurationLog
     ) -> [PipelineSettings.Source] {
-        SourceAddress.keys.flatMap { key in
-            let variable = variable(ofSource: key)
+        kinds.sources.flatMap { kind in
+            let variable = variable(ofSource: kind.key)
             let addresses =
-                variables[variable].map { texts($0, !SourceAddress.hasCommas(key), .environment(variable)) } ?? []
-            return addresses.compactMap { SourceAddress.source(key, $0, log: &log) }
+                variables[variable].map { texts($0, kind.splitsAtCommas, .environment(variable)) } ?? []
+            return addresses.compactMap { SourceSettings.source(kind, $0, log: &log) }
         }
     }
 
-    private static func warn(_ names: [String], log: inout ConfigurationLog) {
+    private static func warn(_ names: [String], _ kinds: IngestKinds, log: inout ConfigurationLog) {
         let known =
-            reserved + SettingTable.settings.map(\.variable) + SourceAddress.keys.map { variable(ofSource: $0) }
+            reserved + SettingTable.settings.map(\.variable) + kinds.sources.map { variable(ofSource: $0.key) }
         let suffixes = known.map { String($0.dropFirst("KYMO_".count)) }
         for name in names where !known.contains(name) {
             guard let near = NearestName.of(String(name.dropFirst("KYMO_".count)), among: suffixes) else { continue }

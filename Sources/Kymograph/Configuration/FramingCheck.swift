@@ -7,7 +7,7 @@ enum FramingCheck {
         if let origin = settings.origins["framing"] { check(settings.framing, settings, origin, &log) }
         for source in settings.sources {
             guard let framing = source.statedFraming, let origin = source.origins["framing"] else { continue }
-            if source.configuration.kind.hasFraming {
+            if source.configuration.capabilities.contains(.framing) {
                 check(framing, settings, origin, &log)
             } else {
                 log.add(

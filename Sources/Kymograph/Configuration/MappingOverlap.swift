@@ -26,7 +26,7 @@ enum MappingOverlap {
                 for earlier in names[..<index] where seen.insert([earlier, later]).inserted {
                     let file = mappings.first { $0.name == later }?.device.name ?? later
                     let first = outlines[earlier] ?? []
-                    compare(first, earlier, outlines[later] ?? [], file, source.configuration.kind.name, log: &log)
+                    compare(first, earlier, outlines[later] ?? [], file, source.configuration.address.name, log: &log)
                 }
             }
         }

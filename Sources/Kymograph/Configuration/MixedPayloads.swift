@@ -6,7 +6,7 @@ enum MixedPayloads {
     /// What is wrong with the sources of `settings`.
     static func check(_ settings: PipelineSettings, _ set: MappingSet, _ mappings: [NamedMapping]) -> [Diagnostic] {
         settings.listeningSources.compactMap { source in
-            find(in: settings.mappings(of: source), of: set, mappings, source: source.configuration.kind.name)
+            find(in: settings.mappings(of: source), of: set, mappings, source: source.configuration.address.name)
         }
     }
 

@@ -14,7 +14,7 @@ extension PipelineSettings {
 
     /// The framing of a stream that is not NDJSON, as one writes it; nil for all other sources.
     func framingText(of source: Source) -> String? {
-        guard source.configuration.kind.hasFraming else { return nil }
+        guard source.configuration.capabilities.contains(.framing) else { return nil }
         let framing = framing(of: source)
         return framing == .lines ? nil : FramingText.text(framing)
     }

@@ -14,7 +14,7 @@ public struct PipelineSettings: Sendable {
         public var defaultPatient: String?
         /// The wall clock by which times without an offset are read; nil for UTC.
         public var timezone: LocalTimeZone?
-        /// How its bytes become payloads; nil for ``PipelineSettings/framing``. Streams and serial lines only.
+        /// How its bytes become payloads; nil for ``PipelineSettings/framing``. Sources of streams only.
         public var statedFraming: StreamFraming?
         /// The name in messages, dead letters and the ledger; nil for what ``configuration`` is called.
         public var statedName: String?
@@ -24,12 +24,12 @@ public struct PipelineSettings: Sendable {
         public var origins: [String: SettingOrigin] = [:]
 
         /// Makes a source with the defaults.
-        public init(_ kind: SourceKind) {
-            configuration = SourceConfiguration(kind)
+        public init(_ address: some SourceAddress) {
+            configuration = SourceConfiguration(address)
         }
 
         /// The name in messages, dead letters and the ledger.
-        public var name: String { statedName ?? configuration.kind.name }
+        public var name: String { statedName ?? configuration.address.name }
     }
 
     /// Where output goes.
@@ -42,6 +42,8 @@ public struct PipelineSettings: Sendable {
         case nowhere
     }
 
+    /// The kinds of sources and framings that the configuration may name.
+    public var kinds = IngestKinds.builtIn
     /// Sources; empty for the default ones.
     public var sources: [Source] = []
     /// Mappings of sources that name none.
@@ -113,7 +115,7 @@ public struct PipelineSettings: Sendable {
     public mutating func settleStore(environment: [String: String]) {
         if store.keeping == .auto {
             let isPipe =
-                listeningSources.allSatisfy { $0.configuration.kind.canEnd }
+                listeningSources.allSatisfy { $0.configuration.capabilities.contains(.ends) }
                 && outgoingSinks.allSatisfy { $0.destination == .standardOutput }
             store.keeping = isPipe && store.directory == nil ? .nothing : .everything
         }

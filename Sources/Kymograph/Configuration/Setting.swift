@@ -1,13 +1,25 @@
 import KymographCore
 
 /// Why a text cannot be a setting's value.
-struct SettingProblem: Error {
+public struct SettingProblem: Error {
     /// What is wrong with the value.
-    var message: String
+    public var message: String
     /// What to write instead.
-    var advice = ""
+    public var advice: String
     /// Which element of a list is meant.
-    var element = 0
+    var element: Int
+
+    /// Makes a problem.
+    public init(message: String, advice: String = "") {
+        self.init(message: message, advice: advice, element: 0)
+    }
+
+    /// Makes a problem of one element of a list.
+    init(message: String, advice: String = "", element: Int) {
+        self.message = message
+        self.advice = advice
+        self.element = element
+    }
 }
 
 /// One key of the configuration: how its text is read into `Root`, and what the reference says about it.

@@ -73,7 +73,8 @@ extension Setting {
         }
     }
 
-    private static func wholeNumber(_ text: String, _ range: ClosedRange<Int>) throws(SettingProblem) -> Int {
+    /// Reads a whole number.
+    static func wholeNumber(_ text: String, _ range: ClosedRange<Int>) throws(SettingProblem) -> Int {
         let advice = "write a whole number from \(range.lowerBound) to \(range.upperBound)"
         guard let value = Int(text) else {
             throw SettingProblem(message: "'\(text)' is not a whole number", advice: advice)

@@ -28,7 +28,7 @@ enum SettingTable {
             "Mappings of sources that name none; in the environment separated by commas"),
         .single(
             "framing", "framing", "How the bytes of sources become payloads that do not say it themselves",
-            read: { (text, settings) throws(SettingProblem) in settings.framing = try FramingText.parse(text) },
+            read: { (text, settings) throws(SettingProblem) in settings.framing = try settings.kinds.framing(text) },
             shown: { FramingText.text($0.framing) }),
         .choice(
             "compatibility", \.compatibility, Compatibility.allCases.map { ($0.rawValue, $0) },
@@ -218,43 +218,6 @@ enum SettingTable {
         .powerOfTwo("ringSlots", \.ringSlots, 512...1 << 24, "Slots of the ring between a lane and a shard"),
         .duration("drain", \.drainLimit, "Longest time for delivering what is there after the first signal to stop"),
     ]
-
-    /// Keys of one source.
-    static let sources: [Setting<PipelineSettings.Source>] =
-        SourceAddress.keys.map(SourceAddress.setting) + [
-            .names(
-                "mappings", "mapping's name or folder", \.mappings,
-                "Mappings of this source, in place of the common ones"),
-            .single(
-                "framing", "framing", "How bytes become payloads, in place of the common framing; not for datagrams",
-                read: { (text, source) throws(SettingProblem) in source.statedFraming = try FramingText.parse(text) },
-                shown: { $0.statedFraming.map(FramingText.text) ?? "" }),
-            .text("name", "text", \.statedName, "Name in messages, dead letters, the ledger and filters of sinks"),
-            .identifier("defaultDevice", \.defaultDevice, "Device of readings that name none"),
-            .identifier("defaultPatient", \.defaultPatient, "Patient of readings that name none"),
-            .single(
-                "timezone", "zone or offset",
-                "Wall clock by which times without an offset are read: `Europe/Berlin`, `+02:00`; UTC by default",
-                read: { (text, source) throws(SettingProblem) in source.timezone = try TimeZoneText.parse(text) },
-                shown: { $0.timezone?.name ?? "" }),
-            .size(
-                "receiveBuffer", \.configuration.receiveBufferBytes, 1...most,
-                "Receive buffer to ask the kernel for; udp and unixgram only"),
-            .choice(
-                "coalesce", \.configuration.coalesces, [("true", true), ("false", false)],
-                "Whether datagrams of one sender may come together, which is quicker; what the kernel drops is then "
-                    + "counted too low; udp only"),
-            .single(
-                "socketMode", "octal number", "Permissions of the socket's file; Unix sockets only",
-                read: { (text, source) throws(SettingProblem) in
-                    guard let mode = UInt32(text, radix: 8), mode <= 0o777 else {
-                        throw SettingProblem(
-                            message: "'\(text)' is not a file mode", advice: "write an octal number, such as \"0660\"")
-                    }
-                    source.configuration.socketMode = mode
-                },
-                shown: { "0" + String($0.configuration.socketMode, radix: 8) }),
-        ]
 }
 
 extension ObservationOptions {

@@ -5,7 +5,7 @@ enum SettingsCheck {
     /// Notes everything that cannot work, or has no effect, in `settings`.
     static func check(_ settings: PipelineSettings, log: inout ConfigurationLog) {
         checkAddresses(settings.sources, log: &log)
-        for source in settings.sources { checkEffect(source, log: &log) }
+        for source in settings.sources { check(source, settings.kinds, log: &log) }
         FramingCheck.check(settings, log: &log)
         checkSystems(settings, log: &log)
         checkFiles(settings, log: &log)
@@ -15,43 +15,26 @@ enum SettingsCheck {
         ServerCheck.check(settings, log: &log)
     }
 
-    /// What two sources cannot share; nil for ports that the kernel chooses.
-    private static func address(_ kind: SourceKind) -> String? {
-        switch kind {
-        case .udp(_, port: 0): nil
-        // All kinds of socket are files, and a path names one file.
-        case .unixStream(let path), .unixSeqpacket(let path), .unixDatagram(let path): "the path \(path)"
-        case .serial(let line): "the line \(line.path)"
-        default: kind.name
-        }
-    }
-
     private static func checkAddresses(_ sources: [PipelineSettings.Source], log: inout ConfigurationLog) {
         var seen: Set<String> = []
         for source in sources {
-            guard let address = address(source.configuration.kind), !seen.insert(address).inserted else { continue }
+            guard let claim = source.configuration.address.claim, !seen.insert(claim).inserted else { continue }
             log.add(
-                .error, source.addressOrigin, "two sources have \(address)",
+                .error, source.addressOrigin, "two sources have \(claim)",
                 advice: "remove one, or choose another address")
         }
     }
 
-    private static func checkEffect(_ source: PipelineSettings.Source, log: inout ConfigurationLog) {
-        let (isDatagram, isFile) =
-            switch source.configuration.kind {
-            case .udp: (true, false)
-            case .unixStream, .unixSeqpacket: (false, true)
-            case .unixDatagram: (true, true)
-            case .standardInput, .serial: (false, false)
-            }
-        if !isDatagram, let origin = source.origins["receiveBuffer"] {
-            log.add(.warning, origin, "it has no effect here", advice: "only udp and unixgram have a receive buffer")
+    private static func check(
+        _ source: PipelineSettings.Source, _ kinds: IngestKinds, log: inout ConfigurationLog
+    ) {
+        let configuration = source.configuration
+        if let problem = configuration.address.problem(in: configuration) {
+            log.add(.error, source.addressOrigin, problem.message, advice: problem.advice)
         }
-        if !isDatagram || isFile, let origin = source.origins["coalesce"] {
-            log.add(.warning, origin, "it has no effect here", advice: "only udp can take datagrams together")
-        }
-        if !isFile, let origin = source.origins["socketMode"] {
-            log.add(.warning, origin, "it has no effect here", advice: "only Unix sockets have a socket file")
+        for row in SourceSettings.limited where !configuration.capabilities.isSuperset(of: row.needs) {
+            guard let origin = source.origins[row.setting.key] else { continue }
+            log.add(.warning, origin, "it has no effect here", advice: row.advice(kinds.keys(with: row.needs)))
         }
     }
 
@@ -126,6 +109,6 @@ enum SettingsCheck {
 extension PipelineSettings.Source {
     /// Where the address was written.
     var addressOrigin: SettingOrigin {
-        SourceAddress.keys.compactMap { origins[$0] }.first ?? .commandLine(configuration.kind.name)
+        origins[configuration.address.kind.key] ?? .commandLine(configuration.address.name)
     }
 }

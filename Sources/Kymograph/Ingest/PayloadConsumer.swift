@@ -12,7 +12,7 @@ public protocol PayloadConsumer: ~Copyable {
 
     /// Says who sends the payloads that follow, up to the next call; nil when the source cannot tell. Called after
     /// ``batchBegin()``, per batch.
-    mutating func sender(_ peer: PeerCredentials?)
+    mutating func sender(_ peer: Peer?)
 
     /// One line of a stream of NDJSON, without its newline and without a carriage return before it. Empty lines are
     /// left out.
@@ -56,7 +56,7 @@ extension PayloadConsumer where Self: ~Copyable {
     public mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? { nil }
 
     /// Forgets it.
-    public mutating func sender(_ peer: PeerCredentials?) {}
+    public mutating func sender(_ peer: Peer?) {}
 
     /// Has nothing to do now and then.
     public mutating func idled() {}

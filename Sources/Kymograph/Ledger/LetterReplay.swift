@@ -80,8 +80,12 @@ public enum LetterReplay {
     static func hasLines(
         _ name: String, _ known: PipelineSettings.Source?, _ settings: PipelineSettings
     ) -> Bool {
-        if let known { return known.configuration.kind.hasFraming && settings.framing(of: known) == .lines }
-        let isDatagrams = ["udp ", "unixgram ", "seqpacket "].contains { name.hasPrefix($0) }
+        if let known {
+            return known.configuration.capabilities.contains(.framing) && settings.framing(of: known) == .lines
+        }
+        let isDatagrams = settings.kinds.sources.contains {
+            !$0.capabilities.contains(.framing) && name.hasPrefix("\($0.key) ")
+        }
         return !isDatagrams && settings.framing == .lines
     }
 

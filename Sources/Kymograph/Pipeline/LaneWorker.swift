@@ -13,7 +13,7 @@ final class LaneReporter: LaneEvents, Sendable {
     /// Numbers of the sources in the store's ledger.
     private let numbers: [Int]
     /// Who sends what the lane reads now.
-    private let peer = Mutex<PeerCredentials?>(nil)
+    private let peer = Mutex<Peer?>(nil)
     /// The receive time of the last payload that came a second time.
     private let returned = Mutex<Instant?>(nil)
     /// Rejections since the counts were reported last.
@@ -76,7 +76,7 @@ final class LaneReporter: LaneEvents, Sendable {
     }
 
     /// The lane reads what `peer` has sent from here on.
-    func sender(_ peer: PeerCredentials?) { self.peer.withLock { $0 = peer } }
+    func sender(_ peer: Peer?) { self.peer.withLock { $0 = peer } }
 
     /// Hands what was rejected to the store together with the count that it is among.
     func received(_ count: Int, source: Int) {
@@ -226,7 +226,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         lane.rejected(reason, bytes: bytes, source: source, received: received)
     }
 
-    mutating func sender(_ peer: PeerCredentials?) { reporter.sender(peer) }
+    mutating func sender(_ peer: Peer?) { reporter.sender(peer) }
 
     mutating func idled() { reporter.showDeadLetters() }
 

@@ -97,12 +97,12 @@ extension Pipeline {
         return bells
     }
 
-    /// Which lane reads which source: UDP ports are shared by all lanes, the others are dealt out in turn.
+    /// Which lane reads which source: what can be shared is read by all lanes, the others are dealt out in turn.
     static func assignment(_ settings: PipelineSettings) -> [[Int]] {
         var lanes: [[Int]] = Array(repeating: [], count: settings.lanes)
         var turn = 0
         for (number, source) in settings.sources.enumerated() {
-            if case .udp(_, let port) = source.configuration.kind, port != 0 {
+            if source.configuration.address.isShareable {
                 for lane in lanes.indices { lanes[lane].append(number) }
             } else {
                 lanes[turn % lanes.count].append(number)
@@ -132,12 +132,9 @@ extension Pipeline {
         return lanes
     }
 
-    /// Takes the UDP ports for a moment without sharing them. Lanes that share a port would share it with another
+    /// Takes what lanes share for a moment without sharing it. Lanes that share a port would share it with another
     /// process too, which then got a part of the readings; so nobody else may have it when they begin.
     private static func claimPorts(_ settings: PipelineSettings) throws(SourceError) {
-        let configurations = settings.sources.map(\.configuration).filter { configuration in
-            if case .udp = configuration.kind { true } else { false }
-        }
-        _ = try Lane(configurations)
+        _ = try Lane(settings.sources.map(\.configuration).filter(\.address.isShareable))
     }
 }

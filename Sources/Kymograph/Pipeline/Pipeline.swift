@@ -127,7 +127,7 @@ public final class Pipeline: Sendable {
     }
 
     /// The addresses in use, by source.
-    public var addresses: [SourceKind] {
+    public var addresses: [any SourceAddress] {
         settings.sources.indices.compactMap { number in
             guard let place = laneSources.firstIndex(where: { $0.contains(number) }),
                 let index = laneSources[place].firstIndex(of: number)

@@ -5,6 +5,8 @@ public import KymographCore
 public enum ReadingDestination: Sendable, Hashable {
     /// UDP, one reading a datagram; the host may be a name, an IPv4 or an IPv6 address.
     case udp(host: String, port: UInt16)
+    /// TCP, NDJSON; the host as for UDP.
+    case tcp(host: String, port: UInt16)
     /// A Unix stream socket, NDJSON.
     case unixStream(path: String)
     /// A Unix datagram socket, one reading a datagram.
@@ -43,7 +45,11 @@ public struct ReadingSender: ~Copyable {
         case .udp(let host, let port):
             name = "udp \(host):\(port)"
             isDatagram = true
-            socket = try SendingSocket.udp(host: host, port: port)
+            socket = try SendingSocket.network(host: host, port: port, SOCK_DGRAM, name: name)
+        case .tcp(let host, let port):
+            name = "tcp \(host):\(port)"
+            isDatagram = false
+            socket = try SendingSocket.network(host: host, port: port, SOCK_STREAM, name: name)
         case .unixStream(let path):
             name = "unix \(path)"
             isDatagram = false

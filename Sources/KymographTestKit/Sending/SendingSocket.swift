@@ -3,22 +3,24 @@ import KymographCore
 
 /// The system calls of ``ReadingSender``: the only file of this module that handles pointers.
 enum SendingSocket {
-    /// A connected UDP socket.
-    static func udp(host: String, port: UInt16) throws(SendingError) -> Int32 {
+    /// A connected UDP or TCP socket; `name` is for messages.
+    static func network(
+        host: String, port: UInt16, _ type: __socket_type, name: String
+    ) throws(SendingError) -> Int32 {
         var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+        unsafe hints.ai_socktype = Int32(type.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
         // Safe: all arguments live through the call; `found` is freed below.
         let code = unsafe getaddrinfo(host, String(port), &hints, &found)
         guard code == 0, let first = unsafe found else {
-            throw SendingError(description: "udp \(host):\(port): no such host")
+            throw SendingError(description: "\(name): no such host")
         }
         defer { unsafe freeaddrinfo(first) }
         let descriptor = unsafe socket(first.pointee.ai_family, first.pointee.ai_socktype, 0)
         // Safe: getaddrinfo filled address and length.
         let connected = unsafe connect(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen)
         guard descriptor >= 0, connected == 0 else {
-            throw failure("udp \(host):\(port)", closing: descriptor)
+            throw failure(name, closing: descriptor)
         }
         return descriptor
     }

@@ -12,7 +12,7 @@ import Testing
         #expect(result.settings.window == 5 * Self.minute)
         #expect(result.settings.sources.isEmpty)
         #expect(
-            result.settings.listeningSources.map(\.configuration.kind.name) == [
+            result.settings.listeningSources.map(\.configuration.address.name) == [
                 "udp 127.0.0.1:5757", "unix ./kymo.sock",
             ])
     }
@@ -51,7 +51,7 @@ import Testing
         let file = "sources:\n- stdin: true\n"
         let environment = ["KYMO_UDP": "127.0.0.1:1,[::1]:2", "KYMO_UNIX": "./a.sock"]
         func names(_ result: (settings: PipelineSettings, diagnostics: [Diagnostic])) -> [String] {
-            result.settings.sources.map(\.configuration.kind.name)
+            result.settings.sources.map(\.configuration.address.name)
         }
         #expect(names(load(file)) == ["stdin"])
         #expect(names(load(file, environment: environment)) == ["udp 127.0.0.1:1", "udp [::1]:2", "unix ./a.sock"])

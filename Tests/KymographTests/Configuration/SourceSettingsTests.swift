@@ -24,9 +24,11 @@ import Testing
         #expect(result.diagnostics.map(\.text) == [])
         let sources = result.settings.sources
         #expect(
-            sources.map(\.configuration.kind) == [
-                .udp(host: "0.0.0.0", port: 5757), .udp(host: "fe80::1%eth0", port: 1), .unixStream(path: "a.sock"),
-                .unixDatagram(path: "b.sock"), .standardInput(descriptor: 0),
+            sources.map { AnyHashable($0.configuration.address) } == [
+                .init(UDPSource(NetworkAddress(host: "0.0.0.0", port: 5757))),
+                .init(UDPSource(NetworkAddress(host: "fe80::1%eth0", port: 1))),
+                .init(UnixStreamSource(path: "a.sock")), .init(UnixDatagramSource(path: "b.sock")),
+                .init(StandardInputSource(descriptor: 0)),
             ])
         try #require(sources.count == 5)
         #expect(sources.map(\.configuration.receiveBufferBytes) == [1 << 20, 4 << 20, 4 << 20, 4 << 20, 4 << 20])
@@ -58,8 +60,8 @@ import Testing
         ),
         (
             "sources:\n- mappings: reading",
-            "2:3: error: sources[0]: nothing to listen to is named; add one of udp, unix, seqpacket, unixgram, serial, "
-                + "stdin"
+            "2:3: error: sources[0]: nothing to listen to is named; add one of udp, tcp, unix, seqpacket, unixgram, "
+                + "serial, stdin"
         ),
         (
             "sources:\n- stdin: true\n- udp: 127.0.0.1:1\n  unix: a.sock",
@@ -83,8 +85,9 @@ import Testing
         (
             "sources:\n- stdin: true\n  colour: red",
             "3:3: error: sources[0]: unknown key 'colour'; the keys of a source are "
-                + "udp, unix, seqpacket, unixgram, serial, stdin, mappings, framing, name, defaultDevice, "
-                + "defaultPatient, timezone, receiveBuffer, coalesce, socketMode"
+                + "udp, tcp, unix, seqpacket, unixgram, serial, stdin, mappings, framing, name, defaultDevice, "
+                + "defaultPatient, timezone, receiveBuffer, coalesce, socketMode, connections, connectionsPerPeer, "
+                + "idleLimit, insecure"
         ),
         (
             "sources:\n- stdin: false",
@@ -159,7 +162,7 @@ import Testing
         let result = load(
             "sources: [{stdin: true}]",
             flags: [("udp", "--udp", "127.0.0.1:9"), ("unix", "--unix", "a"), ("udp", "--udp", "here")])
-        #expect(result.settings.sources.map(\.configuration.kind.name) == ["udp 127.0.0.1:9", "unix a"])
+        #expect(result.settings.sources.map(\.configuration.address.name) == ["udp 127.0.0.1:9", "unix a"])
         #expect(
             result.diagnostics.map(\.text) == [
                 "command line:1:1: error: --udp: 'here' is not an address to listen to: it has no port from 0 to "

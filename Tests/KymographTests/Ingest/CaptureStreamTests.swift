@@ -60,18 +60,25 @@ import Testing
         #expect(Set(found.datagrams.map { $0.text.drop { $0 != "T" }.prefix(20) }).count == Self.values.count)
     }
 
+    /// A look at a stream of source 3.
+    private func intake() -> StreamIntake {
+        let configuration = SourceConfiguration(.standardInput(descriptor: 0), number: 3)
+        return StreamIntake(
+            Stream(Descriptor(-1), source: 0, configuration: configuration),
+            received: Instant(seconds: 1_772_352_000))
+    }
+
     /// However the bytes come, the packets are the same, and each is there as soon as its last line is.
     @Test func everySplit() {
         func values(_ pieces: [ArraySlice<UInt8>], isEnded: Bool = true) -> [Substring] {
-            let splitter = CaptureSplitter(CaptureFraming(), cap: 1_000)
-            var (consumer, counts) = (RecordingConsumer(), SourceCounts())
-            let arrival = Arrival(source: 3, received: Instant(seconds: 1_772_352_000))
+            let capture = CaptureProtocol(CaptureFraming(), cap: 1_000)
+            var (consumer, intake) = (RecordingConsumer(), intake())
             for piece in pieces {
                 let memory = PaddedBytes(copying: piece)
-                splitter.split(memory.view, arrival, counts: &counts, to: &consumer)
+                #expect(capture.take(StreamPiece(memory.view), &intake, to: &consumer))
             }
-            if isEnded { splitter.finish(arrival, counts: &counts, to: &consumer) }
-            #expect(counts.lines == UInt64(consumer.datagrams.count) && consumer.rejects.isEmpty)
+            if isEnded { capture.end(.ended, ByteView(""), &intake, to: &consumer) }
+            #expect(intake.counts.lines == UInt64(consumer.datagrams.count) && consumer.rejects.isEmpty)
             return consumer.datagrams.map { value($0.text) }
         }
         let bytes = Array(Self.text.utf8)
@@ -118,12 +125,11 @@ import Testing
             let bytes = Array(text.utf8)
             var reasons: Set<Rejection> = []
             for end in 0...bytes.count {
-                let splitter = CaptureSplitter(CaptureFraming(), cap: 1_000)
-                var (consumer, counts) = (RecordingConsumer(), SourceCounts())
-                let arrival = Arrival(source: 3, received: Instant(seconds: 1_772_352_000))
+                let capture = CaptureProtocol(CaptureFraming(), cap: 1_000)
+                var (consumer, intake) = (RecordingConsumer(), intake())
                 let memory = PaddedBytes(copying: bytes[..<end])
-                splitter.split(memory.view, arrival, counts: &counts, to: &consumer)
-                splitter.finish(arrival, counts: &counts, to: &consumer)
+                #expect(capture.take(StreamPiece(memory.view), &intake, to: &consumer))
+                capture.end(.ended, ByteView(""), &intake, to: &consumer)
                 let isFullLine = end > 0 && bytes[end - 1] == UInt8(ascii: "\n")
                 for found in consumer.datagrams where value(found.text) != whole[...] {
                     // The tool writes a dump at once: its first line ends where the stream does only if it was killed.

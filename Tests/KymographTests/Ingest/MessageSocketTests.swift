@@ -64,7 +64,8 @@ import Testing
     @Test(arguments: [true, false])
     func theSenderIsKnown(hasMessages: Bool) throws {
         let lane = try Lane([
-            SourceConfiguration(hasMessages ? .unixSeqpacket(path: path) : .unixStream(path: path)),
+            hasMessages
+                ? SourceConfiguration(.unixSeqpacket(path: path)) : SourceConfiguration(.unixStream(path: path)),
             SourceConfiguration(.udp(host: "127.0.0.1", port: 0)),
         ])
         let client = hasMessages ? Client.messages(path) : Client.unix(path, stream: true)
@@ -75,7 +76,8 @@ import Testing
         _ = try lane.run(&consumer)
         #expect(consumer.senders.count == 2)
         let peer = try #require(consumer.senders.compactMap(\.self).first)
-        #expect(peer.process == getpid() && peer.user == geteuid() && peer.group == getegid())
+        let expected = "sent by process \(getpid()) of user \(geteuid()) and group \(getegid())"
+        #expect(peer.text == expected)
         #expect(consumer.senders.contains(nil), "UDP does not tell")
     }
 
@@ -107,12 +109,12 @@ import Testing
 
 /// Keeps who sent each payload.
 private struct SenderConsumer: PayloadConsumer {
-    var senders: [PeerCredentials?] = []
-    var rejected: [PeerCredentials?] = []
-    var onLine: @Sendable (PeerCredentials?) -> Void = { _ in }
-    private var peer: PeerCredentials?
+    var senders: [Peer?] = []
+    var rejected: [Peer?] = []
+    var onLine: @Sendable (Peer?) -> Void = { _ in }
+    private var peer: Peer?
 
-    mutating func sender(_ peer: PeerCredentials?) { self.peer = peer }
+    mutating func sender(_ peer: Peer?) { self.peer = peer }
     mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
         senders.append(peer)
         onLine(peer)

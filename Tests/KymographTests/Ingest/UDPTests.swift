@@ -7,7 +7,7 @@ import Testing
         _ address: String, bufferBytes: Int = 4 << 20, shares: Bool = false, coalesces: Bool = false,
         rest: Int64 = 0
     ) throws -> Lane {
-        var configuration = SourceConfiguration(try .udp(parsing: address), number: 7)
+        var configuration = SourceConfiguration(UDPSource(try NetworkAddress(parsing: address)), number: 7)
         configuration.coalesces = coalesces
         configuration.receiveBufferBytes = bufferBytes
         configuration.sharesPort = shares
@@ -134,14 +134,14 @@ import Testing
     }
 
     @Test func readsAddresses() throws {
-        #expect(try SourceKind.udp(parsing: "0.0.0.0:5757") == .udp(host: "0.0.0.0", port: 5757))
-        #expect(try SourceKind.udp(parsing: "[::]:1") == .udp(host: "::", port: 1))
-        #expect(try SourceKind.udp(parsing: "[::1]:1").name == "udp [::1]:1")
+        #expect(try NetworkAddress(parsing: "0.0.0.0:5757") == NetworkAddress(host: "0.0.0.0", port: 5757))
+        #expect(try NetworkAddress(parsing: "[::]:1") == NetworkAddress(host: "::", port: 1))
+        #expect(try UDPSource(NetworkAddress(parsing: "[::1]:1")).name == "udp [::1]:1")
     }
 
     @Test(arguments: ["", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "::1:5757", "[127.0.0.1]:1", ":5757", "[]:1"])
     func refusesMalformedAddresses(text: String) {
-        let error = #expect(throws: SourceError.self) { try SourceKind.udp(parsing: text) }
+        let error = #expect(throws: SourceError.self) { try NetworkAddress(parsing: text) }
         #expect(error?.kind == .invalidAddress)
     }
 

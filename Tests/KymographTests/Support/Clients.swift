@@ -15,27 +15,42 @@ final class Client: Sendable {
     }
 
     /// Sends to a UDP source.
-    static func udp(_ address: SourceKind) -> Client {
-        guard case .udp(let host, let port) = address else { preconditionFailure("not UDP") }
-        return host.contains(":") ? udp6(port) : udp4(port)
+    static func udp(_ source: any SourceAddress) -> Client {
+        guard let address = (source as? UDPSource)?.address else { preconditionFailure("not UDP") }
+        return connected(address, SOCK_DGRAM)
     }
 
-    private static func udp4(_ port: UInt16) -> Client {
-        let client = Client(socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0))
+    /// Connects to a TCP source.
+    static func tcp(_ source: any SourceAddress) -> Client {
+        guard let address = (source as? TCPSource)?.address else { preconditionFailure("not TCP") }
+        return connected(address, SOCK_STREAM)
+    }
+
+    private static func connected(_ address: NetworkAddress, _ type: __socket_type) -> Client {
+        address.host.contains(":") ? loopback6(address.port, type) : loopback4(address.port, type)
+    }
+
+    private static func loopback4(_ port: UInt16, _ type: __socket_type) -> Client {
+        let client = Client(socket(AF_INET, Int32(type.rawValue), 0))
+        client.connect4(port)
+        return client
+    }
+
+    private func connect4(_ port: UInt16) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let descriptor = descriptor
         let code = unsafe withUnsafeBytes(of: &address) { bytes in
             unsafe connect(
-                client.descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+                descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
         }
-        precondition(code == 0)
-        return client
+        precondition(code == 0, "a test's connect failed")
     }
 
-    private static func udp6(_ port: UInt16) -> Client {
-        let client = Client(socket(AF_INET6, Int32(SOCK_DGRAM.rawValue), 0))
+    private static func loopback6(_ port: UInt16, _ type: __socket_type) -> Client {
+        let client = Client(socket(AF_INET6, Int32(type.rawValue), 0))
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
         address.sin6_port = port.bigEndian
@@ -46,6 +61,41 @@ final class Client: Sendable {
         }
         precondition(code == 0)
         return client
+    }
+
+    /// Connects to a TCP source of 127.0.0.1 from another address of this machine.
+    static func tcp(_ source: any SourceAddress, from host: UInt32) -> Client {
+        guard let address = (source as? TCPSource)?.address else { preconditionFailure("not TCP") }
+        let client = Client(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+        var own = sockaddr_in()
+        own.sin_family = sa_family_t(AF_INET)
+        own.sin_addr.s_addr = host.bigEndian
+        let code = unsafe withUnsafeBytes(of: &own) { bytes in
+            unsafe bind(
+                client.descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+        }
+        precondition(code == 0, "a test's bind failed")
+        client.connect4(address.port)
+        return client
+    }
+
+    /// Has the connection break when it is closed, as it does when its machine fails.
+    func breakAtClose() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        let size = socklen_t(MemoryLayout<linger>.size)
+        let code = unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, size)
+        precondition(code == 0, "a test's setsockopt failed")
+    }
+
+    /// The port that the kernel gave this end of a connection.
+    var port: UInt16 {
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        _ = unsafe withUnsafeMutableBytes(of: &address) { bytes in
+            unsafe getsockname(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
+        }
+        return UInt16(bigEndian: address.sin_port)
     }
 
     /// Connects to a Unix socket and waits where the kernel wants it to.

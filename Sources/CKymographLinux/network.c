@@ -1,0 +1,119 @@
+#define _GNU_SOURCE
+#include "CKymographLinux.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <netinet/udp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// Sockets on numeric IPv4 and IPv6 addresses.
+
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
+
+/// Closes `fd` and returns the errno that made it useless.
+static int failed(int fd) {
+    int error = errno;
+    close(fd);
+    return -error;
+}
+
+static int set(int fd, int level, int option, int value) {
+    return setsockopt(fd, level, option, &value, sizeof value);
+}
+
+/// The numeric address `host`, to be freed; null when it is none.
+static struct addrinfo *resolve(const char *host, uint16_t port, int type) {
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = type};
+    struct addrinfo *found = NULL;
+    char service[8];
+    snprintf(service, sizeof service, "%u", (unsigned)port);
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
+    return getaddrinfo(host, service, &hints, &found) == 0 ? found : NULL;
+}
+
+/// Opens a non-blocking socket that has `options`, each with 1, and binds it.
+static int bind_to(const char *host, uint16_t port, int type, const int *options, int count) {
+    struct addrinfo *address = resolve(host, port, type);
+    if (!address) return -EINVAL;
+    int fd = socket(address->ai_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int error = fd < 0 ? -errno : 0;
+    // An IPv6 address listens to IPv6 only, so that 0.0.0.0 and [::] can be given together.
+    if (!error && address->ai_family == AF_INET6 && set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) < 0) error = failed(fd);
+    for (int i = 0; !error && i < count; i++)
+        if (options[i] && set(fd, SOL_SOCKET, options[i], 1) < 0) error = failed(fd);
+    if (!error && bind(fd, address->ai_addr, address->ai_addrlen) < 0) error = failed(fd);
+    freeaddrinfo(address);
+    return error ? error : fd;
+}
+
+int kymo_udp_open(const char *host, uint16_t port, int share_port) {
+    int options[] = {share_port ? SO_REUSEPORT : 0, SO_RXQ_OVFL};
+    return bind_to(host, port, SOCK_DGRAM, options, 2);
+}
+
+void kymo_udp_coalesce(int fd) {
+    (void)set(fd, SOL_UDP, UDP_GRO, 1);
+}
+
+int kymo_tcp_listen(const char *host, uint16_t port) {
+    // Connections of an earlier process that wait for their end must not keep the port.
+    int options[] = {SO_REUSEADDR};
+    int fd = bind_to(host, port, SOCK_STREAM, options, 1);
+    if (fd < 0) return fd;
+    return listen(fd, SOMAXCONN) < 0 ? failed(fd) : fd;
+}
+
+void kymo_tcp_watch(int fd, int idle, int interval, int probes, int unread) {
+    (void)set(fd, IPPROTO_TCP, TCP_KEEPIDLE, idle);
+    (void)set(fd, IPPROTO_TCP, TCP_KEEPINTVL, interval);
+    (void)set(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
+    (void)set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, unread * 1000);
+    (void)set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    (void)set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+}
+
+static int numeric(const struct sockaddr_storage *address, socklen_t size, char *host, size_t host_size, uint16_t *port) {
+    char service[8];
+    int flags = NI_NUMERICHOST | NI_NUMERICSERV;
+    if (getnameinfo((const struct sockaddr *)address, size, host, host_size, service, sizeof service, flags) != 0)
+        return -EINVAL;
+    *port = (uint16_t)strtoul(service, NULL, 10);
+    return 0;
+}
+
+int kymo_inet_bound(int fd, char *host, size_t host_size, uint16_t *port) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &size) < 0) return -errno;
+    return numeric(&address, size, host, host_size, port);
+}
+
+int kymo_inet_peer(int fd, char *host, size_t host_size, uint16_t *port) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (getpeername(fd, (struct sockaddr *)&address, &size) < 0) return -errno;
+    return numeric(&address, size, host, host_size, port);
+}
+
+int kymo_inet_is_loopback(const char *host) {
+    struct addrinfo *address = resolve(host, 0, SOCK_STREAM);
+    if (!address) return 0;
+    int is_loopback = 0;
+    if (address->ai_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)address->ai_addr;
+        is_loopback = ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+    } else if (address->ai_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address->ai_addr;
+        is_loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) != 0;
+    }
+    freeaddrinfo(address);
+    return is_loopback;
+}

@@ -1,0 +1,126 @@
+import KymographCore
+
+/// A setting of sources that has an effect on some kinds only.
+struct LimitedSourceSetting: Sendable {
+    let setting: Setting<PipelineSettings.Source>
+    /// What a kind must be able to do.
+    let needs: SourceCapabilities
+    /// Why it has no effect on others, by the keys of those that it has one on.
+    let advice: @Sendable (String) -> String
+}
+
+/// Every key of a source: those of its kinds, those of all, and those of some.
+enum SourceSettings {
+    typealias SourceSetting = Setting<PipelineSettings.Source>
+
+    /// All keys, in the order of the reference.
+    static func all(_ kinds: IngestKinds) -> [SourceSetting] {
+        kinds.sources.map(address) + common(kinds) + limited.map(\.setting)
+    }
+
+    /// The setting that names a source of `kind`.
+    static func address(_ kind: SourceDescriptor) -> SourceSetting {
+        .single(kind.key, kind.form, kind.about) { (text, source) throws(SettingProblem) in
+            source.configuration.address = try kind.parse(text)
+        } shown: { _ in
+            ""
+        }
+    }
+
+    /// A source of nothing but an address, as flags and variables give it; nil after an error.
+    static func source(
+        _ kind: SourceDescriptor, _ text: SettingText, log: inout ConfigurationLog
+    ) -> PipelineSettings.Source? {
+        var source = PipelineSettings.Source(.standardInput(descriptor: 0))
+        let setting = address(kind)
+        guard setting.apply([text], to: &source, log: &log) else { return nil }
+        setting.remember([text], in: &source.origins)
+        return source
+    }
+
+    private static func common(_ kinds: IngestKinds) -> [SourceSetting] {
+        [
+            .names(
+                "mappings", "mapping's name or folder", \.mappings,
+                "Mappings of this source, in place of the common ones"),
+            .single(
+                "framing", "framing", "How bytes become payloads, in place of the common framing; not for datagrams",
+                read: { (text, source) throws(SettingProblem) in source.statedFraming = try kinds.framing(text) },
+                shown: { $0.statedFraming.map(FramingText.text) ?? "" }),
+            .text("name", "text", \.statedName, "Name in messages, dead letters, the ledger and filters of sinks"),
+            .identifier("defaultDevice", \.defaultDevice, "Device of readings that name none"),
+            .identifier("defaultPatient", \.defaultPatient, "Patient of readings that name none"),
+            .single(
+                "timezone", "zone or offset",
+                "Wall clock by which times without an offset are read: `Europe/Berlin`, `+02:00`; UTC by default",
+                read: { (text, source) throws(SettingProblem) in source.timezone = try TimeZoneText.parse(text) },
+                shown: { $0.timezone?.name ?? "" }),
+        ]
+    }
+
+    /// Settings that have no effect on some kinds of sources.
+    static let limited: [LimitedSourceSetting] = datagrams + [socketMode] + clients
+
+    private static let datagrams = [
+        LimitedSourceSetting(
+            setting: .size(
+                "receiveBuffer", \.configuration.receiveBufferBytes, 1...Int(Int32.max),
+                "Receive buffer to ask the kernel for; udp and unixgram only"),
+            needs: .receiveBuffer
+        ) { "only \($0) have a receive buffer" },
+        LimitedSourceSetting(
+            setting: .choice(
+                "coalesce", \.configuration.coalesces, [("true", true), ("false", false)],
+                "Whether datagrams of one sender may come together, which is quicker; what the kernel drops is then "
+                    + "counted too low; udp only"),
+            needs: .coalescing
+        ) { "only \($0) can take datagrams together" },
+    ]
+
+    private static let socketMode = LimitedSourceSetting(
+        setting: .single(
+            "socketMode", "octal number", "Permissions of the socket's file; Unix sockets only",
+            read: { (text, source) throws(SettingProblem) in
+                guard let mode = UInt32(text, radix: 8), mode <= 0o777 else {
+                    throw SettingProblem(
+                        message: "'\(text)' is not a file mode", advice: "write an octal number, such as \"0660\"")
+                }
+                source.configuration.socketMode = mode
+            },
+            shown: { "0" + String($0.configuration.socketMode, radix: 8) }),
+        needs: .socketFile
+    ) { _ in "only Unix sockets have a socket file" }
+
+    private static let clients = [
+        LimitedSourceSetting(
+            setting: .single(
+                "connections", "whole number from 1 to 65536",
+                "Most clients at a time: 256 of tcp, where further ones are refused, and 1024 of Unix sockets, where "
+                    + "they wait",
+                read: { (text, source) throws(SettingProblem) in
+                    source.configuration.maxConnections = try SourceSetting.wholeNumber(text, 1...65_536)
+                },
+                shown: { $0.configuration.maxConnections.map { String($0) } ?? "" }),
+            needs: .clients
+        ) { "clients connect to \($0) only" },
+        LimitedSourceSetting(
+            setting: .count(
+                "connectionsPerPeer", \.configuration.maxConnectionsPerPeer, 1...65_536,
+                "Most connections of one host at a time; further ones are refused; tcp only"),
+            needs: [.clients, .network]
+        ) { "only clients of \($0) have hosts" },
+        LimitedSourceSetting(
+            setting: .duration(
+                "idleLimit", \.configuration.idleLimit,
+                "How long a client may be silent before it is disconnected; `0s` means for ever; tcp, unix and "
+                    + "seqpacket only"),
+            needs: .clients
+        ) { "clients connect to \($0) only" },
+        LimitedSourceSetting(
+            setting: .choice(
+                "insecure", \.configuration.isInsecure, [("true", true), ("false", false)],
+                "Whether other machines may send without encryption; tcp only"),
+            needs: [.clients, .network]
+        ) { "it is for \($0) only" },
+    ]
+}

@@ -1,0 +1,65 @@
+import KymographCore
+
+/// The protocol of one stream, by type: a case for each of this module, so that the compiler makes its loop once more
+/// for the consumer in use, and calls nothing dynamically for a payload. A protocol from outside pays for such calls.
+enum StreamDecoder {
+    case lines(LineProtocol)
+    case frames(FrameProtocol)
+    case capture(CaptureProtocol)
+    case custom(any StreamProtocol)
+
+    /// Opens `framing` for one stream whose payloads have at most `cap` bytes.
+    init(_ framing: StreamFraming, cap: Int) {
+        switch framing {
+        case .lines: self = .lines(LineProtocol(cap: cap))
+        case .frames(let framing): self = .frames(FrameProtocol(framing, cap: cap))
+        case .capture(let framing): self = .capture(CaptureProtocol(framing, cap: cap))
+        case .custom(let framing): self = .custom(framing.open(cap: cap))
+        }
+    }
+
+    /// The protocol.
+    var base: any StreamProtocol {
+        switch self {
+        case .lines(let lines): lines
+        case .frames(let frames): frames
+        case .capture(let capture): capture
+        case .custom(let custom): custom
+        }
+    }
+
+    /// What is to stand before the next piece.
+    var kept: ByteView {
+        switch self {
+        case .lines(let lines): lines.kept
+        case .frames(let frames): frames.kept
+        case .capture(let capture): capture.kept
+        case .custom(let custom): custom.kept
+        }
+    }
+
+    /// Hands on the payloads that `piece` completes; false when nothing can be made of what follows.
+    func take(
+        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
+    ) -> Bool {
+        switch self {
+        case .lines(let lines): lines.take(piece, &intake, to: &consumer)
+        case .frames(let frames): frames.take(piece, &intake, to: &consumer)
+        case .capture(let capture): capture.take(piece, &intake, to: &consumer)
+        case .custom(let custom): custom.take(piece, &intake, to: &consumer)
+        }
+    }
+
+    /// Hands on, or rejects, what is unfinished at the end.
+    func end(
+        _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
+        to consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        switch self {
+        case .lines(let lines): lines.end(ending, rest, &intake, to: &consumer)
+        case .frames(let frames): frames.end(ending, rest, &intake, to: &consumer)
+        case .capture(let capture): capture.end(ending, rest, &intake, to: &consumer)
+        case .custom(let custom): custom.end(ending, rest, &intake, to: &consumer)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+public import KymographCore
+
+/// How the bytes of one stream become payloads, and how its sender hears what is durable. One object per stream.
+///
+/// A lane calls it once for each chunk that it reads. What it hands on goes through ``StreamIntake``, which counts.
+public protocol StreamProtocol: AnyObject {
+    /// How the sender hears what is durable. Default: on request.
+    var acknowledging: Acknowledging { get }
+
+    /// The beginning of an unfinished payload, which is put before the next piece; at most the longest payload and
+    /// ``StreamPiece/mostHead`` bytes, valid until the next call. Default: nothing.
+    var kept: ByteView { get }
+
+    /// Hands on the payloads that `piece` completes; false when nothing can be made of what follows, which ends the
+    /// stream.
+    func take(
+        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
+    ) -> Bool
+
+    /// Hands on, or rejects, what is unfinished at the end; `rest` is what was ``kept``.
+    func end(
+        _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
+        to consumer: inout some PayloadConsumer & ~Copyable)
+}
+
+extension StreamProtocol {
+    /// On request.
+    public var acknowledging: Acknowledging { .onRequest }
+    /// Nothing.
+    public var kept: ByteView { ByteView("") }
+}
+
+/// How the sender of a stream hears what is durable.
+public enum Acknowledging: Sendable {
+    /// Not at all.
+    case never
+    /// By lines, once its first payload was ``Acknowledger/request``; docs/durability.md.
+    case onRequest
+    /// By what the protocol gives to ``StreamIntake/reply(_:)``.
+    case byProtocol
+}
+
+/// Bytes of a stream, with ``ByteView/padding`` readable bytes after them.
+public struct StreamPiece {
+    /// Most bytes that a protocol may keep besides the longest payload.
+    public static let mostHead = 64
+
+    /// What was kept of the former piece, and what is new.
+    public var bytes: ByteView
+    /// How many of them were kept.
+    public var keptCount: Int
+
+    /// Makes a piece.
+    public init(_ bytes: ByteView, keptCount: Int = 0) {
+        self.bytes = bytes
+        self.keptCount = keptCount
+    }
+}
+
+/// Why a stream ends.
+public enum StreamEnding: Hashable, Sendable {
+    /// Its sender has ended it: what is unfinished may be complete.
+    case ended
+    /// It was cut: what is unfinished is rejected for this reason.
+    case cut(Rejection)
+}

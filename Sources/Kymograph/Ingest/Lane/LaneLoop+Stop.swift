@@ -1,0 +1,101 @@
+import CKymographLinux
+import KymographCore
+
+/// What is done now and then, and at the end.
+extension LaneLoop {
+    /// Does what is due now and then, if it is, however busy the lane.
+    mutating func idle(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        let now = ContinuousClock.now
+        guard now - lastIdle >= .milliseconds(Int64(LaneLoop.idleMilliseconds)) else { return }
+        lastIdle = now
+        for index in sources.indices where isDatagram(index) { refreshDrops(index) }
+        try resumeListeners()
+        try endIdleClients(now, &consumer)
+        try reopenStreams(now, &consumer)
+        consumer.batchBegin()
+        consumer.idled()
+    }
+
+    /// Takes what the kernel has already queued, and no more: senders may never pause.
+    mutating func drain(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        for index in sources.indices where isDatagram(index) {
+            // The kernel charges UDP at least 512 bytes for a datagram, and a Unix socket's queue is short.
+            let queued = max(refreshDrops(index) / 512, 4096)
+            try receive(index, maxBatches: queued / DatagramBatch.size + 1, &consumer)
+            refreshDrops(index)
+        }
+        for index in sources.indices {
+            switch sources[index].opened.form {
+            case .listener(let listener): try drainListener(index, listener, &consumer)
+            case .datagrams, .stream, .returningStream: break
+            }
+        }
+        for slot in streams.slots { try drainStream(slot, &consumer) }
+        try acknowledgeLast(&consumer)
+    }
+
+    /// Takes the clients that wait at listener `index`, as many at a time as the cap allows. Those that have been read
+    /// and only wait for acknowledgements do not count; when there is no descriptor left, they make room, too.
+    mutating func drainListener(
+        _ index: Int, _ listener: OpenedSource.Listener, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        for _ in 0..<LaneLoop.maxDrainRounds {
+            pausedListeners.removeAll()
+            let before = streams.connections(of: index)
+            try accept(index, listener, &consumer)
+            let isStuck = streams.connections(of: index) == before && !acknowledging.isEmpty
+            for slot in streams.slots { try drainStream(slot, &consumer) }
+            if pausedListeners.isEmpty { return }
+            if isStuck { try makeRoom(&consumer) }
+        }
+    }
+
+    /// Ends the connections that wait for acknowledgements. What is not acknowledged in time has been handed on all the
+    /// same: its client sends it again, and it counts as duplicate.
+    mutating func makeRoom(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        try acknowledgeLast(&consumer)
+        for slot in acknowledging {
+            guard let stream = streams.stream(slot), stream.isHalfClosed else { continue }
+            try end(slot, stream, &consumer)
+        }
+        acknowledging.removeAll()
+    }
+
+    /// Reads what waits in a client's connection, at most as much as can wait there, and gives up the payload that is
+    /// not complete.
+    mutating func drainStream(
+        _ slot: Int, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        guard let stream = streams.stream(slot), !stream.isHalfClosed else { return }
+        var chunks = queuedChunks(of: sources[stream.source].opened.form)
+        var outcome = StreamTable.Outcome.more
+        while chunks > 0, case .more = outcome {
+            outcome = read(stream, &consumer)
+            chunks -= 1
+        }
+        abandon(stream, .shutdown, &consumer)
+        consumer.batchEnd()
+        note(slot, stream, &consumer)
+        if stream.acknowledger == nil { streams.close(slot) } else { stream.isHalfClosed = true }
+    }
+
+    /// Most chunks that a stopping lane still takes from a stream; of a source that ends of its own none.
+    private func queuedChunks(of form: OpenedSource.Form) -> Int {
+        switch form {
+        case .stream, .datagrams: 0
+        case .returningStream: LaneLoop.queuedLineBytes / StreamTable.chunkBytes
+        case .listener(let listener): listener.queuedBytes / StreamTable.chunkBytes
+        }
+    }
+
+    /// Gives up the unfinished payload of `stream`, for `reason`.
+    mutating func abandon(
+        _ stream: Stream, _ reason: Rejection, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        guard case .bytes(let decoder) = stream.content else { return }
+        consumer.sender(stream.peer)
+        var intake = StreamIntake(stream)
+        streams.abandon(decoder, reason, &intake, to: &consumer)
+        settle(stream, intake)
+    }
+}

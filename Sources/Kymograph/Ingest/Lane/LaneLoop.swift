@@ -1,0 +1,146 @@
+import CKymographLinux
+import Glibc
+import KymographCore
+
+/// The state of a running lane: what its thread alone may touch.
+struct LaneLoop: ~Copyable {
+    /// What an epoll token names, in its upper half; the lower half is an index.
+    enum Token: UInt64 {
+        case stop = 0
+        case source = 1
+        case connection = 2
+    }
+
+    /// Batches of datagrams from one socket before the others get their turn.
+    static let maxBatches = 16
+    /// How long a lane waits before it asks the kernel for drops again, and for clients that it could not take.
+    static let idleMilliseconds: Int32 = 250
+    /// How long a lane waits before it asks again what has become durable: a commit takes about as long.
+    static let acknowledgeMilliseconds: Int32 = 2
+    /// Longest time, in milliseconds, that a stopping lane waits for the last lines to become durable.
+    static let lastAcknowledgement = 2_000
+    /// Rounds of accepting clients when stopping: the kernel's queue holds 4,096 (SOMAXCONN).
+    static let maxDrainRounds = 4096
+
+    /// Most clients that are refused in one go.
+    static let maxRefusals = 64
+    /// Most bytes that a stopping lane still takes from a stream that may come back.
+    static let queuedLineBytes = 4 << 20
+
+    let sources: [LaneSource]
+    var readiness: Readiness
+    var datagrams = DatagramBatch()
+    var drops: [DropCounter]
+    var streams: StreamTable
+    /// Streams that never make one wait, such as regular files.
+    var alwaysReady: [Int] = []
+    var pausedListeners: [Int] = []
+    /// Streams that are not there, by source.
+    var lostStreams: [Int: LostStream] = [:]
+    /// Limits of clients that the operator has been told of.
+    var toldLimits: Set<ClientLimit> = []
+    /// Streams whose clients wait to hear that their lines are durable.
+    var acknowledging: Set<Int> = []
+    /// Whether one of them may hear something soon, and not only when it reads.
+    var acknowledgesSoon = false
+    /// When the lane last did what is due now and then.
+    var lastIdle = ContinuousClock.now
+    /// Sources that can still give something.
+    var liveSources: Int
+    var isStopping = false
+    /// How densely datagrams come.
+    var pace: ArrivalPace
+    /// Whether this round has read nothing but UDP sockets, and has emptied them.
+    var hasEmptied = false
+
+    /// A loop that waits for nothing yet.
+    init(sources: [LaneSource], readiness: consuming Readiness) {
+        self.sources = sources
+        self.readiness = readiness
+        drops = Array(repeating: DropCounter(), count: sources.count)
+        liveSources = sources.count
+        pace = ArrivalPace(
+            longestRest: sources.map(\.configuration.longestRest).min() ?? 0,
+            bufferBytes: sources.map(\.opened.bufferBytes).filter { $0 > 0 }.min() ?? 0)
+        streams = StreamTable(longestLine: sources.map(\.configuration.lineCap).max() ?? 0)
+    }
+
+    /// Begins to wait for the sources and for `stopEvent`.
+    mutating func start(stopEvent: Descriptor) throws(SourceError) {
+        _ = try readiness.add(stopEvent.raw, token: Token.stop.rawValue << 32)
+        for index in sources.indices { try start(index) }
+    }
+
+    mutating func start(_ index: Int) throws(SourceError) {
+        let source = sources[index]
+        switch source.opened.form {
+        case .datagrams, .listener: try watch(source: index)
+        case .returningStream where source.opened.descriptor.raw < 0: lostStreams[index] = LostStream(at: lastIdle)
+        case .stream, .returningStream:
+            try open(Stream(source.opened.descriptor, source: index, configuration: source.configuration))
+        }
+    }
+
+    /// Begins to read a stream.
+    mutating func open(_ stream: Stream) throws(SourceError) {
+        try watch(streams.open(stream), stream.descriptor)
+    }
+
+    /// Begins to wait for the socket of source `index`.
+    mutating func watch(source index: Int) throws(SourceError) {
+        let token = Token.source.rawValue << 32 | UInt64(index)
+        _ = try readiness.add(sources[index].opened.descriptor.raw, token: token)
+    }
+
+    mutating func watch(_ slot: Int, _ descriptor: Descriptor) throws(SourceError) {
+        let waits = try readiness.add(descriptor.raw, token: Token.connection.rawValue << 32 | UInt64(slot))
+        if !waits { alwaysReady.append(slot) }
+    }
+
+    /// Reads until told to stop or until every source has ended.
+    mutating func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> Lane.End {
+        while liveSources > 0 {
+            let ready = try readiness.wait(milliseconds: patience)
+            try idle(&consumer)
+            if !acknowledging.isEmpty { try acknowledge(&consumer) }
+            hasEmptied = ready > 0
+            for index in 0..<ready { try handle(readiness.token(index), &consumer) }
+            if isStopping {
+                try drain(&consumer)
+                return .stopped
+            }
+            for slot in alwaysReady { try readStream(slot, &consumer) }
+            if rests { kymo_rest(pace.rest) }
+        }
+        return .sourcesEnded
+    }
+
+    /// Whether to let datagrams gather before the next look.
+    private var rests: Bool { hasEmptied && pace.rest > 0 && alwaysReady.isEmpty && !acknowledgesSoon }
+
+    /// Milliseconds to wait for something to read.
+    var patience: Int32 {
+        if !alwaysReady.isEmpty { return 0 }
+        return acknowledgesSoon ? LaneLoop.acknowledgeMilliseconds : LaneLoop.idleMilliseconds
+    }
+
+    mutating func handle(
+        _ token: UInt64, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        let index = Int(token & 0xFFFF_FFFF)
+        switch Token(rawValue: token >> 32) {
+        case .source:
+            switch sources[index].opened.form {
+            case .datagrams: try receive(index, maxBatches: LaneLoop.maxBatches, &consumer)
+            case .listener(let listener):
+                hasEmptied = false
+                try accept(index, listener, &consumer)
+            case .stream, .returningStream: break
+            }
+        case .connection:
+            hasEmptied = false
+            try readStream(index, &consumer)
+        case .stop, nil: isStopping = true
+        }
+    }
+}

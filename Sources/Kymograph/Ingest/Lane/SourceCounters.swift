@@ -1,0 +1,62 @@
+import Synchronization
+
+/// What a source received so far. Published once per batch, so it may lag a batch behind.
+public struct SourceCounts: Hashable, Sendable {
+    /// Datagrams, those rejected as too long included.
+    public var datagrams: UInt64 = 0
+    /// Lines or frames, those rejected included and empty ones not.
+    public var lines: UInt64 = 0
+    /// Bytes of datagrams, or of streams with everything between payloads.
+    public var bytes: UInt64 = 0
+    /// Lines and datagrams handed to ``PayloadConsumer/rejected(_:bytes:source:received:)``.
+    public var rejected: UInt64 = 0
+    /// Datagrams that the kernel dropped, mostly because the receive buffer was full.
+    public var kernelDrops: UInt64 = 0
+    /// Clients accepted since the start; for a serial line, how often it came back.
+    public var connections: UInt64 = 0
+    /// Clients that were refused because too many were connected.
+    public var refusedConnections: UInt64 = 0
+    /// Clients that were disconnected because they were silent for too long.
+    public var idleConnections: UInt64 = 0
+
+    /// Nothing received.
+    public init() {}
+}
+
+/// The counters of one source, written by the lane's thread and readable from every thread.
+final class SourceCounters: Sendable {
+    private let datagrams = Atomic<UInt64>(0)
+    private let lines = Atomic<UInt64>(0)
+    private let bytes = Atomic<UInt64>(0)
+    private let rejected = Atomic<UInt64>(0)
+    private let kernelDrops = Atomic<UInt64>(0)
+    private let connections = Atomic<UInt64>(0)
+    private let refusedConnections = Atomic<UInt64>(0)
+    private let idleConnections = Atomic<UInt64>(0)
+
+    /// Adds what a batch brought; `kernelDrops` too is what is new.
+    func add(_ counts: SourceCounts) {
+        datagrams.add(counts.datagrams, ordering: .relaxed)
+        lines.add(counts.lines, ordering: .relaxed)
+        bytes.add(counts.bytes, ordering: .relaxed)
+        rejected.add(counts.rejected, ordering: .relaxed)
+        kernelDrops.add(counts.kernelDrops, ordering: .relaxed)
+        connections.add(counts.connections, ordering: .relaxed)
+        refusedConnections.add(counts.refusedConnections, ordering: .relaxed)
+        idleConnections.add(counts.idleConnections, ordering: .relaxed)
+    }
+
+    /// The present values.
+    var snapshot: SourceCounts {
+        var counts = SourceCounts()
+        counts.datagrams = datagrams.load(ordering: .relaxed)
+        counts.lines = lines.load(ordering: .relaxed)
+        counts.bytes = bytes.load(ordering: .relaxed)
+        counts.rejected = rejected.load(ordering: .relaxed)
+        counts.kernelDrops = kernelDrops.load(ordering: .relaxed)
+        counts.connections = connections.load(ordering: .relaxed)
+        counts.refusedConnections = refusedConnections.load(ordering: .relaxed)
+        counts.idleConnections = idleConnections.load(ordering: .relaxed)
+        return counts
+    }
+}

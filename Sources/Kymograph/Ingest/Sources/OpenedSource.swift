@@ -1,0 +1,91 @@
+import CKymographLinux
+
+/// An open source: what a lane reads, and how.
+public struct OpenedSource: Sendable {
+    /// How a lane reads it.
+    public enum Form: Sendable {
+        /// A socket of datagrams. Where they may gather, a lane lets them do so in the receive buffer while they come
+        /// densely; where few fit and senders wait, it takes each at once.
+        case datagrams(mayGather: Bool)
+        /// A socket that clients connect to.
+        case listener(Listener)
+        /// A stream with which the source ends.
+        case stream
+        /// A stream that may go and come back. A lane waits for it with `reopen`, and so it does at the start when the
+        /// descriptor is -1.
+        case returningStream(reopen: Reopen)
+    }
+
+    /// Opens a stream again.
+    ///
+    /// - Throws: ``SourceError`` while it is not there.
+    public typealias Reopen = @Sendable () throws(SourceError) -> Descriptor
+
+    /// A socket that clients connect to.
+    public struct Listener: Sendable {
+        /// What becomes of clients beyond a limit.
+        public enum Overflow: Sendable {
+            /// They wait in the kernel's queue until one has gone.
+            case waits
+            /// They are disconnected at once, and counted.
+            case isRefused
+        }
+
+        /// Whether the kernel keeps messages apart.
+        public var hasMessages: Bool
+        /// What becomes of clients beyond a limit.
+        public var overflow: Overflow
+        /// Most bytes that may wait in a connection, and are still read when the lane stops.
+        public var queuedBytes: Int
+        /// Who has connected; nil where the kernel does not say.
+        public var peer: @Sendable (Int32) -> Peer?
+        /// Sets what a new connection needs.
+        public var prepare: @Sendable (Int32) -> Void
+
+        /// A listener whose clients wait while there are too many.
+        public init(
+            hasMessages: Bool = false, overflow: Overflow = .waits, queuedBytes: Int = 4 << 20,
+            prepare: @escaping @Sendable (Int32) -> Void = { _ in }, peer: @escaping @Sendable (Int32) -> Peer?
+        ) {
+            self.hasMessages = hasMessages
+            self.overflow = overflow
+            self.queuedBytes = queuedBytes
+            self.prepare = prepare
+            self.peer = peer
+        }
+    }
+
+    /// What was opened, with the port that the kernel chose.
+    public var address: any SourceAddress
+    /// The socket or stream, non-blocking.
+    public var descriptor: Descriptor
+    /// How a lane reads it.
+    public var form: Form
+    /// Bytes of receive buffer that the kernel granted, 0 where it has no size of its own.
+    public var bufferBytes = 0
+    /// The socket's file, removed on close.
+    var file: SocketFile?
+
+    /// What `address` has opened.
+    public init(_ address: any SourceAddress, _ descriptor: Descriptor, _ form: Form) {
+        self.address = address
+        self.descriptor = descriptor
+        self.form = form
+    }
+
+    /// Asks for the receive buffer of `configuration`, and notes what the kernel granted.
+    mutating func setReceiveBuffer(_ configuration: SourceConfiguration) throws(SourceError) {
+        let granted = kymo_receive_buffer(descriptor.raw, Int32(clamping: configuration.receiveBufferBytes))
+        guard granted >= 0 else {
+            throw .system(-granted, "set the receive buffer of", configuration.address.name)
+        }
+        bufferBytes = Int(granted)
+    }
+
+    /// Closes the socket and removes its file. Once: a later file at the path may have got the same inode number.
+    func close() {
+        guard descriptor.raw >= 0 else { return }
+        file?.remove()
+        descriptor.close()
+    }
+}

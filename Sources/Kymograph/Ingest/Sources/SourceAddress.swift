@@ -1,0 +1,55 @@
+/// Where readings come from: one address of one kind of source.
+///
+/// A kind is one type in a file of its own, with its ``SourceDescriptor``, and one row in ``IngestKinds/builtIn``.
+public protocol SourceAddress: Hashable, Sendable {
+    /// What all sources of the kind have in common.
+    static var descriptor: SourceDescriptor { get }
+
+    /// The name in messages, summaries and dead letters: the kind's key, a space and the address, such as
+    /// `udp 127.0.0.1:5757`.
+    var name: String { get }
+
+    /// What no two sources can both have, as messages call it; nil for what the system chooses. Default: the name.
+    var claim: String? { get }
+
+    /// Whether several lanes can open it, and the kernel deals out among them what comes. Default: no.
+    var isShareable: Bool { get }
+
+    /// How a process of this machine sends to it, which `kymo dead replay` does; nil where none can. Default: nil.
+    var route: SourceRoute? { get }
+
+    /// What is wrong with the address as `configuration` has it. Default: nothing.
+    func problem(in configuration: SourceConfiguration) -> SettingProblem?
+
+    /// Opens it.
+    ///
+    /// - Throws: ``SourceError`` that names the address and says what to do.
+    func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource
+}
+
+extension SourceAddress {
+    /// What all sources of the kind have in common.
+    public var kind: SourceDescriptor { Self.descriptor }
+    /// The name.
+    public var claim: String? { name }
+    /// No.
+    public var isShareable: Bool { false }
+    /// None.
+    public var route: SourceRoute? { nil }
+    /// Nothing.
+    public func problem(in configuration: SourceConfiguration) -> SettingProblem? { nil }
+}
+
+/// How a process of this machine sends to a source.
+public enum SourceRoute: Hashable, Sendable {
+    /// By UDP datagrams.
+    case udp(NetworkAddress)
+    /// By a TCP connection.
+    case tcp(NetworkAddress)
+    /// By a connection to a Unix stream socket.
+    case unixStream(path: String)
+    /// By messages of a connection to a Unix socket.
+    case unixSeqpacket(path: String)
+    /// By datagrams to a Unix socket.
+    case unixDatagram(path: String)
+}

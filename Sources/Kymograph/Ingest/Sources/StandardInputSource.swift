@@ -1,0 +1,38 @@
+import Glibc
+
+/// An open file descriptor: 0 is standard input. The lane reads a copy, and leaves the process's own open.
+public struct StandardInputSource: SourceAddress {
+    /// The descriptor.
+    public var descriptor: Int32
+
+    /// Makes a source.
+    public init(descriptor: Int32 = 0) { self.descriptor = descriptor }
+
+    /// What all such sources have in common.
+    public static let descriptor = SourceDescriptor(
+        key: "stdin", form: "`true`", about: "Standard input",
+        flag: .toggle(help: "Read standard input, and end with it."), capabilities: [.framing, .ends]
+    ) { (text) throws(SettingProblem) in
+        guard text == "true" else {
+            throw SettingProblem(message: "'\(text)' is not true", advice: "write true, or remove the source")
+        }
+        return StandardInputSource()
+    }
+
+    /// `stdin`, or `descriptor 5`.
+    public var name: String { descriptor == 0 ? "stdin" : "descriptor \(descriptor)" }
+
+    /// Copies the descriptor.
+    public func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw .system(errno, "read", name) }
+        return OpenedSource(self, Descriptor(copy), .stream)
+    }
+}
+
+extension SourceAddress where Self == StandardInputSource {
+    /// An open file descriptor: 0 is standard input.
+    public static func standardInput(descriptor: Int32) -> StandardInputSource {
+        StandardInputSource(descriptor: descriptor)
+    }
+}
