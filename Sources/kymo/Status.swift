@@ -40,18 +40,8 @@ struct Status: ParsableCommand {
     private static func text(_ status: InstanceStatus) -> String {
         let user = status.process.map { "used by process \($0), kymo \(status.version)" } ?? "no instance runs"
         var lines = ["\(status.directory): \(user)"]
-        if let balance = status.balance { lines.append(balance) }
-        for source in status.sources {
-            lines.append(
-                "source \(source.name): received \(source.received), rejected \(source.rejected), kernel-dropped "
-                    + "\(source.kernelDropped)")
-        }
-        let store = status.store
-        let share = store.limitBytes > 0 ? " (\(store.usedBytes * 100 / store.limitBytes) %)" : ""
-        lines.append("windows \(store.windows) of \(store.series) series")
-        lines.append("journal \(store.journalBlocks) blocks with \(store.journalReadings) readings")
-        let age = store.outboxOldestAge.map { ", the oldest for \(TimeText.of($0))" } ?? ""
-        lines.append("outbox \(store.outboxRows) bundles wait\(age)")
+        let (before, after) = status.lines(age: TimeText.of)
+        lines += before
         for sink in status.sinks {
             lines.append("sink \(sink.name): settled through \(sink.settledThrough), \(sink.waiting) wait")
             if sink.lacking > 0 {
@@ -68,11 +58,7 @@ struct Status: ParsableCommand {
                 lines.append("  lookups \(delivery.lookups), the oldest \(TimeText.of(age)) old")
             }
         }
-        if store.lost > 0 || store.isLostAtLeast {
-            lines.append("lost \(store.isLostAtLeast ? "at least " : "")\(store.lost) readings that were acknowledged")
-        }
-        lines.append("dead letters \(store.deadLetters), quarantined \(store.quarantined)")
-        lines.append("disk \(store.usedBytes) of \(store.limitBytes) bytes\(share)")
+        lines += after
         return lines.joined(separator: "\n") + "\n"
     }
 }

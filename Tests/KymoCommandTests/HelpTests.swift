@@ -20,7 +20,8 @@ import Testing
         (
             "run",
             [
-                "--udp", "--unix", "--unixgram", "--stdin", "--mapping", "--window", "--config", "127.0.0.1:5757",
+                "--udp", "--tcp", "--unix", "--unixgram", "--stdin", "--mapping", "--window", "--config",
+                "127.0.0.1:5757",
                 "--no-watch", "--lanes", "--shards", "--processors",
             ]
         ),

@@ -29,6 +29,7 @@ enum IdentityRules {
         "Sources/Kymograph/Store/StoreDirectory.swift": "variables of the environment",
         "Sources/Kymograph/Store/StoreSalvage.swift": "names of tables",
         "Sources/Kymograph/Store/StoredTypes.swift": "names of values",
+        "Sources/Kymograph/Telemetry/": "names of counters and labels",
         "Sources/KymographCore/FHIR/": "names of elements, codes, units",
         "Sources/KymographCore/Map/": "names of members, values, files and units",
     ]

@@ -16,6 +16,14 @@ public struct InstanceStatus: Codable, Sendable {
         public var kernelDropped: Int
         /// How its bytes become payloads, where that is not by lines.
         public var framing: String?
+
+        init(_ source: PipelineSummary.Source, framing: String?) {
+            name = source.name
+            received = source.received
+            rejected = source.rejected.reduce(0, +)
+            kernelDropped = Int(source.counts.kernelDrops)
+            self.framing = framing
+        }
     }
 
     /// One sink.
@@ -119,11 +127,32 @@ public struct InstanceStatus: Codable, Sendable {
     public var store = Stored()
     /// Sinks.
     public var sinks: [Sink] = []
+    /// Every counter: of a running instance all, otherwise those of the store. Nil from an instance of kymo 0.1.
+    public var counters: CounterSamples?
 
     init(directory: String) { self.directory = directory }
 }
 
 extension InstanceStatus {
+    /// Notes all counters, with those of `run` where an instance runs.
+    mutating func count(_ run: PipelineSummary?) {
+        counters = CounterTable.samples(CounterInput(run: run, stored: store, sinks: sinks))
+    }
+
+    /// What people read of sources and store, without ``sinks``; `age` writes a length of time in seconds.
+    public func lines(age: (Double) -> String) -> (before: [String], after: [String]) {
+        let input = CounterInput(stored: store, sinks: sinks)
+        let samples = counters ?? CounterTable.samples(input)
+        var before = sources.map { source in
+            "source \(source.name)\(CounterTable.text(.source, samples, input, source: source.name) ?? "")"
+        }
+        if let balance { before.insert(balance, at: 0) }
+        before += [.windows, .journal].compactMap { CounterTable.text($0, samples, input) }
+        let oldest = store.outboxOldestAge.map { ", the oldest for \(age($0))" } ?? ""
+        if let outbox = CounterTable.text(.outbox, samples, input) { before.append(outbox + oldest) }
+        return (before, [.lost, .deadLetters, .disk].compactMap { CounterTable.text($0, samples, input) })
+    }
+
     /// Reads what the database says.
     mutating func read(_ db: Database, _ mark: StoreCounts?, limitBytes: Int, now: Instant) throws {
         func count(_ sql: String) throws -> Int { try Int.fetchOne(db, sql: sql) ?? 0 }
@@ -159,6 +188,7 @@ extension StoreReader {
         return try read { db in
             var status = InstanceStatus(directory: directory)
             try status.read(db, mark, limitBytes: limitBytes, now: WallClock.now())
+            status.count(nil)
             return status
         }
     }

@@ -57,7 +57,10 @@ extension Pipeline {
     private func status(_ store: Store) -> InstanceStatus {
         var status = InstanceStatus(directory: store.directory.path)
         status.process = getpid()
-        status.sources = sourceStatuses
+        let summary = summary
+        status.sources = zip(summary.sources, settings.sources).map { counted, source in
+            InstanceStatus.Source(counted, framing: settings.framingText(of: source))
+        }
         status.balance = summary.balance
         let stored = store.read { db in
             var read = status
@@ -66,6 +69,7 @@ extension Pipeline {
         }
         var answer = stored ?? status
         for (sink, delivery) in stage?.serverStatuses ?? [] { answer.note(delivery, of: sink) }
+        answer.count(summary)
         return answer
     }
 }

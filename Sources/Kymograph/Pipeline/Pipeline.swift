@@ -207,30 +207,18 @@ public final class Pipeline: Sendable {
 
     /// The balance at this moment.
     public var summary: PipelineSummary {
-        var counts: [(String, SourceCounts)] = []
+        var sockets: [ReceivedSocket] = []
         for (lane, numbers) in zip(lanes, laneSources) {
-            for index in numbers.indices { counts.append((lane.address(index).name, lane.counts(index))) }
+            for (index, number) in numbers.enumerated() {
+                sockets.append(
+                    ReceivedSocket(
+                        source: number, name: lane.address(index).name, counts: lane.counts(index),
+                        receiveBufferBytes: lane.receiveBufferBytes(index)))
+            }
         }
-        var summary = ledger.summary(sources: counts)
+        var summary = ledger.summary(settings.sources.map(\.name), sockets)
         summary.reloads = reloader.counts
         return summary
-    }
-
-    /// The sources as `kymo status` shows them.
-    var sourceStatuses: [InstanceStatus.Source] {
-        settings.sources.indices.map { number in
-            var drops: UInt64 = 0
-            for (lane, numbers) in zip(lanes, laneSources) {
-                for (index, source) in numbers.enumerated() where source == number {
-                    drops += lane.counts(index).kernelDrops
-                }
-            }
-            let counted = ledger.sources[number]
-            return InstanceStatus.Source(
-                name: settings.sources[number].name, received: counted.receivedCount,
-                rejected: counted.rejectedCounts.reduce(0, +), kernelDropped: Int(drops),
-                framing: settings.framingText(of: settings.sources[number]))
-        }
     }
 
     /// Tells the ledger what the kernel has dropped.

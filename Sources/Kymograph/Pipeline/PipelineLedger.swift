@@ -48,35 +48,40 @@ final class PipelineLedger: Sendable {
 
     func addUndelivered() { undelivered.add(1, ordering: .relaxed) }
 
-    /// The present state. Exact once all threads have ended; while they run, readings in the rings are neither here nor
-    /// there and show as ``PipelineSummary/inFlight``.
-    func summary(sources names: [(String, SourceCounts)]) -> PipelineSummary {
-        let tally = shards.withLock { $0 }
+    /// The present state, of sources called `names`; `sockets` are what lanes read, each with the number of its source.
+    /// Exact once all threads have ended; while they run, readings in the rings are neither here nor there and show as
+    /// ``PipelineSummary/inFlight``.
+    func summary(_ names: [String], _ sockets: [ReceivedSocket]) -> PipelineSummary {
         var summary = PipelineSummary()
-        summary.accepted = tally.accepted
-        summary.duplicate = tally.duplicate
-        summary.conflict = tally.conflict
-        summary.rejected = tally.rejected
-        summary.withdrawn = tally.withdrawn
-        summary.windows = tally.windows
-        summary.amended = tally.amended
-        summary.withheld = tally.withheld
-        summary.filtered = tally.filtered
-        summary.observations = tally.observations
-        summary.resources = tally.resources
-        summary.condensed = tally.condensed
-        summary.losses = tally.losses
-        for source in sources {
-            summary.received += source.receivedCount
+        summary.shards = shards.withLock { $0 }
+        for (source, name) in zip(sources, names) {
+            var received = PipelineSummary.Source(name: name)
+            received.received = source.receivedCount
+            received.rejected = source.rejectedCounts
             summary.notes.add(source.notesCount)
-            for (index, count) in source.rejectedCounts.enumerated() { summary.rejected[index] += count }
+            for (index, count) in received.rejected.enumerated() { summary.shards.rejected[index] += count }
+            summary.sources.append(received)
         }
-        summary.kernelDropped = names.map { Int($0.1.kernelDrops) }.reduce(0, +)
-        summary.kernelDropsBySource = names.map { ($0.0, Int($0.1.kernelDrops)) }.filter { $0.1 > 0 }
+        for socket in sockets {
+            summary.sources[socket.source].counts.add(socket.counts)
+            summary.sources[socket.source].receiveBufferBytes += socket.receiveBufferBytes
+            let drops = Int(socket.counts.kernelDrops)
+            if drops > 0 { summary.kernelDropsBySource.append((socket.name, drops)) }
+        }
         summary.bytes = bytes.load(ordering: .relaxed)
         summary.bundles = bundles.load(ordering: .relaxed)
         summary.missingFrames = missingFrames.load(ordering: .relaxed)
         summary.undeliveredBundles = undelivered.load(ordering: .relaxed)
         return summary
     }
+}
+
+/// What one lane has read of one source.
+struct ReceivedSocket {
+    /// Number of the source.
+    var source: Int
+    /// The address, with the port that the kernel chose.
+    var name: String
+    var counts: SourceCounts
+    var receiveBufferBytes = 0
 }

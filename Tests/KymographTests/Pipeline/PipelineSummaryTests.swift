@@ -5,6 +5,13 @@ import Testing
 
 /// The balance as people read it.
 @Suite struct PipelineSummaryTests {
+    private func source(received: Int, kernelDrops: UInt64 = 0) -> PipelineSummary.Source {
+        var source = PipelineSummary.Source(name: "udp")
+        source.received = received
+        source.counts.kernelDrops = kernelDrops
+        return source
+    }
+
     @Test func nothing() {
         #expect(
             PipelineSummary().lines == [
@@ -15,13 +22,12 @@ import Testing
 
     @Test func everything() {
         var summary = PipelineSummary()
-        summary.received = 20
+        summary.sources = [source(received: 15, kernelDrops: 4), source(received: 5, kernelDrops: 3)]
         summary.accepted = 10
         summary.duplicate = 3
         summary.conflict = 2
         summary.rejected[Int(Rejection.invalidJSON.rawValue)] = 3
         summary.rejected[Int(Rejection.clockAhead.rawValue)] = 1
-        summary.kernelDropped = 7
         summary.kernelDropsBySource = [("udp 127.0.0.1:5757", 4), ("udp [::1]:5757", 3)]
         summary.windows = 4
         summary.amended = 1
@@ -50,7 +56,8 @@ import Testing
     @Test(arguments: [(1_000, 1, "1000.0"), (5, 3, "1.7"), (0, 9, "0.0"), (99, 10, "9.9"), (199, 20, "10.0")])
     func bytesPerReadingAreRounded(bytes: Int, readings: Int, text: String) {
         var summary = PipelineSummary()
-        (summary.received, summary.accepted, summary.bytes) = (readings, readings, bytes)
+        summary.sources = [source(received: readings)]
+        (summary.accepted, summary.bytes) = (readings, bytes)
         #expect(summary.lines.last?.hasSuffix(", \(text) bytes per reading") == true)
     }
 
@@ -69,7 +76,12 @@ import Testing
         ledger.addUndelivered()
         var counts = SourceCounts()
         counts.kernelDrops = 3
-        let summary = ledger.summary(sources: [("a", SourceCounts()), ("b", counts)])
+        let summary = ledger.summary(
+            ["a", "b"],
+            [
+                ReceivedSocket(source: 0, name: "a", counts: SourceCounts()),
+                ReceivedSocket(source: 1, name: "b", counts: counts),
+            ])
         #expect(summary.received == 7 && summary.accepted == 4 && summary.duplicate == 1 && summary.rejectedTotal == 2)
         #expect(summary.inFlight == 0 && summary.kernelDropped == 3 && summary.bytes == 100 && summary.bundles == 1)
         #expect(summary.undeliveredBundles == 1 && summary.kernelDropsBySource.map(\.source) == ["b"])

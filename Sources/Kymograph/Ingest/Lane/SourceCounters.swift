@@ -21,6 +21,18 @@ public struct SourceCounts: Hashable, Sendable {
 
     /// Nothing received.
     public init() {}
+
+    /// Adds what another socket received.
+    mutating func add(_ other: SourceCounts) {
+        datagrams += other.datagrams
+        lines += other.lines
+        bytes += other.bytes
+        rejected += other.rejected
+        kernelDrops += other.kernelDrops
+        connections += other.connections
+        refusedConnections += other.refusedConnections
+        idleConnections += other.idleConnections
+    }
 }
 
 /// The counters of one source, written by the lane's thread and readable from every thread.

@@ -1,0 +1,101 @@
+/// One counter or gauge of a running instance: a row of ``CounterTable``.
+struct Counter: Sendable {
+    /// How its values move.
+    enum Kind: String, Sendable {
+        /// They only grow, from the start of the instance.
+        case counter
+        /// They go up and down.
+        case gauge
+    }
+
+    /// The values of one moment, with the values of the labels.
+    typealias Read = @Sendable (CounterInput) -> [(labels: [String], value: Double)]
+
+    /// Name with prefix `kymo_`, as Prometheus wants it: `_total` at the end of a counter, base units.
+    let name: String
+    let kind: Kind
+    /// What is counted, in the plural.
+    let unit: String
+    /// Names of labels. Never of devices or patients.
+    let labels: [String]
+    /// In a sentence without final stop.
+    let help: String
+    /// Where people read it; what is nowhere is in JSON and metrics only.
+    let phrases: [CounterPhrase]
+    let read: Read
+
+    /// The samples of `input`.
+    func samples(_ input: CounterInput) -> [CounterSample] {
+        read(input).map { found in
+            let pairs = zip(labels, found.labels).map { ($0, $1) }
+            return CounterSample(
+                name: name, labels: pairs.isEmpty ? nil : Dictionary(pairs) { first, _ in first }, value: found.value)
+        }
+    }
+}
+
+/// What counters read: all that an instance has counted, and what its store holds; without an instance, the store.
+struct CounterInput: Sendable {
+    var run: PipelineSummary?
+    var stored: InstanceStatus.Stored?
+    var sinks: [InstanceStatus.Sink] = []
+}
+
+/// A line that people read, made of the phrases of counters in the order of the table.
+enum CounterLine: Sendable {
+    /// Of the summary at exit.
+    case balance, rejected, withdrawn, kernelDropped, connections, missing, output, withheld, filtered, passedOver,
+        unwritten, leftOut, wrapped, reloads, undelivered
+    /// Of a terminal that is watched.
+    case live
+    /// Of `kymo status`, for each source.
+    case source
+    /// Of `kymo status`, for the store.
+    case windows, journal, outbox, lost, deadLetters, disk
+
+    /// Those of the summary.
+    static let summary: [CounterLine] = [
+        .balance, .rejected, .withdrawn, .kernelDropped, .connections, .missing, .output, .withheld, .filtered,
+        .passedOver, .unwritten, .leftOut, .wrapped, .reloads, .undelivered,
+    ]
+}
+
+/// What a counter says in a line.
+struct CounterPhrase: Sendable {
+    /// What a phrase is made of.
+    struct Context {
+        /// The counter's name.
+        var name: String
+        let samples: CounterSamples
+        let input: CounterInput
+        /// The source that the line is about.
+        let source: String?
+
+        /// The counter's sum, or its value for the source of the line.
+        var value: Int { total(name) }
+
+        /// The same of another counter.
+        func total(_ name: String) -> Int {
+            source.map { samples.total(name, "source", $0) } ?? samples.total(name)
+        }
+    }
+
+    let line: CounterLine
+    /// Nil to say nothing.
+    let text: @Sendable (Context) -> String?
+
+    /// The value with texts around it, whatever it is.
+    static func always(_ line: CounterLine, _ before: String, _ after: String = "") -> CounterPhrase {
+        CounterPhrase(line: line) { "\(before)\($0.value)\(after)" }
+    }
+
+    /// The value with texts around it, unless it is zero.
+    static func ifAny(_ line: CounterLine, _ before: String, _ after: String = "") -> CounterPhrase {
+        CounterPhrase(line: line) { $0.value == 0 ? nil : "\(before)\($0.value)\(after)" }
+    }
+
+    /// A text of its own.
+    static func custom(_ line: CounterLine, _ text: @escaping @Sendable (Context) -> String?) -> CounterPhrase {
+        CounterPhrase(line: line, text: text)
+    }
+}

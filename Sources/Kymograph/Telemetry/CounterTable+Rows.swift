@@ -1,0 +1,52 @@
+/// Forms of rows, so that each is what it says and where it reads.
+extension CounterTable {
+    /// A counter of the whole run.
+    static func ofRun(
+        _ name: String, _ kind: Counter.Kind = .counter, unit: String, _ help: String, _ phrases: [CounterPhrase] = [],
+        _ read: @escaping @Sendable (PipelineSummary) -> Int
+    ) -> Counter {
+        Counter(name: name, kind: kind, unit: unit, labels: [], help: help, phrases: phrases) { input in
+            input.run.map { [([], Double(read($0)))] } ?? []
+        }
+    }
+
+    /// A counter of each source.
+    static func ofSources(
+        _ name: String, _ kind: Counter.Kind = .counter, unit: String, _ help: String, _ phrases: [CounterPhrase] = [],
+        _ read: @escaping @Sendable (PipelineSummary.Source) -> Int
+    ) -> Counter {
+        Counter(name: name, kind: kind, unit: unit, labels: ["source"], help: help, phrases: phrases) { input in
+            (input.run?.sources ?? []).map { ([$0.name], Double(read($0))) }
+        }
+    }
+
+    /// What the store holds at the moment.
+    static func ofStore(
+        _ name: String, _ unit: String, _ help: String, _ phrases: [CounterPhrase] = [],
+        _ read: @escaping @Sendable (InstanceStatus.Stored) -> Double
+    ) -> Counter {
+        Counter(name: name, kind: .gauge, unit: unit, labels: [], help: help, phrases: phrases) { input in
+            input.stored.map { [([], read($0))] } ?? []
+        }
+    }
+
+    /// A counter of each sink.
+    static func ofSinks(
+        _ name: String, _ kind: Counter.Kind, unit: String, _ help: String,
+        _ read: @escaping @Sendable (InstanceStatus.Sink) -> Int
+    ) -> Counter {
+        Counter(name: name, kind: kind, unit: unit, labels: ["sink"], help: help, phrases: []) { input in
+            input.sinks.map { ([$0.name], Double(read($0))) }
+        }
+    }
+
+    /// A counter of each sink that is a FHIR server of a running instance.
+    static func ofServers(
+        _ name: String, _ kind: Counter.Kind, unit: String, _ help: String,
+        _ read: @escaping @Sendable (InstanceStatus.Delivery) -> Double
+    ) -> Counter {
+        Counter(name: name, kind: kind, unit: unit, labels: ["sink"], help: help, phrases: []) { input in
+            input.sinks.compactMap { sink in sink.delivery.map { ([sink.name], read($0)) } }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+@testable import Kymograph
+import KymographCore
+import Testing
+
+/// Everything that is counted has a row, and every row is shown and documented.
+@Suite struct CounterTableTests {
+    /// All numbers of a value, by the names of its properties.
+    private func numbers(_ value: Any, _ path: String = "") -> [(path: String, value: Double)] {
+        switch value {
+        case let number as Int: return [(path, Double(number))]
+        case let number as UInt64: return [(path, Double(number))]
+        case let number as Double: return [(path, number)]
+        default:
+            return Mirror(reflecting: value).children.enumerated().flatMap { index, child in
+                numbers(child.value, "\(path).\(child.label ?? "\(index)")")
+            }
+        }
+    }
+
+    /// A run in which everything has been counted, each with another number.
+    private var run: PipelineSummary {
+        var run = PipelineSummary()
+        var source = PipelineSummary.Source(name: "unix \"a\"")
+        (source.received, source.receiveBufferBytes) = (100_001, 11)
+        source.rejected[Int(Rejection.invalidJSON.rawValue)] = 13
+        (source.counts.datagrams, source.counts.lines, source.counts.bytes) = (17, 19, 23)
+        (source.counts.rejected, source.counts.kernelDrops, source.counts.connections) = (29, 31, 37)
+        (source.counts.refusedConnections, source.counts.idleConnections) = (41, 43)
+        run.sources = [source]
+        (run.shards.accepted, run.shards.duplicate, run.shards.conflict) = (47, 53, 59)
+        run.shards.rejected[Int(Rejection.invalidJSON.rawValue)] = 13
+        run.shards.rejected[Int(Rejection.clockAhead.rawValue)] = 61
+        (run.shards.withdrawn, run.shards.windows, run.shards.amended) = (67, 71, 73)
+        (run.shards.withheld, run.shards.filtered, run.shards.observations) = (79, 83, 89)
+        (run.shards.resources, run.shards.condensed) = (97, 101)
+        (run.shards.losses.passedOver, run.shards.losses.unwritten) = (103, 107)
+        (run.notes.leftOut, run.notes.wrapped) = (109, 113)
+        (run.missingFrames, run.bytes, run.bundles, run.undeliveredBundles) = (127, 131, 137, 139)
+        (run.reloads.succeeded, run.reloads.failed) = (149, 151)
+        run.kernelDropsBySource = [("unix a", 31)]
+        return run
+    }
+
+    private var stored: InstanceStatus.Stored {
+        var stored = InstanceStatus.Stored()
+        (stored.series, stored.windows, stored.journalBlocks, stored.journalReadings) = (157, 163, 167, 173)
+        (stored.outboxRows, stored.outboxOldestAge, stored.deadLetters) = (179, 181.5, 191)
+        (stored.lost, stored.quarantined, stored.usedBytes, stored.limitBytes) = (193, 197, 199, 211)
+        return stored
+    }
+
+    private var sinks: [InstanceStatus.Sink] {
+        var status = DeliveryStatus()
+        (status.inFlight, status.delivered, status.retries) = (223, 227, 233)
+        status.undeliverableReasons = ReasonCounts(["serverRefused": 229])
+        (status.lookups, status.oldestLookupAge) = (239, 241_000_000_000)
+        var sink = InstanceStatus.Sink(name: "server", settledThrough: 7, waiting: 251)
+        sink.lacking = 257
+        sink.delivery = InstanceStatus.Delivery(status)
+        return [sink]
+    }
+
+    private var input: CounterInput { CounterInput(run: run, stored: stored, sinks: sinks) }
+
+    /// Numbers of these paths are told as a part of others, and are no counters of their own.
+    private let told = [
+        // Together the messages of a source.
+        ".sources.0.counts.datagrams", ".sources.0.counts.lines",
+        // By source what is counted by source, too.
+        ".kernelDropsBySource.0.count",
+    ]
+
+    private func check(_ value: Any) {
+        let samples = CounterTable.samples(input).all.map(\.value)
+        for (path, number) in numbers(value) where !told.contains(path) && !path.contains(".rejected.") {
+            #expect(number != 0, "\(path) is new: give it a number in this test")
+            #expect(samples.contains(number), "\(path) has no row in CounterTable")
+        }
+    }
+
+    @Test func allThatAPipelineCountsHasARow() {
+        check(run)
+        #expect(CounterTable.samples(input).total("kymo_source_messages_total") == 36)
+        #expect(CounterTable.samples(input).total("kymo_rejected_total", "reason", "clockAhead") == 61)
+    }
+
+    @Test func allThatAStoreAndItsSinksTellHasARow() {
+        check(stored)
+        check(sinks)
+    }
+
+    /// What the status of a source tells is in the counters of that source.
+    @Test func theStatusOfASource() throws {
+        let source = InstanceStatus.Source(run.sources[0], framing: nil)
+        let samples = CounterTable.samples(input).all.filter { $0.labels?["source"] == source.name }.map(\.value)
+        for (path, number) in numbers(source) { #expect(samples.contains(number), "\(path)") }
+    }
+
+    /// Each row of what people read at the end of a run is in its summary.
+    @Test func everyPhraseIsInALine() {
+        let lines = run.lines.joined(separator: "\n")
+        for row in CounterTable.rows {
+            for phrase in row.phrases where CounterLine.summary.contains(phrase.line) {
+                let samples = CounterTable.samples(input)
+                let context = CounterPhrase.Context(name: row.name, samples: samples, input: input, source: nil)
+                #expect(phrase.text(context).map { lines.contains($0) } == true, "\(row.name)")
+            }
+        }
+        #expect(lines.contains("refused connections 41, idle connections 43"))
+        #expect(CounterLine.summary.count == run.lines.count)
+    }
+
+    @Test func namesAreOfPrometheus() {
+        #expect(Set(CounterTable.rows.map(\.name)).count == CounterTable.rows.count)
+        for row in CounterTable.rows {
+            #expect(row.name.wholeMatch(of: /kymo_[a-z]+(_[a-z]+)+/) != nil, "\(row.name)")
+            #expect(row.name.hasSuffix("_total") == (row.kind == .counter), "\(row.name)")
+            let plain = row.name.replacing("_total", with: "")
+            for unit in ["bytes", "seconds"] {
+                #expect(plain.hasSuffix("_\(unit)") == (row.unit == unit), "\(row.name)")
+            }
+            #expect(!row.help.isEmpty && !row.help.hasSuffix("."), "\(row.name)")
+            #expect(Set(row.labels).isSubset(of: ["source", "reason", "result", "sink"]), "\(row.name)")
+        }
+    }
+
+    @Test func thePageListsThem() {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
+        let page = FileManager.default.contents(atPath: root.appending(path: "docs/metrics.md").path) ?? Data()
+        let table = CounterReference.table
+        #expect(String(decoding: page, as: UTF8.self).contains(table), "replace the table of metrics by:\n\(table)")
+    }
+
+    @Test func textForPrometheus() throws {
+        let text = PrometheusText.text(CounterTable.samples(input))
+        #expect(
+            text.contains(
+                """
+                # HELP kymo_readings_received_total Readings received: mapped ones, and payloads that gave none
+                # TYPE kymo_readings_received_total counter
+                kymo_readings_received_total{source="unix \\"a\\""} 100001
+
+                """))
+        #expect(text.contains("\nkymo_outbox_oldest_age_seconds 181.5\n"))
+        #expect(text.contains("\nkymo_sink_entries_total{sink=\"server\",result=\"undeliverable\"} 229\n"))
+        let form = /(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^\n]*"(,[a-z]+="[^\n]*")*\})? -?[0-9.]+)/
+        for line in text.split(separator: "\n") { #expect(line.wholeMatch(of: form) != nil, "\(line)") }
+        // Without an instance there is the store.
+        let idle = PrometheusText.text(CounterTable.samples(CounterInput(stored: stored)))
+        #expect(!idle.contains("kymo_readings_received_total") && idle.contains("kymo_store_windows 163\n"))
+    }
+}
