@@ -85,6 +85,9 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "ExtendingTests", dependencies: ["Kymograph", "KymographCore", "CommandSupport"],
+            swiftSettings: strict),
         .target(
             name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux"],
             path: "Tests/CommandSupport",
