@@ -1,5 +1,3 @@
-import Glibc
-
 /// A Unix datagram socket at a path. It holds few datagrams, and makes its senders wait.
 public struct UnixDatagramSource: SourceAddress {
     /// Where its file is.
@@ -25,7 +23,7 @@ public struct UnixDatagramSource: SourceAddress {
 
     /// Binds a socket.
     public func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
-        var opened = try UnixSocket.open(path, SOCK_DGRAM, configuration, .datagrams(mayGather: false))
+        var opened = try UnixSocket.open(path, .datagrams, configuration, .datagrams(mayGather: false))
         try opened.setReceiveBuffer(configuration)
         return opened
     }

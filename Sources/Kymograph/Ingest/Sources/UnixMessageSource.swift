@@ -1,5 +1,3 @@
-import Glibc
-
 /// A Unix socket at a path whose clients connect and send messages with borders (SOCK_SEQPACKET).
 public struct UnixMessageSource: SourceAddress {
     /// Where its file is.
@@ -26,7 +24,7 @@ public struct UnixMessageSource: SourceAddress {
     /// Binds a socket and listens.
     public func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         let listener = OpenedSource.Listener(hasMessages: true, peer: UnixSocket.peer)
-        return try UnixSocket.open(path, SOCK_SEQPACKET, configuration, .listener(listener))
+        return try UnixSocket.open(path, .messages, configuration, .listener(listener))
     }
 }
 

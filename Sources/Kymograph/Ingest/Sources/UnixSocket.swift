@@ -1,7 +1,23 @@
+import CKymographLinux
 import Glibc
 
 /// What sources on Unix sockets have in common: a path, and a file there.
 enum UnixSocket {
+    /// What the kernel gives of a socket.
+    enum Content {
+        case bytes
+        case messages
+        case datagrams
+
+        fileprivate var type: Int32 {
+            switch self {
+            case .bytes: Int32(SOCK_STREAM.rawValue)
+            case .messages: Int32(SOCK_SEQPACKET.rawValue)
+            case .datagrams: Int32(SOCK_DGRAM.rawValue)
+            }
+        }
+    }
+
     /// Bytes of a Unix socket's path, without the final zero (unix(7): `sun_path` has 108).
     private static let longestPath = 107
 
@@ -21,12 +37,11 @@ enum UnixSocket {
     /// What no two sources can have: all kinds of socket are files, and a path names one file.
     static func claim(_ path: String) -> String { "the path \(path)" }
 
-    /// Binds a socket of `type` to `path`.
+    /// Binds a socket of `content` to `path`.
     static func open(
-        _ path: String, _ type: __socket_type, _ configuration: SourceConfiguration, _ form: OpenedSource.Form
+        _ path: String, _ content: Content, _ configuration: SourceConfiguration, _ form: OpenedSource.Form
     ) throws(SourceError) -> OpenedSource {
-        let (descriptor, file) = try SocketFile.bind(
-            path, type: Int32(type.rawValue), mode: configuration.socketMode)
+        let (descriptor, file) = try SocketFile.bind(path, type: content.type, mode: configuration.socketMode)
         var opened = OpenedSource(configuration.address, descriptor, form)
         opened.file = file
         return opened

@@ -1,5 +1,3 @@
-import Glibc
-
 /// A Unix stream socket at a path.
 public struct UnixStreamSource: SourceAddress {
     /// Where its file is.
@@ -25,7 +23,7 @@ public struct UnixStreamSource: SourceAddress {
     /// Binds a socket and listens.
     public func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         let listener = OpenedSource.Listener(peer: UnixSocket.peer)
-        return try UnixSocket.open(path, SOCK_STREAM, configuration, .listener(listener))
+        return try UnixSocket.open(path, .bytes, configuration, .listener(listener))
     }
 }
 
