@@ -15,7 +15,7 @@ struct LaneProbe {
             print("usage: LaneProbe PORT [coalesce]")
             return
         }
-        var source = SourceConfiguration(.udp(host: "127.0.0.1", port: port))
+        var source = SourceConfiguration(UDPSource(NetworkAddress(host: "127.0.0.1", port: port)))
         source.coalesces = arguments.contains("coalesce")
         // As the pipeline has it by default.
         source.longestRest = 1_000_000
