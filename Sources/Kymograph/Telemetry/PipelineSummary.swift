@@ -65,7 +65,11 @@ public struct PipelineSummary: Sendable {
     public var balance: String { text(.balance) ?? "" }
 
     /// All lines of the summary.
-    public var lines: [String] { CounterLine.summary.compactMap(text) }
+    public var lines: [String] {
+        let input = CounterInput(run: self)
+        let samples = CounterTable.samples(input)
+        return CounterLine.summary.compactMap { CounterTable.text($0, samples, input) }
+    }
 
     /// One line for a terminal that is watched.
     public var liveLine: String { text(.live) ?? "" }
