@@ -16,8 +16,14 @@ struct Status: ParsableCommand {
 
     @OptionGroup var store: StoreOptions
 
-    @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
-    var format = Ledger.Format.text
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json, prometheus
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "For people, for programs, or all counters as Prometheus reads them.", valueName: "text|json|prometheus"))
+    var format = Format.text
 
     func run() throws {
         let settings = try store.settings()
@@ -34,6 +40,7 @@ struct Status: ParsableCommand {
         switch format {
         case .text: try StandardOutput.write(Array(Self.text(status).utf8))
         case .json: try StandardOutput.write(try PrettyText.pretty(status))
+        case .prometheus: try StandardOutput.write(Array(status.metrics.utf8))
         }
     }
 

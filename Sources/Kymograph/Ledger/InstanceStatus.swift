@@ -139,6 +139,11 @@ extension InstanceStatus {
         counters = CounterTable.samples(CounterInput(run: run, stored: store, sinks: sinks))
     }
 
+    /// All counters as Prometheus reads them; those of the store and its sinks from an instance that tells none.
+    public var metrics: String {
+        PrometheusText.text(counters ?? CounterTable.samples(CounterInput(stored: store, sinks: sinks)))
+    }
+
     /// What people read of sources and store, without ``sinks``; `age` writes a length of time in seconds.
     public func lines(age: (Double) -> String) -> (before: [String], after: [String]) {
         let input = CounterInput(stored: store, sinks: sinks)

@@ -26,6 +26,10 @@ import Testing
         #expect(source["rejected"]?.integer == 1)
         #expect((status["store"]?["usedBytes"]?.integer ?? 0) > 0)
         #expect(status["store"]?["limitBytes"]?.integer == 16 << 30)
+        let metrics = try run.command("status", "--format", "prometheus").text
+        #expect(metrics.contains("# TYPE kymo_readings_received_total counter\n"))
+        #expect(metrics.contains("\nkymo_readings_received_total{source=\"\(address)\"} 31\n"))
+        #expect(metrics.contains("\nkymo_store_journal_readings 30\n"))
         let text = try run.command("status")
         #expect(text.end == .exit(0) && text.text.contains("used by process \(instance.pid)"))
         #expect(try instance.terminate().end == .exit(0))
@@ -43,6 +47,8 @@ import Testing
             INSERT INTO sink VALUES ('fhir', 6);
             INSERT INTO outbox SELECT value, 1, 1, 0, 0, 0, x'00', NULL FROM json_each('[5, 7, 9]')
             """)
+        let metrics = try run.command("status", "--format", "prometheus").text
+        #expect(metrics.contains("\nkymo_store_windows 2\n") && !metrics.contains("kymo_readings_received_total"))
         let behind = try run.json("status", "--format", "json")
         let sink = try #require(behind["sinks"]?.elements?.first)
         #expect(sink["name"]?.text == "fhir" && sink["settledThrough"]?.integer == 6)

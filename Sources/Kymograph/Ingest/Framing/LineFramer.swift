@@ -31,7 +31,7 @@ struct LineFramer: ~Copyable {
                 unsearched = start
                 continue
             }
-            guard let newline = bytes.newline(from: unsearched) else { break }
+            guard let newline = bytes.firstIndex(of: 0x0A, from: unsearched) else { break }
             if isSkipping {
                 isSkipping = false
             } else {

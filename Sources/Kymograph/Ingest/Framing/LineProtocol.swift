@@ -12,7 +12,7 @@ final class LineProtocol: StreamProtocol {
         _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
     ) -> Bool {
         var piece = piece
-        if intake.isFresh, let end = piece.bytes.newline(from: piece.keptCount) {
+        if intake.isFresh, let end = piece.bytes.firstIndex(of: 0x0A, from: piece.keptCount) {
             if takeFirst(piece.bytes[0..<end], &intake, &consumer) {
                 piece = StreamPiece(piece.bytes[(end + 1)..<piece.bytes.count])
                 framer.forget()

@@ -74,7 +74,7 @@ extension LaneLoop {
     ) {
         guard toldLimits.insert(limit).inserted else { return }
         let configuration = sources[limit.source].configuration
-        let client = peer?.text.replacing("sent by ", with: "") ?? "a client"
+        let client = peer?.name ?? "a client"
         let text =
             switch limit.kind {
             case .connections:

@@ -5,13 +5,16 @@ public enum Peer: Hashable, Sendable {
     /// A port of a host on the network.
     case network(NetworkAddress)
 
-    /// For dead letters.
-    public var text: String {
+    /// In messages: `127.0.0.1:40123`, or a process with its user and group.
+    public var name: String {
         switch self {
         case .process(let credentials): credentials.text
-        case .network(let address): "sent by \(address.text)"
+        case .network(let address): address.text
         }
     }
+
+    /// For dead letters.
+    public var text: String { "sent by \(name)" }
 
     /// The host, of which only so many connections are accepted; nil where none is told.
     var host: String? {

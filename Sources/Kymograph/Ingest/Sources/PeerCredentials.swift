@@ -16,6 +16,6 @@ public struct PeerCredentials: Hashable, Sendable {
         (process, user, group) = (peer.pid, peer.uid, peer.gid)
     }
 
-    /// For dead letters.
-    var text: String { "sent by process \(process) of user \(user) and group \(group)" }
+    /// In messages.
+    var text: String { "process \(process) of user \(user) and group \(group)" }
 }
