@@ -31,13 +31,13 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
-        .target(name: "CByteMasks"),
+        .target(name: "CSIMD"),
         .target(name: "CPrefetch"),
-        .target(name: "KymographCore", dependencies: ["CByteMasks", "CPrefetch"], swiftSettings: core),
+        .target(name: "KymographCore", dependencies: ["CSIMD", "CPrefetch"], swiftSettings: core),
         .target(name: "CKymographLinux"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(
-            name: "CKymographPages", dependencies: ["CKymographLinux"], linkerSettings: [.linkedLibrary("sqlite3")]),
+            name: "CSQLiteChecksums", dependencies: ["CKymographLinux"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         // Needs the headers of libcurl4-openssl-dev; the library is loaded at run time.
@@ -46,7 +46,8 @@ let package = Package(
         .target(
             name: "Kymograph",
             dependencies: [
-                "KymographCore", "CKymographLinux", "CKymographPages", "CZstd", "COpenSSL", "CCurl", "CSQLite", "CZlib",
+                "KymographCore", "CKymographLinux", "CSQLiteChecksums", "CZstd", "COpenSSL", "CCurl", "CSQLite",
+                "CZlib",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -70,7 +71,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "KymographCoreTests", dependencies: ["KymographCore", "KymographTestKit", "COpenSSL"],
+            name: "KymographCoreTests", dependencies: ["KymographCore", "Kymograph", "KymographTestKit", "COpenSSL"],
             exclude: [
                 "Conformance/expected-differences.json", "Conformance/fhir-expected-differences.json",
                 "Conformance/observation-expected-differences.json",
@@ -95,7 +96,7 @@ let package = Package(
         .testTarget(
             name: "KymoCommandTests",
             dependencies: [
-                "kymo", "CommandSupport", "CKymographPages", "KymographTestKit", "KymographCore",
+                "kymo", "CommandSupport", "CSQLiteChecksums", "KymographTestKit", "KymographCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
@@ -108,7 +109,7 @@ let package = Package(
 
 // What the test of rings needs, and nothing else: ThreadSanitizer wants all that it sees compiled anew.
 if Context.environment["KYMO_ONLY_RINGS"] == "1" {
-    let needed = ["CByteMasks", "CPrefetch", "KymographCore", "RingConcurrencyTests"]
+    let needed = ["CSIMD", "CPrefetch", "KymographCore", "RingConcurrencyTests"]
     package.targets.removeAll { !needed.contains($0.name) }
     package.products = [.library(name: "KymographCore", targets: ["KymographCore"])]
     package.dependencies = []

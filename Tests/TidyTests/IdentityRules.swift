@@ -18,13 +18,14 @@ enum IdentityRules {
         "Sources/Kymograph/Ledger/LackingResources.swift": "names of sinks",
         "Sources/Kymograph/Ledger/LedgerReader.swift": "names of sinks, sources and reasons",
         "Sources/Kymograph/Ledger/LedgerReport.swift": "names of sinks, sources and reasons",
-        "Sources/Kymograph/Ledger/ReasonCounts.swift": "names of reasons",
+        "Sources/Kymograph/Preview/EventCheck.swift": "texts of findings",
         "Sources/Kymograph/Sinks/Server/Answers/": "codes of OperationOutcomes, types of resources",
         "Sources/Kymograph/Sinks/Server/Delivery/DeliveryEngine+Confirm.swift": "names of members",
         "Sources/Kymograph/Sinks/Server/Rows/JSONNode+Text.swift": "names of members",
         "Sources/Kymograph/Sinks/Server/Rows/ReferenceSearch.swift": "names of members",
         "Sources/Kymograph/Store/LedgerOutcome.swift": "names of outcomes",
         "Sources/Kymograph/Store/OutboxCarriers.swift": "names of sinks",
+        "Sources/Kymograph/Store/ReasonCounts.swift": "names of reasons",
         "Sources/Kymograph/Store/Store+Ledger.swift": "names of sources",
         "Sources/Kymograph/Store/StoreDirectory.swift": "variables of the environment",
         "Sources/Kymograph/Store/StoreSalvage.swift": "names of tables",
@@ -32,6 +33,7 @@ enum IdentityRules {
         "Sources/Kymograph/Telemetry/": "names of counters and labels",
         "Sources/KymographCore/FHIR/": "names of elements, codes, units",
         "Sources/KymographCore/Map/": "names of members, values, files and units",
+        "Sources/KymographCore/Templates/": "names of elements, members, values, files and units",
     ]
 
     /// What is wrong with one file, as `path:line: what`.

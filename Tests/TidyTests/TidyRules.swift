@@ -18,8 +18,8 @@ enum TidyRules {
         "Sources/Kymograph/Store/WindowInsertion.swift": "calls SQLite's own interface",
         "Sources/Kymograph/Store/StorePages.swift": "calls the C shim of SQLite's pages",
         "Sources/Kymograph/Store/CrashPoint.swift": "reads a variable of the environment without Foundation",
-        "Sources/Kymograph/Pipeline/MappedMemory.swift": "asks the system for large pages",
-        "Sources/Kymograph/Pipeline/WorkerThread.swift": "tells the system the names of threads",
+        "Sources/Kymograph/System/MappedMemory.swift": "asks the system for large pages",
+        "Sources/Kymograph/System/WorkerThread.swift": "tells the system the names of threads",
         "Sources/KymographTestKit/Sending/SendingSocket.swift": "calls the socket interface to send test traffic",
         "Sources/kymo/StandardDescriptors.swift": "reads and writes the standard descriptors",
     ]
@@ -56,7 +56,7 @@ enum TidyRules {
             // Of C single instructions that Swift has no names for, where memory is.
             let mayUseProcessor = file.path.hasPrefix("Sources/KymographCore/Memory/")
             if isCore, let module = imported(line), module != "Synchronization",
-                !(["CByteMasks", "CPrefetch"].contains(module) && mayUseProcessor)
+                !(["CSIMD", "CPrefetch"].contains(module) && mayUseProcessor)
             {
                 found.append("\(place): import \(module)")
             }

@@ -138,3 +138,26 @@ extension Pipeline {
         _ = try Lane(settings.sources.map(\.configuration).filter(\.address.isShareable))
     }
 }
+
+/// How long lanes and shards may let work gather.
+extension PipelineSettings {
+    /// Most nanoseconds of a rest: a small part of the time that Observations wait for their bundle in any case, so
+    /// that nobody notices it; none where they are not to wait.
+    var longestRest: Int64 { min(1_000_000, bundleAge / 200) }
+}
+
+extension PipelineError {
+    init(_ error: SourceError) {
+        message = error.message
+        if case .permission = error.kind { exitCode = ExitStatus.noPermission } else { exitCode = ExitStatus.osError }
+    }
+
+    init(_ error: SinkError) {
+        message = error.message
+        if case .permission = error.kind {
+            exitCode = ExitStatus.noPermission
+        } else {
+            exitCode = ExitStatus.cannotCreate
+        }
+    }
+}

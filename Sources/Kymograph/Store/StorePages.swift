@@ -1,4 +1,4 @@
-import CKymographPages
+import CSQLiteChecksums
 import GRDB
 
 /// How the databases of stores are opened: with a checksum in each page, so that nothing is taken for content that the

@@ -389,3 +389,16 @@ struct JSONScanner: ~Copyable {
         return bytes.count
     }
 }
+
+extension JSONScanner {
+    /// Token indices of the direct children of a container.
+    func children(of index: Int) -> [Int] {
+        var children: [Int] = []
+        var child = index + 1
+        while child < Int(tape[index].next) {
+            children.append(child)
+            child = Int(tape[child].next)
+        }
+        return children
+    }
+}

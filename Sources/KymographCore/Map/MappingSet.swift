@@ -72,19 +72,14 @@ public final class MappingSet: Sendable {
 
     init(
         mappings: [String], types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate],
-        packetForms: [PacketForm?], program: ExpressionProgram
+        histories: [TypeHistory], packetForms: [PacketForm?], program: ExpressionProgram
     ) {
         self.mappings = mappings
+        self.histories = histories
         self.packetForms = packetForms
         self.types = types
         self.fhirTemplates = fhirTemplates
         self.templates = templates
-        histories = types.indices.map { number in
-            TypeHistory(
-                hasTemplate: fhirTemplates[number] != nil,
-                meaning: TypeMeaning(
-                    fhirTemplates[number], templates.filter { $0.type == number }, mappings: mappings))
-        }
         self.program = program.paths
         jmesPathProgram = program.jmesPaths
         // A path without steps (the match itself) has no first step of its own.

@@ -1,4 +1,4 @@
-private import CByteMasks
+private import CSIMD
 
 /// A borrowed run of bytes that somebody else owns.
 ///
@@ -83,9 +83,10 @@ public struct ByteView: BitwiseCopyable {
     }
 
     /// Whether each sixteen bytes from the first on are as `rules` say, of which only those in `texts` have texts. They
-    /// may reach into the padding.
+    /// may reach into the padding. Rules are four times sixteen bytes, as `kymo_breaches16` has them.
     @inline(__always)
-    func follows(_ rules: ElementList<DocumentLayouts.Rules>, texts: Range<Int>) -> Bool {
+    func follows<Rules: BitwiseCopyable>(_ rules: ElementList<Rules>, texts: Range<Int>) -> Bool {
+        assert(MemoryLayout<Rules>.stride == 64)
         precondition(texts.upperBound <= rules.count && texts.lowerBound >= 0)
         assert(rules.count * 16 <= count + ByteView.padding)
         // Safe: rules of 64 bytes begin at cache lines, and `texts` is checked above; the bytes as for the subscript.
@@ -144,5 +145,24 @@ public struct ByteView: BitwiseCopyable {
     @unsafe
     public var unsafeBuffer: UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(start: base, count: count)
+    }
+}
+
+extension [UInt8] {
+    /// Appends the bytes of `view`.
+    @inline(__always)
+    mutating func append(contentsOf view: ByteView) {
+        // Safe: a view never aliases an array that is being changed.
+        unsafe append(contentsOf: UnsafeBufferPointer(start: view.base, count: view.count))
+    }
+
+    /// Lends the array's bytes as a view for the length of `body`. The view is not padded: not for scanning.
+    @inline(__always)
+    public func withByteView<Result>(_ body: (ByteView) throws -> Result) rethrows -> Result {
+        try unsafe withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return try body(ByteView("")) }
+            // Safe: the storage outlives the closure.
+            return try unsafe body(ByteView(base: start, count: buffer.count))
+        }
     }
 }

@@ -3,7 +3,7 @@ struct DigestWords {
     private let words: InlineArray<4, UInt64>
 
     @inline(__always)
-    init(_ digest: Digest256.Bytes) {
+    init(_ digest: InlineArray<32, UInt8>) {
         // Safe: both types have 32 bytes, and every pattern is a value of either.
         let words = unsafe unsafeBitCast(digest, to: InlineArray<4, UInt64>.self)
         self.words = [
@@ -25,7 +25,7 @@ extension ByteWriter {
     }
 
     /// Writes the bytes of `digest`.
-    mutating func append(_ digest: Digest256.Bytes) {
+    mutating func append(_ digest: InlineArray<32, UInt8>) {
         let words = DigestWords(digest)
         for index in 0..<4 { append(word: words[index]) }
     }

@@ -53,3 +53,12 @@ public struct Decimal64: Hashable, Sendable, BitwiseCopyable {
         }
     }
 }
+
+extension Decimal64 {
+    /// The whole nanoseconds of a length of time; 0 for one that is negative or beyond 292 years.
+    var wholeNanoseconds: Int64 {
+        if exponent >= 0 { return max(mantissa(at: 0) ?? 0, 0) }
+        guard exponent >= -18 else { return 0 }
+        return max(mantissa / Decimal64.powers[-Int(exponent)], 0)
+    }
+}

@@ -65,11 +65,14 @@ extension Measurement {
         @inline(__always) set { ringWord = ringWord & ~0xFF | UInt64(newValue) }
     }
 
+    /// Bytes of one, and of a slot of a ring.
+    @inlinable static var slotBytes: Int { 64 }
+
     /// How many slots of a ring the payload takes.
     @inlinable
     var continuationSlots: Int {
         @inline(__always) get {
-            hasPayload ? (payloadBytes &+ SlotMemory.slotBytes &- 1) / SlotMemory.slotBytes : 0
+            hasPayload ? (payloadBytes &+ Measurement.slotBytes &- 1) / Measurement.slotBytes : 0
         }
     }
 

@@ -1,69 +1,62 @@
 /// Stands for "no window" where a 32-bit window index is stored.
 let noWindow = UInt32.max
 
-/// State of an open window.
-struct WindowFlags: OptionSet, BitwiseCopyable {
-    var rawValue: UInt16
-
-    /// Holds readings of instance grouping, each of which is emitted by itself.
-    static let carrier = WindowFlags(rawValue: 1)
-    /// Is in the queue of due windows.
-    static let queued = WindowFlags(rawValue: 2)
-    /// Is complete as far as lateness or quiet tell: leaves memory once emitted.
-    static let closing = WindowFlags(rawValue: 4)
-    /// Has content that no `final` or `amended` emission has shown.
-    static let dirty = WindowFlags(rawValue: 8)
-    /// Was emitted as `final` or `amended` before.
-    static let emitted = WindowFlags(rawValue: 16)
-    /// Reached the next multiple of readings for a preliminary emission.
-    static let preliminaryDue = WindowFlags(rawValue: 32)
-    /// Is being encoded by the owner; any change takes this away.
-    static let sending = WindowFlags(rawValue: 64)
-    /// The archive's copy has the same content.
-    static let stored = WindowFlags(rawValue: 128)
-    /// Some reading has a block of its own.
-    static let blocks = WindowFlags(rawValue: 256)
-    /// Was opened by a late reading and waits for more until ``OpenWindow/heldUntil``.
-    static let held = WindowFlags(rawValue: 512)
-    /// Its older readings are in ``WindowTable/packs``.
-    static let packed = WindowFlags(rawValue: 1_024)
-    /// Some reading was received again since the archive's copy was made: receive times are no content, but decide
-    /// later conflicts.
-    static let restamped = WindowFlags(rawValue: 2_048)
-}
-
-/// State of one reading of a window, in ``StoredReading/mark``.
-enum ReadingMark {
-    /// Instance grouping: not yet emitted as it is now.
-    static let unsent: UInt8 = 1
-    /// Instance grouping: was emitted before.
-    static let emitted: UInt8 = 2
-    /// Of a record of the journal, where it is no state of a window's: it took the place of another reading, which was
-    /// counted and kept as a dead letter then.
-    static let supersedes: UInt8 = 1
-    /// Of a record of the journal: the reading, which was there, has moved to another time, and the next record is what
-    /// it became.
-    static let moves: UInt8 = 2
-    /// Of a record of the journal: a dead letter that was taken again. What is there was there after it.
-    static let returned: UInt8 = 4
-    /// Instance grouping: is being encoded by the owner; any change takes this away.
-    static let sending: UInt8 = 4
-    /// Its values were received at different times, which follow the payload.
-    static let mixedReceipt: UInt8 = 8
-    /// The upper four bits name the source, see ``ReadingSource``.
-    static let source: UInt8 = 0xF0
-}
-
-/// One window in memory.
+/// One window in memory: what it covers, where its readings are, and how far it has come.
 struct OpenWindow: BitwiseCopyable {
+    /// How far a window has come to its end.
+    enum Phase: BitwiseCopyable {
+        /// Takes readings until its series' event time, or silence, closes it.
+        case open
+        /// Was opened by a late reading, and waits for more of them until this receive-clock time.
+        case held(until: Instant)
+        /// Is complete as far as lateness or quiet tell: leaves memory once emitted.
+        case closing
+    }
+
+    /// What of a window's content a `final` or `amended` emission has shown.
+    enum Content: BitwiseCopyable {
+        /// All of it, or there is nothing to show. Always of carriers, whose readings are emitted one by one.
+        case shown
+        /// Not all of it.
+        case changed
+        /// Not all of it, and the owner is encoding it as it is now.
+        case sending
+    }
+
+    /// What the archive has of a window.
+    enum ArchiveCopy: BitwiseCopyable {
+        /// Nothing, or other content.
+        case other
+        /// The same content, with receive times from before some reading came again: they are no content, but decide
+        /// later conflicts.
+        case olderReceipts
+        /// The same.
+        case same
+    }
+
     /// What it covers.
     var span: WindowSpan
     /// Instant of its latest reading.
     var last = Instant.distantPast
-    /// Receive-clock time until which it is ``WindowFlags/held``.
-    var heldUntil = Instant.distantPast
     /// The journal's block that its first reading since it was opened is in; ``JournalWriter/noBlock`` when closed.
-    var journal = JournalWriter.noBlock
+    var journal: Int64
+    private(set) var phase = Phase.open
+    private(set) var content = Content.shown
+    private(set) var archiveCopy: ArchiveCopy
+    /// Whether it is in the queue of due windows.
+    private(set) var isQueued = false
+    /// Whether it has enough readings for the next preliminary emission.
+    private(set) var isPreliminaryDue = false
+    /// Whether it holds readings of instance grouping, each of which is emitted by itself.
+    let isCarrier: Bool
+    /// Whether it was emitted as `final` or `amended` before.
+    private(set) var wasEmitted: Bool
+    /// Whether some reading may have a block of its own.
+    var hasBlocks = false
+    /// Size class of the readings' block.
+    var sizeClass: UInt8
+    /// Who gets the Observations that have shown it since it was opened.
+    private(set) var route = BundleRoute.none
     /// Readings that were there already, since it was opened.
     var duplicates: UInt32 = 0
     /// Readings whose values differed from what was there, since it was opened.
@@ -71,7 +64,7 @@ struct OpenWindow: BitwiseCopyable {
     /// Readings that added values to one that was there, since it was opened.
     var merged: UInt32 = 0
     /// Owner.
-    var series: UInt32
+    let series: UInt32
     /// The next later window of the series.
     var newer = noWindow
     /// The next earlier window of the series; of a free record, the next free one.
@@ -81,32 +74,193 @@ struct OpenWindow: BitwiseCopyable {
     /// Readings in use there.
     var count: UInt32 = 0
     /// Readings at which the next preliminary emission is due.
-    var nextPreliminary: UInt32
-    /// With ``WindowFlags/packed``: how many readings are packed; otherwise 0.
+    private var nextPreliminary: UInt32
+    /// Which of the packs has its older readings; ``noPack`` when none are packed.
+    var pack = noPack
+    /// How many readings are packed.
     var packedCount: UInt32 = 0
-    /// With ``WindowFlags/packed``: which of ``WindowTable/packs`` has them.
-    var pack: UInt32 = 0
-    /// Of a ``WindowFlags/carrier``: readings with ``ReadingMark/unsent``. None of them is packed.
-    var unsent: UInt32 = 0
-    /// Of a ``WindowFlags/carrier``: no reading before this place of the run is unsent.
-    var firstUnsent: UInt32 = 0
-    /// Size class of the readings' block.
-    var sizeClass: UInt8
-    /// Who gets the Observations that have shown it since it was opened.
-    var route = BundleRoute.none
-    /// State.
-    var flags: WindowFlags
+    /// Of a carrier: readings with ``ReadingMark/unsent``. None of them is packed.
+    private(set) var unsent: UInt32 = 0
+    /// Of a carrier: no reading before this place of the run is unsent.
+    private(set) var firstUnsent: UInt32 = 0
+
+    /// Stands for "nothing is packed".
+    static var noPack: UInt32 { .max }
+
+    /// An empty window that opens in block `journal` of the journal, with a run of `sizeClass` at slot `readings`.
+    /// `isStored` when the archive has it and it was emitted; a preliminary emission is due at each multiple of
+    /// `preliminaryEvery` readings, with 0 never.
+    init(
+        span: WindowSpan, series: Int, isCarrier: Bool, isStored: Bool, readings: Int, sizeClass: Int, journal: Int64,
+        preliminaryEvery: Int
+    ) {
+        self.span = span
+        self.series = UInt32(series)
+        self.isCarrier = isCarrier
+        archiveCopy = isStored ? .same : .other
+        wasEmitted = isStored
+        self.readings = UInt32(readings)
+        self.sizeClass = UInt8(sizeClass)
+        self.journal = journal
+        let hasPreliminary = preliminaryEvery > 0 && !isCarrier && !isStored
+        nextPreliminary = hasPreliminary ? UInt32(clamping: preliminaryEvery) : .max
+    }
 
     /// All its readings.
     @inline(__always)
     var total: Int { Int(count) + Int(packedCount) }
 
+    /// Whether its older readings are packed.
+    @inline(__always)
+    var isPacked: Bool { pack != OpenWindow.noPack }
+
+    /// Whether its run has no room for another reading.
+    @inline(__always)
+    var isFull: Bool { count == 1 &<< UInt32(sizeClass) }
+}
+
+// MARK: Content
+
+extension OpenWindow {
+    /// Notes that its content is another than before.
+    @inline(__always)
+    mutating func change() {
+        archiveCopy = .other
+        if !isCarrier { content = .changed }
+    }
+
+    /// Notes that a reading has gone. An empty window that nobody has seen is nothing to show.
+    mutating func changeByRemoval() {
+        archiveCopy = .other
+        if !isCarrier { content = count > 0 || wasEmitted ? .changed : .shown }
+    }
+
+    /// Notes that a reading was received at another time than before.
+    @inline(__always)
+    mutating func restamp() {
+        if case .same = archiveCopy { archiveCopy = .olderReceipts }
+    }
+
+    /// Counts what became of a reading that was merged with one that was there.
+    mutating func count(_ outcome: ReadingOutcome) {
+        switch outcome {
+        case .duplicate: duplicates &+= 1
+        case .accepted: merged &+= 1
+        // Whoever added the reading rejects the one of which nothing, or not all, is left.
+        case .conflict, .replaced, .rejected: break
+        }
+    }
+
+    /// Notes that it was restored without any reading: there was nothing to emit.
+    mutating func forgetEmission() { wasEmitted = false }
+
+    /// Notes that the reading at `place` of the run is to be sent, which it was not.
+    mutating func noteUnsent(_ place: Int) {
+        firstUnsent = unsent == 0 ? UInt32(place) : min(firstUnsent, UInt32(place))
+        unsent += 1
+    }
+
+    /// Notes that the reading at `place` of the run, which has gone, is not to be sent.
+    mutating func forgetUnsent(_ place: Int, wasUnsent: Bool) {
+        if wasUnsent { unsent -= 1 }
+        if place < Int(firstUnsent) { firstUnsent -= 1 }
+    }
+
+    /// Notes that no reading before `place` of the run is unsent.
+    mutating func passSent(to place: Int) { firstUnsent = UInt32(place) }
+
+    /// Notes that a reading was sent.
+    mutating func noteSent() { unsent -= 1 }
+
+    /// Notes who gets an Observation that shows it, or one of its readings: those of a carrier may be for different
+    /// sinks; of another window, the last Observation counts.
+    mutating func leaves(by route: BundleRoute) {
+        if isCarrier { self.route.formUnion(route) } else { self.route = route }
+    }
+}
+
+// MARK: What is due
+
+extension OpenWindow {
+    /// What is to be done with a window.
+    enum Due: Equatable {
+        case nothing
+        /// One of its readings is to be emitted.
+        case reading
+        /// It is to be emitted with this status.
+        case emission(ObservationStatus)
+        /// It has nothing more to show: its content goes to the archive and it leaves memory.
+        case retirement
+    }
+
+    /// What is to be done with it now.
+    var due: Due {
+        if unsent > 0 { return .reading }
+        if isClosing {
+            guard content != .shown else { return .retirement }
+            return .emission(!wasEmitted ? .final : total > 0 ? .amended : .enteredInError)
+        }
+        return isPreliminaryDue && total > 0 ? .emission(.preliminary) : .nothing
+    }
+
+    /// Whether it belongs into the queue.
+    @inline(__always)
+    var isDue: Bool { unsent > 0 || isPreliminaryDue || isClosing }
+
+    @inline(__always)
+    var isClosing: Bool { if case .closing = phase { true } else { false } }
+
+    @inline(__always)
+    var isHeld: Bool { if case .held = phase { true } else { false } }
+
+    /// Waits for more late readings until `time` of the receive clock.
+    mutating func hold(until time: Instant) { phase = .held(until: time) }
+
+    /// Waits no longer.
+    mutating func close() { phase = .closing }
+
+    /// Enters the queue; false when it is there.
+    @inline(__always)
+    mutating func enqueue() -> Bool {
+        defer { isQueued = true }
+        return !isQueued
+    }
+
+    /// Leaves the queue, where there was nothing to show.
+    mutating func dequeue() { (isQueued, isPreliminaryDue) = (false, false) }
+
+    /// Notes that it has a reading more, with which a preliminary emission may become due.
+    @inline(__always)
+    mutating func noteGrowth(preliminaryEvery: Int) {
+        guard total == Int(nextPreliminary) else { return }
+        nextPreliminary = UInt32(clamping: Int(nextPreliminary) + preliminaryEvery)
+        isPreliminaryDue = true
+    }
+
+    /// Notes that the owner begins to encode it.
+    mutating func beginEmission() {
+        if content == .changed { content = .sending }
+    }
+
+    /// Notes that the owner has encoded it with `status`. What has changed since is due again.
+    mutating func settleEmission(_ status: ObservationStatus) {
+        guard status != .preliminary else {
+            isPreliminaryDue = false
+            return
+        }
+        wasEmitted = true
+        if content == .sending { content = .shown }
+    }
+}
+
+// MARK: The run's end
+
+extension OpenWindow {
     /// The rest of its run that readings can go into which come behind all others of a series whose latest is at
     /// `newest`, without a look at the window; none where each reading needs one. At most `limit` readings are in a
     /// window.
     func runEnd(newest: Instant, limit: Int) -> RunEnd {
-        guard count > 0, count < 1 &<< UInt32(sizeClass), flags.isDisjoint(with: [.carrier, .queued]), last <= newest
-        else { return .none }
+        guard count > 0, !isFull, !isCarrier, !isQueued, last <= newest else { return .none }
         // At what is due next, the window must be looked at.
         let most = nextPreliminary > count &+ packedCount ? min(limit, Int(nextPreliminary) - 1) : limit
         let room = min(1 &<< Int(sizeClass), most - Int(packedCount))
@@ -119,37 +273,6 @@ struct OpenWindow: BitwiseCopyable {
         guard slot != readings &+ count else { return }
         count = slot - readings
         last = newest
-        flags.subtract([.sending, .stored])
-        flags.insert(.dirty)
-    }
-}
-
-/// The event time that a window covers, ends included, and the name under which it is archived.
-struct WindowSpan: BitwiseCopyable {
-    /// First instant.
-    var start: Instant
-    /// Last instant.
-    var through: Instant
-    /// Start in the archive; differs from `start` for correlation windows only, which cover all time.
-    var key: Instant
-
-    /// First instant after the window.
-    var end: Instant { through.advanced(by: 1) }
-
-    /// Whether `instant` is in the window.
-    @inline(__always)
-    func contains(_ instant: Instant) -> Bool {
-        instant >= start && instant <= through
-    }
-
-    /// The whole of time.
-    static let always = WindowSpan(start: .distantPast, through: .distantFuture, key: Instant(nanoseconds: 0))
-
-    /// The UTC-aligned window of `period` nanoseconds around `instant`, held at the ends of the representable range.
-    static func aligned(around instant: Instant, period: Int64) -> WindowSpan {
-        let remainder = instant.nanoseconds % period
-        let into = remainder < 0 ? remainder + period : remainder
-        let start = instant.advanced(by: -into)
-        return WindowSpan(start: start, through: instant.advanced(by: period - 1 - into), key: start)
+        change()
     }
 }

@@ -7,10 +7,43 @@ struct QuietCheck: BitwiseCopyable {
 /// The series with open windows, by when each is to be looked at next: a heap, so that a look costs as much as is due,
 /// and not as much as there is.
 struct QuietChecks: ~Copyable {
+    /// See ``WindowSettings/idle``.
+    private let idle: Int64
     private var checks = RawArray<QuietCheck>(capacity: 64)
+    /// Series that the last look has found quiet, in rising order.
+    private(set) var quiet: [UInt32] = []
+
+    init(idle: Int64) { self.idle = idle }
+
+    /// How long a series of windows of `period` receives nothing until it is quiet, in nanoseconds: a sensor that reads
+    /// every few minutes is not silent between two readings of a window of days.
+    private func silence(_ period: Int64) -> Int64 { max(idle, period / WindowSettings.idleShare) }
+
+    /// Sees to it that `series`, which has a window, is looked at when it may be quiet since `received`.
+    mutating func expect(_ number: Int, _ series: inout SeriesState, after received: Instant) {
+        guard idle > 0, !series.isChecked else { return }
+        series.isChecked = true
+        add(number, at: received.advanced(by: silence(series.period)))
+    }
+
+    /// Finds the series with windows that have received nothing for long enough.
+    mutating func findQuiet(at now: Instant, among series: inout RawArray<SeriesState>) {
+        quiet.removeAll(keepingCapacity: true)
+        while let number = takeDue(at: now) {
+            let quietAt = series[number].lastReceived.advanced(by: silence(series[number].period))
+            let isOpen = series[number].head != noWindow
+            if isOpen && quietAt > now {
+                add(number, at: quietAt)
+            } else {
+                series[number].isChecked = false
+                if isOpen { quiet.append(UInt32(number)) }
+            }
+        }
+        quiet.sort()
+    }
 
     /// Looks at `series`, which must not be there, at `instant` or later.
-    mutating func add(_ series: Int, at instant: Instant) {
+    private mutating func add(_ series: Int, at instant: Instant) {
         checks.append(QuietCheck(at: instant, series: UInt32(series)))
         var place = checks.count - 1
         while place > 0, checks[place].at < checks[(place - 1) / 2].at {
@@ -20,7 +53,7 @@ struct QuietChecks: ~Copyable {
     }
 
     /// Takes the series that is to be looked at first, if that is due at `now`.
-    mutating func takeDue(at now: Instant) -> Int? {
+    private mutating func takeDue(at now: Instant) -> Int? {
         guard checks.count > 0, checks[0].at <= now else { return nil }
         let first = checks[0].series
         if let last = checks.popLast(), checks.count > 0 {

@@ -1,7 +1,6 @@
 /// The free rest of a window's run, in which readings that come in order are put without a look at the window.
 ///
-/// The window does not know of them until ``WindowTable/settleRun(series:)``, which must come before anything else
-/// looks at its readings, their count or its flags. A window in the queue has none.
+/// The window does not know of them until ``OpenWindows/settle(series:)``. A window in the queue has none.
 struct RunEnd: BitwiseCopyable {
     /// Last instant of the window.
     var through: Instant
@@ -17,29 +16,56 @@ struct RunEnd: BitwiseCopyable {
 /// The windows of one series, in one cache line: with many series it is one that the shard waits for.
 struct SeriesState: BitwiseCopyable {
     /// Latest event time of its readings: its own clock, which other series cannot move.
-    var newest = Instant.distantPast
+    private(set) var newest = Instant.distantPast
     /// Latest receive time of its readings.
-    var lastReceived = Instant.distantPast
+    private(set) var lastReceived = Instant.distantPast
     /// Event time at which its next open window closes.
     var nextClose = Instant.distantFuture
     /// Length of its windows in nanoseconds, or 0 when one window covers all time.
-    var period: Int64
+    let period: Int64
     /// Where the next readings go, as long as they come in order.
-    var runEnd = RunEnd.none
+    private var runEnd = RunEnd.none
     /// The window of the last reading: usually that of the next. The one that ``runEnd`` belongs to.
-    var current = noWindow
+    private(set) var current = noWindow
     /// Its latest window; earlier ones are linked from it.
     var head = noWindow
-    /// Whether its windows carry readings of instance grouping.
-    var isInstance: Bool
+    /// What becomes of its readings of one instant.
+    private(set) var rules: InstantRules
     /// Whether it is among the ``QuietChecks``.
     var isChecked = false
-    /// What tells its readings of one instant apart.
-    var key: ReadingKey
-    /// What becomes of those that it does not tell apart.
-    var sameInstant: SameInstant
-    /// Whether they can have several values, so that one may be a part of another.
-    var hasParts = true
+
+    /// Whether its present window may not know of all its readings.
+    @inline(__always)
+    var hasRun: Bool { runEnd.slot != noWindow }
+
+    /// The slot of the next reading, while there is one.
+    @inline(__always)
+    var nextSlot: Int? { runEnd.slot < runEnd.end ? Int(runEnd.slot) : nil }
+
+    /// Lets readings into `run`, which is that of the present window.
+    @inline(__always)
+    mutating func begin(_ run: RunEnd) { runEnd = run }
+
+    /// Lets no more readings into the run; the slot behind those that have come, or nil when there was none.
+    @inline(__always)
+    mutating func endRun() -> UInt32? {
+        guard hasRun else { return nil }
+        defer { runEnd = .none }
+        return runEnd.slot
+    }
+
+    /// Takes window `index` for that of the next reading.
+    @inline(__always)
+    mutating func makePresent(_ index: Int) {
+        assert(!hasRun)
+        current = UInt32(truncatingIfNeeded: index)
+    }
+
+    /// Takes its latest window for that of the next reading.
+    mutating func makePresentHead() {
+        assert(!hasRun)
+        current = head
+    }
 
     /// Whether a reading at `instant` is simply the next one of the present window, for which there is room.
     @inline(__always)
@@ -68,30 +94,26 @@ struct SeriesState: BitwiseCopyable {
     static let carrierPeriod: Int64 = 300_000_000_000
 
     init(_ type: MeasurementType) {
-        self.init(type.grouping, ReadingKey(type), type.sameInstant)
-        adopt(type)
+        self.init(type.grouping, InstantRules(type))
     }
 
     /// Takes over what `type`, which may have changed since, says of readings of one instant.
-    mutating func adopt(_ type: MeasurementType) {
-        (key, sameInstant) = (ReadingKey(type), type.sameInstant)
-        hasParts = type.valueNames.indices.count { !type.isHidden($0) } > 1
-    }
+    mutating func adopt(_ type: MeasurementType) { rules = InstantRules(type) }
 
-    private init(_ grouping: Grouping, _ key: ReadingKey, _ sameInstant: SameInstant) {
-        (self.key, self.sameInstant) = (key, sameInstant)
+    private init(_ grouping: Grouping, _ rules: InstantRules) {
+        self.rules = rules
         switch grouping {
-        case .instance: (period, isInstance) = (SeriesState.carrierPeriod, true)
+        case .instance: period = SeriesState.carrierPeriod
         case .tumbling(let nanoseconds):
             precondition(nanoseconds > 0)
-            (period, isInstance) = (nanoseconds, false)
-        case .correlation: (period, isInstance) = (0, false)
+            period = nanoseconds
+        case .correlation: period = 0
         }
     }
 
     /// The span of the window of a series of this grouping that `instant` belongs to.
     static func span(of grouping: Grouping, around instant: Instant) -> WindowSpan {
-        SeriesState(grouping, .none, .merge).span(around: instant)
+        SeriesState(grouping, .none).span(around: instant)
     }
 
     /// The span of the window that `instant` belongs to.

@@ -15,7 +15,7 @@ extension WindowMachine where Archive: ~Copyable {
 
     /// Where the reading was; nil when it is new, or the journal says itself what has moved.
     private mutating func formerInstant(of id: ByteView, series: Int, _ reading: Measurement) -> Instant? {
-        if table.isReplaying, reading.mark & ReadingMark.returned == 0 { return nil }
+        if isReplaying, reading.mark & ReadingMark.returned == 0 { return nil }
         return ids.instant(series: series, id) ?? archive.instant(of: id, series: series)
     }
 
@@ -43,7 +43,7 @@ extension WindowMachine where Archive: ~Copyable {
     /// Takes out a reading of an earlier run's journal that has moved since; false when it is not there.
     mutating func remove(series: Int, _ reading: Measurement, payload: ByteView) -> Bool {
         let content = ReadingKey.Content(reading: reading, payload: payload)
-        guard let id = table.series[series].key.id(of: content),
+        guard let id = table.windows.series[series].rules.key.id(of: content),
             case .window(let window) = window(series: series, at: reading.instant, received: reading.received),
             table.received(of: id, at: reading.instant, in: window) != nil
         else { return false }
@@ -56,7 +56,7 @@ extension WindowMachine where Archive: ~Copyable {
     /// Tells the archive the ids of the readings of a window, which is to be archived.
     mutating func archiveIds(of index: Int) {
         let window = table.windows[index]
-        let key = table.series[Int(window.series)].key
+        let key = table.windows.series[Int(window.series)].rules.key
         guard key.hasIds else { return }
         archive.name(table.named(index))
     }
@@ -69,7 +69,7 @@ extension WindowMachine where Archive: ~Copyable {
         kept.forget { series, instant in
             if table.find(series: series, at: instant) != nil { return true }
             guard !Archive.keepsIds else { return false }
-            let start = table.series[series].span(around: instant).key
+            let start = table.windows.series[series].span(around: instant).key
             return archive.evictedThrough(series: series).map { $0 < start } ?? true
         }
         swap(&kept, &ids)

@@ -17,6 +17,8 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private var registry = SeriesRegistry()
     private var block = ByteWriter(capacity: 1024)
     private var damagedWindows = 0
+    /// Whether readings of an earlier run are being taken.
+    private(set) var isReplaying = false
     /// Where the readings are that their senders name.
     var ids = ReadingIds()
     var archive: Archive
@@ -33,7 +35,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     public mutating func define(_ identity: SeriesIdentity) -> Int? {
         if let known = registry.number(of: identity) { return known }
         guard let number = registry.introduce(identity, limits: table.limits) else { return nil }
-        table.series.append(SeriesState(types[identity.type]))
+        table.append(types[identity.type])
         archive.introduce(series: number, identity: identity)
         return number
     }
@@ -54,7 +56,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// The reading whose place the last one has taken (``ReadingOutcome/replaced``), and its payload.
     public var superseded: (reading: Measurement, payload: [UInt8]) {
-        (table.superseded.reading, table.superseded.payload.view.array)
+        (table.inserter.superseded.reading, table.inserter.superseded.payload.view.array)
     }
 
     /// Takes a plain reading if that is simply the next one in an open window; false, and nothing is done, when it
@@ -67,7 +69,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Adds a reading that needs a look at its window.
     @inline(never)
     private mutating func addWithLook(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
-        let key = table.series[series].key
+        let key = table.windows.series[series].rules.key
         if key.hasIds, let id = key.id(of: ReadingKey.Content(reading: reading, payload: payload)) {
             return addNamed(id, series: series, reading, payload: payload)
         }
@@ -79,21 +81,20 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if let outcome = table.addToOpen(series: series, reading, payload) { return outcome }
         switch window(series: series, at: reading.instant, received: reading.received) {
         case .rejected(let reason): return .rejected(reason)
-        case .window(let window): return table.add(reading, payload, to: window)
+        case .window(let window): return table.add(reading, payload, to: window, of: series)
         }
     }
 
     /// The window of `series` around `instant`, opened if it is not open, because of a reading received at `received`.
     mutating func window(series: Int, at instant: Instant, received: Instant) -> WindowOpening {
         if let window = table.find(series: series, at: instant) { return .window(window) }
-        let span = table.series[series].span(around: instant)
-        guard table.openCount < table.limits.maxOpenWindows || table.isReplaying else {
+        let span = table.windows.series[series].span(around: instant)
+        guard table.windows.count < table.limits.maxOpenWindows || isReplaying else {
             return .rejected(.tooManyWindows)
         }
         let opening = open(series: series, span: span)
         if case .window(let window) = opening {
-            table.holdIfLate(window, received: received)
-            table.expectQuiet(series: series, after: received)
+            table.expectMore(in: window, after: received)
         }
         return opening
     }
@@ -122,7 +123,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if let evicted = archive.evictedThrough(series: series), evicted >= span.key {
             return .rejected(.archiveEvicted)
         }
-        return .window(table.open(series: series, span: span, room: 0, flags: []))
+        return .window(table.open(series: series, span: span, room: 0, isStored: false))
     }
 
     /// Closes the windows of series that have received nothing for the idle time. `now` is on the clock of
@@ -130,23 +131,24 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     public mutating func tick(now: Instant) {
         forgetIds()
         table.closeQuiet(at: now)
-        table.closeHeld(at: now)
     }
 
     /// Readings go into block `number` of the journal from here on.
-    mutating func journal(from number: Int64) { table.journal = number }
+    mutating func journal(from number: Int64) { table.journal.block = number }
 
     /// The oldest block of the journal with readings of windows that are open.
-    mutating func neededJournal() -> Int64 { table.journaled.oldest(among: table.windows) }
+    mutating func neededJournal() -> Int64 { table.neededJournal() }
 
     /// Whether a window of `series` around `instant` is open.
     mutating func isOpen(series: Int, at instant: Instant) -> Bool { table.find(series: series, at: instant) != nil }
 
     /// The start under which the archive keeps the window of `series` around `instant`.
-    func archiveStart(series: Int, at instant: Instant) -> Instant { table.series[series].span(around: instant).key }
+    func archiveStart(series: Int, at instant: Instant) -> Instant {
+        table.windows.series[series].span(around: instant).key
+    }
 
     /// Holds any number of windows while `isReplaying`: they were within the limits when they were opened.
-    mutating func setReplaying(_ isReplaying: Bool) { table.isReplaying = isReplaying }
+    mutating func setReplaying(_ isReplaying: Bool) { self.isReplaying = isReplaying }
 
     /// Closes all windows: everything becomes due.
     public mutating func drain() {
@@ -157,14 +159,14 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     mutating func adopt(types: [MeasurementType]) {
         precondition(types.starts(with: self.types) { $0.grouping == $1.grouping })
         self.types = types
-        for series in 0..<table.series.count {
-            table.series[series].adopt(types[registry.identities[series].type])
+        for series in 0..<table.windows.series.count {
+            table.adopt(types[registry.identities[series].type], of: series)
         }
     }
 
     /// Closes the windows of the series whose type is not in use: nothing is coming that could fill them.
     mutating func closeUnused(typesInUse: [Bool]) {
-        for series in 0..<table.series.count where table.series[series].head != noWindow {
+        for series in 0..<table.windows.series.count where table.windows.series[series].head != noWindow {
             if !typesInUse[registry.identities[series].type] { table.closeAll(series: series) }
         }
     }
@@ -216,11 +218,11 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let window = table.windows[index]
         let series = Int(window.series)
         let isEvicted = archive.evictedThrough(series: series).map { $0 >= window.span.key } ?? false
-        if isEvicted || !window.flags.contains(.stored) || window.flags.contains(.restamped) {
+        if isEvicted || window.archiveCopy != .same {
             block.removeAll()
             table.pack(index, into: &block)
             var facts = facts(of: index)
-            facts.isRestamped = !isEvicted && window.flags.contains(.stored)
+            facts.isRestamped = !isEvicted && window.archiveCopy == .olderReceipts
             archive.store(series: series, windowStart: window.span.key, facts: facts, block: block.view)
             if Archive.keepsIds { archiveIds(of: index) }
         } else if window.duplicates > 0 || window.conflicts > 0 {
@@ -237,8 +239,8 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// What the machine holds now.
     public var counters: WindowCounters {
         WindowCounters(
-            series: table.series.count, devices: registry.deviceCount, openWindows: table.openCount,
-            readingsHeld: table.readingsHeld, readingBytes: table.readingBytes, archivedBytes: archive.storedBytes,
+            series: table.windows.series.count, devices: registry.deviceCount, openWindows: table.windows.count,
+            readingsHeld: table.runs.count, readingBytes: table.runs.byteCount, archivedBytes: archive.storedBytes,
             evictedWindows: archive.evictedWindows, damagedWindows: damagedWindows)
     }
 }
@@ -254,4 +256,24 @@ extension WindowMachine where Archive == MemoryArchive {
     public init(types: [MeasurementType], settings: WindowSettings) {
         self.init(types: types, settings: settings, archive: MemoryArchive(bytes: settings.limits.archiveBytes))
     }
+}
+
+/// What a window machine holds at a moment, and what it has lost.
+public struct WindowCounters: Equatable, Sendable {
+    /// Series introduced.
+    public var series: Int
+    /// Devices introduced.
+    public var devices: Int
+    /// Windows in memory: filling, or waiting to be emitted.
+    public var openWindows: Int
+    /// Readings of the windows in memory.
+    public var readingsHeld: Int
+    /// Bytes of memory of the readings in windows: in use, or left by windows that have ended and used again.
+    public var readingBytes: Int
+    /// Bytes that the archive keeps.
+    public var archivedBytes: Int
+    /// Closed windows that the archive had to drop to stay within its limit.
+    public var evictedWindows: Int
+    /// Archived windows that could not be read back.
+    public var damagedWindows: Int
 }

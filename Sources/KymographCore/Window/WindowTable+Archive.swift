@@ -5,7 +5,7 @@ extension WindowTable {
         var readings = InlineArray<16, UInt32>(repeating: 0)
         // Counted in runs: nearly all readings of a window are from one source.
         var (source, run) = (0, UInt32(0))
-        let content = slots.readings(from: Int(window.readings), count: Int(window.count))
+        let content = runs.readings(of: window)
         for place in 0..<content.count {
             let number = ReadingSource.number(content[place].mark)
             if number != source {
@@ -20,47 +20,62 @@ extension WindowTable {
             end: window.span.end, firstReading: first, lastReading: window.last, readings: readings,
             merged: window.merged, duplicates: window.duplicates, conflicts: window.conflicts, journal: window.journal)
         facts.route = window.route
-        facts.isCarrier = window.flags.contains(.carrier)
-        if !restored.isEmpty, let earlier = restored[index] { facts.restored = earlier }
+        facts.isCarrier = window.isCarrier
+        if let earlier = journal.restored(index) { facts.restored = earlier }
         return facts
     }
 
+    /// Unpacks all of a window, which is to be archived.
+    mutating func unpack(_ index: Int) { runs.unpack(&windows[index]) }
+
     /// Appends the content of a window, of which nothing is packed, to `writer` as an archive block.
     mutating func pack(_ index: Int, into writer: inout ByteWriter) {
+        WindowBlockEncoder.append(runs.readings(of: windows[index]), to: &writer)
+    }
+
+    /// The oldest block of the journal with readings of windows that are open.
+    mutating func neededJournal() -> Int64 { journal.oldest(among: windows) }
+
+    // MARK: Readings that their senders name
+
+    /// When the reading called `id` at `instant` was received; nil when the window does not have it. Nothing of the
+    /// window is packed afterwards.
+    mutating func received(of id: ByteView, at instant: Instant, in index: Int) -> Instant? {
+        windows.settle(window: index)
+        runs.unpack(&windows[index])
+        return slot(of: id, at: instant, in: index).map { runs[$0].received }
+    }
+
+    private func slot(of id: ByteView, at instant: Instant, in index: Int) -> Int? {
         let window = windows[index]
-        WindowBlockEncoder.append(
-            slots.readings(from: Int(window.readings), count: Int(window.count)), to: &writer)
+        let key = windows.series[Int(window.series)].rules.key
+        return runs.place(of: id, at: instant, in: window, by: key).map { Int(window.readings) + $0 }
     }
 
-    /// Opens a window with the content of an archive block; nil when the block is damaged.
-    mutating func restore(series number: Int, span: WindowSpan, block: ByteView) -> Int? {
-        guard var decoder = WindowBlockDecoder(block) else { return nil }
-        let index = open(series: number, span: span, room: decoder.count, flags: [.stored, .emitted])
-        while let reading = decoder.next() {
-            guard span.contains(reading.instant) else { break }
-            append(reading, decoder.payload, to: index)
-            windows[index].last = reading.instant
-            readingsHeld += 1
+    /// Takes the reading called `id`, which is there, out of a window; whether an Observation of its own has shown it.
+    mutating func remove(_ id: ByteView, at instant: Instant, from index: Int) -> Bool {
+        windows.settle(window: index)
+        runs.unpack(&windows[index])
+        guard let slot = slot(of: id, at: instant, in: index) else { return false }
+        let wasShown = runs[slot].mark & ReadingMark.emitted != 0
+        inserter.remove(at: slot - Int(windows[index].readings), from: &windows[index], &runs)
+        return wasShown
+    }
+
+    /// Notes of a reading of its own Observation, which is to be sent, that this has been shown before.
+    mutating func noteShown(_ id: ByteView, at instant: Instant, in index: Int) {
+        guard windows[index].isCarrier, let slot = slot(of: id, at: instant, in: index) else { return }
+        runs[slot].mark |= ReadingMark.emitted
+    }
+
+    /// The readings of a window with an id, of which nothing is packed.
+    func named(_ index: Int) -> [NamedReading] {
+        let window = windows[index]
+        let key = windows.series[Int(window.series)].rules.key
+        let readings = runs.readings(of: window)
+        return (0..<readings.count).compactMap { place in
+            let content = ReadingKey.Content(reading: readings.measurement(place), payload: readings.payload(place))
+            return key.id(of: content).map { NamedReading(id: $0.array, instant: content.reading.instant) }
         }
-        if decoder.isComplete && Int(windows[index].count) == decoder.count {
-            if decoder.count == 0 { windows[index].flags.remove(.emitted) }
-            if journal != JournalWriter.noBlock { noteRestored(index) }
-            return index
-        }
-        discard(index)
-        return nil
-    }
-
-    /// Writes a reading and its payload, which receive times may follow, behind those of a window's run, where there is
-    /// room.
-    mutating func append(_ reading: Measurement, _ bytes: ByteView, to index: Int) {
-        put(reading, bytes, at: Int(windows[index].readings + windows[index].count), in: index)
-        windows[index].count += 1
-    }
-
-    /// Keeps what the archive has of a window: it may drop it before it gets the window back, and count it so.
-    private mutating func noteRestored(_ index: Int) {
-        let readings = facts(of: index).readings
-        restored[index] = readings.indices.map { readings[$0] }
     }
 }

@@ -1,197 +1,236 @@
 /// The windows in memory and what is due, without the archive.
 ///
 /// Kept apart from the generic ``WindowMachine`` so that the path of a reading is compiled once and not through generic
-/// code. Everything is addressed by index and lives in memory that is reused: after warm-up nothing is allocated.
+/// code. Its parts have their own state and do not know of each other: which windows are open (``OpenWindows``), where
+/// their readings are (``ReadingRuns``), what becomes of a reading (``ReadingInserter``), and when windows close
+/// (``QuietChecks``, ``LateHolds``). A window that is due is in the queue, and only the table puts it there.
 ///
 /// What only reads is mutating as well where it is called for each window: otherwise the compiler lends it a copy of
 /// the table (Swift 6.3), see ``ObservationEncoder``.
 struct WindowTable: ~Copyable {
-    let lateness: Int64
-    let idle: Int64
-    let lateHold: Int64
     let limits: WindowLimits
-    var series = RawArray<SeriesState>(capacity: 64)
-    var windows = RawArray<OpenWindow>(capacity: 64)
-    var slots: ReadingSlab
+    private let lateness: Int64
+    var windows = OpenWindows()
+    var runs: ReadingRuns
+    var inserter: ReadingInserter
     var queue = DueQueue()
-    var merger = ReadingMerger()
-    /// The reading whose place another has taken last.
-    var superseded = SupersededReading()
-    /// Of windows with ``WindowFlags/packed``, by ``OpenWindow/pack``.
-    var packs: [PackedReadings] = []
-    /// Those that no window uses.
-    var freePacks: [UInt32] = []
-    /// See ``WindowSettings/packingSizeClass``.
-    let packingSizeClass: Int
-    /// Where a chunk is on its way to memory and back.
-    var packing = ByteWriter(capacity: 2_048)
-    var openCount = 0
-    var readingsHeld = 0
-    /// Receive-clock times at which series with windows can be quiet for long enough.
-    var quietChecks = QuietChecks()
-    /// Series that a look has found quiet.
-    var quiet: [UInt32] = []
-    /// Windows that wait for more late readings, and receive-clock time at which the first has waited long enough.
-    var held = RawArray<UInt32>(capacity: 16)
-    var nextHeldCheck = Instant.distantFuture
-    /// Number of the journal's block that readings go into now.
-    var journal = JournalWriter.noBlock
-    /// Open windows in the order in which they were opened, while there is a journal.
-    var journaled = JournaledWindows()
-    /// What the archive had of windows that were opened with its content, by window; while there is a journal.
-    var restored: [Int: [UInt32]] = [:]
-    /// Whether readings of an earlier run are being taken.
-    var isReplaying = false
-    private var firstFree = noWindow
-
-    /// Size class of the readings of a series' first window: one of them. Where there are a million series, most
-    /// have few.
-    private static var initialSizeClass: Int { 0 }
-    /// Size class up to which windows grow by a factor of four, and then by two: 64 readings, 2 KiB.
-    static var largestSwiftSizeClass: Int { 6 }
+    private var quiet: QuietChecks
+    private var holds: LateHolds
+    /// What a journal, where there is one, has to know of the windows.
+    var journal = JournaledWindows()
 
     init(settings: WindowSettings) {
-        lateness = settings.lateness
-        idle = settings.idle
-        lateHold = settings.lateHold
         limits = settings.limits
-        packingSizeClass = settings.packingSizeClass
-        slots = ReadingSlab(memory: settings.memory)
+        lateness = settings.lateness
+        runs = ReadingRuns(memory: settings.memory, packingSizeClass: settings.packingSizeClass)
+        inserter = ReadingInserter(limits: settings.limits)
+        quiet = QuietChecks(idle: settings.idle)
+        holds = LateHolds(length: settings.lateHold)
     }
+
+    // MARK: Series
+
+    /// Adds a series of readings of `type`.
+    mutating func append(_ type: MeasurementType) { windows.series.append(SeriesState(type)) }
+
+    /// Takes over what `type`, which may have changed since, says of readings of one instant.
+    mutating func adopt(_ type: MeasurementType, of number: Int) { windows.series[number].adopt(type) }
+
+    // MARK: Opening
 
     /// The open window of `series` at `instant`, or nil.
     @inline(__always)
-    mutating func find(series number: Int, at instant: Instant) -> Int? {
-        let current = series[number].current
-        if current != noWindow && windows[Int(current)].span.contains(instant) { return Int(current) }
-        return findElsewhere(series: number, at: instant)
+    mutating func find(series number: Int, at instant: Instant) -> Int? { windows.find(series: number, at: instant) }
+
+    /// Makes an empty window with room for `room` readings; there must not be one for this span. `isStored` when the
+    /// archive has its content.
+    mutating func open(series number: Int, span: WindowSpan, room: Int, isStored: Bool) -> Int {
+        windows.settle(series: number)
+        let head = windows.series[number].head
+        let sizeClass = ReadingRuns.sizeClass(
+            for: room, at: span, latest: head == noWindow ? nil : windows.unsettled(Int(head)))
+        let window = OpenWindow(
+            span: span, series: number, isCarrier: windows.series[number].rules.isInstance, isStored: isStored,
+            readings: runs.allocate(sizeClass: sizeClass), sizeClass: sizeClass, journal: journal.block,
+            preliminaryEvery: limits.preliminaryEvery)
+        let index = windows.insert(window)
+        if windows.series[number].period > 0 {
+            windows.series[number].nextClose = min(windows.series[number].nextClose, span.end.advanced(by: lateness))
+        }
+        journal.noteOpened(index)
+        return index
     }
 
-    private mutating func findElsewhere(series number: Int, at instant: Instant) -> Int? {
-        settleRun(series: number)
-        var index = series[number].head
-        while index != noWindow {
-            let window = windows[Int(index)]
-            if window.span.contains(instant) {
-                series[number].current = index
-                return Int(index)
+    /// Opens a window with the content of an archive block; nil when the block is damaged.
+    mutating func restore(series number: Int, span: WindowSpan, block: ByteView) -> Int? {
+        guard var decoder = WindowBlockDecoder(block) else { return nil }
+        let index = open(series: number, span: span, room: decoder.count, isStored: true)
+        while let reading = decoder.next() {
+            guard span.contains(reading.instant) else { break }
+            runs.restore(reading, decoder.payload, to: &windows[index])
+        }
+        if decoder.isComplete && Int(windows[index].count) == decoder.count {
+            if decoder.count == 0 { windows[index].forgetEmission() }
+            if journal.isThere {
+                let facts = facts(of: index)
+                journal.noteRestored(index, facts)
             }
-            if window.span.through < instant { return nil }
-            index = window.older
+            return index
         }
+        discard(index)
         return nil
-    }
-
-    /// Makes an empty window with room for `room` readings; there must not be one for this span.
-    mutating func open(series number: Int, span: WindowSpan, room: Int, flags: WindowFlags) -> Int {
-        settleRun(series: number)
-        let sizeClass = sizeClass(series: number, span: span, room: room)
-        var window = OpenWindow(
-            span: span, series: UInt32(number), readings: UInt32(slots.allocate(sizeClass: sizeClass)),
-            nextPreliminary: .max, sizeClass: UInt8(sizeClass), flags: flags)
-        window.journal = journal
-        if series[number].isInstance { window.flags.insert(.carrier) }
-        if limits.preliminaryEvery > 0 && window.flags.isDisjoint(with: [.carrier, .emitted]) {
-            window.nextPreliminary = UInt32(clamping: limits.preliminaryEvery)
-        }
-        let index = record(window)
-        link(index, into: number)
-        series[number].current = UInt32(index)
-        if series[number].period > 0 {
-            series[number].nextClose = min(series[number].nextClose, span.end.advanced(by: lateness))
-        }
-        openCount += 1
-        if journal != JournalWriter.noBlock { journaled.append(index, journal) }
-        return index
-    }
-
-    /// The size class for the readings of a new window: for one after all others, the one from which it becomes as
-    /// large as the latest one is by growing once. Until then that one has closed and left its block.
-    private func sizeClass(series number: Int, span: WindowSpan, room: Int) -> Int {
-        let least = max(WindowTable.initialSizeClass, ReadingSlab.sizeClass(for: room))
-        let head = series[number].head
-        guard head != noWindow, windows[Int(head)].span.start < span.start else { return least }
-        return max(least, min(Int(windows[Int(head)].sizeClass), WindowTable.largestSwiftSizeClass) - 2)
-    }
-
-    private mutating func record(_ window: OpenWindow) -> Int {
-        guard firstFree != noWindow else {
-            windows.append(window)
-            return windows.count - 1
-        }
-        let index = Int(firstFree)
-        firstFree = windows[index].older
-        windows[index] = window
-        return index
-    }
-
-    /// Puts a window in its place among the series' windows, latest first.
-    private mutating func link(_ index: Int, into number: Int) {
-        var newer = noWindow
-        var older = series[number].head
-        while older != noWindow && windows[Int(older)].span.start > windows[index].span.start {
-            newer = older
-            older = windows[Int(older)].older
-        }
-        windows[index].newer = newer
-        windows[index].older = older
-        if older != noWindow { windows[Int(older)].newer = UInt32(index) }
-        if newer == noWindow { series[number].head = UInt32(index) } else { windows[Int(newer)].older = UInt32(index) }
     }
 
     /// Forgets a window and frees its memory; it must not be in the queue.
     mutating func discard(_ index: Int) {
-        let window = windows[index]
-        releaseBlocks(of: window, 0..<Int(window.count))
-        endPacking(index)
-        if !restored.isEmpty { restored[index] = nil }
-        slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
-        unlink(window, at: index)
-        readingsHeld -= window.total
-        openCount -= 1
-        windows[index].older = firstFree
-        windows[index].journal = JournalWriter.noBlock
-        firstFree = UInt32(index)
+        runs.discard(&windows[index])
+        journal.forget(index)
+        windows.remove(index)
     }
 
-    private mutating func unlink(_ window: OpenWindow, at index: Int) {
-        let number = Int(window.series)
-        if window.older != noWindow { windows[Int(window.older)].newer = window.newer }
-        if window.newer == noWindow {
-            series[number].head = window.older
-        } else {
-            windows[Int(window.newer)].older = window.older
+    /// Lets a window that was opened by a reading received at `received` wait for more, if its time has passed already;
+    /// and sees to it that its series is looked at when it may be quiet.
+    mutating func expectMore(in index: Int, after received: Instant) {
+        let number = Int(windows[index].series)
+        let closesAt = windows[index].span.end.advanced(by: lateness)
+        if windows.series[number].period > 0, closesAt <= windows.series[number].newest {
+            holds.hold(index, &windows[index], received: received)
         }
-        if series[number].current == UInt32(index) { series[number].current = series[number].head }
+        quiet.expect(number, &windows.series[number], after: received)
     }
+}
 
-    /// Frees what the readings in `places` of a window's run have besides.
+// MARK: Readings
+
+extension WindowTable {
+    /// Adds a reading that is simply the next one of its series' present window, as nearly all are. False, and nothing
+    /// is done, when anything else may be the case.
     @inline(__always)
-    mutating func releaseBlocks(of window: OpenWindow, _ places: Range<Int>) {
-        if window.flags.contains(.blocks) { releaseAllBlocks(of: window, places) }
+    mutating func appendNext(series number: Int, _ reading: Measurement) -> Bool {
+        if reading.isPlain { return appendNext(series: number, PlainReading(reading)) }
+        guard reading.payloadBytes == 0 else { return false }
+        let slot = windows.series[number].takeNext(reading.instant)
+        guard slot != noWindow else { return false }
+        if runs.putNext(reading, at: Int(slot)) { windows.noteBlock(series: number) }
+        advance(series: number, reading.instant, received: reading.received)
+        return true
     }
 
-    private mutating func releaseAllBlocks(of window: OpenWindow, _ places: Range<Int>) {
-        for place in places { slots.releaseBlock(at: Int(window.readings) + place) }
+    /// The same for a plain reading.
+    @inline(__always)
+    mutating func appendNext(series number: Int, _ reading: PlainReading) -> Bool {
+        let slot = windows.series[number].takeNext(reading.instant)
+        guard slot != noWindow else { return false }
+        runs.putNext(reading, at: Int(slot))
+        advance(series: number, reading.instant, received: reading.received)
+        return true
+    }
+
+    /// Asks for the memory of the series of `record`.
+    @inline(__always)
+    mutating func prefetchSeries(_ record: NextRecord) {
+        if record.series >= 0 { windows.series.prefetch(Int(record.series)) }
+    }
+
+    /// Asks for the memory where `record` will be put, and for that of its window, if it needs a look at that.
+    @inline(__always)
+    mutating func prefetchReading(_ record: NextRecord) {
+        guard record.series >= 0 else { return }
+        let state = windows.series[Int(record.series)]
+        if let slot = state.nextSlot { runs.prefetch(slot) }
+        guard !state.isNext(record.instant), state.current != noWindow else { return }
+        windows.prefetch(Int(state.current))
+    }
+
+    /// Adds a reading to the open window that it belongs to; nil when that window is not windows.
+    @inline(__always)
+    mutating func addToOpen(series number: Int, _ reading: Measurement, _ payload: ByteView) -> ReadingOutcome? {
+        guard let window = windows.find(series: number, at: reading.instant) else { return nil }
+        return add(reading, payload, to: window, of: number)
+    }
+
+    /// Adds a reading to window `index` of series `number`, and closes what the series' event time has passed.
+    mutating func add(_ reading: Measurement, _ payload: ByteView, to index: Int, of number: Int) -> ReadingOutcome {
+        windows.settle(series: number)
+        let rules = windows.series[number].rules
+        let outcome = inserter.insert(reading, payload, into: &windows[index], rules, &runs)
+        if case .rejected = outcome { return outcome }
+        if windows[index].isDue { enqueue(index) }
+        advance(series: number, reading.instant, received: reading.received)
+        windows.beginRun(index, of: number, limit: limits.maxReadingsPerWindow)
+        return outcome
+    }
+
+    /// Moves the clocks of a series that has got a reading, and closes what its event time has passed.
+    @inline(__always)
+    private mutating func advance(series number: Int, _ instant: Instant, received: Instant) {
+        if windows.series[number].advance(instant, received: received) { closePassed(series: number) }
     }
 
     /// Puts a window into the queue unless it is there.
-    mutating func enqueue(_ index: Int) {
-        guard !windows[index].flags.contains(.queued) else { return }
-        let number = Int(windows[index].series)
-        if series[number].current == UInt32(index) { settleRun(series: number) }
-        windows[index].flags.insert(.queued)
-        queue.append(index)
+    private mutating func enqueue(_ index: Int) {
+        if windows[index].enqueue() { queue.append(index) }
+    }
+}
+
+// MARK: Closing
+
+extension WindowTable {
+    /// Closes the windows whose end plus lateness the series' event time has reached, earliest first.
+    @inline(never)
+    private mutating func closePassed(series number: Int) {
+        let newest = windows.series[number].newest
+        close(series: number) { window, lateness in
+            !window.isHeld && window.span.end.advanced(by: lateness) <= newest
+        }
     }
 
-    /// The first place in a window whose reading is not before `instant`.
-    func lowerBound(_ window: OpenWindow, _ instant: Instant) -> Int {
-        var low = 0
-        var high = Int(window.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if slots[Int(window.readings) + middle].instant < instant { low = middle + 1 } else { high = middle }
+    /// Closes all windows of the series that have received nothing for the idle time, series by series, and the windows
+    /// that have waited long enough for more late readings.
+    mutating func closeQuiet(at now: Instant) {
+        quiet.findQuiet(at: now, among: &windows.series)
+        for place in quiet.quiet.indices { closeAll(series: Int(quiet.quiet[place])) }
+        holds.findDue(at: now, among: windows)
+        for place in holds.due.indices { close(Int(holds.due[place])) }
+    }
+
+    /// Closes everything, series by series.
+    mutating func closeAll() {
+        for number in 0..<windows.series.count where windows.series[number].head != noWindow {
+            closeAll(series: number)
         }
-        return low
+    }
+
+    /// Closes all windows of one series.
+    mutating func closeAll(series number: Int) {
+        close(series: number) { _, _ in true }
+    }
+
+    @inline(__always)
+    private mutating func close(series number: Int, where isDue: (OpenWindow, Int64) -> Bool) {
+        var added = 0
+        var nextClose = Instant.distantFuture
+        let isTimed = windows.series[number].period > 0
+        var index = windows.series[number].head
+        while index != noWindow {
+            let window = windows.unsettled(Int(index))
+            if !window.isClosing {
+                if isDue(window, lateness) {
+                    if !window.isQueued { added += 1 }
+                    close(Int(index))
+                } else if isTimed && !window.isHeld {
+                    nextClose = min(nextClose, window.span.end.advanced(by: lateness))
+                }
+            }
+            index = window.older
+        }
+        queue.reverseLast(added)
+        windows.series[number].nextClose = nextClose
+    }
+
+    private mutating func close(_ index: Int) {
+        windows.settle(window: index)
+        windows[index].close()
+        enqueue(index)
     }
 }

@@ -1,4 +1,4 @@
-import CKymographPages
+import CSQLiteChecksums
 import CommandSupport
 import GRDB
 import KymographTestKit

@@ -1,4 +1,5 @@
 import Foundation
+import Kymograph
 import KymographCore
 
 /// One case of the reference system's own suite, of those about series, grouping and Observations without a server.

@@ -1,3 +1,4 @@
+import Kymograph
 import KymographCore
 
 /// Cases that group measurements, run on the window machine.

@@ -1,3 +1,4 @@
+import Kymograph
 import KymographCore
 
 /// Cases that make and merge Observations.

@@ -1,4 +1,5 @@
 import Foundation
+import Kymograph
 import KymographCore
 
 /// Runs one case and says how the outcome differs from what the reference system gives; empty when it does not.

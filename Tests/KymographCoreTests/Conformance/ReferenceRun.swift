@@ -1,4 +1,5 @@
 import Foundation
+import Kymograph
 import KymographCore
 
 /// A mapping of one type, joined with a FHIR template of a conformance case, and what it makes of values.

@@ -1,3 +1,4 @@
+import Kymograph
 import KymographCore
 import KymographTestKit
 import Testing

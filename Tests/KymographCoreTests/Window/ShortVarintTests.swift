@@ -25,7 +25,7 @@ import Testing
         var writer = ByteWriter()
         for value in Self.values {
             writer.removeAll()
-            WindowBlockEncoder.appendVarint(value, to: &writer)
+            Varint.append(value, to: &writer)
             #expect(writer.view.array == Self.reference(value))
             guard value < ShortVarint.limit else { continue }
             let short = ShortVarint(value)

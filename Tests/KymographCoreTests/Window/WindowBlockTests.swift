@@ -140,12 +140,10 @@ import Testing
 
     static func reopen(with block: [UInt8]) {
         var table = WindowTable(settings: WindowSettings())
-        table.series.append(
-            SeriesState(
-                MeasurementType(name: "type", valueNames: [], grouping: .correlation, isNumeric: [])))
+        table.append(MeasurementType(name: "type", valueNames: [], grouping: .correlation, isNumeric: []))
         let window = block.withByteView { table.restore(series: 0, span: .always, block: $0) }
         guard let window else {
-            #expect(table.openCount == 0 && table.readingsHeld == 0)
+            #expect(table.windows.count == 0 && table.runs.count == 0)
             return
         }
         var writer = ByteWriter()

@@ -43,15 +43,13 @@ public struct BundleWriter: ~Copyable, Sendable {
 
     /// Writes with newer templates from here on; what is in the bundle stays as it is.
     mutating func adopt(types: [MeasurementType], templates: [FHIRTemplate?]) {
-        encoder = ObservationEncoder(
-            types: types, templates: templates, options: encoder.options, digest: encoder.digest)
+        encoder = encoder.encoder(types: types, templates: templates)
     }
 
     /// An empty writer with the same options and limits, for the newest templates.
     func another(types: [MeasurementType], templates: [FHIRTemplate?]) -> BundleWriter {
-        let other = ObservationEncoder(
-            types: types, templates: templates, options: encoder.options, digest: encoder.digest)
-        return BundleWriter(other, maxEntries: maxEntries, maxBytes: maxBytes)
+        BundleWriter(
+            encoder.encoder(types: types, templates: templates), maxEntries: maxEntries, maxBytes: maxBytes)
     }
 
     /// Adds the Observation of `content`, which has at least one reading.

@@ -22,7 +22,7 @@ struct EffectiveSpan: BitwiseCopyable {
         guard program.durationSlot >= 0 else { return }
         for index in 0..<readings.count {
             guard let length = content.number(index, slot: program.durationSlot) else { continue }
-            start = min(start, readings[index].instant.advanced(by: -EffectiveSpan.nanoseconds(length)))
+            start = min(start, readings[index].instant.advanced(by: -length.wholeNanoseconds))
         }
     }
 
@@ -30,13 +30,6 @@ struct EffectiveSpan: BitwiseCopyable {
     init(window content: borrowing WindowContent, _ program: TypeProgram) {
         let last = content.end.advanced(by: program.isCompatible ? -100 : -1_000_000)
         (start, end) = (content.start, max(content.start, last))
-    }
-
-    /// The whole nanoseconds of a reading's length; one that is negative or beyond 292 years counts as none.
-    static func nanoseconds(_ length: Decimal64) -> Int64 {
-        if length.exponent >= 0 { return max(length.mantissa(at: 0) ?? 0, 0) }
-        guard length.exponent >= -18 else { return 0 }
-        return max(length.mantissa / Decimal64.powers[-Int(length.exponent)], 0)
     }
 
     private init(start: Instant, end: Instant) {

@@ -83,7 +83,7 @@ extension WindowContent {
         guard program.durationSlot >= 0, readings.count > 0,
             let length = number(0, slot: program.durationSlot)
         else { return start }
-        return start.advanced(by: -EffectiveSpan.nanoseconds(length))
+        return start.advanced(by: -length.wholeNanoseconds)
     }
 
     /// Whether whole seconds do not tell the window's end from those of windows of other lengths that begin with it, or

@@ -106,7 +106,7 @@ struct TypeProgram: BitwiseCopyable {
     var segment: Segment = .instance
     /// `effective[x]` covers the window and not just the readings.
     var coversWindow = false
-    /// Whether Observations have the reference's shape and identity (``ReferenceShape``), with quirks 16 and 17 of the
+    /// Whether Observations have the reference's shape and identity (``IomtFHIRShape``), with quirks 16 and 17 of the
     /// mapping dialect: identities of whole seconds, Observations without any value.
     var isCompatible = false
     /// SampledData counts from the start of effectivePeriod, so there must be one even for a single instant.

@@ -1,7 +1,7 @@
 /// How a series of one window is written.
-struct SeriesPlan {
+public struct SeriesPlan: Sendable, BitwiseCopyable {
     /// The number of samples that one series may have: about 2 MB of holes.
-    static let maxSamples: Int64 = 1 << 20
+    public static let maxSamples: Int64 = 1 << 20
 
     /// Nanoseconds between samples.
     var period: Int64
@@ -90,4 +90,19 @@ struct SeriesPlan {
         while right != 0 { (left, right) = (right, left % right) }
         return left
     }
+}
+
+/// One series of one window: which numbers it has, and how they are written.
+struct SeriesForm: BitwiseCopyable {
+    /// Slot of the numbers in the readings.
+    var slot: Int
+    /// Instant of the first sample.
+    var start: Instant
+    var plan: SeriesPlan
+    var policy: SlotCollision
+    var limits = SeriesLimits()
+    var scale = SeriesScale.plain
+
+    /// Whether every token is a number's own digits.
+    var isPlain: Bool { limits.isEmpty && scale.isPlain }
 }

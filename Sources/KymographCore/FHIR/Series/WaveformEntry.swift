@@ -71,7 +71,7 @@ struct WaveformEntry: BitwiseCopyable {
         guard durationSlot >= 0, let length = content.number(index, slot: Int(durationSlot)) else {
             return instant.nanoseconds
         }
-        return instant.advanced(by: -EffectiveSpan.nanoseconds(length)).nanoseconds
+        return instant.advanced(by: -length.wholeNanoseconds).nanoseconds
     }
 
     /// Picoseconds between the samples of reading `index`; nil when they are not known, or neither positive nor at most

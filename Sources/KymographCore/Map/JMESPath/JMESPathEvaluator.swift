@@ -214,7 +214,7 @@ struct JMESPathEvaluator: ~Copyable {
     }
 
     func allowDepth(_ depth: Int) throws(EvaluationError) {
-        if depth > limits.depth + 2 * JMESPathParser.deepestTree { throw failure(.tooDeep) }
+        if depth > limits.depth + 2 * JMESPathProgram.deepestTree { throw failure(.tooDeep) }
     }
 
     /// Notes that an integer was wrapped around.

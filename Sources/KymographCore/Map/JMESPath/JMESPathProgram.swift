@@ -83,6 +83,8 @@ struct JMESPathProgram: Sendable {
     static let null: Int32 = 0
     static let yes: Int32 = 1
     static let no: Int32 = 2
+    /// Most operations on each other's results.
+    static let deepestTree = 128
 
     var nodes: [JMESPathNode] = []
     var slices: [JMESPathSlice] = []

@@ -18,16 +18,6 @@ public struct UCUMUnit: Sendable, Hashable {
     /// The plain number 1.
     static let one = UCUMUnit(code: "1", dimension: .number, magnitude: .one)
 
-    /// Reads `code`: units with prefixes, whole numbers, `.`, `/`, exponents, parentheses and annotations.
-    ///
-    /// - Throws: what is wrong and where; for a usual misspelling such as `mmHg` the code that is meant.
-    public static func parse(_ code: String) throws(ExpressionError) -> UCUMUnit {
-        var parser = UCUMParser(code)
-        var unit = try parser.parse()
-        unit.code = code
-        return unit
-    }
-
     /// Whether values in `other` can be converted to values in this unit without knowing what was measured.
     public func isCommensurable(with other: UCUMUnit) -> Bool { dimension == other.dimension }
 

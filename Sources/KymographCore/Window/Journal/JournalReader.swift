@@ -32,8 +32,8 @@ public struct JournalReader {
     public init?(_ bytes: ByteView) {
         guard bytes.count > 0, bytes[0] == JournalWriter.version else { return nil }
         var offset = 1
-        guard let count = WindowBlockDecoder.varint(bytes, &offset), count <= UInt64(bytes.count),
-            let length = WindowBlockDecoder.varint(bytes, &offset), length <= UInt64(bytes.count - offset)
+        guard let count = Varint.read(bytes, &offset), count <= UInt64(bytes.count),
+            let length = Varint.read(bytes, &offset), length <= UInt64(bytes.count - offset)
         else { return nil }
         let end = offset + Int(length)
         series = bytes[offset..<end]
@@ -43,8 +43,8 @@ public struct JournalReader {
     /// The next reading, or nil at the end and when the block is damaged.
     public mutating func next() -> Record? {
         guard let reading = rows.next() else { return nil }
-        guard let step = WindowBlockDecoder.varint(series, &offset) else { return nil }
-        number = Int(truncatingIfNeeded: Int64(number) &+ WindowBlockFormat.unzigzag(step))
+        guard let step = Varint.read(series, &offset) else { return nil }
+        number = Int(truncatingIfNeeded: Int64(number) &+ Varint.unzigzag(step))
         guard number >= 0 else { return nil }
         read += 1
         return Record(series: number, reading: reading, payload: rows.payload)

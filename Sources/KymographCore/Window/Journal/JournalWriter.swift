@@ -62,8 +62,8 @@ struct JournalWriter: ~Copyable {
         guard count > 0 else { return nil }
         var head = ByteWriter(capacity: 64)
         head.append(JournalWriter.version)
-        WindowBlockEncoder.appendVarint(UInt64(count), to: &head)
-        WindowBlockEncoder.appendVarint(UInt64(series.count), to: &head)
+        Varint.append(UInt64(count), to: &head)
+        Varint.append(UInt64(series.count), to: &head)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(head.count + byteCount)
         bytes.append(contentsOf: head.view)

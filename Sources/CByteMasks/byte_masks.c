@@ -1,2 +1,0 @@
-// The functions are in the header, so that they can be inlined.
-#include "CByteMasks.h"

@@ -1,0 +1,2 @@
+// The functions are in the header, so that they can be inlined.
+#include "CSIMD.h"

@@ -1,0 +1,25 @@
+#ifndef CSQLITECHECKSUMS_H
+#define CSQLITECHECKSUMS_H
+
+// Checksums for the pages of SQLite databases. SQLite has none in the database file: a flipped bit in a key would give
+// a reading to another patient. C, because a SQLite VFS is a table of C functions.
+
+#include <stdint.h>
+
+/// Bytes of a page; databases with pages of another size are refused.
+#define KYMO_PAGE_BYTES 16384
+
+struct sqlite3;
+
+/// Makes the VFS with checksums the one that all databases of the process are opened with. Call it before the first is
+/// opened; later calls do nothing. Returns a result code of SQLite.
+int kymo_pages_register(void);
+
+/// Reserves room for the checksum in the pages of a database that has none yet. Returns a result code of SQLite.
+int kymo_pages_reserve(struct sqlite3 *database);
+
+/// Transactions of the write-ahead log `path` that were durable and can no longer be read. 0 also when there is no log,
+/// and when only the last transaction is incomplete: a crash leaves it so.
+int64_t kymo_log_lost(const char *path);
+
+#endif

@@ -1,7 +1,0 @@
-/// Whose rules a mapping follows where the reference system has quirks (mapping dialect, section 10).
-public enum Compatibility: String, CaseIterable, Sendable {
-    /// Our own: quirks that lose or falsify readings are fixed.
-    case none
-    /// Those of microsoft/iomt-fhir, so that identities and values match what an existing FHIR server already holds.
-    case iomtFHIR = "iomt-fhir"
-}

@@ -1,0 +1,60 @@
+/// All compiled expressions of a mapping set.
+struct ExpressionProgram: Sendable {
+    var paths = PathProgram()
+    var jmesPaths = JMESPathProgram()
+    /// For chains of members that start at the match: what they are in JMESPath, for matches that it made.
+    var madeForms: [(path: Int32, count: Int32, reference: JMESPathReference)] = []
+    /// How many names and nodes of ``jmesPaths`` the paths know already.
+    private var sharedNames = 0
+    private var sharedNodes = 0
+
+    /// Lets the scanner know what JMESPath looks at: the members of its names, and where it looks at a whole object or
+    /// beside the payload, all others, too.
+    mutating func shareNames() {
+        for name in jmesPaths.names[sharedNames...] where paths.number(of: name) <= NameTable.systemProperties {
+            if name != "Body" { paths.isReadWhole = true }
+        }
+        if jmesPaths.readsWhole(behind: sharedNodes) { paths.isReadWhole = true }
+        sharedNames = jmesPaths.names.count
+        sharedNodes = jmesPaths.nodes.count
+    }
+}
+
+/// The languages of expressions (mapping dialect, section 3).
+public enum ExpressionLanguage: String, CaseIterable, Sendable {
+    /// JSONPath in the reference's dialect.
+    case jsonPath = "JsonPath"
+    /// JMESPath with the reference's functions.
+    case jmesPath = "JmesPath"
+
+    /// The language that a mapping calls `name`, in any case.
+    public init?(named name: String) {
+        guard let known = ExpressionLanguage.allCases.first(where: { $0.rawValue.lowercased() == name.lowercased() })
+        else { return nil }
+        self = known
+    }
+}
+
+/// An expression of a template: its text, and where it is in the mapping set's program.
+struct TemplateExpression: Sendable {
+    /// What the text was compiled to.
+    enum Form: Sendable {
+        case path(PathReference)
+        case jmesPath(JMESPathReference)
+        /// Cannot be read; compatibility lets the mapping load all the same (quirk 6).
+        case broken
+    }
+
+    var text: String
+    var form: Form
+    /// Whether it starts at the matched token rather than at the envelope.
+    var fromMatch: Bool
+    /// Whether only a document that holds the match as `matchedToken` can answer it.
+    var needsComposition = false
+
+    /// The compiled path, when it is one.
+    var path: PathReference? { if case .path(let path) = form { path } else { nil } }
+
+    /// Whether it is evaluated as JMESPath.
+    var isJMESPath: Bool { if case .jmesPath = form { true } else { false } }
+}

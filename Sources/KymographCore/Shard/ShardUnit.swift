@@ -1,0 +1,107 @@
+/// What a shard hands over to become durable together: all of it or nothing.
+public struct ShardUnit: Sendable {
+    /// A series that the store has not seen before.
+    public struct Series: Sendable {
+        /// The store's number.
+        public var number: Int
+        /// The ``SeriesKey``.
+        public var key: [UInt8]
+
+        /// A series.
+        public init(number: Int, key: [UInt8]) { (self.number, self.key) = (number, key) }
+    }
+
+    /// A bundle, or a block of NDJSON.
+    public struct Bundle: Sendable {
+        /// Who gets it.
+        public var route: BundleRoute
+        /// Its bytes.
+        public var bytes: [UInt8]
+    }
+
+    /// Number of the shard.
+    public var shard: Int
+    /// Readings taken since the last unit.
+    public var journal: JournalBlock?
+    /// Series of the readings and windows, if they are new.
+    public var series: [Series] = []
+    /// Windows that have closed.
+    public var windows = ClosedWindows()
+    /// Readings that were rejected and are in no window, those of an earlier run's journal among them.
+    public var rejections: [KeptRejection] = []
+    /// Bundles with the Observations of these windows among others; those of carriers may have left before.
+    public var bundles: [Bundle] = []
+    /// The oldest block that the shard may need again, once this unit is durable: it may be one that has not begun. Nil
+    /// when the unit does not say.
+    public var needed: Int64?
+    /// Slots of each lane's ring whose readings are in this unit or in earlier ones.
+    public var taken: [UInt64] = []
+
+    /// An empty unit.
+    init(shard: Int) { self.shard = shard }
+
+    /// Takes out what shows or archives windows: it may become durable later, in order; the readings must not wait.
+    public mutating func splitWindows() -> ShardUnit {
+        var later = ShardUnit(shard: shard)
+        swap(&later.windows, &windows)
+        swap(&later.bundles, &bundles)
+        swap(&later.needed, &needed)
+        return later
+    }
+
+    /// Bytes that it keeps in memory, about.
+    public var byteCount: Int {
+        var count = (journal?.bytes.count ?? 0) + rejections.count * KeptRejection.byteCount
+        count += windows.byteCount
+        return bundles.reduce(count) { $0 + $1.bytes.count }
+    }
+
+    /// Whether there is anything that must become durable.
+    public var isEmpty: Bool {
+        journal == nil && windows.isEmpty && bundles.isEmpty && series.isEmpty && rejections.isEmpty
+    }
+}
+
+/// What makes a shard's units durable, and gives back what it has kept. Called on the shards' threads.
+public protocol ShardStore: AnyObject, Sendable {
+    /// The number of the series `key` (a ``SeriesKey``), and whether it is new: then introduce it in the next unit.
+    func number(of key: [UInt8]) -> (number: Int, isNew: Bool)
+
+    /// The number for the next block, greater than all before.
+    func nextBlock() -> Int64
+
+    /// The last number that a block of an earlier run has, 0 when there was none: all that is replayed comes before it.
+    var lastBlockAtStart: Int64 { get }
+
+    /// No block that begins later has a lower number.
+    var upcomingBlock: Int64 { get }
+
+    /// Appends the block of a window that was in a unit before, or in an earlier run.
+    func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup
+
+    /// How far the journal is in the archived content of a window, or nil when it is not archived.
+    func archivedThrough(series: Int, windowStart: Instant) -> JournalPlace?
+
+    /// The latest window of an earlier run.
+    var latestAtStart: Instant { get }
+
+    /// The latest start of the windows of a series that were dropped to stay within limits.
+    func droppedThrough(series: Int) -> Instant?
+
+    /// The time of the reading called `id` of a series, in an archived window.
+    func instant(ofReading id: [UInt8], series: Int) -> Instant?
+
+    /// Waits until everything that was submitted before is durable.
+    func waitUntilCommitted()
+
+    /// Takes a unit; waits while too much is waiting already.
+    func submit(_ unit: ShardUnit)
+}
+
+extension ShardStore {
+    /// Not known: it keeps no ids.
+    public func instant(ofReading id: [UInt8], series: Int) -> Instant? { nil }
+
+    /// Everything is.
+    public func waitUntilCommitted() {}
+}

@@ -1,0 +1,397 @@
+/// What a shard tells its owner. Called per bundle, per batch and per rejected reading, never per good one.
+public protocol ShardEvents: AnyObject {
+    /// A bundle, or lines of NDJSON, is complete. `bytes` is valid during the call, which may block.
+    func bundle(_ bytes: ByteView, for route: BundleRoute)
+    /// A reading was rejected after it had been mapped. `payload` is valid during the call.
+    func rejected(_ reading: RejectedReading, payload: ByteView)
+    /// Readings were counted since the last time.
+    func counted(_ tally: ShardTally)
+}
+
+/// Everything a shard's thread does: take readings from its rings, keep their windows, write what is due into bundles.
+///
+/// It has no clock and does not wait; its owner gives it the time and decides when to sleep.
+struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
+    private var inputs: OwnedList<ShardInput>
+    var machine: WindowMachine<Archive>
+    private(set) var bundles: RoutedBundles
+    private var tally = ShardTally()
+    /// Readings that were accepted as of the last report.
+    private var accepted = 0
+    /// Where readings are kept until their windows are archived; nil when everything stays in memory.
+    private let store: (any ShardStore)?
+    private let isJournaled: Bool
+    var journal = JournalWriter()
+    /// Bundles that wait to be handed over with the journal.
+    var finishedBundles: [ShardUnit.Bundle] = []
+    /// Rejected readings that wait to be handed over with the journal.
+    var rejections: [KeptRejection] = []
+    /// What will be needed by the records behind those that are being taken; nothing between two rings.
+    private var upcoming = UpcomingRecords()
+    private let events: any ShardEvents
+    private let mappings: MappingExchange?
+    /// The newest set that a lane uses, and the generation that it has; what is due is written by its templates.
+    private var newest: (set: MappingSet?, generation: Int)
+    /// The set whose templates the bundles are written by now.
+    private var writing: MappingSet?
+    /// Identities of series that were refused, for the dead letters of their readings.
+    private var refused: [SeriesIdentity] = []
+    /// Receive time of the latest reading that was taken from the journal of an earlier run. What this run receives is
+    /// later.
+    var replayedThrough = Instant.distantPast
+    /// Receive time of the oldest Observation in the unfinished bundle.
+    private var bundleSince: Instant?
+
+    /// Readings taken from one ring before the others have their turn.
+    private static var burst: Int { 4_096 }
+
+    /// Makes a shard that reads `rings`, one per lane.
+    public init(
+        rings: [Ring], machine: consuming WindowMachine<Archive>, bundles: consuming RoutedBundles,
+        events: any ShardEvents, mappings: MappingExchange?, store: (any ShardStore)? = nil
+    ) {
+        self.store = store
+        isJournaled = store != nil
+        inputs = OwnedList(count: rings.count) { ShardInput(rings[$0], mappings?.first) }
+        self.machine = machine
+        newest = (mappings?.first, 0)
+        writing = mappings?.first
+        self.bundles = bundles
+        self.events = events
+        self.mappings = mappings
+    }
+
+    /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
+    /// rings were empty.
+    public mutating func step(now: Instant) -> Int {
+        var taken = 0
+        for index in 0..<inputs.count { taken += take(from: index, now: now) }
+        if taken > 0 { emit(now: now) }
+        return taken
+    }
+
+    private mutating func take(from index: Int, now: Instant) -> Int {
+        if inputs[index].generation == newest.generation { return takeRecords(from: index, now: now) }
+        return takeFormer(from: index, now: now)
+    }
+
+    /// Takes what a lane has mapped before others went on to a newer set: what becomes due by it is written by the
+    /// templates of its own set.
+    @inline(never)
+    private mutating func takeFormer(from index: Int, now: Instant) -> Int {
+        emit(now: now)
+        let taken = takeRecords(from: index, now: now)
+        if taken > 0, inputs[index].generation != newest.generation { emit(now: now, by: inputs[index].set) }
+        return taken
+    }
+
+    private mutating func takeRecords(from index: Int, now: Instant) -> Int {
+        var taken = 0
+        var place = inputs[index].ring.taken
+        while upcoming.advance(&inputs[index], from: &place, mayLook: taken < WindowShard.burst) {
+            for number in 0..<upcoming.laterCount { machine.prefetchSeries(upcoming.later[number]) }
+            for number in 0..<upcoming.nextCount { machine.prefetchReading(upcoming.next[number]) }
+            for _ in 0..<upcoming.nowCount { takeNext(from: index, now: now) }
+            taken += upcoming.nowCount
+        }
+        inputs[index].ring.release()
+        return taken
+    }
+
+    @inline(__always)
+    private mutating func takeNext(from index: Int, now: Instant) {
+        if !isJournaled && appendPlain(from: index) { return }
+        if let record = inputs[index].ring.next() { take(record, input: index, now: now) }
+    }
+
+    /// Puts the next record into its window without a copy of it, if it is a plain reading that is simply the next one
+    /// there, as nearly all are; false, and nothing is done, when it is not. Where there is a journal, that wants the
+    /// whole record.
+    @inline(__always)
+    private mutating func appendPlain(from index: Int) -> Bool {
+        guard let reading = inputs[index].ring.plainReading() else { return false }
+        let series = inputs[index].series(Int(reading.series))
+        guard series >= 0, machine.appendNext(series: series, reading) else { return false }
+        inputs[index].ring.skipPlainReading()
+        tally.accepted += 1
+        return true
+    }
+
+    /// Follows a lane to the mapping set of its mark.
+    ///
+    /// What other lanes have mapped by an older one may still be in their rings: its types and slots are in the newest
+    /// too, at the same numbers. Windows of types that are no longer in use are closed at each lane's mark; after the
+    /// last one none can be opened.
+    private mutating func adoptMappings(generation: Int, input: Int, now: Instant) {
+        guard let set = mappings?.takeAnnounced(generation: generation) else { return }
+        // What is due by now was mapped for the templates before the mark.
+        emit(now: now, by: inputs[input].set)
+        (inputs[input].set, inputs[input].generation) = (set, generation)
+        if generation > newest.generation {
+            newest = (set, generation)
+            machine.adopt(types: set.types)
+        }
+        let typesInUse = newest.set?.typesInUse ?? []
+        if typesInUse.contains(false) { machine.closeUnused(typesInUse: typesInUse) }
+    }
+
+    /// Writes by the templates of `set` from here on.
+    private mutating func write(by set: MappingSet?) {
+        guard let set, set !== writing else { return }
+        if bundles.isRouted { flush() }
+        bundles.adopt(types: set.types, templates: set.fhirTemplates)
+        writing = set
+    }
+
+    @inline(__always)
+    private mutating func take(_ record: Measurement, input: Int, now: Instant) {
+        if record.kind == RecordKind.measurement.rawValue {
+            add(record, input: input)
+        } else if record.kind == RecordKind.definition.rawValue {
+            define(inputs[input].ring.payload(of: record), input: input)
+        } else {
+            adoptMappings(generation: Int(record.received.nanoseconds), input: input, now: now)
+        }
+    }
+
+    private mutating func define(_ key: ByteView, input: Int) {
+        let identity = SeriesKey.identity(key)
+        if let number = machine.define(identity) {
+            inputs[input].introduce(number)
+        } else {
+            refused.append(identity)
+            inputs[input].introduce(-refused.count)
+        }
+    }
+
+    @inline(__always)
+    private mutating func add(_ record: Measurement, input: Int) {
+        let series = inputs[input].series(Int(record.series))
+        let payload = inputs[input].ring.payload(of: record)
+        guard series >= 0 else {
+            return reject(.tooManyDevices, record, payload, refused[-series - 1], series: -1)
+        }
+        if isJournaled && journal.number == JournalWriter.noBlock { beginBlock() }
+        switch machine.add(series: series, record, payload: payload) {
+        case .accepted: tally.accepted += 1
+        case .duplicate: tally.duplicate += 1
+        case .conflict, .replaced: return replace(record, payload, series: series)
+        case .rejected(let reason):
+            return reject(
+                reason, record, payload, machine.identity(of: series), series: machine.archive.number(of: series))
+        }
+        if isJournaled { journal.append(series: machine.archive.number(of: series), record, payload) }
+    }
+
+    /// Takes note of a reading that has taken the place of another, which is rejected now: as many are accepted as
+    /// before. The journal says so, and when it is replayed, that is not done again.
+    @inline(never)
+    private mutating func replace(_ record: Measurement, _ payload: ByteView, series: Int) {
+        rejectSuperseded(series: series)
+        guard isJournaled else { return }
+        let number = machine.archive.number(of: series)
+        let (former, bytes) = machine.superseded
+        guard former.instant != record.instant else {
+            return journal.append(superseding: record, payload, series: number)
+        }
+        bytes.withByteView { journal.append(moved: former, $0, series: number) }
+        journal.append(series: number, record, payload)
+    }
+
+    /// Rejects the reading whose place another has taken; of an earlier run, the one at `place` in its journal.
+    @inline(never)
+    mutating func rejectSuperseded(series: Int, by place: JournalPlace? = nil) {
+        let (former, bytes) = machine.superseded
+        bytes.withByteView {
+            reject(
+                .superseded, former, $0, machine.identity(of: series), series: machine.archive.number(of: series),
+                place: place)
+        }
+        if place != nil, isJournaled { rejections[rejections.count - 1].isReplacedFrom = true }
+    }
+
+    /// Notes that what a reading of an earlier run was rejected for has not taken its place: `record`, at `place` in
+    /// the journal, says that it did.
+    mutating func undoMove(_ record: Measurement, _ identity: SeriesIdentity, series: Int, place: JournalPlace) {
+        let reading = RejectedReading(
+            reason: .superseded, measurement: record, identity: identity, series: series, isInWindow: false)
+        var rejection = KeptRejection(reading: reading, payload: [], place: place)
+        (rejection.undoesReplacement, rejection.isKnown) = (true, true)
+        rejections.append(rejection)
+    }
+
+    private mutating func beginBlock() {
+        guard let store else { return }
+        journal.begin(store.nextBlock())
+        machine.journal(from: journal.number)
+    }
+
+    private mutating func reject(
+        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int,
+        place: JournalPlace? = nil
+    ) {
+        if place == nil { tally.reject(reason) } else { tally.withdrawn += 1 }
+        let rejected = RejectedReading(
+            reason: reason, measurement: record, identity: identity, series: series, isInWindow: false)
+        events.rejected(rejected, payload: payload)
+        guard isJournaled else { return }
+        rejections.append(KeptRejection(reading: rejected, payload: payload.array, place: place))
+    }
+
+    /// Rejects a reading, at `place` in the journal, that an earlier run has accepted, and counted so: the counts of
+    /// this run have nothing of it.
+    mutating func withdraw(
+        _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int,
+        place: JournalPlace
+    ) {
+        reject(reason, record, payload, identity, series: series, place: place)
+        guard record.mark & ReadingMark.supersedes != 0, !rejections.isEmpty else { return }
+        rejections[rejections.count - 1].undoesReplacement = true
+    }
+
+    /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
+    public mutating func tick(now: Instant, bundleAge: Int64) {
+        machine.tick(now: now)
+        emit(now: now)
+        if let since = bundleSince, since.advanced(by: bundleAge) <= now { flush() }
+        report()
+    }
+
+    /// Sends what waits for its bundle to fill; whether anything does.
+    mutating func sendWaiting() -> Bool {
+        guard bundleSince != nil else { return false }
+        flush()
+        return true
+    }
+
+    /// Closes and sends everything: the last step before the end.
+    public mutating func drain(now: Instant) {
+        while step(now: now) > 0 {}
+        machine.drain()
+        emit(now: now)
+        flush()
+        report()
+    }
+
+    /// Slots of each lane's ring whose records have been taken.
+    var taken: [UInt64] { (0..<inputs.count).map { inputs[$0].ring.taken } }
+
+    /// What the windows hold.
+    public var counters: WindowCounters { machine.counters }
+
+    private mutating func report() {
+        events.counted(tally)
+        accepted += tally.accepted
+        tally = ShardTally()
+    }
+
+    // MARK: Emission
+
+    mutating func emit(now: Instant) { emit(now: now, by: newest.set) }
+
+    /// Writes what is due by the templates of `set`, a former one perhaps: what that does not know, by those of the
+    /// newest.
+    private mutating func emit(now: Instant, by set: MappingSet?) {
+        if journal.count > 0 { machine.archive.journalReached(journal.place) }
+        let typeCount = set?.types.count ?? .max
+        while let emission = machine.nextEmission() {
+            write(by: machine.identity(of: emission.series).type < typeCount ? set : newest.set)
+            write(emission, now: now)
+            machine.settle(emission)
+        }
+    }
+
+    private mutating func write(_ emission: Emission, now: Instant) {
+        // Borrowed once: nothing of it changes before the emission is settled.
+        let content = machine.content(of: emission)
+        while true {
+            switch bundles.place(of: content, series: emission.series) {
+            case .nowhere: return pass(emission)
+            case .afterOthers: flush()
+            case .bundle(let place): if write(emission, content, at: place, now: now) { return }
+            }
+        }
+    }
+
+    /// Whether that is done; after a bundle that had to end before, the place is another one.
+    private mutating func write(
+        _ emission: Emission, _ content: borrowing WindowContent, at place: Int, now: Instant
+    ) -> Bool {
+        let before = bundles.contentCount(at: place)
+        switch bundles.add(content, at: place) {
+        case .full, .repeated:
+            flush()
+            return false
+        case .skipped(let reason): skip(emission, reason)
+        case .added(let condensed):
+            machine.leaves(emission, by: bundles.route(at: place))
+            if bundles.takeResource(at: place) {
+                tally.resources += 1
+            } else {
+                // A summary is several.
+                tally.observations += bundles.contentCount(at: place) - before
+            }
+            tally.condensed += condensed
+            let losses = bundles.losses(at: place)
+            tally.losses.passedOver += losses.passedOver
+            tally.losses.unwritten += losses.unwritten
+            count(emission)
+            if bundleSince == nil { bundleSince = now }
+        }
+        return true
+    }
+
+    private mutating func count(_ emission: Emission) {
+        switch emission.status {
+        case .amended, .enteredInError: tally.amended += 1
+        case .preliminary, .final: tally.windows += 1
+        }
+    }
+
+    /// No sink wants the Observation: the window is archived like any other.
+    private mutating func pass(_ emission: Emission) {
+        count(emission)
+        tally.filtered += 1
+    }
+
+    /// The window gives no Observation: its readings count as rejected, not as accepted. A preliminary one may still
+    /// give one; of a changed one the Observation that was sent stays, and the change is counted.
+    private mutating func skip(_ emission: Emission, _ reason: Rejection) {
+        switch emission.status {
+        case .preliminary: return
+        case .amended, .enteredInError: return tally.withheld += 1
+        case .final: break
+        }
+        let content = machine.content(of: emission)
+        for index in 0..<content.readings.count {
+            let reading = content.readings.measurement(index)
+            // A reading of an earlier run that came again has the time of that.
+            if reading.received <= replayedThrough || accepted + tally.accepted == 0 {
+                tally.withdrawn += 1
+            } else {
+                tally.accepted -= 1
+                tally.reject(reason)
+            }
+            let rejected = RejectedReading(
+                reason: reason, measurement: reading, identity: content.series,
+                series: machine.archive.number(of: emission.series), isInWindow: true)
+            let payload = content.readings.payload(index)
+            events.rejected(rejected, payload: payload)
+            guard isJournaled else { continue }
+            let start = machine.archiveStart(series: emission.series, at: reading.instant)
+            machine.archive.hold(KeptRejection(reading: rejected, payload: payload.array), windowStart: start)
+        }
+    }
+
+    private mutating func flush() {
+        bundleSince = nil
+        bundles.finish { route, bytes in
+            if isJournaled {
+                finishedBundles.append(ShardUnit.Bundle(route: route, bytes: bytes.array))
+            } else {
+                events.bundle(bytes, for: route)
+            }
+        }
+        machine.archive.bundleEnded()
+    }
+}

@@ -1,0 +1,22 @@
+/// JSON text of values that are known when templates are loaded.
+public enum JSONText {
+    /// `text` escaped, with quotes.
+    public static func quoted(_ text: String) -> String {
+        var writer = ByteWriter(capacity: text.utf8.count + 2)
+        writer.append(UInt8(ascii: "\""))
+        writer.appendJSON(text)
+        writer.append(UInt8(ascii: "\""))
+        return writer.view.string
+    }
+
+    /// An array of strings.
+    static func array(_ texts: [String]) -> String {
+        "[\(texts.map(quoted).joined(separator: ","))]"
+    }
+
+    /// An object of the members that have a value.
+    static func object(_ members: [(String, String?)]) -> String {
+        let present = members.compactMap { name, value in value.map { "\"\(name)\":\(quoted($0))" } }
+        return "{\(present.joined(separator: ","))}"
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+/// Folders use each other in one direction.
+@Suite struct FolderTests {
+    @Test(arguments: ["KymographCore", "Kymograph"]) func foldersUseWhatTheyMay(module: String) throws {
+        let table = module == "Kymograph" ? AllowedImports.edges : AllowedImports.core
+        let files = try SourceTree.sources().filter { $0.path.hasPrefix("Sources/\(module)/") }
+        let graph = FolderGraph(of: files)
+        #expect(graph.references.count > 200)
+        let complaints = FolderRules.complaints(graph, table)
+        let circles = FolderRules.circles(graph, table)
+        #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))\n\(circles)")
+        if table.exceptions.isEmpty { #expect(circles.isEmpty, "\(circles)") }
+    }
+
+    @Test func exceptionsSayHowTheyCanGo() {
+        for exception in AllowedImports.edges.exceptions { #expect(exception.reason.count > 10, "\(exception)") }
+        #expect(AllowedImports.core.exceptions.isEmpty)
+    }
+}
+
+/// The rules find what they are for.
+@Suite struct FolderRuleTests {
+    private let low = SourceFile(path: "Sources/M/Low/A.swift", text: "struct A { struct Inner {} }")
+    private let high = SourceFile(
+        path: "Sources/M/High/B.swift", text: "// C of Top\nlet text = \"C\"\nfinal class B {\n    var a: A?\n}")
+    private let table = "Low:\nHigh: Low"
+
+    private func complaints(
+        _ files: [SourceFile], _ table: String, exceptions: [AllowedImports.Exception] = []
+    ) -> [String] {
+        FolderRules.complaints(
+            FolderGraph(of: files), AllowedImports(module: "M", table: table, exceptions: exceptions))
+    }
+
+    @Test func letsPassWhatIsAllowed() {
+        #expect(complaints([low, high], table).isEmpty)
+        #expect(complaints([low, high], "Low:\nHigh:\n  Low").isEmpty)
+    }
+
+    @Test func findsAUseOutsideOfTheTable() {
+        let back = SourceFile(path: "Sources/M/Low/D.swift", text: "enum D {\n    case b(B)\n}")
+        #expect(complaints([low, high, back], table) == ["Sources/M/Low/D.swift:2: Low may not use B of High"])
+        let exception = AllowedImports.Exception(from: "Low", to: "High", reason: "")
+        #expect(complaints([low, high, back], table, exceptions: [exception]).isEmpty)
+        let stale = ["M: Low no longer uses High: take it out of the table"]
+        #expect(complaints([low, high], table, exceptions: [exception]) == stale)
+    }
+
+    @Test func findsFoldersThatTheTableDoesNotHave() {
+        let other = SourceFile(path: "Sources/M/Other/E.swift", text: "")
+        #expect(complaints([low, high, other], table) == ["M: Other is not in the table"])
+        #expect(complaints([low, high], table + "\nOld:") == ["M: there is no folder Old any more"])
+    }
+
+    @Test func findsRowsThatNobodyUses() {
+        #expect(
+            complaints([low, SourceFile(path: "Sources/M/High/B.swift", text: "")], table)
+                == ["M: High no longer uses Low: take it out of the table"])
+    }
+
+    @Test func findsCirclesOfTheTable() {
+        let back = SourceFile(path: "Sources/M/Low/D.swift", text: "let b: B")
+        #expect(complaints([low, high, back], "Low: High\nHigh: Low") == ["M: Low stands above High"])
+        let graph = FolderGraph(of: [low, high, back])
+        #expect(FolderGraph.circles(graph.uses) == [["M/High", "M/Low"]])
+        let told = FolderRules.circles(graph, AllowedImports(module: "M", table: table))
+        #expect(told.contains("D.swift:1: B of M/High"))
+        #expect(FolderGraph.circles(FolderGraph(of: [low, high]).uses).isEmpty)
+    }
+
+    @Test func findsLoadTimeCodeOnTheHotPath() {
+        let loader = SourceFile(path: "Sources/M/Templates/X/L.swift", text: "struct L {}")
+        let hot = SourceFile(path: "Sources/M/Low/D.swift", text: "let l = L()")
+        let found = complaints([low, high, loader, hot], "Templates/X:\nLow: Templates/X\nHigh: Low")
+        #expect(found == ["M: Low is on the hot path and may not use Templates/X"])
+    }
+
+    @Test func knowsWhichTypeIsMeant() {
+        // A type within an extension is of the extension's folder; a name that the file declares itself is its own, and
+        // so is a member of something else.
+        let extending = SourceFile(path: "Sources/M/Top/C.swift", text: "extension A {\n    enum Later {}\n}")
+        let user = SourceFile(path: "Sources/M/High/F.swift", text: "let later: A.Later\nlet inner: A.Inner, b = x.C")
+        let own = SourceFile(path: "Sources/M/Low/G.swift", text: "struct G {\n    struct B {}\n    var b: B\n}")
+        let references = FolderGraph(of: [low, high, extending, user, own]).references
+        #expect(
+            references.map { "\($0.from) \($0.to) \($0.type)" } == [
+                "M/High M/Low A", "M/Top M/Low A", "M/High M/Low A", "M/High M/Top A.Later", "M/High M/Low A.Inner",
+            ])
+    }
+}
