@@ -36,21 +36,19 @@ struct GeneratedWindows: ~Copyable {
     mutating func bundles(_ count: Int, options: ObservationOptions) -> [[UInt8]] {
         let encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: options, digest: .openSSL)
-        var writer = BundleWriter(encoder, maxEntries: random(4...60))
-        var bundles: [[UInt8]] = []
+        var writer = EntryWriter(encoder, limits: BundleLimits(entries: random(4...60)))
+        var blocks: [[UInt8]] = []
         while written < count {
             draw()
-            let outcome = add(to: &writer)
-            guard outcome == .full || outcome == .repeated else { continue }
-            bundles.append(writer.finish().array)
-            writer.reset()
-            _ = add(to: &writer)
+            if let block = add(to: &writer) { blocks.append(block) }
         }
-        if writer.contentCount > 0 { bundles.append(writer.finish().array) }
-        return bundles
+        if writer.contentCount > 0 { blocks.append(writer.finish().array) }
+        var assembler = BundleAssembler()
+        return blocks.map { block in block.withByteView { assembler.text(of: $0)?.array } ?? [] }
     }
 
-    private mutating func add(to writer: inout BundleWriter) -> BundleWriter.AddOutcome {
+    /// Adds the window that was drawn; gives the block that had to end before it, if one had.
+    private mutating func add(to writer: inout EntryWriter) -> [UInt8]? {
         let type = Int(number) % set.types.count
         let place = GeneratedWindows.start + number * GeneratedWindows.day
         var (start, end) = (place, place + GeneratedWindows.length(set.types[type].grouping))
@@ -63,23 +61,24 @@ struct GeneratedWindows: ~Copyable {
             patient: number % 3 == 0 ? nil : Array("p/\(number / 40)".utf8),
             encounter: number % 5 == 0 ? Array("e \(number)".utf8) : nil,
             correlation: set.types[type].grouping == .correlation ? Array("c-\(number)".utf8) : nil)
-        let before = writer.contentCount
         let slab = ReadingSlab(readings)
-        let outcome = writer.add(
-            WindowContent(
-                series: series, start: Instant(nanoseconds: start), end: Instant(nanoseconds: end),
-                status: ObservationStatus(rawValue: UInt8(number % 3)) ?? .final,
-                readings: slab.readings(from: 0, count: readings.count)))
-        switch outcome {
-        case .added:
+        let content = WindowContent(
+            series: series, start: Instant(nanoseconds: start), end: Instant(nanoseconds: end),
+            status: ObservationStatus(rawValue: UInt8(number % 3)) ?? .final,
+            readings: slab.readings(from: 0, count: readings.count))
+        switch writer.add(content) {
+        case .added(let addition):
             written += 1
-            observations += writer.contentCount - before
+            observations += addition.contents
+            guard addition.isOverfull else { return nil }
+            let block = writer.finish(isOverfull: true).array
+            writer.begin(with: content)
+            return block
         // All values of all its readings are absent, or none is what the type reads.
         case .skipped(let reason):
             #expect([.missingValue, .invalidValue].contains(reason), "\(set.types[type].name)")
-        case .full, .repeated: break
+            return nil
         }
-        return outcome
     }
 
     private static func length(_ grouping: Grouping) -> Int64 {

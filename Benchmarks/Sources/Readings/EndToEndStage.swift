@@ -1,11 +1,12 @@
 import KymographCore
 
-/// Everything between socket and sink, without threads: lane, ring, shard, bundles.
+/// Everything between socket and sink, without threads: lane, ring, shard, entries, bundles.
 public struct EndToEndStage: ~Copyable, Stage {
     /// Counts what comes out.
     private final class Events: LaneEvents, ShardEvents {
         var accepted = 0
         var bytes = 0
+        private var assembler = BundleAssembler()
 
         func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
             fatalError("the workload gives only good readings: \(reason)")
@@ -20,7 +21,11 @@ public struct EndToEndStage: ~Copyable, Stage {
         func routed(_ count: Int) { accepted += count }
         func wake(shard: Int) {}
         func waitForRoom(shard: Int) -> Bool { fatalError("the ring is larger than a batch") }
-        func bundle(_ bytes: ByteView, for route: BundleRoute) { self.bytes += bytes.count }
+        func block(_ block: ByteView, for route: BundleRoute) {
+            guard let bundle = assembler.text(of: block) else { fatalError("the block cannot be read") }
+            bytes += bundle.count
+        }
+
         func counted(_ tally: ShardTally) {}
     }
 
@@ -43,7 +48,8 @@ public struct EndToEndStage: ~Copyable, Stage {
             limits: ScanLimits(), router: ReadingRouter(rings: [ring], maxDevices: 10_000, maxSeries: 40_000),
             events: events)
         shard = InMemoryShard(
-            rings: [ring], types: set.types, settings: WindowSettings(), bundles: Workload.bundles(set), events: events)
+            rings: [ring], types: set.types, settings: WindowSettings(), entries: Workload.entries(set),
+            events: events)
     }
 
     /// Sends the next `count` lines.

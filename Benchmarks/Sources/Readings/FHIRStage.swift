@@ -1,8 +1,9 @@
 import KymographCore
 
-/// Writes Observations of 21 heart rates each (the workload's mean) into bundles.
+/// Encodes Observations of 21 heart rates each (the workload's mean), and puts them together in bundles.
 public struct FHIRStage: ~Copyable, Stage {
-    private var bundles: BundleWriter
+    private var entries: EntryWriter
+    private var assembler = BundleAssembler()
     private let readings: ReadingSlab
     private let series: [SeriesIdentity]
     private var number = 0
@@ -26,7 +27,7 @@ public struct FHIRStage: ~Copyable, Stage {
 
     /// Writes Observations of `devices` devices in turn.
     public init(devices: Int = 32) {
-        bundles = Workload.bundles(Workload.mappings())
+        entries = Workload.entries(Workload.mappings())
         var readings: [(reading: Measurement, payload: [UInt8])] = []
         for window in 0..<FHIRStage.windows {
             for index in 0..<FHIRStage.readingsPerObservation {
@@ -52,25 +53,22 @@ public struct FHIRStage: ~Copyable, Stage {
             let content = WindowContent(
                 series: series[number % series.count], start: start, end: start.advanced(by: FHIRStage.period),
                 status: .final, readings: readings.readings(from: first, count: FHIRStage.readingsPerObservation))
-            while true {
-                switch bundles.add(content) {
-                case .added: break
-                case .skipped(let reason): fatalError("skipped: \(reason)")
-                case .full, .repeated:
-                    finish()
-                    continue
+            switch entries.add(content) {
+            case .skipped(let reason): fatalError("skipped: \(reason)")
+            case .added(let addition):
+                if addition.isOverfull {
+                    assemble(entries.finish(isOverfull: true))
+                    entries.begin(with: content)
                 }
-                break
             }
             number += 1
         }
     }
 
-    private mutating func finish() {
-        let finished = bundles.finish()
-        bytes += finished.count
-        if kept != nil { kept?.append(contentsOf: finished.array) }
-        bundles.reset()
+    private mutating func assemble(_ block: ByteView) {
+        guard let bundle = assembler.text(of: block) else { fatalError("the block cannot be read") }
+        bytes += bundle.count
+        if kept != nil { kept?.append(contentsOf: bundle.array) }
     }
 
     /// The bundles that writing `count` Observations fills.
@@ -89,10 +87,10 @@ public struct FHIRStage: ~Copyable, Stage {
 
     /// One Observation's bytes, to compare with copying them.
     public mutating func sample() -> [UInt8] {
-        bundles.reset()
+        entries.reset()
         run(1)
-        let sample = bundles.finish().array
-        bundles.reset()
+        let sample = assembler.text(of: entries.finish())?.array ?? []
+        entries.reset()
         return sample
     }
 }

@@ -6,7 +6,7 @@ public struct InsertStage: ~Copyable, Stage {
     private final class Events: ShardEvents {
         var accepted: UInt64 = 0
 
-        func bundle(_ bytes: ByteView, for route: BundleRoute) {}
+        func block(_ block: ByteView, for route: BundleRoute) {}
         func rejected(_ reading: RejectedReading, payload: ByteView) { fatalError("rejected: \(reading.reason)") }
         func counted(_ tally: ShardTally) { accepted += UInt64(tally.accepted) }
     }
@@ -31,7 +31,7 @@ public struct InsertStage: ~Copyable, Stage {
         limits.archiveBytes = 8 << 20
         let settings = WindowSettings(limits: limits)
         shard = InMemoryShard(
-            rings: [ring], types: set.types, settings: settings, bundles: Workload.bundles(set), events: events)
+            rings: [ring], types: set.types, settings: settings, entries: Workload.entries(set), events: events)
         record = Measurement(instant: Workload.received, received: Workload.received)
         InsertStage.introduce(load, to: ring, record, &shard)
         producer = RingProducer(ring)

@@ -55,8 +55,8 @@ public enum Workload {
         for index in 0..<32 { bytes[index] = UInt8(truncatingIfNeeded: mixed >> UInt64(index % 8 * 8)) }
     }
 
-    /// A bundle writer for `set`.
-    public static func bundles(_ set: MappingSet) -> BundleWriter {
-        BundleWriter(ObservationEncoder(types: set.types, templates: set.fhirTemplates, digest: digest))
+    /// A writer of entries for `set`.
+    public static func entries(_ set: MappingSet) -> EntryWriter {
+        EntryWriter(ObservationEncoder(types: set.types, templates: set.fhirTemplates, digest: digest))
     }
 }

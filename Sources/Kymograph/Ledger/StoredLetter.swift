@@ -8,7 +8,7 @@ public struct StoredLetter: Sendable {
     public var number: Int64
     /// When it was received, or refused by a server.
     public var at: Instant
-    /// `payload`: bytes of a source; `measurement`: a normalised reading, as JSON; `entry`: a bundle that a server did
+    /// `payload`: bytes of a source; `measurement`: a normalised reading, as JSON; `entry`: an entry that a server did
     /// not take.
     public var kind: String
     /// Name of the ``Rejection``.
@@ -19,7 +19,7 @@ public struct StoredLetter: Sendable {
     public var detail: String
     /// When it was sent again, if it was.
     public var replayed: Instant?
-    /// The bytes; nil when they are damaged.
+    /// The bytes, of an entry as a FHIR bundle with what it refers to; nil when they are damaged.
     public var bytes: [UInt8]?
 
     init(_ row: Row) {
@@ -30,8 +30,15 @@ public struct StoredLetter: Sendable {
         source = row["source"]
         detail = row["detail"]
         replayed = (row["replayed"] as Int64?).map { Instant(nanoseconds: $0) }
-        bytes = StoredBody.content(
+        let content = StoredBody.content(
             codec: row["codec"], key: row["key_id"], checksum: row["checksum"], bytes: row["body"])
+        bytes = kind == "entry" ? content.map(StoredLetter.bundle) : content
+    }
+
+    /// The bundle of a block; what is none, as earlier versions wrote it, stays as it is.
+    private static func bundle(of block: [UInt8]) -> [UInt8] {
+        var assembler = BundleAssembler()
+        return block.withByteView { assembler.text(of: $0)?.array } ?? block
     }
 
     /// Whether the bytes may be only a part of what came, or more than a payload: mapped again, they could give a

@@ -1,11 +1,11 @@
 import KymographCore
 import Synchronization
 
-/// Brings bundles to a stage that compresses them, on a thread of its own, so that shards do not wait for it.
+/// Brings blocks of entries to a stage that compresses them, on a thread of its own, so that shards do not wait for it.
 ///
 /// For shards that write themselves, because nothing is kept. With a store, the thread that delivers compresses.
 final class OutputQueue: Sendable {
-    /// Bundles one after the other.
+    /// Blocks one after the other.
     private struct Waiting: ~Copyable {
         var bytes = ByteWriter(capacity: 1 << 16)
         var ends: [Int] = []
@@ -50,11 +50,11 @@ final class OutputQueue: Sendable {
         }
     }
 
-    /// Takes a bundle; waits while too much is waiting already. That is backpressure, and nothing is lost.
-    func write(_ bytes: ByteView) {
+    /// Takes a block; waits while too much is waiting already. That is backpressure, and nothing is lost.
+    func write(_ block: ByteView) {
         var microseconds = 100
         while true {
-            switch offer(bytes) {
+            switch offer(block) {
             case .taken: return bell.ring()
             case .ended: return stage.giveUp()
             case .full: Wait.microseconds(microseconds)
@@ -70,17 +70,17 @@ final class OutputQueue: Sendable {
         case ended
     }
 
-    private func offer(_ bytes: ByteView) -> Answer {
+    private func offer(_ block: ByteView) -> Answer {
         state.withLock { state in
             guard state.isRunning else { return .ended }
             guard state.waiting.bytes.count < OutputQueue.mostBytes else { return .full }
-            state.waiting.bytes.append(bytes)
+            state.waiting.bytes.append(block)
             state.waiting.ends.append(state.waiting.bytes.count)
             return .taken
         }
     }
 
-    /// Tells the stage the time, after the bundles that were taken before.
+    /// Tells the stage the time, after the blocks that were taken before.
     func tick(_ now: Instant) {
         state.withLock { $0.waiting.tick = now }
         bell.ring()

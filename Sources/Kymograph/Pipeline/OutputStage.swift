@@ -1,12 +1,13 @@
 import KymographCore
 import Synchronization
 
-/// The shards' common way out: one bundle at a time to the sink, again and again while the sink says it may work later.
+/// The shards' common way out: makes a bundle of each block, and gives one at a time to the sink, again and again while
+/// the sink says it may work later.
 final class OutputStage: Sendable {
     private let sink: any BundleSink
     private let ledger: PipelineLedger
     private let control: PipelineControl
-    private let isBusy = Mutex(())
+    private let assembler = Mutex(BundleAssembler())
 
     init(sink: any BundleSink, ledger: PipelineLedger, control: PipelineControl) {
         self.sink = sink
@@ -14,14 +15,23 @@ final class OutputStage: Sendable {
         self.control = control
     }
 
-    /// Writes a bundle; false when it was not taken. Blocks while the disk is full: that is backpressure, and nothing
-    /// is lost.
+    /// What became of a block.
+    enum Outcome {
+        case written
+        /// The sink failed for good, or the pipeline is ended by force.
+        case notTaken
+        /// It is no block of entries that this version knows.
+        case unreadable
+    }
+
+    /// Writes the entries of a block. Blocks while the disk is full: that is backpressure, and nothing is lost.
     @discardableResult
-    func write(_ bytes: ByteView) -> Bool {
-        isBusy.withLock { _ in
-            let isTaken = attempt { () throws(SinkError) in try sink.write(bytes) }
-            if isTaken { ledger.addBundle(bytes: bytes.count) } else { ledger.addUndelivered() }
-            return isTaken
+    func write(_ block: ByteView) -> Outcome {
+        assembler.withLock { assembler in
+            guard let bundle = assembler.text(of: block) else { return .unreadable }
+            let isTaken = attempt { () throws(SinkError) in try sink.write(bundle) }
+            if isTaken { ledger.addBundle(bytes: bundle.count) } else { ledger.addUndelivered() }
+            return isTaken ? .written : .notTaken
         }
     }
 
@@ -30,12 +40,12 @@ final class OutputStage: Sendable {
 
     /// Makes everything taken durable where it is a file; false when that failed.
     func synchronise() -> Bool {
-        isBusy.withLock { _ in attempt { () throws(SinkError) in try sink.synchronise() } }
+        assembler.withLock { _ in attempt { () throws(SinkError) in try sink.synchronise() } }
     }
 
     /// Gives what waits in the sink to the system. `now` lets it rotate files.
     func tick(_ now: Instant) {
-        isBusy.withLock { _ in
+        assembler.withLock { _ in
             _ = attempt { () throws(SinkError) in
                 try sink.flush()
                 try sink.tick(now)
@@ -45,7 +55,7 @@ final class OutputStage: Sendable {
 
     /// Completes the output.
     func close() {
-        isBusy.withLock { _ in
+        assembler.withLock { _ in
             _ = attempt { () throws(SinkError) in try sink.close() }
         }
     }

@@ -7,7 +7,7 @@ struct OutputStages: Sendable {
         /// Its place among all sinks.
         var sink: Int
         var stage: OutputStage
-        /// What takes bundles off the shards, where the sink compresses and shards write themselves.
+        /// What takes blocks off the shards, where the sink compresses and shards write themselves.
         var queue: OutputQueue?
     }
 
@@ -44,10 +44,10 @@ struct OutputStages: Sendable {
         for output in outputs { output.queue?.start("kymo-output-\(output.sink)") }
     }
 
-    /// Writes a bundle to those that get it.
-    func write(_ bytes: ByteView, for route: BundleRoute) {
+    /// Writes the entries of a block to those that get them.
+    func write(_ block: ByteView, for route: BundleRoute) {
         for output in outputs where route.contains(output.sink) {
-            if let queue = output.queue { queue.write(bytes) } else { output.stage.write(bytes) }
+            if let queue = output.queue { queue.write(block) } else { output.stage.write(block) }
         }
     }
 

@@ -18,7 +18,7 @@ final class ShardReporter: ShardEvents, Sendable {
         self.deadLetters = deadLetters
     }
 
-    func bundle(_ bytes: ByteView, for route: BundleRoute) { outputs.write(bytes, for: route) }
+    func block(_ block: ByteView, for route: BundleRoute) { outputs.write(block, for: route) }
 
     func counted(_ tally: ShardTally) { ledger.add(tally) }
 
@@ -75,7 +75,8 @@ struct ShardWorker {
     func run() {
         let encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: settings.output, digest: .openSSL)
-        let bundles = BundleWriter(encoder, maxEntries: settings.bundleEntries, maxBytes: settings.bundleBytes)
+        let limits = BundleLimits(entries: settings.bundleEntries, bytes: settings.bundleBytes)
+        let entries = EntryWriter(encoder, limits: limits)
         let router = settings.router(set)
         var windows = settings.windows
         windows.memory = .mapped
@@ -83,13 +84,13 @@ struct ShardWorker {
         if settings.output.keepsFirstVersion { windows.limits.preliminaryEvery = 0 }
         guard let stage else {
             var shard = InMemoryShard(
-                rings: rings, types: set.types, settings: windows, bundles: bundles, router: router, events: reporter,
+                rings: rings, types: set.types, settings: windows, entries: entries, router: router, events: reporter,
                 mappings: mappings)
             return work(&shard)
         }
         windows.limits.archiveBytes = min(windows.limits.archiveBytes, ShardWorker.recentBytes)
         var shard = StoredShard(
-            number: number, rings: rings, types: set.types, settings: windows, bundles: bundles, router: router,
+            number: number, rings: rings, types: set.types, settings: windows, entries: entries, router: router,
             events: reporter, mappings: mappings, store: stage.store)
         stage.note(StoreReplay(stage.store, shard: number, of: settings.shards).run(into: &shard))
         shard.beginReceiving(now: clock.time(at: WallClock.now()))

@@ -1,7 +1,7 @@
 import KymographCore
 import Synchronization
 
-/// Brings bundles straight to standard output or to files, where that is the only sink, and their windows to the store
+/// Brings entries straight to standard output or to files, where that is the only sink, and their windows to the store
 /// when they are there for good: the file is the outbox then, and nothing is written twice.
 ///
 /// The journal does not wait for it. After a crash, windows that were written and not yet archived come again.
@@ -19,7 +19,7 @@ final class DirectDelivery: Sendable {
     private let bell: Doorbell
     private let output: OutputStage
     private let control: PipelineControl
-    /// Takes units whose bundles are delivered; it should not wait for room, which they may make.
+    /// Takes units whose entries are delivered; it should not wait for room, which they may make.
     private let delivered: @Sendable (ShardUnit) -> Void
 
     /// Bytes that may wait before shards do; nanoseconds between two synchronisations.
@@ -67,7 +67,7 @@ final class DirectDelivery: Sendable {
 
     /// Delivers until told to finish, or until the pipeline is ended by force.
     func run() {
-        // Units whose bundles are written, and whether that has to be synchronised.
+        // Units whose entries are written, and whether that has to be synchronised.
         var (written, isAhead) = ([ShardUnit](), false)
         var synchronised = WallClock.now()
         while !control.isForced {
@@ -100,16 +100,16 @@ final class DirectDelivery: Sendable {
         }
     }
 
-    /// Writes the bundles of `units`, and forgets them: until they are synchronised they would be many megabytes.
+    /// Writes the entries of `units`, and forgets them: until they are synchronised they would be many megabytes.
     private func write(_ units: inout [ShardUnit], _ hasWritten: inout Bool) -> Bool {
         for place in units.indices {
-            for bundle in units[place].bundles {
+            for block in units[place].blocks {
                 CrashPoint.beforeSend.pass()
-                guard bundle.bytes.withByteView({ output.write($0) }) else { return false }
+                guard block.bytes.withByteView({ output.write($0) }) == .written else { return false }
                 CrashPoint.afterSend.pass()
                 hasWritten = true
             }
-            units[place].bundles = []
+            units[place].blocks = []
         }
         return true
     }

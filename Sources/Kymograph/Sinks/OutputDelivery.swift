@@ -1,7 +1,7 @@
 import KymographCore
 import Synchronization
 
-/// Brings bundles from the outbox to standard output or to files, in order.
+/// Brings entries from the outbox to standard output or to files, in order.
 ///
 /// What a sink has taken is noted only when it is in the file for good; after a crash, the rest comes again.
 final class OutputDelivery: Sendable {
@@ -51,8 +51,11 @@ final class OutputDelivery: Sendable {
     private func deliver(_ rows: [OutboxRow]) -> Bool {
         for row in rows {
             CrashPoint.beforeSend.pass()
-            guard row.body.withByteView({ output.write($0) }) else { return false }
-            CrashPoint.afterSend.pass()
+            switch row.body.withByteView({ output.write($0) }) {
+            case .written: CrashPoint.afterSend.pass()
+            case .notTaken: return false
+            case .unreadable: outbox.putAside(row.number)
+            }
         }
         return true
     }

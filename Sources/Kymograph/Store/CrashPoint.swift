@@ -21,6 +21,14 @@ enum CrashPoint: String, CaseIterable, Sendable {
     case beforeTrim = "before-trim"
     /// The journal has been trimmed, and it is not committed.
     case afterTrim = "after-trim"
+    /// What an earlier version has left is about to be migrated.
+    case beforeMigration = "before-migration"
+    /// A row of it is about to be migrated.
+    case duringMigration = "during-migration"
+    /// All of it is migrated, and it is not committed.
+    case afterMigration = "after-migration"
+    /// The migration is durable, and nothing else is done.
+    case migrated = "migrated"
 
     private static let wanted: (point: CrashPoint, passes: Int)? = {
         guard let value = unsafe getenv("KYMO_CRASH_POINT") else { return nil }

@@ -54,14 +54,16 @@ struct EntryLetter {
 
     /// Whether it is a Patient or Device, to be made unless the server has it: no version of it replaces another.
     private var isMadeOnce: Bool {
-        guard let content, let entries = RowSlicer.slice(OutboxRow(number: 0, body: content)) else { return false }
-        return entries.count == 1 && entries[0].described != nil && entries[0].ifNoneExist != nil
+        guard let content, let block = DeliveryBlock(OutboxRow(number: 0, body: content)) else { return false }
+        let entries = block.entries()
+        return entries.count == 1 && entries[0].described != nil && entries[0].isCreated
     }
 
     /// Whether a newer version of the resource was delivered, or waits for the sink.
     private func isSuperseded(_ origin: Int64, _ db: Database) throws -> Bool {
         if let delivered = try delivered(db), delivered > origin { return true }
-        guard let content, let identifier = EntryLetter.identifier(in: content) else { return false }
+        var index = EntryIndex()
+        guard let content, let subject = EntrySubject(of: content, &index) else { return false }
         let waiting = try Row.fetchCursor(
             db,
             sql: """
@@ -70,8 +72,8 @@ struct EntryLetter {
                 """, arguments: [origin, sink])
         while let row = try waiting.next() {
             guard OutboxRow.isFor(sink, row[0]) else { continue }
-            let bundle = StoredBody.content(codec: row[1], key: row[2], checksum: row[3], bytes: row[4])
-            if let bundle, Data(bundle).range(of: identifier) != nil { return true }
+            let block = StoredBody.content(codec: row[1], key: row[2], checksum: row[3], bytes: row[4])
+            if let block, subject.isIn(block, &index) { return true }
         }
         return false
     }
@@ -88,17 +90,7 @@ struct EntryLetter {
                 """, arguments: [sink, resource])
     }
 
-    /// The identifiers of the last resource of a bundle, as they are written: Patients and Devices come before what
-    /// refers to them.
-    private static func identifier(in bundle: [UInt8]) -> Data? {
-        let data = Data(bundle)
-        guard let start = data.range(of: Data("\"identifier\":[".utf8), options: .backwards)?.lowerBound,
-            let end = data[start...].firstIndex(of: UInt8(ascii: "]"))
-        else { return nil }
-        return data[start...end]
-    }
-
-    /// Puts the bundle into the outbox as it is stored, for the sink that refused it; nil when it cannot be read, or
+    /// Puts the block into the outbox as it is stored, for the sink that refused it; nil when it cannot be read, or
     /// the server has the Patient or Device by now.
     func deliver(_ now: Instant, _ db: Database) throws -> OutboxRow? {
         guard let content else { return nil }
@@ -119,5 +111,29 @@ struct EntryLetter {
         try db.execute(sql: "UPDATE dead SET outbox = ? WHERE number = ?", arguments: [place, number])
         try LetterChange.noteReplayed(number, now, db)
         return OutboxRow(number: place, body: content, sinks: sink)
+    }
+}
+
+/// The resource that a letter is about: the last entry of its block, since what it refers to comes before.
+private struct EntrySubject {
+    private let identifier: ServerIdentifier
+
+    init?(of block: [UInt8], _ index: inout EntryIndex) {
+        let found = block.withByteView { bytes -> ServerIdentifier? in
+            guard let entries = index.read(bytes) else { return nil }
+            return (0..<entries.count).last { !entries[$0].isUnwritten }.map { ServerIdentifier(entries[$0]) }
+        }
+        guard let found else { return nil }
+        identifier = found
+    }
+
+    /// Whether `block` brings another version of it; a bare Patient or Device is none.
+    func isIn(_ block: [UInt8], _ index: inout EntryIndex) -> Bool {
+        block.withByteView { bytes in
+            guard let entries = index.read(bytes) else { return false }
+            return (0..<entries.count).contains {
+                !entries[$0].kind.isBare && !entries[$0].isUnwritten && ServerIdentifier(entries[$0]) == identifier
+            }
+        }
     }
 }

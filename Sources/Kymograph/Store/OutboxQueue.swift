@@ -1,10 +1,10 @@
 public import KymographCore
 
-/// One bundle that waits for sinks.
+/// Entries that wait for sinks.
 public struct OutboxRow: Sendable {
     /// Its number: later rows have greater ones, with gaps.
     public var number: Int64
-    /// A FHIR bundle (transaction or batch) in one line, as ``BundleWriter`` makes it.
+    /// A block of entries, as ``EntryWriter`` makes it.
     public var body: [UInt8]
     /// Names of the sinks that it is for, each in a line; nil for all.
     public var sinks: String?
@@ -62,7 +62,7 @@ public struct UndeliverableEntry: Sendable {
     public var reason: Rejection
     /// What the server said: status and OperationOutcome, or the reason of the identity's failure.
     public var detail: String
-    /// The entry with what it refers to: a bundle that can be sent again.
+    /// The entry with what it refers to: a block that can be sent again.
     public var bytes: [UInt8]
     /// How often the entry was sent.
     public var attempts: Int
@@ -78,7 +78,7 @@ public struct UndeliverableEntry: Sendable {
     }
 }
 
-/// Where one sink takes bundles from, in order, and says what became of them. For any thread.
+/// Where one sink takes entries from, in order, and says what became of them. For any thread.
 public protocol OutboxQueue: AnyObject, Sendable {
     /// Rows after `number`, oldest first, up to about `bytes` bytes but at least one if there is any. Waits up to
     /// `milliseconds` for one.

@@ -10,7 +10,7 @@ struct StoredDeadLetter: Sendable {
         case payload
         /// A normalised measurement, as JSON.
         case measurement
-        /// A bundle that can be sent again.
+        /// A block with an entry that can be sent again.
         case entry
     }
 
@@ -31,7 +31,7 @@ enum LetterChange: Sendable {
     case discard([Int64])
     /// Their bytes were received again.
     case noteReplayed([Int64])
-    /// The bundles of undeliverable entries go to all sinks again.
+    /// Undeliverable entries go to their sinks again.
     case deliver([Int64])
 }
 

@@ -93,17 +93,16 @@ struct StoreCommit: ~Copyable {
     private mutating func write(_ batch: StoreBatch, _ now: Instant, _ db: Database) throws -> [OutboxRow] {
         var rows: [OutboxRow] = []
         if !batch.units.isEmpty { try types.update(mappings.current, db) }
-        var carriers = OutboxCarriers(store)
         for unit in batch.units {
             try unit.series.forEach { try $0.insert(db) }
             try unit.journal.map { try insert($0, shard: unit.shard, db) }
-            carriers.beginUnit()
-            for bundle in unit.bundles {
-                let row = try insert(bundle, now, db)
+            var departures = WindowDepartures(store, newest: rows.last?.number ?? store.tail.newest)
+            for block in unit.blocks {
+                let row = try insert(block, now, db)
                 rows.append(row)
-                carriers.note(row, of: bundle.route)
+                departures.note(row, of: block.route)
             }
-            try insert(unit.windows, carriers, now, db)
+            try insert(unit.windows, departures, now, db)
             try insert(unit.rejections, db)
         }
         try noteSeries(batch.units, db)
@@ -146,7 +145,7 @@ struct StoreCommit: ~Copyable {
     private static func level(of block: JournalBlock) -> Int32 { block.bytes.count < 32 << 10 ? 1 : -20 }
 
     private mutating func insert(
-        _ windows: ClosedWindows, _ carriers: OutboxCarriers, _ now: Instant, _ db: Database
+        _ windows: ClosedWindows, _ departures: WindowDepartures, _ now: Instant, _ db: Database
     ) throws {
         for place in 0..<windows.count {
             let window = windows[place]
@@ -154,8 +153,8 @@ struct StoreCommit: ~Copyable {
                 try windows.withBlock(of: window) { try restamp(window, $0, db) }
                 try recount(window, db)
             } else if window.hasBlock {
-                let carrier = carriers.carrier(of: window.facts)
-                try windows.withBlock(of: window) { try insert(window, $0, carrier, now, db) }
+                let departure = departures.departure(of: window.facts)
+                try windows.withBlock(of: window) { try insert(window, $0, departure, now, db) }
             } else {
                 try recount(window, db)
             }
@@ -166,11 +165,11 @@ struct StoreCommit: ~Copyable {
 
     /// Inserts a window with its content: packed already, and small, so that compressing it costs more than it saves.
     private mutating func insert(
-        _ window: ClosedWindow, _ block: ByteView, _ carrier: OutboxCarrier?, _ now: Instant, _ db: Database
+        _ window: ClosedWindow, _ block: ByteView, _ departure: WindowDeparture?, _ now: Instant, _ db: Database
     ) throws {
-        let carrier = try window.facts.isRestored ? renew(window, carrier, db) : carrier
+        let departure = try window.facts.isRestored ? renew(window, departure, db) : departure
         if insertion == nil { insertion = try WindowInsertion.prepare(db) }
-        try insertion?.insert(window, block, carrier: carrier, now: now)
+        try insertion?.insert(window, block, departure: departure, now: now)
     }
 
     private func insert(_ named: [NamedReading], series: Int, _ db: Database) throws {
@@ -184,14 +183,14 @@ struct StoreCommit: ~Copyable {
     /// Prepares for a newer version of a window. If the archive has dropped it while it was open, that is taken back:
     /// it comes again with all that it had.
     private func renew(
-        _ window: ClosedWindow, _ carrier: OutboxCarrier?, _ db: Database
-    ) throws -> OutboxCarrier? {
+        _ window: ClosedWindow, _ departure: WindowDeparture?, _ db: Database
+    ) throws -> WindowDeparture? {
         let statement = try db.cachedStatement(sql: "SELECT outbox, sinks FROM window WHERE start = ? AND series = ?")
         guard let row = try Row.fetchOne(statement, arguments: [window.start.nanoseconds, window.series]) else {
             try add(LedgerOutcome.recalled(window), db)
-            return carrier
+            return departure
         }
-        return try carrier?.keeping(row[1], of: row[0], db)
+        return try departure?.keeping(row[1], of: row[0], db)
     }
 
     private func add(_ tallies: [TallyKey: Int], _ db: Database) throws {
@@ -222,15 +221,15 @@ struct StoreCommit: ~Copyable {
         if db.changesCount == 0 { try add(LedgerOutcome.missed(window), db) }
     }
 
-    private mutating func insert(_ bundle: ShardUnit.Bundle, _ now: Instant, _ db: Database) throws -> OutboxRow {
-        let body = compressor.body(bundle.bytes)
-        let sinks = store.names(of: bundle.route)
+    private mutating func insert(_ block: ShardUnit.Block, _ now: Instant, _ db: Database) throws -> OutboxRow {
+        let body = compressor.body(block.bytes)
+        let sinks = store.names(of: block.route)
         try db.cachedStatement(
             sql: "INSERT INTO outbox (created, size, codec, key_id, checksum, body, sinks) VALUES (?, ?, ?, ?, ?, ?, ?)"
         ).execute(arguments: [
-            now.nanoseconds, bundle.bytes.count, body.codec.rawValue, body.key, Int64(body.checksum), body.bytes, sinks,
+            now.nanoseconds, block.bytes.count, body.codec.rawValue, body.key, Int64(body.checksum), body.bytes, sinks,
         ])
-        return OutboxRow(number: db.lastInsertedRowID, body: bundle.bytes, sinks: sinks)
+        return OutboxRow(number: db.lastInsertedRowID, body: block.bytes, sinks: sinks)
     }
 
     private mutating func insert(_ letter: StoredDeadLetter, _ db: Database) throws {

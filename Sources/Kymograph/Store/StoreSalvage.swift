@@ -23,6 +23,8 @@ struct StoreSalvage {
     private var losesBundles = false
     /// Whether transactions are missing without a trace.
     private var isBehind = false
+    /// The version of the damaged database's tables.
+    private var version = StoreSchema.version
 
     /// The place of such bundles, for the ledger: nobody knows how many they are.
     static let lostBundles = "outbox pages"
@@ -45,18 +47,21 @@ struct StoreSalvage {
         // Without a transaction, which the first error would end.
         try source.unsafeRead { old in
             for table in tables { try copy(table, old, target) }
+            // What was copied as it was is of that version.
+            if version < StoreSchema.firstWithEntries { try EntryMigration.run(target, now: now) }
             try finish(old, target)
         }
     }
 
     /// The damaged database, or nil when not even its first page can be read.
-    private func open() throws -> DatabaseQueue? {
+    private mutating func open() throws -> DatabaseQueue? {
         guard FileSystem.target(directory.database) != nil,
             let configuration = try? StorePages.configuration(salvages: true),
             let source = try? DatabaseQueue(path: directory.database, configuration: configuration),
             let version = try? source.read({ try Int.fetchOne($0, sql: "PRAGMA user_version") })
         else { return nil }
         guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory) }
+        self.version = version
         return source
     }
 

@@ -6,7 +6,9 @@ import GRDB
 /// encryption needs no new tables.
 enum StoreSchema {
     /// Written to `PRAGMA user_version`: greater than that of all earlier versions.
-    static let version = 3
+    static let version = 4
+    /// The first version whose outbox and dead letters have entries, and not bundles as text.
+    static let firstWithEntries = 4
 
     /// Brings the tables to this version.
     static func prepare(_ writer: some DatabaseWriter) throws {
@@ -14,7 +16,10 @@ enum StoreSchema {
         migrator.registerMigration("1") { try create($0) }
         migrator.registerMigration("2") { try migrateTo2($0) }
         migrator.registerMigration("3") { try migrateTo3($0) }
+        migrator.registerMigration("4") { try migrateTo4($0) }
+        let isFormer = try writer.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } ?? 0 < version
         try migrator.migrate(writer)
+        if isFormer { CrashPoint.migrated.pass() }
         try writer.write { db in
             // To write what is there already would wait for the disk at each start.
             guard try Int.fetchOne(db, sql: "PRAGMA user_version") != version else { return }
@@ -64,6 +69,12 @@ enum StoreSchema {
     /// the same one.
     private static func migrateTo3(_ db: Database) throws {
         try db.execute(sql: "ALTER TABLE source ADD COLUMN timezone TEXT")
+    }
+
+    /// Entries in the place of bundles. The version is noted together with them: an earlier program must not read them.
+    private static func migrateTo4(_ db: Database) throws {
+        try EntryMigration.run(db, now: WallClock.now())
+        try db.execute(sql: "PRAGMA user_version = 4")
     }
 
     /// At which time the readings of archived windows are that their senders name; gone with their windows.

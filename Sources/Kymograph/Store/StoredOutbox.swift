@@ -3,7 +3,7 @@ import GRDB
 import KymographCore
 import Synchronization
 
-/// What one sink sees of a store: the bundles for it that it has not taken yet.
+/// What one sink sees of a store: the entries for it that it has not taken yet.
 final class StoredOutbox: OutboxQueue {
     private struct Progress {
         /// The last number settled.
@@ -124,10 +124,18 @@ final class StoredOutbox: OutboxQueue {
                 size += content.count
             }
         }
-        let news = self.damaged.withLock { known in damaged.filter { known.insert($0).inserted } }
-        if !news.isEmpty { store.quarantine(news, of: .outbox) }
+        quarantine(damaged)
         return found
     }
+
+    /// Moves rows that cannot be read to quarantine, and tells of those that are new.
+    private func quarantine(_ damaged: [Int64]) {
+        let news = self.damaged.withLock { known in damaged.filter { known.insert($0).inserted } }
+        if !news.isEmpty { store.quarantine(news, of: .outbox) }
+    }
+
+    /// Moves a row out of the way that is whole and has no entries that can be read.
+    func putAside(_ number: Int64) { quarantine([number]) }
 
     /// Notes progress; it becomes durable with the next commit.
     func settle(through number: Int64, receipts: [DeliveryReceipt], undeliverable: [UndeliverableEntry]) {

@@ -59,19 +59,19 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
         unsafe sqlite3_finalize(statement)
     }
 
-    /// Inserts `window`, whose content is `block`, as it is now; its Observations left with rows up to `carrier`, if
-    /// any.
-    mutating func insert(_ window: ClosedWindow, _ block: ByteView, carrier: OutboxCarrier?, now: Instant) throws {
+    /// Inserts `window`, whose content is `block`, as it is now; its Observations left as `departure`
+    /// says, if they did.
+    mutating func insert(_ window: ClosedWindow, _ block: ByteView, departure: WindowDeparture?, now: Instant) throws {
         bind(window, now)
         bind(Int64(BodyCompressor.checksum(block)), to: 13)
-        bind(carrier?.row ?? 0, to: 15)
+        bind(departure?.row ?? 0, to: 15)
         sources.removeAll()
         bind(Int64(window.facts.appendSources(to: &sources)), to: 6)
-        let code = step(block, sinks: carrier?.sinks)
+        let code = step(block, sinks: departure?.sinks)
         // Asked before anything else happens to the connection.
         let failure = code == SQLITE_DONE ? nil : lastError
         unsafe sqlite3_reset(statement)
-        if carrier != nil { unbindSinks() }
+        if departure != nil { unbindSinks() }
         if let failure { throw failure }
     }
 

@@ -5,14 +5,14 @@ public struct InMemoryShard: ~Copyable {
     private var shard: WindowShard<MemoryArchive>
 
     /// Makes a shard that reads `rings`, one per lane. It follows `mappings` when lanes say that they do; without, they
-    /// must not. Without `router` each bundle is for all sinks.
+    /// must not. Without `router` each block is for all sinks.
     public init(
-        rings: [Ring], types: [MeasurementType], settings: WindowSettings, bundles: consuming BundleWriter,
+        rings: [Ring], types: [MeasurementType], settings: WindowSettings, entries: consuming EntryWriter,
         router: BundleRouter? = nil, events: any ShardEvents, mappings: MappingExchange? = nil
     ) {
         let machine = WindowMachine<MemoryArchive>(types: types, settings: settings)
         shard = WindowShard(
-            rings: rings, machine: machine, bundles: RoutedBundles(bundles, router: router), events: events,
+            rings: rings, machine: machine, entries: RoutedEntries(entries, router: router), events: events,
             mappings: mappings)
     }
 
@@ -20,10 +20,10 @@ public struct InMemoryShard: ~Copyable {
     /// rings were empty.
     public mutating func step(now: Instant) -> Int { shard.step(now: now) }
 
-    /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
+    /// Closes windows of quiet series, sends a block that has waited `bundleAge` nanoseconds, and reports the counts.
     public mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
 
-    /// Sends what waits for its bundle to fill; whether anything does.
+    /// Sends what waits for its block to fill; whether anything does.
     public mutating func sendWaiting() -> Bool { shard.sendWaiting() }
 
     /// Closes and sends everything: the last step before the end.

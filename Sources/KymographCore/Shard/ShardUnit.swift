@@ -11,9 +11,9 @@ public struct ShardUnit: Sendable {
         public init(number: Int, key: [UInt8]) { (self.number, self.key) = (number, key) }
     }
 
-    /// A bundle, or a block of NDJSON.
-    public struct Bundle: Sendable {
-        /// Who gets it.
+    /// Entries (``EntryBlock``).
+    public struct Block: Sendable {
+        /// Who gets them.
         public var route: BundleRoute
         /// Its bytes.
         public var bytes: [UInt8]
@@ -29,8 +29,8 @@ public struct ShardUnit: Sendable {
     public var windows = ClosedWindows()
     /// Readings that were rejected and are in no window, those of an earlier run's journal among them.
     public var rejections: [KeptRejection] = []
-    /// Bundles with the Observations of these windows among others; those of carriers may have left before.
-    public var bundles: [Bundle] = []
+    /// Blocks with the Observations of these windows among others; those of carriers may have left before.
+    public var blocks: [Block] = []
     /// The oldest block that the shard may need again, once this unit is durable: it may be one that has not begun. Nil
     /// when the unit does not say.
     public var needed: Int64?
@@ -44,7 +44,7 @@ public struct ShardUnit: Sendable {
     public mutating func splitWindows() -> ShardUnit {
         var later = ShardUnit(shard: shard)
         swap(&later.windows, &windows)
-        swap(&later.bundles, &bundles)
+        swap(&later.blocks, &blocks)
         swap(&later.needed, &needed)
         return later
     }
@@ -53,12 +53,12 @@ public struct ShardUnit: Sendable {
     public var byteCount: Int {
         var count = (journal?.bytes.count ?? 0) + rejections.count * KeptRejection.byteCount
         count += windows.byteCount
-        return bundles.reduce(count) { $0 + $1.bytes.count }
+        return blocks.reduce(count) { $0 + $1.bytes.count }
     }
 
     /// Whether there is anything that must become durable.
     public var isEmpty: Bool {
-        journal == nil && windows.isEmpty && bundles.isEmpty && series.isEmpty && rejections.isEmpty
+        journal == nil && windows.isEmpty && blocks.isEmpty && series.isEmpty && rejections.isEmpty
     }
 }
 

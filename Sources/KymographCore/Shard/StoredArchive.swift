@@ -6,7 +6,7 @@ struct WindowName: Hashable {
 
 /// An archive that a store keeps: what closed lately is in memory, too.
 ///
-/// A window must not become durable before the Observation that shows it, which may still be in an unfinished bundle:
+/// A window must not become durable before the Observation that shows it, which may still be in an unfinished block:
 /// such windows wait here.
 public struct StoredArchive: ~Copyable, WindowArchive {
     private let store: any ShardStore
@@ -113,11 +113,11 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     public mutating func journalReached(_ place: JournalPlace) { self.place = place }
 
     /// What was stored up to here may become durable.
-    public mutating func bundleEnded() { ready = waiting.count }
+    public mutating func blocksEnded() { ready = waiting.count }
 
-    /// Moves what may become durable into `unit`; `isBundleOpen` when Observations wait in an unfinished bundle.
-    mutating func moveReady(into unit: inout ShardUnit, isBundleOpen: Bool) {
-        if !isBundleOpen { ready = waiting.count }
+    /// Moves what may become durable into `unit`; `isBlockOpen` when Observations wait in an unfinished block.
+    mutating func moveReady(into unit: inout ShardUnit, isBlockOpen: Bool) {
+        if !isBlockOpen { ready = waiting.count }
         unit.series = newSeries
         newSeries.removeAll()
         unit.windows = waiting.takeFirst(ready)

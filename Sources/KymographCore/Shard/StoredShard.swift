@@ -23,10 +23,10 @@ public struct StoredShard: ~Copyable {
     /// Longest time, in nanoseconds, that readings wait for their block to end.
     private static var blockAge: Int64 { 20_000_000 }
 
-    /// Makes shard `number`, which reads `rings`, one per lane. Without `router` each bundle is for all sinks.
+    /// Makes shard `number`, which reads `rings`, one per lane. Without `router` each block is for all sinks.
     public init(
         number: Int, rings: [Ring], types: [MeasurementType], settings: WindowSettings,
-        bundles: consuming BundleWriter, router: BundleRouter? = nil, events: any ShardEvents,
+        entries: consuming EntryWriter, router: BundleRouter? = nil, events: any ShardEvents,
         mappings: MappingExchange? = nil, store: any ShardStore
     ) {
         self.number = number
@@ -35,7 +35,7 @@ public struct StoredShard: ~Copyable {
         let archive = StoredArchive(store, recentBytes: settings.limits.archiveBytes)
         let machine = WindowMachine(types: types, settings: settings, archive: archive)
         shard = WindowShard(
-            rings: rings, machine: machine, bundles: RoutedBundles(bundles, router: router), events: events,
+            rings: rings, machine: machine, entries: RoutedEntries(entries, router: router), events: events,
             mappings: mappings, store: store)
     }
 
@@ -136,10 +136,10 @@ public struct StoredShard: ~Copyable {
     /// rings were empty.
     public mutating func step(now: Instant) -> Int { shard.step(now: now) }
 
-    /// Closes windows of quiet series, ends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
+    /// Closes windows of quiet series, ends a block that has waited `bundleAge` nanoseconds, and reports the counts.
     public mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
 
-    /// Sends what waits for its bundle to fill; whether anything does.
+    /// Sends what waits for its block to fill; whether anything does.
     public mutating func sendWaiting() -> Bool { shard.sendWaiting() }
 
     /// Closes everything and hands it over: the last step before the end.
@@ -161,11 +161,11 @@ public struct StoredShard: ~Copyable {
         handedOver = now
         var unit = ShardUnit(shard: number)
         unit.taken = shard.taken
-        unit.bundles = shard.finishedBundles
-        shard.finishedBundles.removeAll(keepingCapacity: true)
+        unit.blocks = shard.finishedBlocks
+        shard.finishedBlocks.removeAll(keepingCapacity: true)
         swap(&unit.rejections, &shard.rejections)
-        let isBundleOpen = shard.bundles.isOpen
-        shard.machine.archive.moveReady(into: &unit, isBundleOpen: isBundleOpen)
+        let isBlockOpen = shard.entries.isOpen
+        shard.machine.archive.moveReady(into: &unit, isBlockOpen: isBlockOpen)
         unit.journal = shard.takeJournal()
         // What is needed becomes durable later than the blocks that begin meanwhile, and must not end before them.
         let oldest = min(shard.machine.neededJournal(), shard.machine.archive.needed)

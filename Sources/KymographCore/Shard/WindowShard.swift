@@ -1,20 +1,20 @@
-/// What a shard tells its owner. Called per bundle, per batch and per rejected reading, never per good one.
+/// What a shard tells its owner. Called per block, per batch and per rejected reading, never per good one.
 public protocol ShardEvents: AnyObject {
-    /// A bundle, or lines of NDJSON, is complete. `bytes` is valid during the call, which may block.
-    func bundle(_ bytes: ByteView, for route: BundleRoute)
+    /// A block of entries (``EntryBlock``) is complete. `block` is valid during the call, which may block.
+    func block(_ block: ByteView, for route: BundleRoute)
     /// A reading was rejected after it had been mapped. `payload` is valid during the call.
     func rejected(_ reading: RejectedReading, payload: ByteView)
     /// Readings were counted since the last time.
     func counted(_ tally: ShardTally)
 }
 
-/// Everything a shard's thread does: take readings from its rings, keep their windows, write what is due into bundles.
+/// Everything a shard's thread does: take readings from its rings, keep their windows, encode what is due as entries.
 ///
 /// It has no clock and does not wait; its owner gives it the time and decides when to sleep.
 struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private var inputs: OwnedList<ShardInput>
     var machine: WindowMachine<Archive>
-    private(set) var bundles: RoutedBundles
+    private(set) var entries: RoutedEntries
     private var tally = ShardTally()
     /// Readings that were accepted as of the last report.
     private var accepted = 0
@@ -22,8 +22,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private let store: (any ShardStore)?
     private let isJournaled: Bool
     var journal = JournalWriter()
-    /// Bundles that wait to be handed over with the journal.
-    var finishedBundles: [ShardUnit.Bundle] = []
+    /// Blocks that wait to be handed over with the journal.
+    var finishedBlocks: [ShardUnit.Block] = []
     /// Rejected readings that wait to be handed over with the journal.
     var rejections: [KeptRejection] = []
     /// What will be needed by the records behind those that are being taken; nothing between two rings.
@@ -32,22 +32,22 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private let mappings: MappingExchange?
     /// The newest set that a lane uses, and the generation that it has; what is due is written by its templates.
     private var newest: (set: MappingSet?, generation: Int)
-    /// The set whose templates the bundles are written by now.
+    /// The set whose templates entries are written by now.
     private var writing: MappingSet?
     /// Identities of series that were refused, for the dead letters of their readings.
     private var refused: [SeriesIdentity] = []
     /// Receive time of the latest reading that was taken from the journal of an earlier run. What this run receives is
     /// later.
     var replayedThrough = Instant.distantPast
-    /// Receive time of the oldest Observation in the unfinished bundle.
-    private var bundleSince: Instant?
+    /// Receive time of the oldest Observation in the unfinished blocks.
+    private var blockSince: Instant?
 
     /// Readings taken from one ring before the others have their turn.
     private static var burst: Int { 4_096 }
 
     /// Makes a shard that reads `rings`, one per lane.
     public init(
-        rings: [Ring], machine: consuming WindowMachine<Archive>, bundles: consuming RoutedBundles,
+        rings: [Ring], machine: consuming WindowMachine<Archive>, entries: consuming RoutedEntries,
         events: any ShardEvents, mappings: MappingExchange?, store: (any ShardStore)? = nil
     ) {
         self.store = store
@@ -56,7 +56,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         self.machine = machine
         newest = (mappings?.first, 0)
         writing = mappings?.first
-        self.bundles = bundles
+        self.entries = entries
         self.events = events
         self.mappings = mappings
     }
@@ -138,8 +138,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Writes by the templates of `set` from here on.
     private mutating func write(by set: MappingSet?) {
         guard let set, set !== writing else { return }
-        if bundles.isRouted { flush() }
-        bundles.adopt(types: set.types, templates: set.fhirTemplates)
+        if entries.isRouted { flush() }
+        entries.adopt(types: set.types, templates: set.fhirTemplates)
         writing = set
     }
 
@@ -249,17 +249,17 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         rejections[rejections.count - 1].undoesReplacement = true
     }
 
-    /// Closes windows of quiet series, sends a bundle that has waited `bundleAge` nanoseconds, and reports the counts.
+    /// Closes windows of quiet series, sends a block that has waited `bundleAge` nanoseconds, and reports the counts.
     public mutating func tick(now: Instant, bundleAge: Int64) {
         machine.tick(now: now)
         emit(now: now)
-        if let since = bundleSince, since.advanced(by: bundleAge) <= now { flush() }
+        if let since = blockSince, since.advanced(by: bundleAge) <= now { flush() }
         report()
     }
 
-    /// Sends what waits for its bundle to fill; whether anything does.
+    /// Sends what waits for its block to fill; whether anything does.
     mutating func sendWaiting() -> Bool {
-        guard bundleSince != nil else { return false }
+        guard blockSince != nil else { return false }
         flush()
         return true
     }
@@ -304,41 +304,29 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func write(_ emission: Emission, now: Instant) {
         // Borrowed once: nothing of it changes before the emission is settled.
         let content = machine.content(of: emission)
-        while true {
-            switch bundles.place(of: content, series: emission.series) {
-            case .nowhere: return pass(emission)
-            case .afterOthers: flush()
-            case .bundle(let place): if write(emission, content, at: place, now: now) { return }
-            }
+        var hasEnded = false
+        let outcome = entries.add(content, series: emission.series) { route, bytes in
+            WindowShard.handOver(bytes, route, isJournaled, &finishedBlocks, events)
+            hasEnded = true
+        }
+        if hasEnded { noteEnded() }
+        switch outcome {
+        case .nowhere: pass(emission)
+        case .skipped(let reason): skip(emission, reason)
+        case .added(let addition, let route):
+            machine.leaves(emission, by: route)
+            note(addition)
+            count(emission)
+            if blockSince == nil { blockSince = now }
         }
     }
 
-    /// Whether that is done; after a bundle that had to end before, the place is another one.
-    private mutating func write(
-        _ emission: Emission, _ content: borrowing WindowContent, at place: Int, now: Instant
-    ) -> Bool {
-        let before = bundles.contentCount(at: place)
-        switch bundles.add(content, at: place) {
-        case .full, .repeated:
-            flush()
-            return false
-        case .skipped(let reason): skip(emission, reason)
-        case .added(let condensed):
-            machine.leaves(emission, by: bundles.route(at: place))
-            if bundles.takeResource(at: place) {
-                tally.resources += 1
-            } else {
-                // A summary is several.
-                tally.observations += bundles.contentCount(at: place) - before
-            }
-            tally.condensed += condensed
-            let losses = bundles.losses(at: place)
-            tally.losses.passedOver += losses.passedOver
-            tally.losses.unwritten += losses.unwritten
-            count(emission)
-            if bundleSince == nil { bundleSince = now }
-        }
-        return true
+    private mutating func note(_ addition: EntryWriter.Addition) {
+        // A summary is several.
+        if addition.isResource { tally.resources += 1 } else { tally.observations += addition.contents }
+        tally.condensed += addition.condensedValues
+        tally.losses.passedOver += addition.losses.passedOver
+        tally.losses.unwritten += addition.losses.unwritten
     }
 
     private mutating func count(_ emission: Emission) {
@@ -384,14 +372,27 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private mutating func flush() {
-        bundleSince = nil
-        bundles.finish { route, bytes in
-            if isJournaled {
-                finishedBundles.append(ShardUnit.Bundle(route: route, bytes: bytes.array))
-            } else {
-                events.bundle(bytes, for: route)
-            }
+        entries.finish { route, bytes in
+            WindowShard.handOver(bytes, route, isJournaled, &finishedBlocks, events)
         }
-        machine.archive.bundleEnded()
+        noteEnded()
+    }
+
+    /// Gives a block to who takes it: with the journal, where there is one.
+    private static func handOver(
+        _ block: ByteView, _ route: BundleRoute, _ isJournaled: Bool, _ waiting: inout [ShardUnit.Block],
+        _ events: any ShardEvents
+    ) {
+        if isJournaled {
+            waiting.append(ShardUnit.Block(route: route, bytes: block.array))
+        } else {
+            events.block(block, for: route)
+        }
+    }
+
+    /// Notes that all blocks have ended.
+    private mutating func noteEnded() {
+        blockSince = nil
+        machine.archive.blocksEnded()
     }
 }

@@ -49,6 +49,26 @@ extension ByteWriter {
         append(word: fourth >> 32, bytes: 4)
     }
 
+    /// Writes the UUID that ``appendUUID(_:)`` makes of the digest with these hexadecimal digits; nothing of shorter
+    /// texts.
+    mutating func appendUUID(hex digits: ByteView) {
+        guard digits.count >= 32 else { return }
+        append(digits[0..<8])
+        append("-")
+        append(digits[8..<12])
+        append("-8")
+        append(digits[13..<16])
+        append("-")
+        // Its two upper bits are those of the variant.
+        let digit = digits[16]
+        let bits = digit < UInt8(ascii: "a") ? digit & 15 : digit &- UInt8(ascii: "a") &+ 10
+        let variant = bits & 3
+        append(variant < 2 ? UInt8(ascii: "8") + variant : UInt8(ascii: "a") + variant - 2)
+        append(digits[17..<20])
+        append("-")
+        append(digits[20..<32])
+    }
+
     /// As ``hex(_:)-(UInt32)`` of the lower half of each word.
     @inline(__always)
     private static func hex(_ halves: SIMD8<UInt64>) -> SIMD8<UInt64> {

@@ -44,7 +44,7 @@ public protocol WindowArchive: ~Copyable {
     mutating func journalReached(_ place: JournalPlace)
 
     /// Every Observation written so far has been handed over: windows stored from here on belong to later ones.
-    mutating func bundleEnded()
+    mutating func blocksEnded()
 
     /// The latest start of the windows of `series` that the archive has dropped, or nil when it dropped none.
     func evictedThrough(series: Int) -> Instant?
@@ -88,7 +88,7 @@ extension WindowArchive where Self: ~Copyable {
     public mutating func journalReached(_ place: JournalPlace) {}
 
     /// Does nothing.
-    public mutating func bundleEnded() {}
+    public mutating func blocksEnded() {}
 }
 
 /// What an archive knows of a window.

@@ -12,22 +12,22 @@ public final class MemoryOutbox: OutboxQueue {
 
     private let state = Mutex(State())
 
-    /// An outbox with a row for each of these bundles; those through `settledThrough` are done.
+    /// An outbox with a row for each of these bundles, with their entries; those through `settledThrough` are done.
     public init(_ bundles: [String] = [], settledThrough: Int64 = 0) {
         state.withLock { $0.through = settledThrough }
         for bundle in bundles { add(bundle) }
     }
 
-    /// Adds a row; its number, which leaves gaps.
+    /// Adds a row with the entries of a bundle; its number, which leaves gaps.
     @discardableResult
     public func add(_ bundle: String) -> Int64 { add(Array(bundle.utf8)) }
 
-    /// Adds a row; its number, which leaves gaps.
+    /// Adds a row with the entries of a bundle, or with a block of them; its number, which leaves gaps.
     @discardableResult
-    public func add(_ bundle: [UInt8]) -> Int64 {
+    public func add(_ bytes: [UInt8]) -> Int64 {
         state.withLock { state in
             let number = (state.rows.last?.number ?? 0) + 3
-            state.rows.append(OutboxRow(number: number, body: bundle))
+            state.rows.append(OutboxRow(number: number, body: FormerBundle.block(of: bytes) ?? bytes))
             return number
         }
     }

@@ -1,5 +1,6 @@
 import CommandSupport
 import Glibc
+import KymographCore
 import KymographTestKit
 import Testing
 
@@ -278,8 +279,10 @@ import Testing
     @Test func aDamagedReadingKeepsNoOther() throws {
         let run = StoredRun()
         try run.run(Readings.heartRates(5))
-        let damaged = StoredRun.letter(#"{"JournalSeries":"AAAA","JournalRecord":"AAAA"}"#, resource: "")
-            .replacing("'entry'", with: "'measurement'")
+        let damaged = StoredRun.letter(
+            Array(#"{"JournalSeries":"AAAA","JournalRecord":"AAAA"}"#.utf8), resource: ""
+        )
+        .replacing("'entry'", with: "'measurement'")
         try run.change("\(StoredRun.refusingSink); \(damaged); \(StoredRun.refusedEntry)")
         let replay = try Kymo.run(["dead", "replay", "--all", "--data", run.data])
         #expect(replay.end == .exit(65) && replay.error.contains("0 payloads and 1 entries"), "\(replay.error)")
@@ -339,12 +342,13 @@ import Testing
     @Test func aPatientThatIsThereIsSettled() throws {
         let run = StoredRun()
         try run.run(Readings.heartRates(5))
-        let bundle =
-            #"{"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Patient","#
-            + #""identifier":[{"value":"7"}]},"request":{"method":"POST","url":"Patient","ifNoneExist":"identifier=7"}}]}"#
+        var entry = EntryDraft(.patient)
+        entry.body = Array(#"{"resourceType":"Patient","identifier":[{"value":"7"}]}"#.utf8)
+        (entry.type, entry.value) = (Array("Patient".utf8), Array("7".utf8))
+        let block = EntryDraft.block(of: [entry], form: BundleForm(type: .batch))
         try run.change(
             """
-            \(StoredRun.refusingSink); \(StoredRun.letter(bundle, resource: "Patient?identifier=|7"));
+            \(StoredRun.refusingSink); \(StoredRun.letter(block, resource: "Patient?identifier=|7"));
             \(Self.receipt.replacing("Observation/1", with: "Patient?identifier=|7"));
             UPDATE sink SET through = 8
             """)

@@ -1,6 +1,7 @@
 import CSQLiteChecksums
 import CommandSupport
 import GRDB
+import KymographCore
 import KymographTestKit
 
 /// A data directory that `kymo run` has filled from standard input.
@@ -31,19 +32,22 @@ struct StoredRun {
     /// The sink of ``refusedEntry``, which has taken nothing of what comes.
     static let refusingSink = "INSERT INTO sink VALUES ('server', 0)"
 
-    /// Adds a letter with an entry of row 7: `{"identifier":[{"value":"1"}]}`, with its CRC-32C.
-    static let refusedEntry = """
-        INSERT INTO dead (at, kind, reason, source, detail, resource, outbox, codec, key_id, checksum, body)
-        VALUES (1, 'entry', 'serverRefused', 'server', 'Observation/1: 422', 'Observation/1', 7, 0, 0, 481703251, X'7B226964656E746966696572223A5B7B2276616C7565223A2231227D5D7D')
-        """
+    /// Adds a letter with an Observation of row 7, whose identifier is 1.
+    static let refusedEntry: String = {
+        var entry = EntryDraft(.observation)
+        entry.body = Array(#"{"resourceType":"Observation","identifier":[{"value":"1"}]}"#.utf8)
+        (entry.type, entry.id, entry.value) = (Array("Observation".utf8), Array("1".utf8), Array("1".utf8))
+        return letter(EntryDraft.block(of: [entry], form: BundleForm()), resource: "Observation/1")
+    }()
 
-    /// Adds a letter of the server with `bundle`, which came with row 7.
-    static func letter(_ bundle: String, resource: String) -> String {
-        let bytes = Array(bundle.utf8)
-        let hex = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        return refusedEntry.replacing("'Observation/1'", with: "'\(resource)'")
-            .replacing("481703251", with: "\(checksum(bytes))")
-            .replacing("7B226964656E746966696572223A5B7B2276616C7565223A2231227D5D7D", with: hex)
+    /// Adds a letter of the server with `body`, which came with row 7.
+    static func letter(_ body: [UInt8], resource: String) -> String {
+        let hex = body.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return """
+            INSERT INTO dead (at, kind, reason, source, detail, resource, outbox, codec, key_id, checksum, body)
+            VALUES (1, 'entry', 'serverRefused', 'server', 'Observation/1: 422', '\(resource)', 7, 0, 0,
+                \(checksum(body)), X'\(hex)')
+            """
     }
 
     /// CRC-32C, as the store has it of each body.

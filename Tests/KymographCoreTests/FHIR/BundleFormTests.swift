@@ -120,7 +120,7 @@ import Testing
             amended.status = readings[minute] == 1 ? .final : .amended
             expected.append("\(minute)=\(readings[minute, default: 0])")
             var outcome = amended.withContent { writer.add($0) }
-            if outcome == .repeated || outcome == .full {
+            if outcome == .full {
                 bundles.append(writer.finish().string)
                 writer.reset()
                 outcome = amended.withContent { writer.add($0) }

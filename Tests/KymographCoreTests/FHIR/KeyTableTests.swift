@@ -2,27 +2,22 @@ import Testing
 
 @testable import KymographCore
 
-/// The keys that a bundle holds already.
+/// The keys that a block holds already.
 @Suite struct KeyTableTests {
-    private func digest(_ number: Int) -> Digest256.Bytes {
-        var bytes = Digest256.Bytes(repeating: 0)
-        bytes[0] = UInt8(truncatingIfNeeded: number)
-        return bytes
-    }
-
     @Test func findsWhatWasAddedUntilItIsForgotten() {
         var table = KeyTable()
         // Up to four words and what is left of one.
         let keys = (0..<300).map { number in [UInt8](repeating: UInt8(number % 7), count: number / 7) }
         for (number, key) in keys.enumerated() {
-            let isNew = key.withByteView { table.add($0, hash: KeyTable.hash($0), digest: digest(number)) }
+            let isNew = key.withByteView { table.add($0, hash: KeyTable.hash($0), number: UInt32(number)) }
             // The empty key comes seven times.
             #expect(isNew == (number == 0 || number >= 7))
         }
         for (number, key) in keys.enumerated() where number >= 7 {
-            #expect(
-                key.withByteView { table.find($0, hash: KeyTable.hash($0))?[0] } == UInt8(truncatingIfNeeded: number))
+            #expect(key.withByteView { table.find($0, hash: KeyTable.hash($0)) } == UInt32(number))
         }
+        keys[7].withByteView { table.renumber($0, hash: KeyTable.hash($0), to: 1_000) }
+        #expect(keys[7].withByteView { table.find($0, hash: KeyTable.hash($0)) } == 1_000)
         table.removeAll()
         #expect(
             table.count == 0
@@ -36,7 +31,7 @@ import Testing
             var key = [UInt8](repeating: 0x30, count: 16)
             key[place] = UInt8(number % 256)
             key[place + 1] = UInt8(number / 256)
-            _ = key.withByteView { table.add($0, hash: KeyTable.hash($0), digest: digest(number)) }
+            _ = key.withByteView { table.add($0, hash: KeyTable.hash($0), number: UInt32(number)) }
         }
         #expect(table.count == 40_000)
     }

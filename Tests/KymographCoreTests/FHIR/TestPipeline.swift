@@ -48,8 +48,8 @@ struct TestPipeline {
         ObservationEncoder(types: types, templates: templates, options: options, digest: testDigest)
     }
 
-    func writer(maxEntries: Int = 100, maxBytes: Int = 1 << 20) -> BundleWriter {
-        BundleWriter(encoder(), maxEntries: maxEntries, maxBytes: maxBytes)
+    func writer(maxEntries: Int = 100, maxBytes: Int = 1 << 20) -> BundleTrial {
+        BundleTrial(encoder(), limits: BundleLimits(entries: maxEntries, bytes: maxBytes))
     }
 
     /// The Observation of `window` as a node, references by identifier.

@@ -236,16 +236,17 @@ private struct IdentityConformanceCheck {
         let row = TestRow.batch([TestRow.Reading("a", 1, encounter: "e")]).replacing(
             #""identifier":[{"system":"urn:kymograph:observation","value":".a-1"}]"#,
             with: #""identifier":[\#(identifier)]"#)
-        let entries = RowSlicer.slice(OutboxRow(number: 1, body: Array(row.utf8)), includesUnreferred: false)
+        let body = FormerBundle.block(of: Array(row.utf8)) ?? []
+        let entries = DeliveryBlock(OutboxRow(number: 1, body: body))?.entries(includesUnreferred: false)
         guard let entry = entries?.first else { return expect(false, "an entry expected") }
-        var form = EntryForm()
-        form.references = .literal(
+        var assembly = EntryAssembly()
+        assembly.references = .literal(
             ResolvedIdentity(
                 device: Self.id(ids, "Device"), patient: Self.id(ids, "Patient"),
                 encounter: Self.id(ids, "Encounter")))
-        var bytes: [UInt8] = []
-        form.writeResource(entry, withID: true, into: &bytes)
-        let observation = JSONNode.answer(bytes)
+        var text = ByteWriter()
+        assembly.writeResource(entry, into: &text)
+        let observation = JSONNode.answer(text.view.array)
         for member in expected.child("observation")?.members ?? [] {
             let found = observation?.child(member.name)
             if let reference = member.node.string {

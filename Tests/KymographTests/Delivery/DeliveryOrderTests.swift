@@ -119,8 +119,9 @@ import Testing
 
     @Test func memoryStaysBounded() throws {
         let row = TestRow.transaction([Reading("a", 1)])
+        let block = try #require(FormerBundle.block(of: Array(row.utf8)))
         let rehearsal = try DeliveryRehearsal(Array(repeating: row, count: 200)) {
-            $0.rowBytes = row.utf8.count * 10
+            $0.rowBytes = block.count * 10
         }
         rehearsal.server.otherwise = { _ in .status(503) }
         rehearsal.run(seconds: 600)

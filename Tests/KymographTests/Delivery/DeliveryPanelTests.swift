@@ -145,7 +145,7 @@ import Testing
         rehearsal.server.refusal = { $0["hasMember"] == nil ? nil : (422, "invariant") }
         rehearsal.run()
         let letter = try #require(rehearsal.outbox.undeliverable.first)
-        let text = String(decoding: letter.bytes, as: UTF8.self)
+        let text = String(decoding: BundleText.of(letter.bytes), as: UTF8.self)
         #expect(!text.contains("urn:uuid:m") && text.contains(#""value":"3"}"#), "\(text)")
         let again = try DeliveryRehearsal([text])
         again.run()

@@ -15,7 +15,12 @@ import Testing
             stage: OutputStage(sink: sink, ledger: ledger, control: control), control: control)
     }
 
-    private func write(_ text: String) { Array(text.utf8).withByteView { queue.write($0) } }
+    /// Writes a block whose one line is `text`.
+    private func write(_ text: String) {
+        var entry = EntryDraft(.resource)
+        entry.body = Array(text.utf8)
+        EntryDraft.block(of: [entry], form: BundleForm(format: .ndjson)).withByteView { queue.write($0) }
+    }
 
     @Test func bundlesArriveInOrderAndOnTheThreadOfTheQueue() {
         queue.start("kymo-output-7")
@@ -95,7 +100,7 @@ private final class ThreadNotingSink: BundleSink {
         }
         let name = Files.text("/proc/thread-self/comm")
         state.withLock { state in
-            state.taken.append(bytes.string)
+            state.taken.append(String(bytes.string.dropLast()))
             state.threads.insert(String(name.dropLast()))
         }
     }

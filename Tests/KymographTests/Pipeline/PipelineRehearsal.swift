@@ -18,7 +18,9 @@ struct PipelineRehearsal: ~Copyable {
 
         func lead(at received: Instant) -> Int64 { clock?.lead(at: received) ?? 0 }
 
-        func bundle(_ bytes: ByteView, for route: BundleRoute) { bundles.append((route, bytes.array)) }
+        func block(_ block: ByteView, for route: BundleRoute) {
+            bundles.append((route, BundleText.of(block.array)))
+        }
 
         /// Everything that was written.
         var output: [UInt8] { bundles.flatMap { $0.bytes + [0x0A] } }
@@ -91,7 +93,8 @@ struct PipelineRehearsal: ~Copyable {
         let encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: ObservationOptions(), digest: .openSSL)
         shard = InMemoryShard(
-            rings: [ring], types: set.types, settings: settings, bundles: BundleWriter(encoder, maxEntries: 20),
+            rings: [ring], types: set.types, settings: settings,
+            entries: EntryWriter(encoder, limits: BundleLimits(entries: 20)),
             router: BundleRouter(filters, types: set.types, templates: set.fhirTemplates), events: record,
             mappings: mappings)
     }

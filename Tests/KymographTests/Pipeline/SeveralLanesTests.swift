@@ -24,7 +24,8 @@ import Testing
             let encoder = ObservationEncoder(
                 types: set.types, templates: set.fhirTemplates, options: ObservationOptions(), digest: .openSSL)
             shard = InMemoryShard(
-                rings: rings, types: set.types, settings: settings, bundles: BundleWriter(encoder, maxEntries: 20),
+                rings: rings, types: set.types, settings: settings,
+                entries: EntryWriter(encoder, limits: BundleLimits(entries: 20)),
                 events: record)
         }
 

@@ -23,7 +23,7 @@ import Testing
                 types: set.types, templates: set.fhirTemplates, options: ObservationOptions(), digest: .openSSL)
             shard = InMemoryShard(
                 rings: [ring], types: set.types, settings: WindowSettings(lateness: 60_000_000_000, idle: 0),
-                bundles: BundleWriter(encoder, maxEntries: 20), events: record)
+                entries: EntryWriter(encoder, limits: BundleLimits(entries: 20)), events: record)
         }
 
         /// Writes `count` readings of one and two values, and says how many records that makes: a device that was not

@@ -48,7 +48,7 @@ import Testing
         let mappings = MappingExchange(first)
         let encoder = ObservationEncoder(types: first.types, templates: first.fhirTemplates, digest: .openSSL)
         var shard = InMemoryShard(
-            rings: rings, types: first.types, settings: WindowSettings(), bundles: BundleWriter(encoder),
+            rings: rings, types: first.types, settings: WindowSettings(), entries: EntryWriter(encoder),
             events: record, mappings: mappings)
         func follow(_ lane: inout ReadingLane) {
             let (set, generation) = mappings.announce(rings: 1)

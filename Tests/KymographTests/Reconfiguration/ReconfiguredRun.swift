@@ -70,7 +70,8 @@ final class ReconfiguredRun {
         return ShardBox(
             StoredShard(
                 number: number, rings: rings, types: set.types, settings: Self.settings(lateness),
-                bundles: BundleWriter(encoder, maxEntries: 10), events: record, mappings: mappings, store: store))
+                entries: EntryWriter(encoder, limits: BundleLimits(entries: 10)), events: record, mappings: mappings,
+                store: store))
     }
 
     private static func inputs(_ set: MappingSet) -> [LaneInput] {
@@ -191,7 +192,7 @@ final class ReconfiguredRun {
         while true {
             let rows = outbox.rows(after: outbox.settledThrough, bytes: 1 << 20, milliseconds: 0)
             guard let last = rows.last else { return }
-            for row in rows { delivered += row.body + [0x0A] }
+            for row in rows { delivered += BundleText.of(row.body) }
             outbox.settle(through: last.number, receipts: [], undeliverable: [])
         }
     }
@@ -218,7 +219,7 @@ final class ReconfiguredRecord: LaneEvents, ShardEvents {
     func routed(_ count: Int) {}
     func wake(shard: Int) {}
     func waitForRoom(shard: Int) -> Bool { preconditionFailure("the test settles before a ring is full") }
-    func bundle(_ bytes: ByteView, for route: BundleRoute) {}
+    func block(_ block: ByteView, for route: BundleRoute) {}
     func rejected(_ reading: RejectedReading, payload: ByteView) {}
     func counted(_ tally: ShardTally) {}
 }

@@ -33,7 +33,7 @@ struct DurableRehearsal: ~Copyable {
             types: set.types, templates: set.fhirTemplates, options: ObservationOptions(), digest: .openSSL)
         shard = StoredShard(
             number: 0, rings: [ring], types: set.types, settings: settings,
-            bundles: BundleWriter(encoder, maxEntries: 20),
+            entries: EntryWriter(encoder, limits: BundleLimits(entries: 20)),
             router: BundleRouter(filters, types: set.types, templates: set.fhirTemplates), events: record,
             store: store)
     }

@@ -64,7 +64,7 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
             lastStored = max(lastStored, block.number)
         }
         if let needed = unit.needed { journal.removeAll { $0.number < needed } }
-        for bundle in unit.bundles { output += bundle.bytes + [0x0A] }
+        for block in unit.blocks { output += BundleText.of(block.bytes) }
     }
 
     // MARK: A restart

@@ -67,7 +67,7 @@ struct StoredRun: ~Copyable {
         while true {
             let rows = outbox.rows(after: outbox.settledThrough, bytes: 1 << 20, milliseconds: 0)
             guard let last = rows.last else { return }
-            for row in rows { delivered += row.body + [0x0A] }
+            for row in rows { delivered += BundleText.of(row.body) }
             outbox.settle(through: last.number, receipts: [], undeliverable: [])
         }
     }

@@ -1,13 +1,11 @@
-/// An identifier system as bytes: plain for digests, escaped for JSON and for searches.
+/// An identifier system as bytes: plain for digests, and escaped for JSON.
 struct IdentifierSystem {
     let plain: [UInt8]
     let escaped: [UInt8]
-    let search: SearchToken
 
     init(_ text: String) {
         plain = Array(text.utf8)
         escaped = Array(JSONText.quoted(text).utf8.dropFirst().dropLast())
-        search = SearchToken(plain)
     }
 }
 

@@ -1,4 +1,4 @@
-/// The keys that a bundle holds already, each with a digest. Keeps its memory between bundles.
+/// The keys that a block holds already, each with the number of an entry. Keeps its memory between blocks.
 struct KeyTable: ~Copyable, Sendable {
     private var bytes = ByteWriter()
     private var entries = RawArray<KeyTableEntry>()
@@ -8,23 +8,29 @@ struct KeyTable: ~Copyable, Sendable {
     /// Number of keys.
     var count: Int { entries.count }
 
-    /// The digest that `key`, whose ``hash(_:seed:)`` is `hash`, was added with, or nil.
-    func find(_ key: ByteView, hash: UInt64) -> Digest256.Bytes? {
+    /// The number that `key`, whose ``hash(_:seed:)`` is `hash`, was added with, or nil.
+    func find(_ key: ByteView, hash: UInt64) -> UInt32? {
         let bucket = bucket(of: key, hash: hash)
-        return buckets[bucket] < 0 ? nil : entries[Int(buckets[bucket])].digest
+        return buckets[bucket] < 0 ? nil : entries[Int(buckets[bucket])].number
     }
 
     /// Adds `key` under `hash`, which may be another than that of ``hash(_:seed:)`` if it is for all; false when it is
     /// there already.
-    mutating func add(_ key: ByteView, hash: UInt64, digest: Digest256.Bytes) -> Bool {
+    mutating func add(_ key: ByteView, hash: UInt64, number: UInt32) -> Bool {
         if (entries.count + 1) * 2 > buckets.count { rehash() }
         let bucket = bucket(of: key, hash: hash)
         guard buckets[bucket] < 0 else { return false }
         buckets[bucket] = Int32(entries.count)
         let start = bytes.count
         bytes.append(key)
-        entries.append(KeyTableEntry(hash: hash, start: start, end: bytes.count, digest: digest))
+        entries.append(KeyTableEntry(hash: hash, start: start, end: bytes.count, number: number))
         return true
+    }
+
+    /// Gives `key`, which is there, another number.
+    mutating func renumber(_ key: ByteView, hash: UInt64, to number: UInt32) {
+        let bucket = bucket(of: key, hash: hash)
+        if buckets[bucket] >= 0 { entries[Int(buckets[bucket])].number = number }
     }
 
     /// The bucket with the entry of `key`, or the free one where it belongs.
@@ -61,7 +67,7 @@ struct KeyTable: ~Copyable, Sendable {
         for entry in 0..<entries.count { place(entry) }
     }
 
-    /// Eight bytes at a time, with the constants of SplitMix64: bundles are small, so that even keys made to collide
+    /// Eight bytes at a time, with the constants of SplitMix64: blocks are small, so that even keys made to collide
     /// cost little. Of a key whose beginning is one of a few, `key` is the rest and `seed` the hash of the beginning.
     static func hash(_ key: ByteView, seed: UInt64 = 0) -> UInt64 {
         var hash = seed ^ UInt64(truncatingIfNeeded: key.count)
@@ -96,5 +102,5 @@ struct KeyTableEntry: BitwiseCopyable {
     /// Where the key's bytes are.
     var start: Int
     var end: Int
-    var digest: Digest256.Bytes
+    var number: UInt32
 }

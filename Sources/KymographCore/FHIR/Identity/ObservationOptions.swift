@@ -1,7 +1,7 @@
 /// How Observations and bundles are written and what identifier systems they use.
 public struct ObservationOptions: Sendable {
     /// The type of bundles.
-    public enum BundleType: String, Sendable, CaseIterable {
+    public enum BundleType: String, Sendable, CaseIterable, BitwiseCopyable {
         /// All or nothing; Observations refer to the Patient and Device entries of their bundle.
         case transaction
         /// Entry by entry; Observations refer to Patient and Device by identifier (entries of a batch may not refer to
@@ -12,7 +12,7 @@ public struct ObservationOptions: Sendable {
     }
 
     /// How a server is asked to store an Observation.
-    public enum Write: String, Sendable, CaseIterable {
+    public enum Write: String, Sendable, CaseIterable, BitwiseCopyable {
         /// `PUT Observation/<id>` with an id made of the identity: sending again replaces, so late data arrive.
         case putByID
         /// `POST` with `ifNoneExist` on the identifier: the first write wins, later ones are ignored.
@@ -23,7 +23,7 @@ public struct ObservationOptions: Sendable {
     }
 
     /// What the output is made of.
-    public enum Format: String, Sendable, CaseIterable {
+    public enum Format: String, Sendable, CaseIterable, BitwiseCopyable {
         /// One bundle per line.
         case bundle
         /// One Observation per line (application/fhir+ndjson), with references by identifier.
@@ -63,17 +63,15 @@ public struct ObservationOptions: Sendable {
     public init() {}
 
     /// Whether Observations carry an id of ours.
-    var writesID: Bool { format == .ndjson || bundleType == .collection || write == .putByID }
+    var writesID: Bool { form.writesID }
     /// Whether a server keeps the first version of an Observation that it gets: none may be preliminary.
     package var keepsFirstVersion: Bool {
         format == .bundle && bundleType != .collection && write == .conditionalCreate
     }
     /// Whether Devices that readings describe carry an id of ours: not where a server may have given them one before.
-    var writesDeviceID: Bool { format == .ndjson || bundleType == .collection }
+    var writesDeviceID: Bool { form.writesDeviceID }
     /// Whether Observations have the shape of the Personal Health Devices guide.
     var isPersonalHealth: Bool { profile == .phd }
     /// Whether Observations name the gateway.
     var namesGateway: Bool { isPersonalHealth && !gateway.isEmpty }
-    /// Whether Observations refer to entries of their own bundle.
-    var refersToEntries: Bool { format == .bundle && bundleType != .batch }
 }

@@ -3,16 +3,15 @@
 struct ResourceEntries: ~Copyable, Sendable {
     /// The texts of all resources of one type and identifier system.
     struct Kind: BitwiseCopyable {
-        /// Of the key under which a bundle knows its entries.
+        /// Of the key under which a block knows its entries.
         fileprivate(set) var key = TextRange()
         /// The hash of that.
         fileprivate(set) var seed: UInt64 = 0
-        /// Of the member `resource`.
+        /// The resource up to the value of its identifier.
         fileprivate(set) var resource = TextRange()
-        /// Of the member `request`, before the bar that separates system and value.
-        fileprivate(set) var request = TextRange()
-        /// Whether the system took a backslash in `request`.
-        fileprivate(set) var hasBackslash = false
+        /// Its type, and the identifier system.
+        fileprivate(set) var type = TextRange()
+        fileprivate(set) var system = TextRange()
     }
 
     /// Where a text is.
@@ -29,12 +28,19 @@ struct ResourceEntries: ~Copyable, Sendable {
         let device: Kind
         /// The Device that the gateway is.
         let gateway: Kind
+        /// Systems of Observations, of other resources and of encounters.
+        let observation: TextRange
+        let resource: TextRange
+        let encounter: TextRange
 
         fileprivate init(_ systems: IdentifierSystems, _ texts: inout ByteWriter) {
             patient = ResourceEntries.kind("Patient", systems.patient, &texts)
             deviceSubject = ResourceEntries.kind("Patient", systems.deviceSubject, &texts)
             device = ResourceEntries.kind("Device", systems.device, &texts)
             gateway = ResourceEntries.kind("Device", systems.gateway.system, &texts)
+            observation = ResourceEntries.range(&texts) { $0.append(systems.observation.plain) }
+            resource = ResourceEntries.range(&texts) { $0.append(systems.resource.plain) }
+            encounter = ResourceEntries.range(&texts) { $0.append(systems.encounter.plain) }
         }
     }
 
@@ -57,7 +63,8 @@ struct ResourceEntries: ~Copyable, Sendable {
         _ type: StaticString, _ system: IdentifierSystem, _ texts: inout ByteWriter
     ) -> Kind {
         var kind = Kind()
-        kind.hasBackslash = system.search.hasBackslash
+        kind.type = range(&texts) { $0.append(type) }
+        kind.system = range(&texts) { $0.append(system.plain) }
         kind.key = range(&texts) { texts in
             texts.append(type)
             texts.append("|")
@@ -66,16 +73,10 @@ struct ResourceEntries: ~Copyable, Sendable {
         }
         kind.seed = KeyTable.hash(texts.view(kind.key.start..<kind.key.end))
         kind.resource = range(&texts) { texts in
-            texts.append("\"resource\":{\"resourceType\":\"")
+            texts.append("{\"resourceType\":\"")
             texts.append(type)
             texts.append("\",\"identifier\":[")
             texts.appendHead(of: system)
-        }
-        kind.request = range(&texts) { texts in
-            texts.append(",\"request\":{\"method\":\"POST\",\"url\":\"")
-            texts.append(type)
-            texts.append("\",\"ifNoneExist\":\"identifier=")
-            texts.append(system.search.encoded)
         }
         return kind
     }

@@ -43,13 +43,9 @@ extension ObservationEncoder {
         references: ObservationReferences, into writer: inout ByteWriter
     ) {
         let summary = summaries[Int(program.summary)]
-        writer.append("{\"resourceType\":\"Observation\",")
-        if options.writesID {
-            writer.append("\"id\":\"")
-            writer.appendHex(identityDigest)
-            writer.append("\",")
-        }
-        writer.append("\"identifier\":[")
+        writer.append("{\"resourceType\":\"Observation\"")
+        writeID(options.writesID, references, &writer)
+        writer.append(",\"identifier\":[")
         writeIdentifier(&writer)
         writer.append("],\"status\":\"")
         writer.append(content.status.code)
@@ -88,21 +84,19 @@ extension ObservationEncoder {
     private mutating func writeCircumstances(
         _ content: borrowing WindowContent, _ references: ObservationReferences, _ writer: inout ByteWriter
     ) {
-        references.toEntries
-            ? writer.appendReference(references.subject) : appendSubject(of: content.series, to: &writer)
+        writeSubject(of: content.series, references, &writer)
         writer.append("}")
         if let encounter = content.series.encounter, !encounter.isEmpty {
             writer.append(",\"")
             writer.append(options.version.encounterMember)
             writer.append("\":{")
-            appendEncounter(encounter, to: &writer)
+            writeEncounter(encounter, references, &writer)
             writer.append("}")
         }
         writer.append(",")
         writeWindow(&writer)
         writer.append(",\"device\":{")
-        references.toEntries
-            ? writer.appendReference(references.device) : appendDevice(of: content.series, to: &writer)
+        writeDevice(of: content.series, references, &writer)
         writer.append("}")
     }
 
@@ -134,7 +128,6 @@ extension ObservationEncoder {
         _ content: borrowing WindowContent, _ program: TypeProgram, _ references: ObservationReferences,
         _ writer: inout ByteWriter
     ) {
-        let form = references.toEntries ? options.memberReferences : .byIdentifier
         let isOld = options.version == .stu3
         isOld ? writer.append(",\"related\":[") : writer.append(",\"hasMember\":[")
         for index in 0..<GlucosePart.panel.rawValue {
@@ -142,26 +135,23 @@ extension ObservationEncoder {
             take(part, content, program)
             if index > 0 { writer.append(",") }
             isOld ? writer.append("{\"type\":\"has-member\",\"target\":{") : writer.append("{")
-            writeMemberReference(form, &writer)
+            writeMemberReference(index, references, &writer)
             isOld ? writer.append("}}") : writer.append("}")
         }
         writer.append("]")
     }
 
     private mutating func writeMemberReference(
-        _ form: ObservationOptions.MemberReferences, _ writer: inout ByteWriter
+        _ member: Int, _ references: ObservationReferences, _ writer: inout ByteWriter
     ) {
-        switch form {
-        case .byEntry: writer.appendReference(identityDigest)
-        case .byID:
-            writer.append("\"reference\":\"Observation/")
-            writer.appendHex(identityDigest)
-            writer.append("\"")
-        case .byIdentifier:
-            if options.version.hasReferenceType { writer.append("\"type\":\"Observation\",") }
-            writer.append("\"identifier\":")
-            writeIdentifier(&writer)
-        }
+        if references == .left { return holes.leave(.member, at: writer.count, member: member) }
+        if options.version.hasReferenceType { writer.append("\"type\":\"Observation\",") }
+        writer.append("\"identifier\":{\"system\":\"")
+        writer.append(ownSystems.observation.escaped)
+        writer.append("\",\"value\":\"")
+        // One Identifier, which a long one's whole text has no place in.
+        writer.appendJSON(identityValue)
+        writer.append("\"}")
     }
 
     // MARK: Types
@@ -177,25 +167,5 @@ extension ObservationEncoder {
     func summaryProgram(of type: Int) -> TypeProgram? {
         let program = types[type]
         return program.summary >= 0 ? program : nil
-    }
-}
-
-extension ObservationOptions {
-    /// How an Observation refers to another of the same window.
-    enum MemberReferences {
-        /// By the `fullUrl` of its entry, where it has no id yet, or none that a server gave it.
-        case byEntry
-        /// By the id that it is put under.
-        case byID
-        /// By identifier, where there are no entries, or they may not refer to each other.
-        case byIdentifier
-    }
-
-    var memberReferences: MemberReferences {
-        switch bundleType {
-        case .batch: .byIdentifier
-        case .collection: .byEntry
-        case .transaction: write == .putByID ? .byID : .byEntry
-        }
     }
 }

@@ -3,7 +3,7 @@ extension ObservationEncoder {
     /// Writes the members of a reference to the gateway.
     @inline(never)
     mutating func writeGateway(_ references: ObservationReferences, _ writer: inout ByteWriter) {
-        if references.toEntries { return writer.appendReference(references.gateway) }
+        if references == .left { return holes.leave(.gateway, at: writer.count) }
         if options.version.hasReferenceType { writer.append("\"type\":\"Device\",") }
         writer.append("\"identifier\":")
         writer.append(systems.gateway, digest)

@@ -63,7 +63,10 @@ extension ObservationEncoder {
                 frames.append(ResourceFrame(mark: writer.count))
                 if !writer.isAtStart { writer.append(",") }
                 writer.append(constants.view(Int(step.start)..<Int(step.end)))
-            case .close: if let mark = close(step) { writer.truncate(to: mark) }
+            case .close:
+                guard let mark = close(step) else { continue }
+                writer.truncate(to: mark)
+                holes.takeBack(to: mark)
             default:
                 guard fill(step, content, program) else { continue }
                 writeHole(step, content, program, resource, references, &writer)
@@ -165,7 +168,8 @@ extension ObservationEncoder {
         case .start: writeTime(span.start, content.readings[0].timeForm, &writer)
         case .end: writeTime(span.end, content.readings[0].timeForm, &writer)
         case .received: writeTime(content.readings[0].received, .unknown, &writer)
-        case .id: writeID(resource, &writer)
+        // A server that made the Device for an Observation gave it an id of its own.
+        case .id: writeID(resource.identity == .device ? options.writesDeviceID : options.writesID, references, &writer)
         case .identity: writeIdentity(resource, content, &writer)
         default: writeTarget(step, content, references, &writer)
         }
@@ -177,26 +181,16 @@ extension ObservationEncoder {
     ) {
         let own = ownSystems
         switch step.code {
-        case .patient where references.toEntries: writer.appendReference(references.subject)
-        case .device where references.toEntries: writer.appendReference(references.device)
         case .gateway: writeGateway(references, &writer)
         case .gatewayIdentifier: writer.append(systems.gateway, digest)
-        case .patient: appendSubject(of: content.series, to: &writer)
-        case .device: appendDevice(of: content.series, to: &writer)
-        case .encounter: appendEncounter(content.series.encounter ?? [], to: &writer)
+        case .patient: writeSubject(of: content.series, references, &writer)
+        case .device: writeDevice(of: content.series, references, &writer)
+        case .encounter: writeEncounter(content.series.encounter ?? [], references, &writer)
         case .patientIdentifier: writer.append(own.subject(of: content.series), ownDigest)
         case .deviceIdentifier: writer.append(own.device(of: content.series), ownDigest)
         default:
             writer.append(ResourceIdentifier(system: own.encounter, value: content.series.encounter ?? []), nil)
         }
-    }
-
-    private mutating func writeID(_ resource: ResourceProgram, _ writer: inout ByteWriter) {
-        // A server that made the Device for an Observation gave it an id of its own.
-        guard resource.identity == .device ? options.writesDeviceID : options.writesID else { return }
-        writer.append(",\"id\":\"")
-        writer.appendHex(identityDigest)
-        writer.append("\"")
     }
 
     private mutating func writeIdentity(

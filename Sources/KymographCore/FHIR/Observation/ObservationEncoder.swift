@@ -34,6 +34,8 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     let tables: ProgramTables
     var figures: WindowFigures
     var facts = RawArray<FieldFacts>()
+    /// What was left open in the resource that is being written.
+    var holes = EntryHoles()
     /// `system_value`, whose digest is the id.
     private var identity = ByteWriter(capacity: 256)
     var span = EffectiveSpan.none
@@ -88,7 +90,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     /// identifier; nothing when skipped.
     public mutating func encode(_ content: borrowing WindowContent, into writer: inout ByteWriter) -> EncodeOutcome {
         if let rejection = prepare(content) { return .skipped(rejection) }
-        return .written(condensedValues: write(content, references: .logical, into: &writer))
+        return .written(condensedValues: write(content, references: .byIdentifier, into: &writer))
     }
 
     /// Surveys `content` and digests its identity; gives the reason when there is nothing to write.
@@ -226,6 +228,9 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         identity.view(identityStart..<identity.count)
     }
 
+    /// The whole of a long identity; empty when ``identityValue`` is that.
+    var wholeIdentityValue: ByteView { identity.view(wholeIdentity) }
+
     /// Writes ``identityValue`` within quotes, and behind what stands for a long one the whole.
     @inline(__always)
     func appendIdentityValue(to writer: inout ByteWriter) {
@@ -250,7 +255,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
                 hasComponents = true
                 writer.append(padded: constants.view(Int(step.start)..<Int(step.end)))
             case .endComponents: if hasComponents { writer.append("]") }
-            case .id: writer.appendHex(identityDigest)
+            case .id: writeID(options.writesID, references, &writer)
             case .identifier: appendIdentityValue(to: &writer)
             case .status: writer.append(content.status.code)
             case .subject, .device, .encounter: writeReference(step, content, references, &writer)
@@ -280,39 +285,54 @@ public struct ObservationEncoder: ~Copyable, Sendable {
         _ writer: inout ByteWriter
     ) {
         switch step.code {
-        case .subject where references.toEntries:
-            writer.appendReference(references.subject)
-        case .subject: appendSubject(of: content.series, to: &writer)
-        case .device where references.toEntries:
-            writer.appendReference(references.device)
-        case .device: appendDevice(of: content.series, to: &writer)
+        case .subject: writeSubject(of: content.series, references, &writer)
+        case .device: writeDevice(of: content.series, references, &writer)
         default:
             guard let encounter = content.series.encounter, !encounter.isEmpty else { return }
             writer.append(constants.view(Int(step.start)..<Int(step.end)))
-            appendEncounter(encounter, to: &writer)
+            writeEncounter(encounter, references, &writer)
             writer.append("}")
         }
     }
 
-    /// Writes the members of a reference by identifier to whom the readings of `series` are about.
+    /// Writes the member `id`, if the resource `hasID`, with a comma before it; or leaves room for it.
     @inline(__always)
-    mutating func appendSubject(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
+    mutating func writeID(_ hasID: Bool, _ references: ObservationReferences, _ writer: inout ByteWriter) {
+        if references == .left { return holes.leaveID(at: writer.count) }
+        guard hasID else { return }
+        writer.append(",\"id\":\"")
+        writer.appendHex(identityDigest)
+        writer.append("\"")
+    }
+
+    /// Writes the members of a Reference to whom the readings of `series` are about.
+    @inline(__always)
+    mutating func writeSubject(
+        of series: borrowing SeriesIdentity, _ references: ObservationReferences, _ writer: inout ByteWriter
+    ) {
+        if references == .left { return holes.leave(.patient, at: writer.count) }
         isReference
             ? referenceLogical.appendSubject(of: series, to: &writer)
             : logical.appendSubject(of: series, to: &writer)
     }
 
-    /// As ``appendSubject(of:to:)``, to what took them.
+    /// As ``writeSubject(of:_:_:)``, to what took them.
     @inline(__always)
-    mutating func appendDevice(of series: borrowing SeriesIdentity, to writer: inout ByteWriter) {
+    mutating func writeDevice(
+        of series: borrowing SeriesIdentity, _ references: ObservationReferences, _ writer: inout ByteWriter
+    ) {
+        if references == .left { return holes.leave(.device, at: writer.count) }
         isReference
             ? referenceLogical.appendDevice(of: series, to: &writer)
             : logical.appendDevice(of: series, to: &writer)
     }
 
-    /// As ``appendSubject(of:to:)``, to an encounter.
+    /// As ``writeSubject(of:_:_:)``, to an encounter.
     @inline(__always)
-    mutating func appendEncounter(_ encounter: [UInt8], to writer: inout ByteWriter) {
+    mutating func writeEncounter(
+        _ encounter: [UInt8], _ references: ObservationReferences, _ writer: inout ByteWriter
+    ) {
+        if references == .left { return holes.leave(.encounter, at: writer.count) }
         isReference
             ? referenceLogical.appendEncounter(encounter, to: &writer)
             : logical.appendEncounter(encounter, to: &writer)

@@ -1,21 +1,7 @@
-/// How an Observation refers to its Patient and Device.
-struct ObservationReferences {
-    /// By `urn:uuid:` of entries of the same bundle; otherwise by identifier.
-    var toEntries: Bool
-    /// Digests that the UUIDs are made of.
-    var subject = Digest256.Bytes(repeating: 0)
-    var device = Digest256.Bytes(repeating: 0)
-    var gateway = Digest256.Bytes(repeating: 0)
-
-    /// By identifier.
-    static var logical: ObservationReferences { ObservationReferences(toEntries: false) }
-}
-
-extension ByteWriter {
-    /// Writes the `reference` member to the bundle entry that `digest` names.
-    mutating func appendReference(_ digest: Digest256.Bytes) {
-        append("\"reference\":\"urn:uuid:")
-        appendUUID(digest)
-        append(UInt8(ascii: "\""))
-    }
+/// How a resource names its Patient, its Device and others, and whether it says its id.
+enum ObservationReferences {
+    /// By identifier, and with the id where the options want it: the resource is whole.
+    case byIdentifier
+    /// Not at all: there are ``EntryHoles``, which whoever puts entries together fills.
+    case left
 }

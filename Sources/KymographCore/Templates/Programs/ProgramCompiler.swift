@@ -98,11 +98,7 @@ struct ProgramCompiler: ~Copyable {
 
     private mutating func addHead(_ template: FHIRTemplate) {
         literal("{\"resourceType\":\"Observation\"")
-        if options.writesID {
-            literal(",\"id\":\"")
-            step(.id)
-            literal("\"")
-        }
+        step(.id)
         let meta = JSONText.meta(template)
         if !meta.isEmpty { literal(",\"meta\":{\(meta)}") }
         literal(",\"identifier\":[{\"system\":\(JSONText.quoted(observationSystem)),\"value\":\"")

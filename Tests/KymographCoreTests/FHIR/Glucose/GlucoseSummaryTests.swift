@@ -88,7 +88,7 @@ import Testing
         var writer = pipeline.writer(maxEntries: maxEntries)
         let window = GlucoseTrial.window(["100", "120"])
         #expect(window.withContent { writer.add($0) } == .added(condensedValues: 0))
-        #expect(window.withContent { writer.add($0) } == (maxEntries < 9 ? .full : .repeated))
+        #expect(window.withContent { writer.add($0) } == .full)
         let next = GlucoseTrial.window(["90"], hour: 1)
         #expect(next.withContent { writer.add($0) } == .full)
         let entries = try #require(try TextJSON.parse(writer.finish().string)["entry"]?.elements)

@@ -18,14 +18,14 @@ import Testing
         return window
     }
 
-    private func add(_ types: [Int], to writer: inout BundleWriter) -> [BundleWriter.AddOutcome] {
+    private func add(_ types: [Int], to writer: inout BundleTrial) -> [BundleTrial.AddOutcome] {
         types.enumerated().map { index, type in
             let window = window(type, second: index * 60)
             return window.withContent { writer.add($0) }
         }
     }
 
-    private func entries(_ writer: inout BundleWriter) throws -> [JSONNode] {
+    private func entries(_ writer: inout BundleTrial) throws -> [JSONNode] {
         try #require(try TextJSON.parse(writer.finish().string)["entry"]?.elements)
     }
 
@@ -49,7 +49,7 @@ import Testing
     /// A bundle that has the Device only by its identifier, or has it already, is to be sent first.
     @Test(arguments: [[2, 0], [0, 0], [1, 0]]) func oneDeviceABundle(types: [Int]) throws {
         var writer = try pipeline().writer()
-        #expect(add(types, to: &writer) == [.added(condensedValues: 0), .repeated])
+        #expect(add(types, to: &writer) == [.added(condensedValues: 0), .full])
         _ = writer.finish()
         writer.reset()
         #expect(add([0], to: &writer) == [.added(condensedValues: 0)])

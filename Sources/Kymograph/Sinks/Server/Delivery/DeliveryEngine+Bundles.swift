@@ -36,41 +36,27 @@ extension DeliveryEngine {
 
     private func body(of part: BundlePart) -> [UInt8] {
         let isTransaction = isTransaction(part)
-        var body = Array(
-            #"{"resourceType":"Bundle","type":"\#(isTransaction ? "transaction" : "batch")","entry":["#.utf8)
-        var isFirst = true
+        var body = ByteWriter(capacity: 1 << 14)
+        body.appendBundleHead(isTransaction ? .transaction : .batch)
+        let head = body.count
         for resource in part.resources {
             guard let carried = resource.carried.first else { continue }
-            if !isFirst { body += ",".utf8 }
-            isFirst = false
-            write(carried, isTransaction: isTransaction, into: &body)
+            if body.count > head { body.append(UInt8(ascii: ",")) }
+            // In a batch, nothing may refer to it.
+            carried.write(isReferred: isTransaction, into: &body)
         }
         for entry in part.entries {
-            if !isFirst { body += ",".utf8 }
-            isFirst = false
-            form(of: entry, in: part).write(entry, into: &body)
+            if body.count > head { body.append(UInt8(ascii: ",")) }
+            assembly(of: entry, in: part).write(entry, into: &body)
         }
-        body += "]}".utf8
-        return body
+        body.append("]}")
+        return body.view.array
     }
 
-    /// Whether the part goes as a transaction: if its rows are, and the server can; or if it cannot do batches.
+    /// Whether the part goes as a transaction: if its blocks are, and the server can; or if it cannot do batches.
     func isTransaction(_ part: BundlePart) -> Bool {
         let isWanted = part.entries.first?.isTransaction ?? part.resources.contains { $0.carried.first?.fullURL != nil }
         return capabilities.hasTransaction && (isWanted || !capabilities.hasBatch)
-    }
-
-    /// Writes a Patient or Device; without `fullUrl` in a batch, where nothing may refer to it.
-    private func write(_ carried: CarriedResource, isTransaction: Bool, into body: inout [UInt8]) {
-        guard !isTransaction, carried.fullURL != nil else {
-            body += carried.entry.bytes
-            return
-        }
-        body += #"{"resource":"#.utf8
-        body += carried.entry["resource"]?.bytes ?? []
-        body += #","request":"#.utf8
-        body += carried.entry["request"]?.bytes ?? []
-        body += "}".utf8
     }
 
     // MARK: Judging
@@ -229,7 +215,7 @@ extension DeliveryEngine {
 
     /// Notes what became of an entry; whether it is done. One whose Patient or Device is missing is not: its row must
     /// not be settled before.
-    private func deliver(_ entry: RowEntry, _ answer: EntryAnswer, missing: Set<ServerIdentifier>) -> Bool {
+    private func deliver(_ entry: DeliveryEntry, _ answer: EntryAnswer, missing: Set<ServerIdentifier>) -> Bool {
         switch kind(of: answer, &entry.rebuffs) {
         case .stored:
             if entry.carried.contains(where: { missing.contains($0.identifier) }) { return false }
@@ -278,14 +264,11 @@ extension DeliveryEngine {
                     row: carried.row, resource: carried.name, status: answer.status, location: answer.location,
                     version: answer.version, attempts: attempts))
         }
-        let type = carried.fullURL == nil ? "batch" : "transaction"
-        var bundle = Array("{\"resourceType\":\"Bundle\",\"type\":\"\(type)\",\"entry\":[".utf8)
-        bundle += carried.entry.bytes
-        bundle += "]}\n".utf8
         keep(
             UndeliverableEntry(
                 row: carried.row, resource: carried.name,
-                reason: EntryAnswer.rejection(answer.status, answer.outcome), detail: answer.text, bytes: bundle,
+                reason: EntryAnswer.rejection(answer.status, answer.outcome), detail: answer.text,
+                bytes: carried.excerpt,
                 attempts: attempts))
     }
 

@@ -5,16 +5,17 @@ import KymographCore
 extension DeliveryEngine {
     /// Whether the server, which has answered so, has the content of `entry` for certain. What describes a Device is
     /// there for others to refer to: whoever created it says what it is.
-    func isCertain(_ entry: RowEntry, _ answer: EntryAnswer) -> Bool {
-        entry.ifNoneExist == nil || entry.described != nil || answer.status == 201
+    func isCertain(_ entry: DeliveryEntry, _ answer: EntryAnswer) -> Bool {
+        !entry.isCreated || entry.described != nil || answer.status == 201
     }
 
     /// Asks for what the server has under the identifier of `entry`, and notes whether that is the entry's content.
-    func confirm(_ entry: RowEntry, _ answer: EntryAnswer) {
-        guard let identifier = entry.identifier, let sent = JSONNode.answer(Array(entry.resource.bytes)) else {
-            return finish(entry, answer, isLacking: true)
-        }
-        ChannelServer(channel, settings).search(identifier) { [self] result in
+    func confirm(_ entry: DeliveryEntry, _ answer: EntryAnswer) {
+        var body = ByteWriter(capacity: 1_024)
+        EntryAssembly(version: settings.version).writeResource(entry, into: &body)
+        // To be compared with what the server says, whose members may be in another order.
+        guard let sent = JSONNode.answer(body.view.array) else { return finish(entry, answer, isLacking: true) }
+        ChannelServer(channel, settings).search(entry.identifier) { [self] result in
             let found = (try? result.get()) ?? []
             finish(entry, answer, isLacking: !found.contains { ServerContent($0) == ServerContent(sent) })
         }

@@ -21,7 +21,7 @@ extension DeliveryEngine {
     }
 
     /// Lets the device of `flight`, which stores `entry` by itself, go on without it, if that may be; whether it does.
-    func detach(_ flight: Flight, saving entry: RowEntry) -> Bool {
+    func detach(_ flight: Flight, saving entry: DeliveryEntry) -> Bool {
         guard flight.detached == nil, entry.described == nil, detached.hasRoom(taken: channel.taken) else {
             return flight.detached != nil
         }
@@ -35,7 +35,7 @@ extension DeliveryEngine {
     /// left of it.
     func detach(from part: BundlePart, of flight: Flight, after wait: Int64) -> BundlePart? {
         guard flight.detached == nil else { return part }
-        var left: [RowEntry] = []
+        var left: [DeliveryEntry] = []
         for entry in part.entries {
             let alone = part.only([entry])
             guard entry.rebuffs.isDoubtful, mayGoOn(without: alone, part.entries) else {
@@ -62,7 +62,7 @@ extension DeliveryEngine {
         send(branch)
     }
 
-    private func keepDetached(_ entry: RowEntry, _ flight: Flight) {
+    private func keepDetached(_ entry: DeliveryEntry, _ flight: Flight) {
         flight.detached = entry
         flight.isDoubtful = true
         detached.insert(entry, taken: channel.taken)
@@ -70,7 +70,7 @@ extension DeliveryEngine {
 
     /// Whether `others` may go on without the one entry of `part`: not while its Patient or Device is to be made, which
     /// they would make a second time, and not if a panel among them refers to it.
-    private func mayGoOn(without part: BundlePart, _ others: [RowEntry]) -> Bool {
+    private func mayGoOn(without part: BundlePart, _ others: [DeliveryEntry]) -> Bool {
         guard part.entries.count == 1, let target = part.entries.first?.target else { return false }
         return detached.hasRoom(taken: channel.taken) && part.identifiers.isSubset(of: present)
             && !others.contains { $0.members.contains { $0.target == target } }

@@ -14,7 +14,7 @@ extension DeliveryEngine {
 
     /// Whether all is known that `entry` needs to be sent; asks for it otherwise. An entry that can never be sent is
     /// discarded, and the next is to be looked at: nil.
-    func resolve(_ entry: RowEntry, _ lane: DeviceLane) -> Bool? {
+    func resolve(_ entry: DeliveryEntry, _ lane: DeviceLane) -> Bool? {
         switch standing(of: entry) {
         case .known: return true
         case .failed(let failure):
@@ -34,7 +34,7 @@ extension DeliveryEngine {
     }
 
     /// What is known for `entry` now, which gets the ids that the server has.
-    func standing(of entry: RowEntry) -> Standing {
+    func standing(of entry: DeliveryEntry) -> Standing {
         guard settings.resolvesIdentity else { return checked(entry) }
         guard let query = identityQuery(of: entry) else { return .known }
         guard let known = identities.find(query, now: clock.elapsed()) else { return .unknown }
@@ -48,7 +48,7 @@ extension DeliveryEngine {
     }
 
     /// Asks the server for what is not known for `entry`.
-    func ask(about entry: RowEntry, _ completion: @escaping () -> Void) {
+    func ask(about entry: DeliveryEntry, _ completion: @escaping () -> Void) {
         guard settings.resolvesIdentity else { return check(entry, completion) }
         guard let query = identityQuery(of: entry) else { return completion() }
         lookUp(query, completion)
@@ -75,8 +75,8 @@ extension DeliveryEngine {
     }
 
     /// Whom `entry` is about; nil when it refers to nobody and nothing.
-    private func identityQuery(of entry: RowEntry) -> IdentityQuery? {
-        guard !entry.references.isEmpty || entry.described != nil else { return nil }
+    private func identityQuery(of entry: DeliveryEntry) -> IdentityQuery? {
+        guard entry.hasReferences || entry.described != nil else { return nil }
         // The wearer of a device has no identifier but the device's.
         let isWearer = entry.patient?.system == settings.systems.deviceSubject
         let worn = entry.patient.map {
@@ -89,7 +89,7 @@ extension DeliveryEngine {
 
     // MARK: Patients and Devices that bundles bring
 
-    private func checked(_ entry: RowEntry) -> Standing {
+    private func checked(_ entry: DeliveryEntry) -> Standing {
         guard settings.checksIdentifiers else { return .known }
         let now = clock.elapsed()
         var standing = Standing.known
@@ -103,7 +103,7 @@ extension DeliveryEngine {
         return standing
     }
 
-    private func check(_ entry: RowEntry, _ completion: @escaping () -> Void) {
+    private func check(_ entry: DeliveryEntry, _ completion: @escaping () -> Void) {
         let now = clock.elapsed()
         let unknown = entry.brought.filter { checks.find($0, now: now) == nil }
         var open = unknown.count

@@ -3,7 +3,7 @@ import KymographCore
 extension DeliveryEngine {
     /// What a bundle is being made of.
     private struct Gathering {
-        var entries: [RowEntry] = []
+        var entries: [DeliveryEntry] = []
         var lanes: [DeviceLane] = []
         var targets: Set<IdentifierText> = []
         /// What comes along, and what the entries themselves describe.
@@ -67,33 +67,33 @@ extension DeliveryEngine {
         return false
     }
 
-    private func isHeldUp(_ entry: RowEntry) -> Bool {
+    private func isHeldUp(_ entry: DeliveryEntry) -> Bool {
         if settings.resolvesIdentity { return false }
         return entry.brought.contains { locked.contains($0) || checks.hasRival($0) }
     }
 
-    private func fits(_ entry: RowEntry, _ gathering: Gathering) -> Bool {
+    private func fits(_ entry: DeliveryEntry, _ gathering: Gathering) -> Bool {
         if gathering.entries.isEmpty { return true }
         let new = newResources(entry, gathering)
         let count = gathering.entries.count + gathering.resources.count + 1 + new.count
-        let bytes = gathering.bytes + entry.size + new.reduce(0) { $0 + $1.entry.range.count + 1 }
+        let bytes = gathering.bytes + entry.size + new.reduce(0) { $0 + $1.size }
         return count <= size.entries && bytes <= size.bytes
     }
 
-    private func newResources(_ entry: RowEntry, _ gathering: Gathering) -> [CarriedResource] {
+    private func newResources(_ entry: DeliveryEntry, _ gathering: Gathering) -> [CarriedResource] {
         if settings.resolvesIdentity { return [] }
         return entry.carried.filter {
             !gathering.resources.contains($0.identifier) && !gathering.described.contains($0.identifier)
         }
     }
 
-    private func add(_ entry: RowEntry, of lane: DeviceLane, to gathering: inout Gathering) {
+    private func add(_ entry: DeliveryEntry, of lane: DeviceLane, to gathering: inout Gathering) {
         if !settings.resolvesIdentity {
             for identifier in entry.brought { checks.begin(identifier) }
         }
         for resource in newResources(entry, gathering) {
             gathering.resources.insert(resource.identifier)
-            gathering.bytes += resource.entry.range.count + 1
+            gathering.bytes += resource.size
         }
         if let described = entry.described { gathering.described.insert(described) }
         gathering.entries.append(entry)
@@ -108,15 +108,15 @@ extension DeliveryEngine {
     // MARK: How entries are written
 
     /// How `entry` is written for this server; on its own without `part`.
-    func form(of entry: RowEntry, in part: BundlePart? = nil) -> EntryForm {
-        var form = EntryForm(isConditionalUpdate: !updatesByID(entry.type), version: settings.version)
+    func assembly(of entry: DeliveryEntry, in part: BundlePart? = nil) -> EntryAssembly {
+        var assembly = EntryAssembly(isConditionalUpdate: !updatesByID(entry.type), version: settings.version)
         if settings.resolvesIdentity {
-            if let identity = entry.identity { form.references = .literal(identity) }
+            if let identity = entry.identity { assembly.references = .literal(identity) }
         } else if entry.isTransaction && !capabilities.hasTransaction {
-            form.references = .logical
+            assembly.references = .logical
         }
-        form.namesMembers = !entry.members.isEmpty && !reaches(entry.members, part)
-        return form
+        assembly.namesMembers = !entry.members.isEmpty && !reaches(entry.members, part)
+        return assembly
     }
 
     /// Whether a panel's references to its members hold: by id where that is theirs, and otherwise in a transaction
@@ -131,11 +131,11 @@ extension DeliveryEngine {
 
     /// Whether `entry` describes a Device that somebody registered on the server: what it says is added there, because
     /// the server's Device says whose it is.
-    private func isSavedAlone(_ entry: RowEntry) -> Bool {
-        settings.resolvesIdentity && entry.described != nil && entry.method == "PUT"
+    private func isSavedAlone(_ entry: DeliveryEntry) -> Bool {
+        settings.resolvesIdentity && entry.described != nil && !entry.isCreated
     }
 
-    private func save(next entry: RowEntry, of lane: DeviceLane) {
+    private func save(next entry: DeliveryEntry, of lane: DeviceLane) {
         lane.removeFirst()
         lane.isBusy = true
         flights += 1
@@ -145,7 +145,7 @@ extension DeliveryEngine {
     /// Stores the next resource as the reference system does; false when no lane has one.
     private func launchSave() -> Bool {
         var left: [DeviceLane] = []
-        var chosen: (entry: RowEntry, lane: DeviceLane)?
+        var chosen: (entry: DeliveryEntry, lane: DeviceLane)?
         for lane in ready where !lane.isBusy && !lane.isResolving {
             while chosen == nil, let entry = lane.first, !detached.holdsUp(entry) {
                 guard let isResolved = resolve(entry, lane) else { continue }
@@ -162,21 +162,22 @@ extension DeliveryEngine {
     }
 
     /// Stores the resource of `entry`; `rebuffs` as ``ChannelServer`` has them.
-    private func save(_ entry: RowEntry, _ flight: Flight, _ rebuffs: Rebuffs? = nil) {
-        var body: [UInt8] = []
-        form(of: entry).writeResource(entry, withID: true, into: &body)
-        guard let resource = JSONNode.answer(body), let identifier = entry.identifier else {
-            discard(entry, .malformedBundle, "the resource has no identifier")
+    private func save(_ entry: DeliveryEntry, _ flight: Flight, _ rebuffs: Rebuffs? = nil) {
+        var body = ByteWriter(capacity: 1_024)
+        assembly(of: entry).writeResource(entry, into: &body)
+        // To be merged with what the server has.
+        guard let resource = JSONNode.answer(body.view.array) else {
+            discard(entry, .malformedBundle, "the resource cannot be read")
             return land(flight)
         }
         var rule = ResourceSaver.Rule()
         rule.creates = settings.identity == .create || entry.described == nil
-        rule.updates = entry.type == "Observation" || entry.ifNoneExist == nil
-        store(resource, identifier, rule, entry, flight, rebuffs)
+        rule.updates = entry.type == "Observation" || !entry.isCreated
+        store(resource, entry.identifier, rule, entry, flight, rebuffs)
     }
 
     private func store(
-        _ resource: JSONNode, _ identifier: ServerIdentifier, _ rule: ResourceSaver.Rule, _ entry: RowEntry,
+        _ resource: JSONNode, _ identifier: ServerIdentifier, _ rule: ResourceSaver.Rule, _ entry: DeliveryEntry,
         _ flight: Flight, _ rebuffs: Rebuffs?
     ) {
         entry.attempts += 1

@@ -4,7 +4,7 @@ import KymographCore
 /// it may have what was sent. An Observation that it has stays whose it was.
 extension DeliveryEngine {
     /// Whether the server is to be asked again about `entry` before that is sent once more.
-    private func isOutdated(_ entry: RowEntry) -> Bool {
+    private func isOutdated(_ entry: DeliveryEntry) -> Bool {
         guard !entry.mayBeStored else { return false }
         guard settings.resolvesIdentity else {
             if case .known = standing(of: entry) { return false }
@@ -25,7 +25,7 @@ extension DeliveryEngine {
         return true
     }
 
-    private func renew(_ entries: ArraySlice<RowEntry>, of flight: Flight, _ rebuffs: Rebuffs) {
+    private func renew(_ entries: ArraySlice<DeliveryEntry>, of flight: Flight, _ rebuffs: Rebuffs) {
         var left = entries
         while let entry = left.first {
             switch standing(of: entry) {
@@ -44,10 +44,10 @@ extension DeliveryEngine {
     // MARK: What is stored alone
 
     /// Whether `entry`, which is stored by itself, is not to be sent again with the ids that it has.
-    func takesBack(_ entry: RowEntry) -> Bool { settings.resolvesIdentity && isOutdated(entry) }
+    func takesBack(_ entry: DeliveryEntry) -> Bool { settings.resolvesIdentity && isOutdated(entry) }
 
     /// Asks the server again about `entry`; whether it can still be stored.
-    func renew(_ entry: RowEntry, _ completion: @escaping (Bool) -> Void) {
+    func renew(_ entry: DeliveryEntry, _ completion: @escaping (Bool) -> Void) {
         switch standing(of: entry) {
         case .known: completion(true)
         case .failed(let failure):

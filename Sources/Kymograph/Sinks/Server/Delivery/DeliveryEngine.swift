@@ -123,20 +123,19 @@ final class DeliveryEngine {
 
     private func add(_ row: OutboxRow) {
         let now = clock.elapsed()
-        let sliced = RowSlicer.slice(
-            row, systems: settings.systems, includesUnreferred: !settings.resolvesIdentity)
-        guard let entries = sliced else {
+        guard let block = DeliveryBlock(row) else {
             rows.add(row, entries: 0, now: now)
             return keep(
                 UndeliverableEntry(
                     row: row.number, resource: "Bundle", reason: .malformedBundle,
                     detail: Rejection.malformedBundle.explanation, bytes: row.body, attempts: 0))
         }
+        let entries = block.entries(systems: settings.systems, includesUnreferred: !settings.resolvesIdentity)
         rows.add(row, entries: entries.count, now: now)
         for entry in entries { lane(of: entry).append(entry) }
     }
 
-    private func lane(of entry: RowEntry) -> DeviceLane {
+    private func lane(of entry: DeliveryEntry) -> DeviceLane {
         let key = entry.lane
         if let lane = lanes[key] {
             if lane.first == nil && !lane.isBusy { ready.append(lane) }
@@ -152,7 +151,7 @@ final class DeliveryEngine {
 
     /// Notes that the server has stored `entry`; or, with `isLacking`, that it has kept what it had, which is other
     /// content.
-    func finish(_ entry: RowEntry, _ answer: EntryAnswer, isLacking: Bool = false) {
+    func finish(_ entry: DeliveryEntry, _ answer: EntryAnswer, isLacking: Bool = false) {
         keep(
             DeliveryReceipt(
                 row: entry.row, resource: entry.name, status: answer.status, location: answer.location,
@@ -162,10 +161,10 @@ final class DeliveryEngine {
     }
 
     /// Notes that the server will never take `entry`.
-    func discard(_ entry: RowEntry, _ reason: Rejection, _ detail: String) {
+    func discard(_ entry: DeliveryEntry, _ reason: Rejection, _ detail: String) {
         keep(
             UndeliverableEntry(
-                row: entry.row, resource: entry.name, reason: reason, detail: detail, bytes: entry.ownBundle,
+                row: entry.row, resource: entry.name, reason: reason, detail: detail, bytes: entry.excerpt,
                 attempts: entry.attempts))
         rows.finishEntry(of: entry.row)
     }

@@ -10,7 +10,7 @@ struct DetachedEntries {
     private var unproved = 0
 
     /// Whether `entry` must wait: it changes what one that is detached changes, or refers to that.
-    func holdsUp(_ entry: RowEntry) -> Bool {
+    func holdsUp(_ entry: DeliveryEntry) -> Bool {
         !targets.isEmpty
             && (targets.contains(entry.target) || entry.members.contains { targets.contains($0.target) })
     }
@@ -19,7 +19,7 @@ struct DetachedEntries {
     func hasRoom(taken: Int) -> Bool { taken > self.taken || unproved < Self.mostUnproved }
 
     /// Detaches `entry`.
-    mutating func insert(_ entry: RowEntry, taken: Int) {
+    mutating func insert(_ entry: DeliveryEntry, taken: Int) {
         if taken > self.taken { unproved = 0 }
         self.taken = taken
         unproved += 1
@@ -27,5 +27,5 @@ struct DetachedEntries {
     }
 
     /// Notes that nothing waits for `entry` any more.
-    mutating func remove(_ entry: RowEntry) { targets.remove(entry.target) }
+    mutating func remove(_ entry: DeliveryEntry) { targets.remove(entry.target) }
 }

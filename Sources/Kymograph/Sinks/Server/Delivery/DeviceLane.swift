@@ -4,7 +4,7 @@ import KymographCore
 final class DeviceLane {
     /// Whose entries these are.
     let key: ServerIdentifier
-    private var entries: [RowEntry] = []
+    private var entries: [DeliveryEntry] = []
     private var head = 0
     /// Whether a bundle with entries of this device is under way, or waits to be sent again.
     var isBusy = false
@@ -14,12 +14,12 @@ final class DeviceLane {
     init(_ key: ServerIdentifier) { self.key = key }
 
     /// The next entry.
-    var first: RowEntry? { head < entries.count ? entries[head] : nil }
+    var first: DeliveryEntry? { head < entries.count ? entries[head] : nil }
 
     /// Whether entries of this lane may be taken.
     var isReady: Bool { !isBusy && !isResolving && first != nil }
 
-    func append(_ entry: RowEntry) { entries.append(entry) }
+    func append(_ entry: DeliveryEntry) { entries.append(entry) }
 
     func removeFirst() {
         head += 1

@@ -13,7 +13,7 @@ struct BundlePart {
     /// Patients and Devices that entries of the bundle describe: references point to those entries.
     private(set) var described: [Resource] = []
     /// The entries.
-    var entries: [RowEntry]
+    var entries: [DeliveryEntry]
     /// How often parts of this were sent again because single entries failed.
     var failures = 0
     /// How often its Patients and Devices were sent.
@@ -26,7 +26,7 @@ struct BundlePart {
     private let carriesResources: Bool
 
     /// A bundle of `entries`, with everything that they refer to if `carriesResources`.
-    init(_ entries: [RowEntry], carriesResources: Bool) {
+    init(_ entries: [DeliveryEntry], carriesResources: Bool) {
         self.entries = entries
         self.carriesResources = carriesResources
         guard carriesResources else { return }
@@ -78,12 +78,12 @@ struct BundlePart {
     }
 
     /// A bundle of `entries` of this one, which brings what they refer to.
-    private func with(_ entries: [RowEntry]) -> BundlePart {
+    private func with(_ entries: [DeliveryEntry]) -> BundlePart {
         BundlePart(entries, carriesResources: carriesResources)
     }
 
     /// What this is for `entries` of it: it has failed as often, and brings no more.
-    func only(_ entries: [RowEntry]) -> BundlePart {
+    func only(_ entries: [DeliveryEntry]) -> BundlePart {
         var part = with(entries)
         part.failures = failures
         part.attempts = attempts
@@ -94,7 +94,7 @@ struct BundlePart {
 
     /// What is sent again after answers to single entries: `entries`, with those Patients and Devices of theirs that
     /// are `missing`. In a transaction all of them, because its entries refer to each other.
-    func rest(_ entries: [RowEntry], missing: Set<ServerIdentifier>, isTransaction: Bool) -> BundlePart? {
+    func rest(_ entries: [DeliveryEntry], missing: Set<ServerIdentifier>, isTransaction: Bool) -> BundlePart? {
         guard !entries.isEmpty else { return nil }
         var rest = with(entries)
         rest.failures = failures + 1
@@ -115,7 +115,7 @@ final class Flight {
     /// Whether the server has failed at it.
     var isDoubtful = false
     /// The entry that is all of it, if the devices do not wait for that.
-    var detached: RowEntry?
+    var detached: DeliveryEntry?
 
     init(_ parts: [BundlePart], lanes: [DeviceLane], locked: Set<ServerIdentifier> = []) {
         self.parts = parts
@@ -124,7 +124,7 @@ final class Flight {
     }
 
     /// Takes `entry` out of the next part, which goes if nothing is left of it.
-    func remove(_ entry: RowEntry) {
+    func remove(_ entry: DeliveryEntry) {
         guard let part = parts.popLast() else { return }
         let left = part.entries.filter { $0 !== entry }
         if !left.isEmpty { parts.append(part.only(left)) }

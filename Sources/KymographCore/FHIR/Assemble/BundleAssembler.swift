@@ -1,0 +1,50 @@
+/// Makes of each entry block what files get: a bundle in one line, or the lines of NDJSON. Keeps its memory.
+///
+/// The block is as large as a bundle may be: ``EntryWriter`` ends it there.
+public struct BundleAssembler: ~Copyable, Sendable {
+    private var index = EntryIndex()
+    private var output = ByteWriter(capacity: 1 << 16)
+
+    /// Has nothing yet.
+    public init() {}
+
+    /// The bundle, or lines, of `block`, each with its line feed; nil when the block cannot be read. Valid until the
+    /// next call.
+    public mutating func text(of block: ByteView) -> ByteView? {
+        guard let entries = index.read(block) else { return nil }
+        output.removeAll()
+        let form = entries.form
+        form.format == .ndjson ? appendLines(entries, form) : appendBundle(entries, form)
+        return output.view
+    }
+
+    private mutating func appendBundle(_ entries: EntryBlock, _ form: BundleForm) {
+        output.appendBundleHead(form.type)
+        let head = output.count
+        for number in 0..<entries.count {
+            let entry = entries[number]
+            if entry.isUnwritten { continue }
+            if output.count > head { output.append(UInt8(ascii: ",")) }
+            entries.append(entry, as: form, to: &output)
+        }
+        output.append("]}\n")
+    }
+
+    private mutating func appendLines(_ entries: EntryBlock, _ form: BundleForm) {
+        for number in 0..<entries.count where !entries[number].kind.isBare && !entries[number].isUnwritten {
+            entries.append(resource: entries[number], as: form, to: &output)
+            output.append(UInt8(ascii: "\n"))
+        }
+    }
+}
+
+extension ByteWriter {
+    /// Writes a bundle up to its first entry.
+    public mutating func appendBundleHead(_ type: ObservationOptions.BundleType) {
+        switch type {
+        case .transaction: append("{\"resourceType\":\"Bundle\",\"type\":\"transaction\",\"entry\":[")
+        case .batch: append("{\"resourceType\":\"Bundle\",\"type\":\"batch\",\"entry\":[")
+        case .collection: append("{\"resourceType\":\"Bundle\",\"type\":\"collection\",\"entry\":[")
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/// The entries of a block, looked at in place. Valid as long as the bytes, and as the ``EntryIndex`` is not used anew.
+public struct EntryBlock: BitwiseCopyable {
+    /// All bytes.
+    let bytes: ByteView
+    fileprivate let starts: ElementList<Int>
+    /// How the run that wrote the block puts entries together.
+    public let form: BundleForm
+
+    /// Number of entries.
+    public var count: Int { starts.count - 1 }
+
+    /// Entry `number`; traps when out of range.
+    @inline(__always)
+    public subscript(number: Int) -> Entry { Entry(bytes[starts[number]..<starts[number + 1]]) }
+}
+
+/// Finds the entries of blocks, and checks that a block is whole. Keeps its memory from block to block.
+public struct EntryIndex: ~Copyable, Sendable {
+    /// Where entries begin, and where the last one ends.
+    private var starts = RawArray<Int>(capacity: 128)
+
+    private var form = BundleForm()
+
+    /// Knows no block yet.
+    public init() {}
+
+    /// The block that was read last, whose bytes are now here.
+    public func again(_ bytes: ByteView) -> EntryBlock {
+        precondition(starts.count > 0 && starts[starts.count - 1] == bytes.count, "these are other bytes")
+        return EntryBlock(bytes: bytes, starts: starts.list(0..<starts.count), form: form)
+    }
+
+    /// The entries of `bytes`; nil unless these are one whole block, whatever they are.
+    public mutating func read(_ bytes: ByteView) -> EntryBlock? {
+        guard bytes.count >= EntryLayout.blockHead, bytes.half(at: 0) == EntryLayout.magic,
+            let form = EntryLayout.form(of: bytes.half(at: 4)), Int(bytes.half(at: 12)) == bytes.count
+        else { return nil }
+        starts.removeAll()
+        var place = EntryLayout.blockHead
+        while place < bytes.count {
+            starts.append(place)
+            guard let end = EntryIndex.end(ofEntryAt: place, bytes) else { return nil }
+            place = end
+        }
+        guard Int(bytes.half(at: 8)) == starts.count else { return nil }
+        starts.append(place)
+        self.form = form
+        let block = again(bytes)
+        for number in 0..<block.count {
+            guard EntryIndex.isSound(number, block) else { return nil }
+        }
+        return block
+    }
+
+    /// Where the entry at `place` ends; nil when its lengths do not fit each other or the block.
+    private static func end(ofEntryAt place: Int, _ bytes: ByteView) -> Int? {
+        guard bytes.count - place >= EntryLayout.entryHead else { return nil }
+        let size = Int(bytes.half(at: place))
+        guard size <= bytes.count - place, EntryKind(rawValue: bytes[place + 4]) != nil, bytes[place + 5] < 16 else {
+            return nil
+        }
+        var sum = EntryLayout.entryHead + EntryLayout.reference * Int(bytes.half(at: place + 4) >> 16)
+        for part in 0..<EntryPart.allCases.count {
+            sum += Int(bytes.half(at: place + EntryLayout.lengths + 4 * part))
+        }
+        return sum == size ? place + size : nil
+    }
+
+    /// Whether everything that the entry refers to is where it says.
+    private static func isSound(_ number: Int, _ block: EntryBlock) -> Bool {
+        let entry = block[number]
+        let bodyCount = entry.body.count
+        guard entry.idPlace <= bodyCount, entry.hasSoundEncounter, number > 0 || !entry.isJoined,
+            isOne(of: [.patient], entry.number(at: EntryLayout.patient), block),
+            isOne(of: EntryKinds.devices, entry.number(at: EntryLayout.device), block),
+            isOne(of: EntryKinds.devices, entry.number(at: EntryLayout.gateway), block)
+        else { return false }
+        var place = entry.idPlace
+        for index in 0..<entry.referenceCount {
+            guard let reference = entry.checkedReference(index), reference.place >= place,
+                reference.place <= bodyCount
+            else { return false }
+            place = reference.place
+            let isKnown =
+                switch reference.role {
+                case .patient: isOne(of: [.patient], reference.target, block)
+                case .device, .gateway: isOne(of: EntryKinds.devices, reference.target, block)
+                case .encounter: entry.hasEncounter
+                case .member: isOne(of: [.observation], reference.target, block)
+                }
+            guard isKnown else { return false }
+        }
+        return true
+    }
+
+    /// Whether entry `number`, if it is one, is there and of one of `kinds`.
+    private static func isOne(of kinds: EntryKinds, _ number: Int?, _ block: EntryBlock) -> Bool {
+        guard let number else { return true }
+        return number < block.count && kinds.contains(block[number].kind)
+    }
+}
+
+/// A set of kinds.
+private struct EntryKinds: ExpressibleByArrayLiteral {
+    private var bits: UInt8 = 0
+
+    init(arrayLiteral kinds: EntryKind...) {
+        for kind in kinds { bits |= 1 << kind.rawValue }
+    }
+
+    /// All Devices; the gateway may be one of those that take readings.
+    static let devices: EntryKinds = [.device, .describedDevice, .gateway]
+
+    func contains(_ kind: EntryKind) -> Bool { bits >> kind.rawValue & 1 == 1 }
+}

@@ -1,0 +1,44 @@
+/// What an entry is. The raw values are in every store: never change or reuse one.
+public enum EntryKind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
+    /// An Observation.
+    case observation = 1
+    /// Another resource of readings.
+    case resource = 2
+    /// A Device that readings describe.
+    case describedDevice = 3
+    /// A Patient that others refer to, with nothing but its identifier.
+    case patient = 4
+    /// A Device that others refer to, with nothing but its identifier.
+    case device = 5
+    /// The Device that the gateway is, with its type.
+    case gateway = 6
+
+    /// Whether it is there for others to refer to.
+    public var isBare: Bool { rawValue >= EntryKind.patient.rawValue }
+}
+
+/// A Reference in the body of an entry: a hole that whoever puts entries together fills.
+public struct EntryReference: BitwiseCopyable, Sendable {
+    /// What a Reference names. The raw values are in every store: never change or reuse one.
+    public enum Role: UInt32, BitwiseCopyable, Sendable, CaseIterable {
+        /// Who the resource is about.
+        case patient = 0
+        /// What took the readings.
+        case device = 1
+        case gateway = 2
+        /// An encounter, by the identifier that the entry has for it.
+        case encounter = 3
+        /// A member of a panel.
+        case member = 4
+    }
+
+    /// Where in the body its members belong.
+    public var place: Int
+    /// What it names.
+    public var role: Role
+    /// Number of the entry that it names; of an encounter 0.
+    public var target: Int
+
+    /// A Reference.
+    public init(place: Int, role: Role, target: Int) { (self.place, self.role, self.target) = (place, role, target) }
+}

@@ -1,0 +1,107 @@
+/// Patients and Devices as entries: once in a block, before what refers to them.
+extension EntryWriter {
+    /// Sees to it that the block has those that the prepared `content` refers to.
+    @inline(__always)
+    mutating func requireParties(of content: borrowing WindowContent) -> EntryParties {
+        let type = content.series.type
+        if !encoder.isObservation(type), let resource = encoder.resource(of: type) {
+            return requireParties(of: content, for: resource)
+        }
+        var parties = EntryParties()
+        parties.patient = requireSubject(of: content.series)
+        parties.device = requireDevice(of: content.series)
+        // By conditional create also for the reference's types, as it looks them up by identifier before it creates
+        // them: a PUT under the ids of its Create mode would replace what the server's Patients have got since.
+        if encoder.options.namesGateway, !encoder.isReference { parties.gateway = requireGateway() }
+        return parties
+    }
+
+    @inline(__always)
+    mutating func requireSubject(of series: borrowing SeriesIdentity) -> UInt32 {
+        if let patient = series.patient, !patient.isEmpty {
+            let kind = kinds.patient
+            return patient.withByteView { require(kind, .patient, $0) }
+        }
+        let kind = kinds.deviceSubject
+        return series.device.withByteView { require(kind, .patient, $0) }
+    }
+
+    @inline(__always)
+    mutating func requireDevice(of series: borrowing SeriesIdentity) -> UInt32 {
+        let kind = kinds.device
+        return series.device.withByteView { require(kind, .device, $0) }
+    }
+
+    /// The gateway's Device.
+    @inline(never)
+    mutating func requireGateway() -> UInt32 {
+        let kind = encoder.entries.own.gateway
+        return encoder.systems.gateway.value.withByteView { value in
+            require(
+                kind, .gateway, value,
+                foot: """
+                    ,"type":{"coding":[{"system":"urn:iso:std:iso:11073:10101","code":"531981",\
+                    "display":"MDC_MOC_VMS_MDS_AHD"}]}}
+                    """)
+        }
+    }
+
+    /// The number of the entry of what `value` identifies, which is added unless the block has it, with `foot` behind
+    /// its identifiers.
+    @inline(__always)
+    private mutating func require(
+        _ kind: ResourceEntries.Kind, _ entryKind: EntryKind, _ value: ByteView, foot: StaticString = "}"
+    ) -> UInt32 {
+        setKey(kind, value)
+        let hash = KeyTable.hash(value, seed: kind.seed)
+        if let number = parties.find(scratch.view, hash: hash) { return number }
+        return add(kind, entryKind, value, hash: hash, foot: foot)
+    }
+
+    /// Adds what `value` identifies, whose key is in ``scratch``.
+    @inline(never)
+    private mutating func add(
+        _ kind: ResourceEntries.Kind, _ entryKind: EntryKind, _ value: ByteView, hash: UInt64, foot: StaticString
+    ) -> UInt32 {
+        let number = UInt32(block.count)
+        _ = parties.add(scratch.view, hash: hash, number: number)
+        let isLong = !encoder.isReference && LongIdentifier.isLong(value)
+        block.begin()
+        encoder.holes.begin(at: block.bodyStart)
+        block.bytes.append(encoder.entries[kind.resource])
+        isLong ? block.bytes.appendIdentifier(value, encoder.digest) : block.bytes.appendJSON(value)
+        block.bytes.append("\"}]")
+        block.bytes.append(foot)
+        block.endBody()
+        block.bytes.append(encoder.entries[kind.type])
+        block.end(.type)
+        block.end(.id)
+        appendFullURL()
+        block.bytes.append(encoder.entries[kind.system])
+        block.end(.system)
+        isLong ? block.bytes.appendDigest(of: value, encoder.digest) : block.bytes.append(value)
+        block.end(.value)
+        if isLong { block.bytes.append(value) }
+        block.end(.whole)
+        block.end(.encounter)
+        block.end(entryKind, holes: encoder.holes)
+        return number
+    }
+
+    /// Adds what references within a bundle say to what has the key in ``scratch``, where there are any.
+    mutating func appendFullURL() {
+        if form.refersToEntries {
+            block.bytes.append("urn:uuid:")
+            block.bytes.appendUUID(encoder.digest.of(scratch.view))
+        }
+        block.end(.fullURL)
+    }
+
+    /// Makes the key of a Patient or Device in ``scratch``.
+    @inline(__always)
+    mutating func setKey(_ kind: ResourceEntries.Kind, _ value: ByteView) {
+        scratch.removeAll()
+        scratch.append(encoder.entries[kind.key])
+        scratch.append(value)
+    }
+}

@@ -1,0 +1,71 @@
+/// Entries of what is not one Observation.
+extension EntryWriter {
+    /// Adds the prepared resource or summary of `content`.
+    @inline(never)
+    mutating func addOther(_ content: borrowing WindowContent, _ parties: EntryParties) {
+        if let summary = encoder.summaryProgram(of: content.series.type) {
+            return addSummary(summary, content, parties)
+        }
+        guard let resource = encoder.resource(of: content.series.type) else { return }
+        let isDevice = resource.identity == .device
+        block.begin()
+        encoder.holes.begin(at: block.bodyStart)
+        _ = encoder.write(content, references: .left, into: &block.bytes)
+        block.endBody()
+        block.bytes.append(encoder.constants.view(resource.nameStart..<resource.nameEnd))
+        block.end(.type)
+        block.bytes.appendHex(encoder.identityDigest)
+        block.end(.id)
+        if isDevice {
+            _ = setDeviceKey(of: content)
+            appendFullURL()
+            block.bytes.append(encoder.entries[kinds.device.system])
+        } else {
+            block.end(.fullURL)
+            block.bytes.append(encoder.entries[encoder.entries.own.resource])
+        }
+        endIdentifier()
+        endEncounter(of: content)
+        block.end(isDevice ? .describedDevice : .resource, holes: encoder.holes, parties: parties)
+        contentCount += 1
+    }
+
+    /// Sees to it that the block has whom the prepared resource of `content` refers to. If it describes its Device, the
+    /// others of the block refer to that.
+    @inline(never)
+    mutating func requireParties(of content: borrowing WindowContent, for resource: ResourceProgram) -> EntryParties {
+        let isClaimed = resource.identity == .device && claimDevice(of: content)
+        var needed = EntryParties()
+        if resource.refersToPatient { needed.patient = requireSubject(of: content.series) }
+        if resource.refersToDevice { needed.device = requireDevice(of: content.series) }
+        if resource.refersToGateway, !encoder.options.gateway.isEmpty { needed.gateway = requireGateway() }
+        guard isClaimed else { return needed }
+        // It comes behind those that it refers to itself.
+        let number = UInt32(block.count)
+        let hash = setDeviceKey(of: content)
+        parties.renumber(scratch.view, hash: hash, to: number)
+        if needed.device == EntryWriter.claimed { needed.device = number }
+        if needed.gateway == EntryWriter.claimed { needed.gateway = number }
+        return needed
+    }
+
+    /// In place of the number of a described Device that is not in the block yet.
+    private static var claimed: UInt32 { EntryLayout.none - 1 }
+
+    /// Makes the entry to come that of the content's Device; false when the block has one already.
+    private mutating func claimDevice(of content: borrowing WindowContent) -> Bool {
+        let hash = setDeviceKey(of: content)
+        let isNew = parties.add(scratch.view, hash: hash, number: EntryWriter.claimed)
+        if !isNew, form.format == .bundle { noteRepeated() }
+        return isNew
+    }
+
+    /// Makes the key of the content's Device in ``scratch``; its hash.
+    private mutating func setDeviceKey(of content: borrowing WindowContent) -> UInt64 {
+        let kind = kinds.device
+        return content.series.device.withByteView { device in
+            setKey(kind, device)
+            return KeyTable.hash(device, seed: kind.seed)
+        }
+    }
+}

@@ -1,0 +1,214 @@
+/// Encodes windows as entries of a block, with the Patients and Devices that they refer to.
+///
+/// A block is what one bundle of files holds: it ends before it would have more entries or bytes than
+/// ``BundleLimits`` allow, or two of one identity, which a server must refuse in one transaction. A content is encoded
+/// and added first; if the block is overfull with it, ``finish(isOverfull:)`` gives the block without it, and
+/// ``begin(with:)`` moves it into the next one. The writer keeps its memory.
+public struct EntryWriter: ~Copyable, Sendable {
+    /// What became of a content.
+    public enum AddOutcome: Hashable, Sendable {
+        /// It is in the block.
+        case added(Addition)
+        /// There is nothing to write, and why.
+        case skipped(Rejection)
+    }
+
+    /// A content that is in the block.
+    public struct Addition: Hashable, Sendable {
+        /// Its Observations or other resources.
+        public var contents: Int
+        /// Whether it is no Observation.
+        public var isResource: Bool
+        /// Readings that its series are condensed by (``EncodeOutcome/written``).
+        public var condensedValues: Int
+        /// What its Observation does not say of its readings.
+        public var losses: ObservationLosses
+        /// Whether the block must end before it: ``EntryWriter/finish(isOverfull:)``, then
+        /// ``EntryWriter/begin(with:)``.
+        public var isOverfull: Bool
+    }
+
+    var encoder: ObservationEncoder
+    private let limits: BundleLimits
+    let form: BundleForm
+    var block: EntryBlockWriter
+    private var size: BundleSize
+    var scratch = ByteWriter(capacity: 256)
+    /// Numbers of Patients and Devices by what identifies them.
+    var parties = KeyTable()
+    private var identities = KeyTable()
+    /// The content that was added last.
+    private var last = LastContent()
+    /// Observations and other resources of readings so far.
+    public internal(set) var contentCount = 0
+
+    /// Where the content that was added last begins, and what it is known by.
+    private struct LastContent {
+        /// Before its Patients and Devices.
+        var start = 0
+        var entriesBefore = 0
+        var contentsBefore = 0
+        /// Behind them.
+        var ownStart = 0
+        var ownNumber = 0
+        var digest = Digest256.Bytes(repeating: 0)
+        /// Whether the block has its identity, or its Device, already.
+        var isRepeated = false
+    }
+
+    /// Writes with `encoder`; blocks hold what bundles within `limits` may, but always one content, however large.
+    public init(_ encoder: consuming ObservationEncoder, limits: BundleLimits = BundleLimits()) {
+        form = encoder.options.form
+        block = EntryBlockWriter(form: form)
+        size = BundleSize(form: form, limit: limits.bytes)
+        self.encoder = encoder
+        self.limits = limits
+    }
+
+    /// Writes with newer templates from here on; what is in the block stays as it is.
+    mutating func adopt(types: [MeasurementType], templates: [FHIRTemplate?]) {
+        encoder = encoder.encoder(types: types, templates: templates)
+    }
+
+    /// An empty writer with the same options and limits, for the newest templates.
+    func another(types: [MeasurementType], templates: [FHIRTemplate?]) -> EntryWriter {
+        EntryWriter(encoder.encoder(types: types, templates: templates), limits: limits)
+    }
+
+    // MARK: Contents
+
+    /// Adds the entries of `content`, which has at least one reading.
+    public mutating func add(_ content: borrowing WindowContent) -> AddOutcome {
+        if let rejection = encoder.prepare(content) { return .skipped(rejection) }
+        last.start = block.bytes.count
+        (last.entriesBefore, last.contentsBefore) = (block.count, contentCount)
+        last.digest = encoder.identityDigest
+        last.isRepeated = !claimIdentity()
+        let parties = requireParties(of: content)
+        (last.ownStart, last.ownNumber) = (block.bytes.count, block.count)
+        let condensed: Int
+        if encoder.isObservation(content.series.type) {
+            condensed = addObservation(content, parties)
+        } else {
+            condensed = 0
+            addOther(content, parties)
+        }
+        return .added(
+            Addition(
+                contents: contentCount - last.contentsBefore, isResource: encoder.takeResource(),
+                condensedValues: condensed, losses: encoder.losses, isOverfull: isOverfull()))
+    }
+
+    /// Whether the block must end before the content that was added last.
+    @inline(__always)
+    private mutating func isOverfull() -> Bool {
+        guard last.contentsBefore > 0 else { return false }
+        if last.isRepeated || entriesOfBundle > limits.entries { return true }
+        return size.mayExceed(block.size) && size.exceeds(&block)
+    }
+
+    /// Notes that the block has what the content that is being added describes already.
+    mutating func noteRepeated() { last.isRepeated = true }
+
+    /// Entries of the bundle, or lines.
+    private var entriesOfBundle: Int { form.format == .ndjson ? contentCount : block.count }
+
+    /// Completes the block; empty when nothing was added. One that is overfull ends before the last content, which
+    /// ``begin(with:)`` must have next. Valid until then.
+    public mutating func finish(isOverfull: Bool = false) -> ByteView {
+        if isOverfull {
+            moved.removeAll()
+            moved.append(block.bytes.view(last.ownStart..<block.bytes.count))
+            block.truncate(to: last.start, count: last.entriesBefore)
+        }
+        return block.count == 0 ? ByteView("") : block.finish()
+    }
+
+    /// Forgets the entries.
+    public mutating func reset() {
+        block.removeAll()
+        parties.removeAll()
+        identities.removeAll()
+        size.reset()
+        contentCount = 0
+        last = LastContent()
+    }
+
+    /// Entries that wait for the next block.
+    private var moved = ByteWriter(capacity: 1_024)
+
+    /// Begins the next block with `content`, which the one before could not hold: its entries are there already.
+    public mutating func begin(with content: borrowing WindowContent) {
+        let (number, contents, digest) = (last.ownNumber, contentCount - last.contentsBefore, last.digest)
+        reset()
+        (last.digest, contentCount) = (digest, contents)
+        _ = claimIdentity()
+        let parties = requireParties(of: content)
+        block.append(moved: moved.view, first: number, parties: parties)
+    }
+
+    /// Notes the identity of the present content; false when the block has it already. Lines may repeat each other.
+    @inline(__always)
+    private mutating func claimIdentity() -> Bool {
+        if form.format == .ndjson { return true }
+        scratch.removeAll()
+        scratch.append(last.digest)
+        // What is a digest needs no other hash.
+        return identities.add(scratch.view, hash: DigestWords(last.digest)[0], number: 0)
+    }
+
+    /// Adds the prepared Observation of `content`; gives the number of condensed readings.
+    @inline(__always)
+    private mutating func addObservation(_ content: borrowing WindowContent, _ parties: EntryParties) -> Int {
+        block.begin()
+        encoder.holes.begin(at: block.bodyStart)
+        let condensed = encoder.write(content, references: .left, into: &block.bytes)
+        endObservation(content, parties)
+        contentCount += 1
+        return condensed
+    }
+
+    /// Ends the entry of the Observation whose identity was taken last.
+    @inline(__always)
+    mutating func endObservation(
+        _ content: borrowing WindowContent, _ parties: EntryParties, flags: UInt8 = 0, firstMember: Int = 0
+    ) {
+        block.endBody()
+        block.bytes.append("Observation")
+        block.end(.type)
+        block.bytes.appendHex(encoder.identityDigest)
+        block.end(.id)
+        block.end(.fullURL)
+        block.bytes.append(encoder.entries[kinds.observation])
+        endIdentifier()
+        endEncounter(of: content)
+        block.end(
+            .observation, flags: flags, holes: encoder.holes, parties: parties, firstMember: firstMember)
+    }
+
+    /// Systems and texts of the prepared content.
+    @inline(__always)
+    var kinds: ResourceEntries.Kinds { encoder.isReference ? encoder.entries.reference : encoder.entries.own }
+
+    /// Ends the system of the prepared identity's identifier, and adds its value.
+    @inline(__always)
+    mutating func endIdentifier() {
+        block.end(.system)
+        block.bytes.append(encoder.identityValue)
+        block.end(.value)
+        block.bytes.append(encoder.wholeIdentityValue)
+        block.end(.whole)
+    }
+
+    /// Adds the encounter of `content`, if it has one.
+    @inline(__always)
+    mutating func endEncounter(of content: borrowing WindowContent) {
+        if let encounter = content.series.encounter, !encounter.isEmpty {
+            let system = encoder.entries[kinds.encounter]
+            block.bytes.append(word: UInt64(system.count), bytes: 4)
+            block.bytes.append(system)
+            block.bytes.append(encounter)
+        }
+        block.end(.encounter)
+    }
+}

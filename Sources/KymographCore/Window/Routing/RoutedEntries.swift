@@ -1,0 +1,112 @@
+/// The blocks of entries that a shard is filling: one for all sinks, or, where sinks have filters, one for each set of
+/// sinks.
+struct RoutedEntries: ~Copyable {
+    private final class Filling {
+        let route: BundleRoute
+        var writer: EntryWriter
+
+        init(_ route: BundleRoute, _ writer: consuming EntryWriter) {
+            self.route = route
+            self.writer = writer
+        }
+    }
+
+    /// What became of a content.
+    enum Outcome {
+        /// No sink wants it.
+        case nowhere
+        /// There is nothing to write, and why.
+        case skipped(Rejection)
+        /// It is in a block for these sinks.
+        case added(EntryWriter.Addition, BundleRoute)
+    }
+
+    private var blocks: [Filling]
+    private var router: BundleRouter?
+    /// The blocks of series whose readings decide who gets them.
+    private var places: [Int: Int] = [:]
+
+    init(_ writer: consuming EntryWriter, router: BundleRouter?) {
+        blocks = [Filling(.all, writer)]
+        self.router = router
+    }
+
+    /// Writes with newer templates from here on; what is in blocks stays as it is. Where there are filters, all must
+    /// have ended: a series may go elsewhere by the new templates.
+    mutating func adopt(types: [MeasurementType], templates: [FHIRTemplate?]) {
+        for block in blocks { block.writer.adopt(types: types, templates: templates) }
+        router?.adopt(types: types, templates: templates)
+    }
+
+    /// Adds `content`, which is of the machine's series `number`, to the block where it belongs. Blocks that have to
+    /// end before are given to `ended`.
+    @inline(__always)
+    mutating func add(
+        _ content: borrowing WindowContent, series number: Int, ended: (BundleRoute, ByteView) -> Void
+    ) -> Outcome {
+        var place = 0
+        if router != nil {
+            guard let routed = self.place(of: content, series: number, ended: ended) else { return .nowhere }
+            place = routed
+        }
+        switch blocks[place].writer.add(content) {
+        case .skipped(let reason): return .skipped(reason)
+        case .added(let addition):
+            if addition.isOverfull { finish(before: content, at: place, series: number, ended: ended) }
+            return .added(addition, blocks[place].route)
+        }
+    }
+
+    /// The number of the block that `content` belongs to; nil when no sink wants it.
+    private mutating func place(
+        of content: borrowing WindowContent, series number: Int, ended: (BundleRoute, ByteView) -> Void
+    ) -> Int? {
+        guard let route = router?.route(of: content, series: number) else { return 0 }
+        if route == .none { return nil }
+        let place = place(of: route)
+        guard router?.isDecidedByReadings == true else { return place }
+        // Another block has the series, and its sinks must get that first.
+        if let other = places[number], other != place { finish(ended) }
+        places[number] = place
+        return place
+    }
+
+    private mutating func place(of route: BundleRoute) -> Int {
+        if let place = blocks.firstIndex(where: { $0.route == route }) { return place }
+        let (types, templates) = (router?.types ?? [], router?.templates ?? [])
+        blocks.append(Filling(route, blocks[0].writer.another(types: types, templates: templates)))
+        return blocks.count - 1
+    }
+
+    /// Whether sinks have filters.
+    var isRouted: Bool { router != nil }
+
+    /// Whether any block has content.
+    var isOpen: Bool { blocks.contains { $0.writer.contentCount > 0 } }
+
+    /// Ends all blocks, gives each that has content to `ended`, and begins new ones. They end together, because a
+    /// window may be archived only when it is in no unfinished block.
+    mutating func finish(_ ended: (BundleRoute, ByteView) -> Void) {
+        places.removeAll(keepingCapacity: true)
+        for block in blocks {
+            let bytes = block.writer.finish()
+            if bytes.count > 0 { ended(block.route, bytes) }
+            block.writer.reset()
+        }
+    }
+
+    /// As ``finish(_:)``; the block at `place` ends before `content`, with which its next one begins.
+    private mutating func finish(
+        before content: borrowing WindowContent, at place: Int, series number: Int,
+        ended: (BundleRoute, ByteView) -> Void
+    ) {
+        places.removeAll(keepingCapacity: true)
+        if router?.isDecidedByReadings == true { places[number] = place }
+        for index in blocks.indices {
+            let isOverfull = index == place
+            let bytes = blocks[index].writer.finish(isOverfull: isOverfull)
+            if bytes.count > 0 { ended(blocks[index].route, bytes) }
+            isOverfull ? blocks[index].writer.begin(with: content) : blocks[index].writer.reset()
+        }
+    }
+}
