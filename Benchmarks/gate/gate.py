@@ -27,6 +27,8 @@ DAYS = (48_000, 96_000)
 STAGES = {
     "decode": (READINGS, "reading"),
     "map": (READINGS, "reading"),
+    # The same without the fast path.
+    "general": (READINGS, "reading"),
     # The same, ten at a time in arrays.
     "arrays": (READINGS, "reading"),
     "ring": (READINGS, "reading"),

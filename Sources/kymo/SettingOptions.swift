@@ -106,6 +106,11 @@ struct SettingOptions: ParsableArguments {
             valueName: "list"))
     var processors: String?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether payloads like others before are read without a scan; output is the same. Default: --fast-path.")
+    var fastPath: Bool?
+
     @Flag(help: "Keep nothing on disk: what is in memory is lost when the process dies.")
     var ephemeral = false
 
@@ -154,6 +159,7 @@ struct SettingOptions: ParsableArguments {
             ("deadLetter", "--dead-letter", deadLetter), ("data", "--data", data),
             ("server.url", "--server", server), ("server.identity", "--server-identity", serverIdentity),
             ("watch", watch == false ? "--no-watch" : "--watch", watch.map(String.init)),
+            ("fastPath", fastPath == false ? "--no-fast-path" : "--fast-path", fastPath.map(String.init)),
             ("compatibility", "--compatibility", compatibility), ("lanes", "--lanes", lanes),
             ("shards", "--shards", shards), ("processors", "--processors", processors),
         ]

@@ -34,6 +34,17 @@ import Testing
         #expect(try store(done.output).observations.keys == store(bundles.output).observations.keys)
     }
 
+    /// Every payload is scanned, and the output is the same.
+    @Test func withoutAFastPath() throws {
+        let input = Readings.ndjson(readings)
+        let arguments = ["run", "--stdin", "--format", "ndjson", "--shards", "1", "--lanes", "1"]
+        let quick = try Kymo.run(arguments, input: .bytes(input))
+        let scanned = try Kymo.run(arguments + ["--no-fast-path"], input: .bytes(input))
+        #expect(quick.end == .exit(0) && scanned.end == .exit(0))
+        #expect(quick.lines.count == 3 && scanned.output == quick.output)
+        #expect(scanned.balance?.accepted == 700)
+    }
+
     @Test func filesInADirectory() throws {
         let folder = TemporaryFolder()
         let done = try Kymo.run(

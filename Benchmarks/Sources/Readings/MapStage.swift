@@ -30,9 +30,9 @@ public struct MapStage: ~Copyable, Stage {
     private var next = 0
 
     /// Maps the lines of `pool` over and over with the mapping called "workload" of `set`.
-    public init(_ pool: LinePool, _ set: MappingSet) {
+    public init(_ pool: LinePool, _ set: MappingSet, usesFastPath: Bool = true) {
         self.pool = pool
-        mapper = Mapper(set, templates: set.templates(of: ["workload"]))
+        mapper = Mapper(set, templates: set.templates(of: ["workload"]), usesFastPath: usesFastPath)
     }
 
     /// Maps the arrays of `pool`, each of so many readings, over and over with the mapping called "workload" of `set`.

@@ -20,13 +20,15 @@ struct StageProbe {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let count = Int(arguments[2]), count > 0, count + warmup <= longest else {
             print(
-                "usage: StageProbe decode|map|arrays|ring|window|fhir|twin|endtoend|templates|template|jmespath"
+                "usage: StageProbe decode|map|general|arrays|ring|window|fhir|twin|endtoend|templates|template|jmespath"
                     + "|jsonpath|compatible|packets|lines|few|many|short|long N (arrays: a multiple of ten)")
             return
         }
         switch arguments[1] {
         case "decode": measure(DecodeStage(.workload(count: 4_096), names: DecodeStage.workloadNames), count)
         case "map": measure(MapStage(.workload(count: 4_096), Workload.mappings()), count)
+        case "general":
+            measure(MapStage(.workload(count: 4_096), Workload.mappings(), usesFastPath: false), count)
         case "arrays":
             measure(MapStage(arrays: .workloadArrays(count: 4_000, each: 10), of: 10, Workload.mappings()), count)
         case "ring": measure(RingStage(), count)

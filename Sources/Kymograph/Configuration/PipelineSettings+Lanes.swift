@@ -31,6 +31,7 @@ extension PipelineSettings {
                 defaultPatient: Array((source.defaultPatient ?? "").utf8), requiresPatient: requiresPatient,
                 maxFuture: maxFuture, timezone: source.timezone))
         input.ledgerNumber = source.ledgerNumber
+        input.usesFastPath = usesFastPath
         return input
     }
 }

@@ -62,6 +62,8 @@ public struct PipelineSettings: Sendable {
     public var requiresPatient = false
     /// Limits of one document.
     public var scan = ScanLimits()
+    /// Whether payloads like others before are read without a scan.
+    public var usesFastPath = true
     /// How the bytes of streams and serial lines become payloads that do not say it themselves.
     public var framing = StreamFraming.lines
     /// Longest line of a stream, or longest payload of a frame.

@@ -215,6 +215,9 @@ enum SettingTable {
         .choice(
             "wait", \.wait, WaitStrategy.allCases.map { ($0.rawValue, $0) },
             "How lanes and shards wait for each other; all but `sleep` keep a processor busy for each"),
+        .choice(
+            "fastPath", \.usesFastPath, [("true", true), ("false", false)],
+            "Whether payloads like others before are read without a scan; output is the same, and `false` is slower"),
         .powerOfTwo("ringSlots", \.ringSlots, 512...1 << 24, "Slots of the ring between a lane and a shard"),
         .duration("drain", \.drainLimit, "Longest time for delivering what is there after the first signal to stop"),
     ]

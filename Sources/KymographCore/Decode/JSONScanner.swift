@@ -100,8 +100,13 @@ struct JSONScanner: ~Copyable {
         return end
     }
 
-    /// Sets a flag of a token.
-    mutating func setFlag(_ flag: UInt8, of token: Int) { tape[token].flags |= flag }
+    /// Notes that a template matched `token`.
+    mutating func markMatched(_ token: Int) { tape[token].flags |= Token.matched }
+
+    /// Whether a template matched any token of `range`.
+    func isMatched(_ range: Range<Int>) -> Bool {
+        range.contains { tape[$0].flags & Token.matched != 0 }
+    }
 
     mutating func begin() {
         scanNumber &+= 1

@@ -51,34 +51,6 @@ enum PlainValue {
         return end == index &+ 1 ? none : end
     }
 
-    // MARK: Values of known length
-
-    /// The length of a value, if it is one that can be asked for; nil where there was none.
-    @inline(__always)
-    static func usual(_ count: Int) -> UInt8? {
-        UInt(bitPattern: count) < 16 ? UInt8(truncatingIfNeeded: count) : nil
-    }
-
-    /// Whether the text at `start` that ``textEnd(_:_:)`` knows has `count` (0…15) bytes.
-    @inline(__always)
-    static func isText(_ bytes: ByteView, _ start: Int, count: UInt8) -> Bool {
-        isFirst(count, of: bytes.specials(at: start)) && bytes[start &+ Int(count)] == UInt8(ascii: "\"")
-    }
-
-    /// Whether the number at `start` that ``numberEnd(_:_:)`` knows is `count` (0…15) digits, the first of them not 0.
-    @inline(__always)
-    static func isInteger(_ bytes: ByteView, _ start: Int, count: UInt8) -> Bool {
-        guard isFirst(count, of: bytes.nonDigits(at: start)) else { return false }
-        return bytes[start] != UInt8(ascii: "0") && bytes[start &+ Int(count)] != UInt8(ascii: ".")
-    }
-
-    /// Whether the lowest bit that is set in `mask` is bit `place` (0…15).
-    @inline(__always)
-    private static func isFirst(_ place: UInt8, of mask: UInt32) -> Bool {
-        let bit = 1 &<< UInt32(truncatingIfNeeded: place)
-        return mask & (bit | (bit &- 1)) == bit
-    }
-
     // MARK: Digits
 
     /// Most digits of ``integer(_:_:count:)``.

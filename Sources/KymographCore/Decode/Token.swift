@@ -13,7 +13,7 @@ enum TokenKind {
 struct Token: BitwiseCopyable {
     /// A ``TokenKind``.
     var kind: UInt8
-    /// ``Token/escaped`` and ``Token/shadowed``.
+    /// ``Token/escaped``, ``Token/shadowed``, ``Token/matched`` and ``Token/known``.
     var flags: UInt8 = 0
     /// The key's number in the ``NameTable``, or ``NameTable/unknown``.
     var name: UInt16 = NameTable.unknown
@@ -33,6 +33,9 @@ struct Token: BitwiseCopyable {
     /// Flag: a later member of the same object has the same name, and the last one wins.
     static let shadowed: UInt8 = 2
 
+    /// Flag: a template matched this token, so that elements of an array that nobody took are told.
+    static let matched: UInt8 = 4
+
     /// Flag: the token is a time that has no text (``time``).
     static let known: UInt8 = 8
 
@@ -45,6 +48,10 @@ struct Token: BitwiseCopyable {
     /// The bytes of the value in its document.
     @inline(__always)
     var range: Range<Int> { Int(start)..<(Int(start) + Int(length)) }
+    /// The bytes of the value with the quotes of a string.
+    var outerRange: Range<Int> {
+        kind == TokenKind.string ? (range.lowerBound - 1)..<(range.upperBound + 1) : range
+    }
     /// The bytes of the key.
     var keyRange: Range<Int> { Int(keyStart)..<(Int(keyStart) + Int(keyLength)) }
 }

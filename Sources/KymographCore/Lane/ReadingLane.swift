@@ -36,6 +36,8 @@ public struct LaneInput: Sendable {
     public var context: SourceContext
     /// The source's number for the ledger (``ReadingSource``).
     public var ledgerNumber = 0
+    /// Whether payloads like others before are read without a scan; the readings are the same.
+    public var usesFastPath = true
 
     /// Makes an input.
     public init(templates: [Int], context: SourceContext) {
@@ -121,7 +123,8 @@ struct MappedSource: ~Copyable {
     private let context: SourceContext
 
     init(set: MappingSet, input: LaneInput, limits: ScanLimits) {
-        mapper = Mapper(set, templates: input.templates, limits: limits)
+        mapper = Mapper(
+            set, templates: input.templates, limits: limits, usesFastPath: input.usesFastPath)
         context = input.context
     }
 

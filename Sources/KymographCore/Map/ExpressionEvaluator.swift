@@ -177,17 +177,38 @@ struct ExpressionEvaluator: ~Copyable {
 
     /// Whether a token was made by an expression, rather than found in the document.
     @inline(__always)
-    static func isProduced(_ found: Int) -> Bool { found >= JMESPathEvaluator.ownBase }
+    static func isProduced(_ found: Int) -> Bool { found >= JMESPathValues.ownBase }
 
     /// Whether a token was found in the document.
     @inline(__always)
-    func isPlain(_ found: Int) -> Bool { UInt(bitPattern: found) < UInt(bitPattern: JMESPathEvaluator.ownBase) }
+    func isPlain(_ found: Int) -> Bool { UInt(bitPattern: found) < UInt(bitPattern: JMESPathValues.ownBase) }
 
     /// The token `found`.
     @inline(__always)
     func token(_ found: Int) -> Token {
         if ExpressionEvaluator.isProduced(found) { return jmesPaths.token(found, scanner: paths.scanner) }
         return paths.scanner.tape[found]
+    }
+
+    /// Whether `found` is a token that holds no others.
+    func isScalar(_ found: Int) -> Bool { found >= 0 && !token(found).isContainer }
+
+    /// The text of a string or number, valid until the next call with the same `unescaped`, which gets it where it is
+    /// written with escapes.
+    @inline(__always)
+    func content(of found: Int, _ bytes: ByteView, unescaped: inout ByteWriter) -> ByteView {
+        let token = token(found)
+        let text = source(of: found, bytes)[token.range]
+        return token.flags & Token.escaped == 0 ? text : ExpressionEvaluator.unescape(text, into: &unescaped)
+    }
+
+    @inline(never)
+    private static func unescape(_ bytes: ByteView, into unescaped: inout ByteWriter) -> ByteView {
+        unescaped.removeAll()
+        JSONUnescape.append(bytes, into: &unescaped)
+        // Numbers are read eight bytes at a time.
+        unescaped.reserve(ByteView.padding)
+        return unescaped.view
     }
 
     /// The bytes in which the ranges of token `found` lie.

@@ -126,32 +126,3 @@ struct HeldReadings: ~Copyable {
         return hash ^ (hash >> 29)
     }
 }
-
-extension Mapper {
-    /// Keeps a reading that other templates may give more of; nil when it was taken.
-    @inline(never)
-    mutating func hold(_ measurement: Measurement, _ template: borrowing TemplateCode) -> Rejection? {
-        let key = ReadingKey(durationSlot: template.durationSlot, idSlot: template.idSlot)
-        var held = self.held.take() ?? HeldReadings()
-        let fits = held.add(
-            measurement, payload.view, key: self.key.view, template: template.index, source: documentRange,
-            keyOfReading: key)
-        self.held = consume held
-        return fits ? nil : .valueTooLong
-    }
-
-    /// Hands on what the templates of a document have given together.
-    @inline(never)
-    mutating func handOnHeld(_ bytes: ByteView, output: inout some MeasurementOutput & ~Copyable) {
-        guard var held = held.take() else { return }
-        for index in 0..<held.count {
-            let entry = held[index]
-            let refused = output.accept(entry.reading, payload: held.view(entry.payload), key: held.view(entry.key))
-            guard let refused else { continue }
-            let detail = RejectionDetail(template: Int(entry.template))
-            output.reject(refused, bytes: text(entry.source.range, of: bytes), detail: detail)
-        }
-        held.removeAll()
-        self.held = consume held
-    }
-}

@@ -1,116 +1,58 @@
 /// Turns payloads into measurements with the device templates of one source. One per lane and source mapping.
 ///
-/// All templates and all their matches apply, in file order (mapping dialect, section 2.3), or to each element of an
-/// array in turn where that is the same (decision 16); an error is isolated to its template and match (quirk 4, fixed;
-/// where compatibility is asked for, it ends the event). Nothing is allocated per reading after warm-up.
-///
-/// What only reads is mutating as well: otherwise the compiler lends it a copy of all 3 KiB (Swift 6.3), see
-/// ``ObservationEncoder``.
+/// A payload that is like one before takes the fast path (``KnownPayloads``); all others are scanned, and mapped by
+/// their templates (``TemplateMapper``), an array of readings element by element where that is the same
+/// (``ElementMapper``). Payloads that carry packets become objects first (``PacketMapper``).
 public struct Mapper: ~Copyable {
-    var evaluator: ExpressionEvaluator
-    let templates: RawArray<TemplateCode>
-    /// For each template.
-    let gates: RawArray<TemplateGate>
-    /// For each template.
-    let plans: RawArray<FlatPlan>
-    /// Documents that need no scan.
-    var known: ShapePlans
-    /// Whether the next line is known to have no known shape.
-    var isUnknownLine = false
-    /// An array is mapped element by element if fewer bytes than these begin with it; 0 where that does not give the
-    /// same.
-    var longestElementwise: Int
-    /// The place for the elements of such an array; made when the first one comes, and taken out while it is filled.
-    var elements: PendingElements?
-    let dispatch: TemplateDispatch
-    /// Whether several templates give parts of one reading.
-    let joinsReadings: Bool
-    let values: RawArray<ValueCode>
-    /// For each value, as far as a plan reads it.
-    let flatValues: RawArray<FlatPlan.Value>
-    let rules: ValueRules
-    /// For each rule.
-    let unitExpressions: RawArray<ExpressionCode>
-    let scaleExpressions: RawArray<ExpressionCode>
-    var key = ByteWriter(capacity: 512)
-    var payload = ByteWriter(capacity: 512)
-    var text = ByteWriter(capacity: 256)
-    /// Text of a value for its rule, with the text of its unit behind it.
-    var ruled = ByteWriter(capacity: 256)
-    /// The samples of a waveform, while they are read.
-    var samples = RawArray<Decimal64>(capacity: 16)
-    /// For documents that only the reference's reader takes; nil where nobody asks for its quirks.
-    var leniency: Leniency?
-    /// A document that was rewritten, as it came, while it is mapped: dead letters keep that.
-    var original: ByteView?
+    private var known: KnownPayloads
+    private var templates: TemplateMapper
+    private var elements: ElementMapper
     /// For payloads that carry packets: one, or none where they are JSON documents. In memory of its own, because parts
     /// of a mapper that are lent are copied.
-    var packets: OwnedList<PacketStage>
-    /// For matches that need a document of their own; made when the first one comes.
-    var composition: MatchComposition?
-    /// For templates whose readings are joined; made when the first one comes, and taken out while it is filled.
-    var held: HeldReadings?
-    /// For ``takeNotes()``.
-    var leftOut = 0
-    var reportedWraps = 0
-    private let set: MappingSet
-    private let limits: ScanLimits
-
-    /// Most bytes of texts, extra numbers and samples in one reading: what fits in the continuation slots of a ring
-    /// record.
-    public static let longestPayload = 4_095 * 64
-    /// Most bytes of one text.
-    static let longestText = 255 * 64
-    /// Values of a document besides those of its payload, and some to spare.
-    private static let envelopeValues = 8
+    private var packets: OwnedList<PacketMapper>
+    /// For documents that only the reference's reader takes; nil where nobody asks for its quirks.
+    private var leniency: Leniency?
 
     /// Prepares the templates numbered `templates` of `set`.
     ///
     /// With `payloadIsRoot`, `$` is the payload as it is: for events that somebody else has put into their envelope, or
-    /// left without.
+    /// left without. Without a fast path, all payloads are scanned, and give the same.
     public init(
-        _ set: MappingSet, templates indexes: [Int], limits: ScanLimits = ScanLimits(), payloadIsRoot: Bool = false
+        _ set: MappingSet, templates indexes: [Int], limits: ScanLimits = ScanLimits(), payloadIsRoot: Bool = false,
+        usesFastPath: Bool = true
     ) {
-        let code = set.code(of: indexes)
-        joinsReadings = code.templates.contains(where: \.isJoined)
-        self.set = set
-        self.limits = limits
-        evaluator = ExpressionEvaluator(set, limits: limits, payloadIsRoot: payloadIsRoot)
-        templates = RawArray(code.templates)
-        let gates = RawArray(
-            code.templates.map {
-                TemplateGate(
-                    $0.match, requiredNames: $0.requiredNames, isCompatible: $0.isCompatible, in: set.program)
-            })
-        let dispatch = TemplateDispatch(gates)
-        known = ShapePlans(code.templates, gates, dispatch, in: set.program)
-        self.dispatch = dispatch
-        longestElementwise =
-            !payloadIsRoot && limits.depth > 2 && code.areElementwise(in: set.program)
-            ? limits.values - Mapper.envelopeValues : 0
-        self.gates = gates
-        plans = RawArray(
-            code.templates.map { template in
-                let first = Int(template.firstValue)
-                return FlatPlan(template, code.values[first..<(first + Int(template.valueCount))], in: set.program)
-            })
-        flatValues = RawArray(
-            code.values.map {
-                FlatPlan.value($0, in: set.program)
-                    ?? FlatPlan.Value(name: NameTable.unknown, slot: 0, isRequired: true)
-            })
-        leniency = code.templates.contains(where: \.isCompatible) ? Leniency() : nil
-        packets = PacketStage.list(set, indexes, needs: set.packetNeeds(of: indexes))
-        values = RawArray(code.values)
-        rules = ValueRules(code.rules)
-        unitExpressions = RawArray(code.units)
-        scaleExpressions = RawArray(code.scales)
+        self.init(
+            set, indexes, limits, payloadIsRoot: payloadIsRoot, usesFastPath: usesFastPath,
+            packets: PacketMapper.list(set, indexes))
     }
 
-    /// The place where matches get a document of their own.
-    mutating func takeComposition() -> MatchComposition {
-        composition.take() ?? MatchComposition(set, limits: limits)
+    /// Prepares to map decoded payloads so that all that one template gives comes before what the next one gives.
+    init(explaining set: MappingSet, templates indexes: [Int]) {
+        let none = OwnedList<PacketMapper>(count: 0) { _ in preconditionFailure("an empty list") }
+        self.init(
+            set, indexes, ScanLimits(), payloadIsRoot: false, usesFastPath: false, packets: none,
+            mapsElements: false)
     }
+
+    private init(
+        _ set: MappingSet, _ indexes: [Int], _ limits: ScanLimits, payloadIsRoot: Bool, usesFastPath: Bool,
+        packets: consuming OwnedList<PacketMapper>, mapsElements: Bool = true
+    ) {
+        let code = set.code(of: indexes)
+        let templates = TemplateMapper(set, code, limits: limits, payloadIsRoot: payloadIsRoot)
+        known = KnownPayloads(code, templates.selector, in: set.program, isEnabled: usesFastPath)
+        self.templates = templates
+        elements = ElementMapper(
+            code, in: set.program, limits: limits, isOff: payloadIsRoot || !mapsElements)
+        leniency = code.templates.contains(where: \.isCompatible) ? Leniency() : nil
+        self.packets = packets
+    }
+
+    /// What happened since the last call.
+    public mutating func takeNotes() -> MappingNotes { templates.takeNotes() }
+
+    /// What the numbers of frames have shown since the last call.
+    mutating func takeGaps() -> [FrameGap] { packets.count > 0 ? packets[0].takeGaps() : [] }
 
     // MARK: Payloads
 
@@ -125,9 +67,9 @@ public struct Mapper: ~Copyable {
         }
         let start = JSONScanner.skipSpace(bytes, 0)
         if start == bytes.count { return }
-        let isUnknown = isUnknownLine
-        isUnknownLine = false
-        if !isUnknown, mapKnown(bytes, from: start, .end, context: context, received: received, output: &output) != nil
+        if !known.takeUnknownLine(),
+            known.tryKnown(bytes[start..<bytes.count], .end, context: context, received: received, output: &output)
+                != nil
         {
             return
         }
@@ -146,6 +88,21 @@ public struct Mapper: ~Copyable {
         mapValues(bytes, from: end, context: context, received: received, output: &output)
     }
 
+    /// Maps the document at the beginning of `bytes` if it takes the fast path and a newline follows it, and gives the
+    /// place of the newline; nil when the line must be found and mapped, and nothing has happened. `bytes` must be
+    /// padded.
+    @inline(__always)
+    public mutating func mapKnownLine(
+        _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) -> Int? {
+        _ = known.takeUnknownLine()
+        guard packets.count == 0,
+            let end = known.tryKnown(bytes, .newline, context: context, received: received, output: &output)
+        else { return nil }
+        return bytes[end] == 0x0A ? end : end &+ 1
+    }
+
     /// Maps one datagram: a value, or several (NDJSON is); or packets. `bytes` must be padded.
     ///
     /// Whatever is not JSON behind a value is rejected by itself. A document that is not JSON costs its line, and not
@@ -160,6 +117,16 @@ public struct Mapper: ~Copyable {
         mapValues(bytes, from: 0, context: context, received: received, output: &output)
     }
 
+    @inline(never)
+    private mutating func mapPackets(
+        _ bytes: ByteView, isLine: Bool, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) {
+        packets[0].map(
+            bytes, isLine: isLine, known: &known, templates: &templates, context: context, received: received,
+            output: &output)
+    }
+
     /// Maps the values from `start` on.
     @inline(__always)
     private mutating func mapValues(
@@ -168,8 +135,9 @@ public struct Mapper: ~Copyable {
     ) {
         var index = JSONScanner.skipSpace(bytes, start)
         while index < bytes.count {
+            let rest = bytes[index..<bytes.count]
             let end =
-                mapKnown(bytes, from: index, .space, context: context, received: received, output: &output)
+                known.tryKnown(rest, .space, context: context, received: received, output: &output).map { index &+ $0 }
                 ?? mapUnknown(bytes, from: index, context: context, received: received, output: &output)
             index = JSONScanner.skipSpace(bytes, end)
         }
@@ -183,12 +151,13 @@ public struct Mapper: ~Copyable {
         output: inout some MeasurementOutput & ~Copyable
     ) -> Int {
         if start == 0, bytes.hasByteOrderMark { return ByteView.byteOrderMarkLength }
-        if let end = mapElements(bytes, from: start, .space, context: context, received: received, output: &output) {
-            return end
-        }
+        let elementsEnd = elements.map(
+            bytes, from: start, .space, known: &known, templates: &templates, context: context, received: received,
+            output: &output)
+        if let elementsEnd { return elementsEnd }
         do throws(ScanFailure) {
             let end = try scanValue(bytes, from: start)
-            mapDocument(bytes, context: context, received: received, output: &output)
+            templates.mapDocument(bytes, known: &known, context: context, received: received, output: &output)
             return end
         } catch {
             if let end = mapLeniently(bytes, from: start, context: context, received: received, output: &output) {
@@ -203,7 +172,7 @@ public struct Mapper: ~Copyable {
     /// where a document would go on, the value is a part of one whose beginning is lost, and nobody knows what that
     /// said of it.
     private mutating func scanValue(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
-        let end = try evaluator.paths.scanner.scan(bytes, from: start)
+        let end = try templates.evaluator.paths.scanner.scan(bytes, from: start)
         if end == bytes.count || bytes[end] <= 0x20 { return end }
         let isContainer = bytes[end - 1] == UInt8(ascii: "}") || bytes[end - 1] == UInt8(ascii: "]")
         guard isContainer, leniency != nil || !bytes.goesOnWithDocument(at: end) else {
@@ -213,6 +182,27 @@ public struct Mapper: ~Copyable {
     }
 
     // MARK: What is not JSON
+
+    /// Maps the value at `start` as the reference's reader takes it (mapping dialect, section 1.1), and returns the
+    /// offset behind it; nil when it is not taken, or when nobody asked for quirks. Behind a value, comments alone are
+    /// passed over.
+    @inline(never)
+    private mutating func mapLeniently(
+        _ bytes: ByteView, from start: Int, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) -> Int? {
+        guard var leniency = leniency.take() else { return nil }
+        var end = leniency.rewrite(bytes, from: start, into: &templates.evaluator.paths.scanner)
+        if let end {
+            templates.mapDocument(
+                leniency.text.view, original: bytes[start..<end], known: &known, context: context, received: received,
+                output: &output)
+        } else if JSONScanner.skipSpace(bytes, 0) < start, leniency.isBlank(bytes, from: start) {
+            end = bytes.count
+        }
+        self.leniency = consume leniency
+        return end
+    }
 
     /// Rejects the line at `start`, whose value is not JSON for the reason `failure`, and maps the lines behind it,
     /// each by itself, so that one that is cut costs no other. The end of all that.

@@ -17,22 +17,3 @@ public struct MappingNotes: BitwiseCopyable, Sendable {
         wrapped += other.wrapped
     }
 }
-
-extension Mapper {
-    /// What the numbers of frames have shown since the last call.
-    mutating func takeGaps() -> [FrameGap] {
-        guard packets.count > 0, packets[0].numbers.hasGaps else { return [] }
-        return packets[0].numbers.takeGaps()
-    }
-
-    /// What happened since the last call.
-    public mutating func takeNotes() -> MappingNotes {
-        let wraps = evaluator.wraps + (composition?.evaluator.wraps ?? 0)
-        var taken = MappingNotes()
-        taken.leftOut = leftOut
-        taken.wrapped = wraps - reportedWraps
-        reportedWraps = wraps
-        leftOut = 0
-        return taken
-    }
-}

@@ -12,7 +12,7 @@ import Testing
     private struct Document: ~Copyable {
         var bytes: [UInt8]
         var end: Int
-        var values = RawArray<DocumentShapes.Value>()
+        var values = RawArray<ShapeTree.Value>()
         var count: Int { values.count }
 
         init(_ line: String, end: String = "\n") {
@@ -26,7 +26,7 @@ import Testing
                 let stop = bytes[start...].firstIndex { ends.utf8.contains($0) } ?? bytes.count
                 let point = isText ? nil : bytes[start..<stop].firstIndex(of: UInt8(ascii: "."))
                 values.append(
-                    DocumentShapes.Value(start: UInt32(start), end: UInt32(stop), point: UInt32(point ?? 0)))
+                    ShapeTree.Value(start: UInt32(start), end: UInt32(stop), point: UInt32(point ?? 0)))
                 place = stop
             }
         }
@@ -34,7 +34,7 @@ import Testing
 
     private func learn(
         _ document: borrowing Document, shape: Int, into layouts: inout DocumentLayouts,
-        fork: DocumentShapes.ForkPlace = DocumentShapes.ForkPlace(), _ ending: DocumentEnding = .space
+        fork: ShapeTree.ForkPlace = ShapeTree.ForkPlace(), _ ending: DocumentEnding = .space
     ) {
         let storage = PaddedBytes(copying: document.bytes)
         layouts.learn(
@@ -127,7 +127,7 @@ import Testing
         var layouts = DocumentLayouts()
         // What was learnt before the shapes were told apart is learnt again.
         learn(Document(kinds[0]), shape: 0, into: &layouts)
-        let fork = DocumentShapes.ForkPlace(offset: 9, mask: 0xFFFF)
+        let fork = ShapeTree.ForkPlace(offset: 9, mask: 0xFFFF)
         for (shape, kind) in kinds.enumerated() {
             var document = Document(kind)
             // The type is part of the shape.

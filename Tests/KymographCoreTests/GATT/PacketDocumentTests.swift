@@ -69,13 +69,15 @@ import Testing
     }
 
     private func map(_ run: MappingRun, _ packets: [[UInt8]]) -> MappingRun.Outcome {
-        var mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]))
-        var output = CollectingOutput(run.set)
-        for (index, packet) in packets.enumerated() {
-            let storage = PaddedBytes(copying: packet)
-            let received = Instant(nanoseconds: 1_772_352_959_123_456_789 + Int64(index) * 1_000_000_007)
-            mapper.mapDatagram(storage.view, context: run.context, received: received, output: &output)
+        run.bothWays { run in
+            var mapper = run.mapper()
+            var output = CollectingOutput(run.set)
+            for (index, packet) in packets.enumerated() {
+                let storage = PaddedBytes(copying: packet)
+                let received = Instant(nanoseconds: 1_772_352_959_123_456_789 + Int64(index) * 1_000_000_007)
+                mapper.mapDatagram(storage.view, context: run.context, received: received, output: &output)
+            }
+            return MappingRun.Outcome(readings: output.readings, rejections: output.rejections)
         }
-        return MappingRun.Outcome(readings: output.readings, rejections: output.rejections)
     }
 }

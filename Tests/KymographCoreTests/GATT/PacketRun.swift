@@ -26,15 +26,7 @@ struct PacketRun {
     func datagram(_ bytes: [UInt8]) -> MappingRun.Outcome { datagrams([bytes]) }
 
     /// What datagrams give to one mapper.
-    func datagrams(_ payloads: [[UInt8]]) -> MappingRun.Outcome {
-        var mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]), limits: run.limits)
-        var output = CollectingOutput(run.set)
-        for payload in payloads {
-            let storage = PaddedBytes(copying: payload)
-            mapper.mapDatagram(storage.view, context: run.context, received: run.received, output: &output)
-        }
-        return MappingRun.Outcome(readings: output.readings, rejections: output.rejections)
-    }
+    func datagrams(_ payloads: [[UInt8]]) -> MappingRun.Outcome { run.datagrams(payloads) }
 
     /// What one packet gives, written in hexadecimal.
     func packet(_ hex: String) -> MappingRun.Outcome { datagram(PacketRun.bytes(hex)) }

@@ -17,52 +17,70 @@ import Testing
         """
     )
 
-    /// One mapper, and what it made of the payload before.
+    /// A mapper, and one without a fast path, which must give the same.
     private struct Session: ~Copyable {
         let run: MappingRun
-        var mapper: Mapper
+        private var mapper: Mapper
+        private var general: Mapper
         private(set) var plainReadings = 0
 
         init(_ run: MappingRun) {
             self.run = run
-            mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]), limits: run.limits)
+            mapper = run.mapper()
+            var without = run
+            without.usesFastPath = false
+            general = without.mapper()
+        }
+
+        private mutating func bothWays(
+            refusal: Rejection? = nil, _ map: (inout Mapper, inout CollectingOutput) -> Void
+        ) -> MappingRun.Outcome {
+            var output = CollectingOutput(run.set)
+            var other = CollectingOutput(run.set)
+            output.refusal = refusal
+            other.refusal = refusal
+            map(&mapper, &output)
+            map(&general, &other)
+            plainReadings += output.plainReadings
+            let outcome = MappingRun.Outcome(readings: output.readings, rejections: output.rejections)
+            #expect(outcome == MappingRun.Outcome(readings: other.readings, rejections: other.rejections))
+            #expect(other.plainReadings == 0)
+            return outcome
         }
 
         mutating func map(_ payload: [UInt8], asLine: Bool, refusal: Rejection? = nil) -> MappingRun.Outcome {
-            var output = CollectingOutput(run.set)
-            output.refusal = refusal
             let storage = PaddedBytes(copying: payload)
-            if asLine {
-                mapper.mapLine(storage.view, context: run.context, received: run.received, output: &output)
-            } else {
-                mapper.mapDatagram(storage.view, context: run.context, received: run.received, output: &output)
+            return bothWays(refusal: refusal) { [run] mapper, output in
+                if asLine {
+                    mapper.mapLine(storage.view, context: run.context, received: run.received, output: &output)
+                } else {
+                    mapper.mapDatagram(storage.view, context: run.context, received: run.received, output: &output)
+                }
             }
-            plainReadings += output.plainReadings
-            return MappingRun.Outcome(readings: output.readings, rejections: output.rejections)
         }
 
         /// Maps one line of bytes that more may follow.
         mutating func map(_ line: ByteView) -> MappingRun.Outcome {
-            var output = CollectingOutput(run.set)
-            mapper.mapLine(line, context: run.context, received: run.received, output: &output)
-            return MappingRun.Outcome(readings: output.readings, rejections: output.rejections)
+            bothWays { [run] mapper, output in
+                mapper.mapLine(line, context: run.context, received: run.received, output: &output)
+            }
         }
 
         /// Maps lines as they come in a stream.
         mutating func mapStream(_ lines: [String]) -> MappingRun.Outcome {
-            var output = CollectingOutput(run.set)
             let storage = PaddedBytes(copying: Array(lines.map { $0 + "\n" }.joined().utf8))
-            var rest = storage.view
-            for line in lines {
-                let known = mapper.mapKnownLine(
-                    rest, context: run.context, received: run.received, output: &output)
-                if known == nil {
-                    mapper.mapLine(
-                        rest[0..<line.utf8.count], context: run.context, received: run.received, output: &output)
+            return bothWays { [run] mapper, output in
+                var rest = storage.view
+                for line in lines {
+                    let known = mapper.mapKnownLine(
+                        rest, context: run.context, received: run.received, output: &output)
+                    if known == nil {
+                        mapper.mapLine(
+                            rest[0..<line.utf8.count], context: run.context, received: run.received, output: &output)
+                    }
+                    rest = rest[line.utf8.count + 1..<rest.count]
                 }
-                rest = rest[line.utf8.count + 1..<rest.count]
             }
-            return MappingRun.Outcome(readings: output.readings, rejections: output.rejections)
         }
 
         mutating func map(_ payload: String, asLine: Bool = true, refusal: Rejection? = nil) -> MappingRun.Outcome {

@@ -2,15 +2,15 @@ import KymographCore
 import KymographTestKit
 import Testing
 
-/// A mapper takes lines whose shape it knows from a stream before their ends are found, and expects values to have the
-/// lengths that they had: it must give the same as a mapper that has seen nothing and gets each line alone.
+/// A mapper takes lines whose shape it knows from a stream before their ends are found: it must give the same as a mapper
+/// that has seen nothing and gets each line alone, and as one without a fast path.
 @Suite struct KnownLineTests {
     /// Maps a stream as a lane does; how many lines were taken before their ends were found, and how many readings
     /// came in registers.
     private func stream(
         _ bytes: [UInt8], _ run: MappingRun, takesPlain: Bool = true
     ) -> (outcome: MappingRun.Outcome, known: Int, plain: Int) {
-        var mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]), limits: run.limits)
+        var mapper = run.mapper()
         var output = CollectingOutput(run.set)
         output.takesPlain = takesPlain
         let storage = PaddedBytes(copying: bytes)
@@ -32,13 +32,20 @@ import Testing
             start = end + 1
         }
         let outcome = MappingRun.Outcome(readings: output.readings, rejections: output.rejections)
+        if run.usesFastPath {
+            var general = run
+            general.usesFastPath = false
+            let without = stream(bytes, general, takesPlain: takesPlain)
+            #expect(without.outcome == outcome)
+            #expect(without.known == 0 && without.plain == 0)
+        }
         return (outcome, known, output.plainReadings)
     }
 
     /// What each line gives to a mapper of its own.
     private func alone(_ bytes: [UInt8], _ run: MappingRun) -> MappingRun.Outcome {
         bytes.split(separator: 0x0A).reduce(into: MappingRun.Outcome(readings: [], rejections: [])) { all, line in
-            var mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]), limits: run.limits)
+            var mapper = run.mapper()
             var output = CollectingOutput(run.set)
             let storage = PaddedBytes(copying: line)
             mapper.mapLine(storage.view, context: run.context, received: run.received, output: &output)

@@ -3,7 +3,7 @@ import KymographTestKit
 import Testing
 
 /// A mapper knows the shapes of what it has seen, and reads what has such a shape without a scan: it must give the same
-/// as a mapper that has seen nothing.
+/// as a mapper that has seen nothing, and as one without a fast path (``MappingRun/bothWays(sourceLocation:_:)``).
 @Suite struct KnownShapeTests {
     private static func template(_ name: String, _ match: String, _ value: String, more: String = "") -> String {
         """
@@ -25,17 +25,6 @@ import Testing
                 {"templateType":"CollectionContent"\(payload),"template":[\(templates.map(\.text).joined(separator: ","))]}
                 """,
             fhir: #"{"templateType":"CollectionFhir","template":[\#(fhir.joined(separator: ","))]}"#)
-    }
-
-    /// What one mapper makes of all datagrams.
-    private func datagrams(_ payloads: [[UInt8]], _ run: MappingRun) -> MappingRun.Outcome {
-        var mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]), limits: run.limits)
-        var output = CollectingOutput(run.set)
-        for payload in payloads {
-            let storage = PaddedBytes(copying: payload)
-            mapper.mapDatagram(storage.view, context: run.context, received: run.received, output: &output)
-        }
-        return MappingRun.Outcome(readings: output.readings, rejections: output.rejections)
     }
 
     /// What each gives to a mapper of its own.
@@ -84,8 +73,8 @@ import Testing
                 datagram += GeneratedDocument.edited(&random) + [Bool.random(using: &random) ? 0x0A : 0x20]
             }
         }
-        let known = datagrams(payloads, run)
-        #expect(known == alone(payloads) { datagrams([$0], run) })
+        let known = run.datagrams(payloads)
+        #expect(known == alone(payloads) { run.datagrams([$0]) })
         #expect(known.readings.count > 60 && known.rejections.count > 60)
     }
 
@@ -99,7 +88,7 @@ import Testing
         let others = (0..<1_100).map {
             #"{"device":"d","m\#($0)":1,"type":"hr","ts":"2023-11-14T22:13:20Z","value":70}"#
         }
-        var mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]), limits: run.limits)
+        var mapper = run.mapper()
         func types(_ lines: [String]) -> [String: Int] {
             var output = CollectingOutput(run.set)
             for line in lines {
@@ -140,7 +129,7 @@ import Testing
     @Test func aFullOutputIsToldAsElsewhere() throws {
         let run = try KnownShapeTests.run("", KnownShapeTests.settled)
         let line = #"{"device":"d","type":"hr","ts":"2023-11-14T22:13:20Z","value":72}"#
-        var mapper = Mapper(run.set, templates: run.set.templates(of: ["m"]))
+        var mapper = run.mapper()
         var output = CollectingOutput(run.set)
         let storage = PaddedBytes(copying: line.utf8)
         for refusal in [nil, Rejection.tooManyDevices, nil] {
@@ -211,8 +200,8 @@ import Testing
         var run = try KnownShapeTests.run(#","payload":"gatt""#, [KnownShapeTests.packets[template]])
         run.context = SourceContext(defaultDevice: Array("dd".utf8))
         let frames = (0..<2_000).map { _ in frame(&random) }
-        let known = datagrams(frames, run)
-        #expect(known == alone(frames) { datagrams([$0], run) })
+        let known = run.datagrams(frames)
+        #expect(known == alone(frames) { run.datagrams([$0]) })
         #expect(known.readings.count > 20 && known.rejections.count > 50)
     }
 }

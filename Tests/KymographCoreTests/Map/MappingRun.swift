@@ -1,5 +1,6 @@
 import Foundation
 import KymographCore
+import Testing
 
 /// A measurement in plain values.
 struct MappedReading: Equatable {
@@ -89,6 +90,8 @@ struct MappingRun {
     var context = SourceContext()
     var received = Instant(seconds: 1_700_000_000)
     var limits = ScanLimits()
+    /// Whether mappers take the fast path.
+    var usesFastPath = true
 
     /// Loads a `device.json` of these templates, and nothing else, so that values stay texts.
     init(_ templates: [[String: Any]], compatibility: Compatibility = .none) throws {
@@ -119,23 +122,42 @@ struct MappingRun {
         var reasons: [Rejection] { rejections.map(\.reason) }
     }
 
+    /// A mapper for the mapping.
+    func mapper() -> Mapper {
+        Mapper(set, templates: set.templates(of: ["m"]), limits: limits, usesFastPath: usesFastPath)
+    }
+
+    /// What `map` gives with the fast path, which must be what it gives without.
+    func bothWays<Result: Equatable>(
+        sourceLocation: SourceLocation = #_sourceLocation, _ map: (MappingRun) -> Result
+    ) -> Result {
+        let quick = map(self)
+        guard usesFastPath else { return quick }
+        var general = self
+        general.usesFastPath = false
+        #expect(map(general) == quick, "the fast path gives something else", sourceLocation: sourceLocation)
+        return quick
+    }
+
     func line(_ payload: String) -> Outcome { lines([payload]) }
 
     /// Maps several lines with one mapper, as a lane does.
     func lines(_ payloads: [String], refusal: Rejection? = nil) -> Outcome {
-        var mapper = Mapper(set, templates: set.templates(of: ["m"]), limits: limits)
-        var output = CollectingOutput(set)
-        output.refusal = refusal
-        for payload in payloads {
-            let storage = PaddedBytes(copying: payload.utf8)
-            mapper.mapLine(storage.view, context: context, received: received, output: &output)
+        bothWays { run in
+            var mapper = run.mapper()
+            var output = CollectingOutput(set)
+            output.refusal = refusal
+            for payload in payloads {
+                let storage = PaddedBytes(copying: payload.utf8)
+                mapper.mapLine(storage.view, context: context, received: received, output: &output)
+            }
+            return Outcome(readings: output.readings, rejections: output.rejections)
         }
-        return Outcome(readings: output.readings, rejections: output.rejections)
     }
 
     /// What the mapper notes besides readings and rejections.
     func notes(of payloads: [String]) -> MappingNotes {
-        var mapper = Mapper(set, templates: set.templates(of: ["m"]), limits: limits)
+        var mapper = mapper()
         var output = CollectingOutput(set)
         for payload in payloads {
             let storage = PaddedBytes(copying: payload.utf8)
@@ -144,12 +166,19 @@ struct MappingRun {
         return mapper.takeNotes()
     }
 
-    func datagram(_ payload: String) -> Outcome {
-        var mapper = Mapper(set, templates: set.templates(of: ["m"]), limits: limits)
-        var output = CollectingOutput(set)
-        let storage = PaddedBytes(copying: payload.utf8)
-        mapper.mapDatagram(storage.view, context: context, received: received, output: &output)
-        return Outcome(readings: output.readings, rejections: output.rejections)
+    func datagram(_ payload: String) -> Outcome { datagrams([Array(payload.utf8)]) }
+
+    /// Maps several datagrams with one mapper.
+    func datagrams(_ payloads: [[UInt8]]) -> Outcome {
+        bothWays { run in
+            var mapper = run.mapper()
+            var output = CollectingOutput(set)
+            for payload in payloads {
+                let storage = PaddedBytes(copying: payload)
+                mapper.mapDatagram(storage.view, context: context, received: received, output: &output)
+            }
+            return Outcome(readings: output.readings, rejections: output.rejections)
+        }
     }
 }
 

@@ -1,91 +1,55 @@
-extension TokenKind {
-    /// Stands for another token inside an array or object that an expression made; `start` is its handle.
-    static let reference: UInt8 = 8
-}
-
-extension Token {
-    /// Flag: the string is a time that a function made.
-    static let date: UInt8 = 8
-    /// Flag: the number is a double, whether or not its text shows it.
-    static let float: UInt8 = 16
-    /// Flag: the key of this made token lies in the document.
-    static let documentKey: UInt8 = 32
-}
-
 /// A member name that expressions mention.
 struct JMESPathField: BitwiseCopyable {
     /// Its number in the scanner's ``NameTable``, or ``NameTable/unknown``.
     var number: UInt16
-    /// Its text among the evaluator's own.
+    /// Its text among the constants'.
     var start: UInt32
     var length: UInt32
 
     var range: Range<Int> { Int(start)..<Int(start + length) }
 }
 
-/// How much an evaluator had made at some time.
-struct JMESPathMark: BitwiseCopyable {
-    fileprivate var tokens: Int
-    fileprivate var text: Int
+/// What an expression gave.
+struct JMESPathResult: BitwiseCopyable {
+    enum Kind: UInt8 {
+        /// Null.
+        case none
+        /// One value.
+        case one
+        /// The array of a projection, which can stand for its elements.
+        case projection
+    }
+
+    var kind: Kind
+    /// The value, or the projection's array.
+    var handle = -1
+    /// Whether the value is `false`.
+    var isFalse = false
+
+    static let none = JMESPathResult(kind: .none)
 }
 
 /// Evaluates compiled JMESPath expressions over the tape of a scanned document.
 ///
-/// A value is known by its *handle*: the index of a token on the scanner's tape, or ``ownBase`` plus the index of a
-/// token on the evaluator's own tape, which holds the constants of the expressions and after them what functions and
-/// projections made. Arrays and objects made here hold references, so that nothing of the document is copied. Handles
-/// are valid until ``reset()`` or until the document changes.
-///
 /// After warm-up nothing is allocated, except for numbers that need more than 15 digits as text.
 struct JMESPathEvaluator: ~Copyable {
-    /// Handles from here on are of own tokens.
-    static let ownBase = 1 << 30
-    /// The handle of null.
-    static let null = ownBase + Int(JMESPathProgram.null)
-    /// Most bytes of text that one evaluation may make, besides four times the document.
-    static let textLimit = 1 << 24
+    /// The root of an evaluation with the member `matchedToken`, kept for the next expression about the same match.
+    private struct MatchRoot {
+        var handle = -1
+        var root = -1
+        var match = -1
+    }
 
-    // What the expressions are.
-    let nodes: RawArray<JMESPathNode>
-    let slices: RawArray<JMESPathSlice>
-    let fields: RawArray<JMESPathField>
-    /// What arguments must be, ``parametersPerFunction`` for each function.
-    private let types: RawArray<JMESPathTypes>
-    private let constantCount: Int
-    private let literalCount: Int
+    private let nodes: RawArray<JMESPathNode>
+    private let slices: RawArray<JMESPathSlice>
+    private let fields: RawArray<JMESPathField>
     /// The text of ``JMESPathProgram/matchedToken``.
-    let matchKey: Range<Int>
-
-    // What they make.
-    var own: RawArray<Token>
-    var text: ByteWriter
-    var stack = RawArray<Int>(capacity: 256)
-    var left = ByteWriter(capacity: 256)
-    var right = ByteWriter(capacity: 256)
-    var places = RawArray<Int32>(capacity: 64)
-    var mergedPlaces = RawArray<Int32>(capacity: 64)
-
-    // The document, while an expression is evaluated.
-    var tape: ElementList<Token>
-    var bytes = ByteView("")
-
+    private let matchKey: Range<Int>
+    private(set) var values: JMESPathValues
+    private var functions = JMESPathFunctions()
+    private var matchRoot = MatchRoot()
     /// Whether the last value is the result of a projection.
-    var isProjection = false
-    /// Where the evaluation is, for errors.
-    var place: Int32 = 0
-    var calling = JMESPathFunction.abs
-    /// Integer results that did not fit 64 bits and were wrapped around (quirk 13), since the start.
-    private(set) var wraps = 0
-
-    private var steps = 0
-    private let limits: ScanLimits
-    private var textEnd = 0
-    // The root with the member `matchedToken`.
-    private var overlay = -1
-    private var overlayRoot = -1
-    private var overlayMatch = -1
-
-    private static let parametersPerFunction = 3
+    private var isProjection = false
 
     /// Prepares the expressions of `program` for a scanner that knows `names`, in their order.
     ///
@@ -102,148 +66,78 @@ struct JMESPathEvaluator: ~Copyable {
                 let number = numbers[program.names[index]] ?? NameTable.unknown
                 return JMESPathField(number: number, start: token.start, length: token.length)
             })
-        types = RawArray(
-            JMESPathFunction.allCases.flatMap { function in
-                (0..<JMESPathEvaluator.parametersPerFunction).map {
-                    function.parameters[min($0, function.parameters.count - 1)]
-                }
-            })
-        constantCount = program.constants.count
-        let own = RawArray(program.constants)
-        tape = own.list(0..<0)
-        self.own = own
-        text = ByteWriter(capacity: program.literals.count + 1024)
-        text.append(program.literals)
-        matchKey = text.count..<text.count + JMESPathProgram.matchedToken.utf8.count
-        text.append(Array(JMESPathProgram.matchedToken.utf8))
-        literalCount = text.count
-        text.reserve(ByteView.padding)
-        self.limits = limits
+        let key = JMESPathProgram.matchedToken
+        matchKey = program.literals.count..<program.literals.count + key.utf8.count
+        values = JMESPathValues(program, extra: key, limits: limits)
     }
+
+    /// Integer results that were wrapped around (quirk 13), since the start.
+    var wraps: Int { functions.wraps }
 
     /// Forgets everything that was made.
     mutating func reset() {
-        own.truncate(to: constantCount)
-        text.truncate(to: literalCount)
-        forgetOverlay()
+        values.reset()
+        matchRoot = MatchRoot()
     }
 
     /// How much was made so far, for ``release(to:)``.
-    var mark: JMESPathMark { JMESPathMark(tokens: own.count, text: text.count) }
+    var mark: JMESPathMark { values.mark }
 
     /// Forgets what was made since `mark`. Handles from before stay valid.
     mutating func release(to mark: JMESPathMark) {
-        // Nothing is left of a mark from before a ``reset()``.
-        own.truncate(to: min(mark.tokens, own.count))
-        text.truncate(to: min(mark.text, text.count))
-        if overlay - JMESPathEvaluator.ownBase >= own.count { forgetOverlay() }
-    }
-
-    private mutating func forgetOverlay() {
-        overlay = -1
-        overlayRoot = -1
-        overlayMatch = -1
+        values.release(to: mark)
+        if !values.has(matchRoot.handle) { matchRoot = MatchRoot() }
     }
 
     /// Evaluates an expression on the value `root`.
     ///
     /// With `matched` ≥ 0 the root is a copy of `root` with a member `matchedToken` that is the value `matched`, in
-    /// place of one of the same name (mapping dialect, section 2.3). Both are handles; `bytes` is the document that
-    /// `scanner` has scanned, padded.
+    /// place of one of the same name (mapping dialect, section 2.3). Both are handles (``JMESPathValues``); `bytes` is
+    /// the document that `scanner` has scanned, padded.
     mutating func evaluate(
         _ reference: JMESPathReference, scanner: borrowing JSONScanner, root: Int, matched: Int, bytes: ByteView
     ) throws(EvaluationError) -> JMESPathResult {
         guard !reference.isAbsent else { return .none }
-        open(scanner, bytes)
-        defer { close() }
+        values.open(scanner, bytes)
+        defer { values.close() }
         let root = matched < 0 ? root : try rootWithMatch(root, matched)
         let handle = try value(of: reference.root, at: root)
-        let kind = kind(of: handle)
+        let kind = values.kind(of: handle)
         if kind == TokenKind.null { return .none }
         return JMESPathResult(
             kind: isProjection ? .projection : .one, handle: handle, isFalse: kind == TokenKind.no)
     }
 
-    /// Borrows the document until ``close()``.
-    mutating func open(_ scanner: borrowing JSONScanner, _ bytes: ByteView) {
-        tape = scanner.tape.list(0..<scanner.tape.count)
-        self.bytes = bytes
-        steps = 0
-        stack.removeAll()
-        textEnd = text.count + JMESPathEvaluator.textLimit + 4 * bytes.count
-    }
-
-    mutating func close() {
-        tape = own.list(0..<0)
-        bytes = ByteView("")
-    }
-
     private mutating func rootWithMatch(_ root: Int, _ matched: Int) throws(EvaluationError) -> Int {
-        if overlay >= 0, overlayRoot == root, overlayMatch == matched { return overlay }
-        overlay = try object(root, adding: matched)
-        overlayRoot = root
-        overlayMatch = matched
-        return overlay
-    }
-
-    // MARK: Caps
-
-    func failure(_ kind: EvaluationError.Kind, argument: Int = 0) -> EvaluationError {
-        EvaluationError(kind: kind, function: calling, argument: UInt8(clamping: argument), offset: place)
-    }
-
-    /// Counts `count` steps of work.
-    @inline(__always)
-    mutating func count(_ count: Int) throws(EvaluationError) {
-        steps += count
-        if steps > 4 * limits.values { throw failure(.tooManyValues) }
-    }
-
-    /// Counts work without looking at the cap, which the next node does.
-    @inline(__always)
-    mutating func charge(_ count: Int) { steps += count }
-
-    /// Makes sure that `count` more tokens may be made.
-    func allowTokens(_ count: Int) throws(EvaluationError) {
-        if own.count - constantCount + count > limits.values { throw failure(.tooManyValues) }
-    }
-
-    /// Makes sure that `count` more bytes may be made.
-    func allowText(_ count: Int) throws(EvaluationError) {
-        if text.count + count > textEnd { throw failure(.tooManyValues) }
-    }
-
-    func allowDepth(_ depth: Int) throws(EvaluationError) {
-        if depth > limits.depth + 2 * JMESPathProgram.deepestTree { throw failure(.tooDeep) }
-    }
-
-    /// Notes that an integer was wrapped around.
-    mutating func countWrap(_ overflow: Bool) {
-        if overflow { wraps += 1 }
+        if matchRoot.handle >= 0, matchRoot.root == root, matchRoot.match == matched { return matchRoot.handle }
+        let handle = try values.object(root, adding: matched, named: matchKey)
+        matchRoot = MatchRoot(handle: handle, root: root, match: matched)
+        return handle
     }
 
     // MARK: Nodes
 
     /// The value of node `index` for the value `current`.
-    mutating func value(of index: Int32, at current: Int) throws(EvaluationError) -> Int {
+    private mutating func value(of index: Int32, at current: Int) throws(EvaluationError) -> Int {
         let node = nodes[Int(index)]
-        place = node.offset
-        try count(1)
+        values.work.place = node.offset
+        try values.count(1)
         switch node.operation {
         case .chain:
             let before = try value(of: node.left, at: current)
             return try value(of: node.right, at: before)
         case .or:
             let before = try value(of: node.left, at: current)
-            return isTrue(before) ? before : try value(of: node.right, at: current)
+            return values.isTrue(before) ? before : try value(of: node.right, at: current)
         case .and:
             let before = try value(of: node.left, at: current)
-            return isTrue(before) ? try value(of: node.right, at: current) : before
+            return values.isTrue(before) ? try value(of: node.right, at: current) : before
         case .projection, .valueProjection, .filterProjection:
             let result = try project(node, at: current)
             isProjection = true
             return result
-        default:
+        case .current, .field, .constant, .element, .slice, .flatten, .list, .hash, .not, .equal, .notEqual, .less,
+            .lessOrEqual, .greater, .greaterOrEqual, .call, .entry, .expression:
             let result = try plainValue(of: node, at: current)
             isProjection = false
             return result
@@ -252,44 +146,204 @@ struct JMESPathEvaluator: ~Copyable {
 
     private mutating func plainValue(of node: JMESPathNode, at current: Int) throws(EvaluationError) -> Int {
         switch node.operation {
-        case .field: return member(of: current, fields[Int(node.value)])
-        case .constant: return JMESPathEvaluator.ownBase + Int(node.value)
-        case .element: return try element(Int(node.value), of: current)
-        case .slice: return try slice(slices[Int(node.value)], of: current)
-        case .flatten: return try flatten(try value(of: node.left, at: current))
+        case .field: return values.member(of: current, fields[Int(node.value)])
+        case .constant: return JMESPathValues.ownBase + Int(node.value)
+        case .element: return try functions.collections.element(Int(node.value), of: current, &values)
+        case .slice: return try functions.collections.slice(slices[Int(node.value)], of: current, &values)
+        case .flatten:
+            let array = try value(of: node.left, at: current)
+            return try functions.collections.flatten(array, &values)
         case .list: return try list(node, at: current)
         case .hash: return try hash(node, at: current)
-        case .not: return flag(!isTrue(try value(of: node.left, at: current)))
+        case .not: return values.flag(!values.isTrue(try value(of: node.left, at: current)))
         case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
-            return try comparison(node, at: current)
+            let one = try value(of: node.left, at: current)
+            let other = try value(of: node.right, at: current)
+            return try functions.collections.comparison(node.operation, one, other, &values)
         case .call: return try call(node, at: current)
-        default: return current
+        case .current, .chain, .or, .and, .projection, .valueProjection, .filterProjection, .entry, .expression:
+            return current
         }
     }
 
+    /// The right side on each element of the left one, without nulls; null when there is nothing to project.
+    private mutating func project(_ node: JMESPathNode, at current: Int) throws(EvaluationError) -> Int {
+        let source = try value(of: node.left, at: current)
+        let wanted = node.operation == .valueProjection ? TokenKind.object : TokenKind.array
+        guard values.kind(of: source) == wanted else { return JMESPathValues.null }
+        let mark = values.stack.count
+        var cursor = values.children(of: source)
+        while case let place = values.next(&cursor), place >= 0 {
+            let element = values.resolved(place)
+            if node.operation == .filterProjection, !values.isTrue(try value(of: node.value, at: element)) { continue }
+            let result = try value(of: node.right, at: element)
+            if values.kind(of: result) != TokenKind.null { values.stack.append(result) }
+        }
+        return try values.makeArray(from: mark)
+    }
+
+    /// `[a, b]`; of null, null.
+    private mutating func list(_ node: JMESPathNode, at current: Int) throws(EvaluationError) -> Int {
+        guard values.kind(of: current) != TokenKind.null else { return JMESPathValues.null }
+        return try values.makeArray(from: try pushItems(of: node, at: current))
+    }
+
+    /// `{a: x, b: y}`; of null, null. The last of two members of the same name counts.
+    private mutating func hash(_ node: JMESPathNode, at current: Int) throws(EvaluationError) -> Int {
+        guard values.kind(of: current) != TokenKind.null else { return JMESPathValues.null }
+        let mark = try pushItems(of: node, at: current)
+        let object = try values.makeContainer(TokenKind.object, count: values.stack.count - mark)
+        var item = node.left
+        for index in mark..<values.stack.count {
+            values.appendEntry(key: Int(nodes[Int(item)].value), values.stack[index], to: object)
+            item = nodes[Int(item)].next
+        }
+        values.stack.truncate(to: mark)
+        return object
+    }
+
+    /// Pushes the value of each item of a list, or of each member of a hash; where the first is on the stack.
+    private mutating func pushItems(of node: JMESPathNode, at current: Int) throws(EvaluationError) -> Int {
+        let mark = values.stack.count
+        let isHash = node.operation == .hash
+        var item = node.left
+        while item >= 0 {
+            let result = try value(of: isHash ? nodes[Int(item)].left : item, at: current)
+            values.stack.append(result)
+            item = nodes[Int(item)].next
+        }
+        return mark
+    }
+
+    // MARK: Functions
+
     private mutating func call(_ node: JMESPathNode, at current: Int) throws(EvaluationError) -> Int {
-        let first = stack.count
-        defer { stack.truncate(to: first) }
+        let first = values.stack.count
+        defer { values.stack.truncate(to: first) }
         var argument = node.left
         while argument >= 0 {
             let node = nodes[Int(argument)]
             let isExpression = node.operation == .expression
-            stack.append(isExpression ? -1 - Int(node.left) : try value(of: argument, at: current))
+            let pushed = isExpression ? -1 - Int(node.left) : try value(of: argument, at: current)
+            values.stack.append(pushed)
             argument = node.next
         }
-        place = node.offset
-        calling = node.function
-        for index in first..<stack.count { try check(stack[index], argument: index - first) }
-        return try result(of: node.function, first)
+        values.work.place = node.offset
+        values.work.calling = node.function
+        for index in first..<values.stack.count {
+            try functions.check(values.stack[index], argument: index - first, &values)
+        }
+        if let result = try functions.result(of: node.function, first, &values) { return result }
+        return node.function == .map ? try mapped(first) : try byKey(node.function, first)
     }
 
-    /// Expressions are on the stack as -1 minus the number of their node.
-    private mutating func check(_ handle: Int, argument: Int) throws(EvaluationError) {
-        let parameter = min(argument, JMESPathEvaluator.parametersPerFunction - 1)
-        let expected = types[Int(calling.rawValue) * JMESPathEvaluator.parametersPerFunction + parameter]
-        if handle < 0 ? expected.contains(.expression) : try has(handle, oneOf: expected) { return }
-        var error = failure(.invalidType, argument: argument)
-        error.expected = expected
-        throw error
+    /// The result of the expression for each element, nulls too.
+    private mutating func mapped(_ first: Int) throws(EvaluationError) -> Int {
+        let expression = Int32(-1 - values.stack[first])
+        let mark = values.stack.count
+        var cursor = values.children(of: values.stack[first + 1])
+        while case let place = values.next(&cursor), place >= 0 {
+            let result = try value(of: expression, at: values.resolved(place))
+            values.stack.append(result)
+        }
+        return try values.makeArray(from: mark)
+    }
+
+    /// Puts elements and keys on the stack, and chooses or sorts by them.
+    private mutating func byKey(_ function: JMESPathFunction, _ first: Int) throws(EvaluationError) -> Int {
+        let expression = Int32(-1 - values.stack[first + 1])
+        let callPlace = values.work.place
+        let elements = values.stack.count
+        try values.pushChildren(of: values.stack[first])
+        let keys = values.stack.count
+        for index in elements..<keys {
+            let key = try value(of: expression, at: values.stack[index])
+            values.stack.append(key)
+        }
+        // The expression may have called functions itself.
+        values.work.calling = function
+        values.work.place = callPlace
+        try checkKeys(from: keys)
+        return function == .sortBy
+            ? try functions.collections.sortedArray(elements: elements, keys: keys, &values)
+            : try functions.collections.extreme(elements, keys: keys, &values)
+    }
+
+    /// Keys must be all numbers or all strings.
+    private mutating func checkKeys(from keys: Int) throws(EvaluationError) {
+        for index in keys..<values.stack.count {
+            let kind = values.kind(of: values.stack[index])
+            if kind == values.kind(of: values.stack[keys]), kind == TokenKind.number || kind == TokenKind.string {
+                continue
+            }
+            var error = values.failure(.invalidType, argument: 1)
+            error.expected = [.number, .string]
+            throw error
+        }
+    }
+
+    // MARK: Results
+
+    /// The one value of a result as a handle, ``PathEvaluator/none`` or ``PathEvaluator/several``.
+    ///
+    /// A projection of one element is that element, and of none is nothing; with `compatible` it stays an array, as in
+    /// the reference system (quirk 11).
+    func single(_ result: JMESPathResult, compatible: Bool) -> Int {
+        guard result.kind == .projection else { return result.kind == .none ? PathEvaluator.none : result.handle }
+        let elements = elements(of: result.handle)
+        if elements.count > 1 { return PathEvaluator.several }
+        if compatible { return result.handle }
+        return elements.isEmpty ? PathEvaluator.none : handle(at: elements.lowerBound)
+    }
+
+    /// The matches of a type match expression, to be read with ``handle(at:)``.
+    ///
+    /// Each element of a projection is one; any other value is one, arrays too, but not null and not `false`; with
+    /// `compatible` false is a match as well (quirk 12).
+    mutating func matches(_ result: JMESPathResult, compatible: Bool) -> Range<Int> {
+        switch result.kind {
+        case .none: return 0..<0
+        case .projection: return elements(of: result.handle)
+        case .one:
+            if result.isFalse && !compatible { return 0..<0 }
+            return values.appendMatch(result.handle)
+        }
+    }
+
+    /// The value at a place of ``matches(_:compatible:)``.
+    func handle(at place: Int) -> Int { values.resolved(JMESPathValues.ownBase + place) }
+
+    /// The token of a value; its `range` is valid in ``bytes(of:document:)``.
+    func token(_ handle: Int, scanner: borrowing JSONScanner) -> Token {
+        handle < JMESPathValues.ownBase ? scanner.tape[handle] : values.token(of: handle)
+    }
+
+    /// The bytes in which a value's range is valid, padded; valid until the next evaluation.
+    func bytes(of handle: Int, document: ByteView) -> ByteView {
+        handle < JMESPathValues.ownBase ? document : values.text.view
+    }
+
+    /// Appends a value as compact JSON, numbers with the digits they have.
+    mutating func appendJSON(
+        of handle: Int, scanner: borrowing JSONScanner, bytes: ByteView, to writer: inout ByteWriter
+    ) throws(EvaluationError) {
+        values.open(scanner, bytes)
+        defer { values.close() }
+        let start = values.text.count
+        try JMESPathJSON.write(handle, &values)
+        writer.append(values.text.view(start..<values.text.count))
+        values.text.truncate(to: start)
+    }
+
+    /// What the elements or members of a made container stand for; of a scalar, nothing.
+    func parts(of made: Int) -> [Int] {
+        let token = values.token(of: made)
+        guard token.isContainer else { return [] }
+        return (made + 1..<JMESPathValues.ownBase + Int(token.next)).map { values.resolved($0) }
+    }
+
+    /// The places of the elements of a made array.
+    private func elements(of array: Int) -> Range<Int> {
+        array - JMESPathValues.ownBase + 1..<Int(values.token(of: array).next)
     }
 }

@@ -110,7 +110,7 @@ public struct ExpressionRunner: ~Copyable {
     private mutating func evaluate(_ bytes: ByteView, _ output: inout ByteWriter) throws(EvaluationError) {
         let result = try evaluator.evaluate(
             reference, scanner: scanner, root: JSONScanner.payload, matched: -1, bytes: bytes)
-        let handle = result.kind == .none ? JMESPathEvaluator.null : result.handle
+        let handle = result.kind == .none ? JMESPathValues.null : result.handle
         try evaluator.appendJSON(of: handle, scanner: scanner, bytes: bytes, to: &output)
         output.append(UInt8(ascii: "\n"))
     }

@@ -198,11 +198,7 @@ public struct MappingExplainer: ~Copyable {
     private func texts(
         of templates: [Int], _ bytes: ByteView, _ context: SourceContext, _ received: Instant
     ) -> [String] {
-        var mapper = Mapper(set, templates: templates)
-        // All that one template gives comes before what the next one gives.
-        mapper.longestElementwise = 0
-        // What is mapped here has been decoded.
-        mapper.packets = OwnedList(count: 0) { _ in preconditionFailure("an empty list") }
+        var mapper = Mapper(explaining: set, templates: templates)
         var output = OutcomeTexts(set: set)
         mapper.mapLine(bytes, context: context, received: received, output: &output)
         return output.texts

@@ -268,11 +268,11 @@ struct JMESPathHarness: ~Copyable {
     @Test func keepsItsMemory() throws {
         var harness = try JMESPathHarness("l[?v > `0`].{a: v, b: to_string(v)} | [0]", JMESPathEvaluatorTests.list)
         _ = try harness.evaluate()
-        let tokens = harness.evaluator.own.capacity
+        let tokens = harness.evaluator.values.own.capacity
         for _ in 0..<1_000 {
             harness.evaluator.reset()
             _ = try harness.evaluate()
         }
-        #expect(harness.evaluator.own.capacity == tokens)
+        #expect(harness.evaluator.values.own.capacity == tokens)
     }
 }
