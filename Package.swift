@@ -10,9 +10,10 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Tests spend most of their time in the core. With `KYMO_TESTS_OPTIMISED=1`, as `make test` has it, debug builds of it are
-/// optimised, and keep their assertions. No default, since packages that depend on this one may not have unsafe flags.
-let core: [SwiftSetting] =
+/// Tests spend most of their time in the core, and in reading its output. With `KYMO_TESTS_OPTIMISED=1`, as `make test` has
+/// it, debug builds of these are optimised, and keep their assertions. No default, since packages that depend on this one
+/// may not have unsafe flags.
+let optimisedInTests: [SwiftSetting] =
     Context.environment["KYMO_TESTS_OPTIMISED"] == "1"
     ? strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : strict
 
@@ -33,7 +34,7 @@ let package = Package(
     targets: [
         .target(name: "CSIMD"),
         .target(name: "CPrefetch"),
-        .target(name: "KymographCore", dependencies: ["CSIMD", "CPrefetch"], swiftSettings: core),
+        .target(name: "KymographCore", dependencies: ["CSIMD", "CPrefetch"], swiftSettings: optimisedInTests),
         .target(name: "CKymographLinux"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(
@@ -62,16 +63,19 @@ let package = Package(
             dependencies: [
                 "Kymograph", "KymographCore", .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
-            swiftSettings: strict),
+            swiftSettings: optimisedInTests),
+        // Linked in for what it leaves out; see its source.
+        .target(name: "CNoICUData"),
         .executableTarget(
             name: "kymo",
             dependencies: [
-                "Kymograph", "KymographTestKit",
+                "Kymograph", "KymographTestKit", "CNoICUData",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "KymographCoreTests", dependencies: ["KymographCore", "Kymograph", "KymographTestKit", "COpenSSL"],
+            name: "KymographCoreTests",
+            dependencies: ["KymographCore", "Kymograph", "KymographTestKit", "TrialSupport", "COpenSSL"],
             exclude: [
                 "Conformance/expected-differences.json", "Conformance/fhir-expected-differences.json",
                 "Conformance/observation-expected-differences.json",
@@ -82,13 +86,14 @@ let package = Package(
         .testTarget(
             name: "KymographTests",
             dependencies: [
-                "Kymograph", "CommandSupport", "KymographTestKit", "CKymographLinux", "CZstd",
+                "Kymograph", "CommandSupport", "TrialSupport", "KymographTestKit", "CKymographLinux", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "ExtendingTests", dependencies: ["Kymograph", "KymographCore", "CommandSupport"],
             swiftSettings: strict),
+        .target(name: "TrialSupport", path: "Tests/TrialSupport", swiftSettings: strict),
         .target(
             name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux"],
             path: "Tests/CommandSupport",
@@ -96,13 +101,13 @@ let package = Package(
         .testTarget(
             name: "KymoCommandTests",
             dependencies: [
-                "kymo", "CommandSupport", "CSQLiteChecksums", "KymographTestKit", "KymographCore",
+                "kymo", "CommandSupport", "TrialSupport", "CSQLiteChecksums", "KymographTestKit", "KymographCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Store/Migration/Version3"], swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["kymo", "CommandSupport", "KymographTestKit", "Kymograph", "KymographCore"],
+            dependencies: ["kymo", "CommandSupport", "TrialSupport", "KymographTestKit", "Kymograph", "KymographCore"],
             swiftSettings: strict),
     ]
 )

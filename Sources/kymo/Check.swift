@@ -8,14 +8,14 @@ struct Check: ParsableCommand {
         commandName: "check",
         abstract: "Check the configuration and the mappings that it names; touch nothing.",
         discussion: """
-            Takes the options of run. Prints every error and warning of every file as file:line:column, and ends with \
-            78 when there is an error. docs/mapping-language.md lists what can be found.
+            Takes the options of run. Prints every error and warning of every file as file:line:column, and exits with \
+            status 78 when there is an error. docs/mapping-language.md lists what can be found.
 
             --format json prints {"findings": […], "errors": n, "warnings": n} on standard output instead; --format \
             text is the default. (bundle and ndjson set the output's format, as in run.)
 
-            With --events, the events of a file (one a line, or one JSON document) are mapped too. It ends with 65 \
-            when one is rejected and all else is well.
+            With --events, the events of a file (one a line, or one JSON document) are mapped too. It exits with \
+            status 65 when one is rejected and there is no error.
 
             Example: kymo check --config kymo.yaml --mapping ./my-device/ --events samples.ndjson
             """)
@@ -69,11 +69,14 @@ struct Check: ParsableCommand {
         let errors = findings.filter { $0.severity == .error }.count
         let warnings = findings.count - errors
         guard errors == 0, let settings, let set else {
-            return StandardError.write("kymo: \(errors) errors, \(warnings) warnings\n")
+            return StandardError.write("kymo: \(counted(errors, "error")), \(counted(warnings, "warning"))\n")
         }
         let sources = settings.sources.map(\.configuration.address.name).joined(separator: ", ")
         let mappings = set.mappings.joined(separator: ", ")
-        let types = "\(set.types.count) types; \(warnings) warnings"
-        StandardError.write("kymo: well: sources \(sources); mappings \(mappings); \(types)\n")
+        let types = "\(counted(set.types.count, "type")); \(counted(warnings, "warning"))"
+        StandardError.write("kymo: configuration OK: sources \(sources); mappings \(mappings); \(types)\n")
     }
+
+    /// `1 error`, `2 errors`.
+    private func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }

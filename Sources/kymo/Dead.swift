@@ -28,7 +28,7 @@ struct LetterSelection: ParsableArguments {
         guard all != !numbers.isEmpty else { throw ValidationError("name numbers of letters, or --all") }
     }
 
-    /// The letters; ends with 65 when one is not there.
+    /// The letters; exits with status 65 when one is not there.
     func letters(_ reader: StoreReader) throws -> [StoredLetter] {
         let letters = try StandardError.translating { () throws(PipelineError) in try reader.letters(numbers) }
         let found = Set(letters.map(\.number))

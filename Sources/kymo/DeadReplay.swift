@@ -13,12 +13,11 @@ struct DeadReplay: ParsableCommand {
             'kymo run', maps the bytes and delivers what comes of them; refused entries leave when 'kymo run' starts.
 
             Each letter goes on its own: one that is rejected again, that was superseded, or that holds an older \
-            version than the server has, is named and left as it is, counted once, and the command ends with 65; the \
-            rest goes on. So does it end when a replayed reading is rejected for another reason: that is a new letter, \
-            which is named. Readings keep the \
-            time at which they were received first, so that an old value replaces no newer one. The replayed letters \
-            are kept, and marked, until they are discarded. A reading that was rejected after it had been mapped is \
-            taken again as it is, which needs an instance that does not run.
+            version than the server has, is named and left as it is, counted once, and the command exits with status \
+            65; the rest goes on. It exits likewise when a replayed reading is rejected for another reason: that is a \
+            new letter, which is named. Readings keep the time at which they were received first, so that an old value \
+            replaces no newer one. The replayed letters are kept, and marked, until they are discarded. A reading that \
+            was rejected after it had been mapped is taken again as it is, which needs an instance that does not run.
 
             Letters that hold only a part of what came, such as a line that was too long or a frame with a wrong \
             checksum, could give a reading that nobody took: they are named and left as they are, unless --parts is \

@@ -9,8 +9,8 @@ struct Eval: ParsableCommand {
         abstract: "Evaluate a JSONPath or JMESPath expression, as mappings have them, on a JSON document.",
         discussion: """
             JSONPath prints each token that is selected on a line of its own. JMESPath prints the value, null when \
-            there is nothing. Ends with 65 when the document is no JSON, 70 when the expression fails on it, and 78 \
-            when the expression is wrong.
+            there is nothing. Exits with status 65 when the document is no JSON, 70 when the expression fails \
+            on it, and 78 when the expression is wrong.
 
             Example: kymo eval --language jmespath 'add(systolic, `1`)' message.json
             """)

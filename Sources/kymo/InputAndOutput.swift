@@ -12,7 +12,7 @@ enum InputFile {
 
 /// Writes data to standard output.
 enum StandardOutput {
-    /// Writes all of `bytes`, or ends with 74.
+    /// Writes all of `bytes`, or exits with status 74.
     static func write(_ bytes: [UInt8]) throws {
         guard StandardDescriptors.write(bytes, to: 1) else {
             throw StandardError.exit("standard output takes no more; is the disk full?", code: ExitStatus.ioError)

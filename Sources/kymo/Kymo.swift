@@ -15,15 +15,15 @@ struct Kymo: ParsableCommand {
             Listen to devices on UDP and write files:
               kymo run --udp 0.0.0.0:5757 --mapping wristband --out ./observations --dead-letter dead.ndjson
 
-            Why did nothing come out?
+            Why is there no output?
               kymo map --mapping ./my-device/ --explain message.json
 
             Standard output carries data only, messages go to standard error.
 
-            Exit codes: 0 well, also after a signal when everything was delivered; 1 failure; 64 wrong command line; \
-            65 input data rejected; 66 no input; 69 no receiver; 70 readings unaccounted for, or an expression failed; \
-            71 address or socket not to be had; 73 output cannot be made; 74 output failed; 75 draining was cut at its \
-            limit; 77 not permitted; 78 configuration or mapping wrong; 130 and 143 ended at once by a second SIGINT \
+            Exit status: 0 success, also after a signal when everything was delivered; 1 failure; 64 wrong command \
+            line; 65 input data rejected; 66 no input; 69 no receiver; 70 readings unaccounted for, or an expression \
+            failed; 71 cannot bind address; 73 cannot create output; 74 output failed; 75 draining was cut at its \
+            limit; 77 not permitted; 78 configuration or mapping wrong; 130 and 143 stopped at once by a second SIGINT \
             or SIGTERM.
             """,
         version: "kymo \(KymographVersion.text)",

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Kymograph
 import KymographCore
 
@@ -13,12 +13,12 @@ struct Ledger: ParsableCommand {
             about, each window with its readings by source, how often its Observation was written, and which sinks \
             have it. Counts are of whole hours: a rejected reading counts in the hour of its own time, and by the \
             time of receipt where that is unknown or wrong, as drops do; those of the hours that the span has are \
-            shown. Ends with 65 when something is open or missing in the span of a device or patient. Readings \
+            shown. Exits with status 65 when something is open or missing in the span of a device or patient. Readings \
             whose place others have taken are dead letters, and not missing: the span is 'complete, 2 superseded' \
-            then, and --strict ends with 65 for it.
+            then, and --strict exits with status 65 for it.
 
-            --verify decodes every archived window and the journal, compares them with what was counted, and ends with \
-            65 on any difference.
+            --verify decodes every archived window and the journal, compares them with what was counted, and exits \
+            with status 65 on any difference.
 
             Works while 'kymo run' uses the directory, too.
 

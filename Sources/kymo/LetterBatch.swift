@@ -55,7 +55,7 @@ struct LetterBatch {
         return "replayed \(payloads.count) payloads\(taken) and \(entries.count) entries"
     }
 
-    /// Ends with 65 when letters were left.
+    /// Exits with status 65 when letters were left.
     func report() throws {
         var reasons: [String] = []
         if !refusals.isEmpty {

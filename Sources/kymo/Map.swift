@@ -9,8 +9,8 @@ struct Map: ParsableCommand {
         abstract: "Map one payload and show the measurements and Observations that come out.",
         discussion: """
             Prints {"measurements": […], "observations": […], "rejected": […]}. With --explain, standard error says \
-            which templates matched, what each expression gave, and which rule rejected the reading. Ends with 65 when \
-            something was rejected.
+            which templates matched, what each expression gave, and which rule rejected the reading. Exits with \
+            status 65 when something was rejected.
 
             Example: kymo map --mapping wristband --explain message.json
             """)
@@ -58,7 +58,7 @@ struct Map: ParsableCommand {
 
 /// The device and the patient that the command line states for payloads that name none.
 enum MapDefault {
-    /// The identifier that `option` gives; ends with 78 when it can be none.
+    /// The identifier that `option` gives; exits with status 78 when it can be none.
     static func bytes(_ text: String?, _ option: String) throws -> [UInt8] {
         guard let text else { return [] }
         if let problem = IdentifierSetting.problem(text) {
@@ -67,7 +67,7 @@ enum MapDefault {
         return Array(text.utf8)
     }
 
-    /// The time zone that `--timezone` names; ends with 78 when there is none.
+    /// The time zone that `--timezone` names; exits with status 78 when there is none.
     static func timezone(_ text: String) throws -> LocalTimeZone {
         guard let zone = TimeZoneText.zone(text) else {
             throw StandardError.exit(

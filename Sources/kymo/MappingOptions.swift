@@ -20,7 +20,7 @@ struct MappingOptions: ParsableArguments {
     /// The mappings named, or the default one.
     var effective: [String] { names.isEmpty ? ["reading"] : names }
 
-    /// Loads the mappings; prints what is wrong and ends with 78 when they cannot be used.
+    /// Loads the mappings; prints what is wrong and exits with status 78 when they cannot be used.
     func load() throws -> (set: MappingSet, files: [MappingFiles]) {
         let loaded = MappingSelection.load(effective, compatibility: compatibility, fhirVersion: fhirVersion)
         Diagnostics.write(loaded.diagnostics)

@@ -120,8 +120,8 @@ struct SettingOptions: ParsableArguments {
     /// The framings, for people.
     private static var framings: String { IngestKinds.builtIn.framings.map(\.name).joined(separator: ", ") }
 
-    /// The settings, their mappings, and a watch on the files that these are from; prints what is wrong and ends with
-    /// 78 when they cannot be used.
+    /// The settings, their mappings, and a watch on the files that these are from; prints what is wrong and exits with
+    /// status 78 when they cannot be used.
     func load() throws -> (PipelineSettings, MappingSet, MappingWatch?) {
         var watch: MappingWatch?
         let (settings, set, diagnostics) = try check { watch = MappingWatch($0, configuration: config) }

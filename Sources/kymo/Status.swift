@@ -6,7 +6,7 @@ import KymographCore
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say how a running instance does, or what a data directory holds when none runs.",
+        abstract: "Health of a running instance, or the contents of a data directory when none runs.",
         discussion: """
             A running instance answers on the socket control.sock in its data directory, which only the directory's \
             owner can use.

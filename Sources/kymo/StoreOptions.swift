@@ -16,8 +16,8 @@ struct StoreOptions: ParsableArguments {
         help: ArgumentHelp("Configuration file of 'kymo run' (YAML or JSON).", valueName: "file"), completion: .file())
     var config: String?
 
-    /// The settings that name the directory; prints what is wrong and ends with 78 when they cannot be used. `flags`
-    /// are settings that the command line names besides.
+    /// The settings that name the directory; prints what is wrong and exits with status 78 when they cannot be used.
+    /// `flags` are settings that the command line names besides.
     func settings(_ flags: [(key: String, flag: String, value: String)] = []) throws -> PipelineSettings {
         var flags = flags
         if let data { flags.append(("data", "--data", data)) }
@@ -145,7 +145,7 @@ struct ArchiveOptions: ParsableArguments {
     @Option(help: FHIRVersionOption.help)
     var fhirVersion: String?
 
-    /// What is asked of `reader`; ends with 78 when a tag is asked for and the mappings do not fit.
+    /// What is asked of `reader`; exits with status 78 when a tag is asked for and the mappings do not fit.
     func filter(_ reader: StoreReader) throws -> ArchiveFilter {
         var filter = span.filter
         filter.typeNames = type.asked
@@ -154,7 +154,7 @@ struct ArchiveOptions: ParsableArguments {
         return filter
     }
 
-    /// What writes the Observations of the types in `reader`; ends with 78 when the mappings do not fit.
+    /// What writes the Observations of the types in `reader`; exits with status 78 when the mappings do not fit.
     func encoder(_ reader: StoreReader) throws -> ArchiveEncoder {
         let (set, settings, former) = try mappings(reader)
         let names = ArchiveEncoder.unwritable(set, stored: former).filter { name in

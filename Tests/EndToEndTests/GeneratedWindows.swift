@@ -3,6 +3,7 @@ import KymographTestKit
 import Testing
 
 @testable import KymographCore
+import TrialSupport
 
 /// Windows of all types of a catalogue mapping, drawn by a seed: one reading and many, at regular times and at
 /// irregular ones, with values that are absent, in every status, with a patient and an encounter and without.
@@ -29,7 +30,7 @@ struct GeneratedWindows: ~Copyable {
         let loaded = MappingSelection.load([mapping], fhirVersion: version)
         self.mapping = mapping
         set = try #require(loaded.set, "\(loaded.diagnostics.map(\.text))")
-        generator = SeededGenerator(seed: seed)
+        generator = SeededGenerator(seed: Trials.seed(seed))
     }
 
     /// Bundles of `count` windows.

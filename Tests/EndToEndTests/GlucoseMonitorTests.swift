@@ -4,6 +4,7 @@ import Kymograph
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// The catalogue's `glucose-monitor`: readings and the summaries of 14 days, as validators and servers see them.
 @Suite(
@@ -31,7 +32,7 @@ struct GlucoseMonitorTests {
 
     /// Readings of three sensors, of whose wearers one is not known; of the first sensor one is kept back.
     private static func readings(seed: UInt64) -> (readings: [String], late: String) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededGenerator(seed: Trials.seed(seed))
         var lines = (0..<count).flatMap { index in
             (0..<3).map { reading(index, $0, generator: &generator) }
         }

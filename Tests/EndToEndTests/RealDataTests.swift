@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// Real readings of a wearable through every source give the same Observations, valid ones.
 @Suite(.serialized, .enabled(if: SharedMaterial.root != nil, "KYMO_SHARED names no folder with the data"))
@@ -48,7 +49,7 @@ struct RealDataTests {
     @Test func orderAndDuplicatesDoNotMatter() throws {
         let lines = Files.text(file).split(separator: "\n").map(String.init)
         let expected = try store(try Kymo.run(["run", "--stdin"], input: .bytes(Readings.ndjson(lines))))
-        for seed in [UInt64(1), 2, 3] {
+        for seed in Trials.seeds(3) {
             var generator = SeededGenerator(seed: seed)
             // Times are up to 15 s apart, so neighbours may change places within the lateness.
             var shuffled = lines
@@ -113,7 +114,7 @@ struct ValidationTests {
         #expect(done.end == .exit(0))
         try await server.waitUntilReady()
         let bundles = done.output.split(separator: 0x0A).map(Array.init)
-        var generator = SeededGenerator(seed: 4)
+        var generator = SeededGenerator(seed: Trials.seed(4))
         for bundle in bundles.shuffled(using: &generator) + bundles.shuffled(using: &generator) {
             let (answer, status) = try await server.post(bundle)
             #expect(status == 200, "\(String(decoding: answer.prefix(800), as: UTF8.self))")

@@ -2,6 +2,7 @@ import CommandSupport
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// An electrocardiogram goes through the binary, and every sample comes back.
 @Suite(.serialized) struct WaveformTests {
@@ -19,7 +20,7 @@ import Testing
     }
 
     private func signals(seed: UInt64) -> [[[Int]]] {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: Trials.seed(seed))
         return (0..<Self.seconds).map { _ in
             (0..<2).map { _ in
                 var level = 0
@@ -58,7 +59,7 @@ import Testing
     /// A whole electrocardiogram is one message and one Observation, also when it comes twice and is stored.
     @Test(arguments: [500, 1_000]) func twelveLeadsOfTenSecondsAreOneObservation(rate: Int) throws {
         let names = ["I", "II", "III", "aVR", "aVL", "aVF", "V1", "V2", "V3", "V4", "V5", "V6"]
-        var random = SeededGenerator(seed: UInt64(rate))
+        var random = SeededGenerator(seed: Trials.seed(UInt64(rate)))
         let leads = names.map { _ in (0..<rate * 10).map { _ in Int.random(in: -1_900...1_900, using: &random) } }
         let arrays = zip(names, leads).map { "\"\($0)\":[\($1.map(String.init).joined(separator: ","))]" }
         let message = """

@@ -12,7 +12,7 @@ import Testing
         let folder = TemporaryFolder()
         let done = try Kymo.run(["check"] + arguments, directory: folder.path)
         #expect(done.end == .exit(0))
-        #expect(done.output.isEmpty && done.error.contains("kymo: well: sources"))
+        #expect(done.output.isEmpty && done.error.contains("kymo: configuration OK: sources"))
         #expect(Files.names(folder.path).isEmpty, "a check touches nothing")
     }
 
@@ -32,7 +32,7 @@ import Testing
         let done = try Kymo.run(["check", "./mine", "./mine/"], directory: folder.path)
         #expect(done.end == .exit(0))
         #expect(done.error.contains("device.json:3:") && done.error.contains("warning:"), "\(done.error)")
-        #expect(done.error.contains("1 warnings"))
+        #expect(done.error.contains("; 1 warning\n"))
     }
 
     @Test(arguments: [
@@ -127,7 +127,7 @@ import Testing
         #expect(try Kymo.run(["check", "--strict", "reading"], directory: folder.path).end == .exit(0))
     }
 
-    /// Sample events: what is rejected ends with 65, what matches nothing is a warning, and each is said once.
+    /// Sample events: what is rejected exits with status 65, what matches nothing is a warning, and each is said once.
     @Test func sampleEvents() throws {
         let folder = TemporaryFolder()
         folder.write("mine/device.json", MappingText.device)

@@ -10,7 +10,7 @@ import Testing
         for word in [
             "USAGE: kymo", "run", "check", "test", "map", "eval", "replay", "simulate", "mappings", "dictionary",
             "query", "export", "ledger", "dead", "status",
-            "Exit codes",
+            "Exit status",
         ] {
             #expect(done.text.contains(word), "\(word)")
         }

@@ -1,5 +1,6 @@
 import CommandSupport
 import Testing
+import TrialSupport
 
 /// Every kind of broken input on every kind of source: no crash, and each piece is counted with its reason.
 @Suite struct MalformedInputTests {
@@ -28,7 +29,7 @@ import Testing
     private static let good = Readings.heartRate(second: 0)
 
     private static func noise(_ count: Int) -> [UInt8] {
-        var generator = SeededBytes(seed: 7)
+        var generator = SeededBytes(seed: Trials.seed(7))
         return generator.bytes(count).filter { $0 > 0x20 }
     }
 
@@ -160,7 +161,7 @@ import Testing
     @Test(arguments: ["stdin", "unix", "udp"])
     func noise(source: String) throws {
         let folder = TemporaryFolder()
-        var generator = SeededBytes(seed: 11)
+        var generator = SeededBytes(seed: Trials.seed(11))
         var pieces: [[UInt8]] = []
         for index in 0..<400 {
             let noise = generator.bytes(1 + index * 3).filter { $0 > 0x20 }

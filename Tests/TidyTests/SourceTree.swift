@@ -24,6 +24,16 @@ enum SourceTree {
         }
     }
 
+    /// README and the pages of `docs`. Decisions stay as they were written.
+    static func pages() throws -> [SourceFile] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: package.appendingPathComponent("docs").path)
+        let paths = ["README.md"] + names.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
+        return try paths.map { path in
+            let data = try Data(contentsOf: package.appendingPathComponent(path))
+            return SourceFile(path: path, text: String(decoding: data, as: UTF8.self))
+        }
+    }
+
     /// Folders below `mappings` that are mappings: all but the schemas'.
     static func mappings() throws -> [URL] {
         let root = package.appendingPathComponent("mappings")

@@ -24,6 +24,26 @@ enum TidyRules {
         "Sources/kymo/StandardDescriptors.swift": "reads and writes the standard descriptors",
     ]
 
+    /// Files that need all of Foundation, and what for; others have FoundationEssentials, which knows no locales.
+    static let foundationFiles = [
+        "Sources/EmbedMappingsPlugin/EmbedMappingsPlugin.swift": "what the package manager's plugins use",
+        "Sources/Kymograph/Ledger/LackingResources.swift": "percent-decoding of names",
+        "Sources/Kymograph/Pipeline/WorkerThread.swift": "threads with a stack of their own size",
+        "Sources/Kymograph/Sinks/Server/Identity/IdentifierChecks.swift": "folding of letters without a locale",
+        "Sources/Kymograph/Store/EntryLetter.swift": "search in data",
+        "Sources/KymographTestKit/Latency/LatencyRun.swift": "threads and a file handle",
+    ]
+    /// Interfaces that read ICU's data, which the release binary does not have (Sources/CNoICUData).
+    private static let localeTypes: Set<Substring> = [
+        "Locale", "Calendar", "TimeZone", "DateFormatter", "ISO8601DateFormatter", "NumberFormatter",
+        "NSRegularExpression",
+    ]
+
+    /// Whether a line names an interface that reads ICU's data.
+    private static func needsLocales(_ line: Substring) -> Bool {
+        line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.contains { localeTypes.contains($0) }
+    }
+
     private static let unfinished = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
     private static let emptyNames = ["Utils", "Helpers", "Common", "Manager"]
 
@@ -52,6 +72,11 @@ enum TidyRules {
         var found: [String] = []
         for (number, line) in code.enumerated() {
             let place = "\(file.path):\(number + 1)"
+            if !isCore, line.hasSuffix("Foundation"), imported(line) == "Foundation", foundationFiles[file.path] == nil
+            {
+                found.append("\(place): import Foundation")
+            }
+            if !isCore, needsLocales(line) { found.append("\(place): needs ICU's data") }
             if !mayBeUnsafe, line.contains(/\bunsafe\b|\bUnsafe|@unsafe/) { found.append("\(place): unsafe") }
             // Of C single instructions that Swift has no names for, where memory is.
             let mayUseProcessor = file.path.hasPrefix("Sources/KymographCore/Memory/")

@@ -18,10 +18,26 @@ import Testing
 
     @Test func allowedFilesExist() throws {
         let paths = Set(try SourceTree.sources().map(\.path))
-        for (path, reason) in TidyRules.unsafeFiles {
+        for (path, reason) in TidyRules.unsafeFiles.merging(TidyRules.foundationFiles, uniquingKeysWith: { $0 + $1 }) {
             #expect(paths.contains(path), "\(path)")
             #expect(reason.count > 10, "\(path)")
         }
+    }
+
+    @Test func wordsArePlain() throws {
+        let (sources, pages) = (try SourceTree.sources(), try SourceTree.pages())
+        #expect(sources.count > 50 && pages.count > 10)
+        let complaints =
+            (sources + pages).flatMap { WordRules.complaints($0, WordRules.everywhere) }
+            + pages.flatMap { WordRules.complaints($0, WordRules.pages) }
+        #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
+    }
+
+    @Test func readmeMeasuresLittle() throws {
+        let readme = try #require(try SourceTree.pages().first { $0.path == "README.md" })
+        let section = readme.lines.drop { $0 != "## Measured" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+        let rows = section.filter { $0.hasPrefix("| ") }.dropFirst()
+        #expect((1...6).contains(rows.count), "\(rows.count) rows")
     }
 
     @Test func mappingsAreComplete() throws {
@@ -78,7 +94,14 @@ import Testing
             """
         #expect(complaints(good).isEmpty)
         #expect(complaints("unsafe f()", path: "Sources/KymographCore/Memory/Good.swift").isEmpty)
-        #expect(complaints("import Foundation", path: "Sources/Kymograph/Good.swift").isEmpty)
+        #expect(complaints("import FoundationEssentials", path: "Sources/Kymograph/Good.swift").isEmpty)
+        #expect(complaints("import Foundation", path: "Sources/Kymograph/Pipeline/WorkerThread.swift").isEmpty)
+    }
+
+    @Test func findsWhatNeedsLocales() {
+        let bad = "public import Foundation\nlet zone = TimeZone(identifier: name)\n"
+        let path = "Sources/Kymograph/Bad.swift"
+        #expect(complaints(bad, path: path) == ["\(path):1: import Foundation", "\(path):2: needs ICU's data"])
     }
 
     @Test func findsIdentifiersThatAreText() {
@@ -105,6 +128,25 @@ import Testing
         let paths = try SourceTree.sources().map(\.path)
         for (prefix, reason) in IdentityRules.otherTexts {
             #expect(paths.contains { $0.hasPrefix(prefix) } && reason.count > 10, "\(prefix)")
+        }
+    }
+
+    @Test func findsPhrases() {
+        let text = """
+            // Well begun. It Ends with 65, and peak is 30 MiB (32 may).
+            // Weekends with 3 devices, 21 errors, 10 well-known ones, a nobodys list.
+            // 1 errors
+            """
+        let file = SourceFile(path: "docs/bad.md", text: text)
+        #expect(
+            WordRules.complaints(file, WordRules.everywhere) == [
+                "docs/bad.md:1: '(# may)': (budget #)", "docs/bad.md:1: 'ends with #': exits with status #",
+                "docs/bad.md:3: '1 errors': 1 error",
+            ])
+        #expect(WordRules.complaints(file, WordRules.pages).isEmpty)
+        for phrase in WordRules.everywhere + WordRules.pages {
+            let line = SourceFile(path: "README.md", text: "| " + phrase.found.replacing("#", with: "17") + " |")
+            #expect(WordRules.complaints(line, [phrase]).count == 1, "\(phrase.found)")
         }
     }
 

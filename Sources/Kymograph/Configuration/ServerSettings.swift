@@ -2,7 +2,7 @@ import KymographCore
 
 /// The FHIR server of the configuration: the keys under `server`, as they were written.
 public struct ServerSettings: Sendable {
-    /// How the server learns who asks.
+    /// Authentication method.
     public enum Authorization: String, Sendable, CaseIterable {
         /// It does not ask.
         case none
@@ -20,7 +20,7 @@ public struct ServerSettings: Sendable {
     public var url: String?
     /// Where Patients and Devices come from; there is no default.
     public var identity: ResourceIdentityMode?
-    /// How the server learns who asks.
+    /// Authentication method.
     public var authorization = Authorization.none
     /// File of the bearer token; like all secrets, one that nobody else can read.
     public var tokenFile: String?

@@ -131,7 +131,7 @@ enum SettingTable {
             "Where Patients and Devices come from: made by kymo, or looked up; must be said"),
         .choice(
             "authorization", \.authorization,
-            ServerSettings.Authorization.allCases.map { ($0.rawValue, $0) }, "How the server learns who asks"),
+            ServerSettings.Authorization.allCases.map { ($0.rawValue, $0) }, "Authentication method"),
         .text("tokenFile", "file", \.tokenFile, "Bearer token"),
         .text("user", "text", \.user, "User of basic authorization"),
         .text("passwordFile", "file", \.passwordFile, "Password of basic authorization"),

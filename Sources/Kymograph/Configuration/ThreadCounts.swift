@@ -1,4 +1,4 @@
-/// How many threads of each kind a pipeline has where nobody says.
+/// How many threads of each kind a pipeline has when unspecified.
 public struct ThreadCounts: Hashable, Sendable {
     /// Threads that receive and map.
     public var lanes: Int

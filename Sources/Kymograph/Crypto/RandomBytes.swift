@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Bytes that nobody can guess.
+/// Cryptographically secure random bytes.
 enum RandomBytes {
     /// `count` bytes of OpenSSL's generator; ends the process when the system has no randomness.
     static func take(_ count: Int) -> [UInt8] {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Asks the instance that uses a data directory.
 public enum ControlClient {

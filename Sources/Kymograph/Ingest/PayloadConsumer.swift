@@ -61,7 +61,7 @@ extension PayloadConsumer where Self: ~Copyable {
     /// Has nothing to do now and then.
     public mutating func idled() {}
 
-    /// Tells nobody.
+    /// Default: ignored.
     public mutating func noted(_ text: String) {}
 
     /// Nothing becomes durable.

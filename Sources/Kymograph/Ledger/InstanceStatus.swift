@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import GRDB
 import KymographCore
 
@@ -44,7 +44,7 @@ public struct InstanceStatus: Codable, Sendable {
     public struct Delivery: Codable, Sendable {
         /// What the server can do, or why nothing is sent.
         public var verdict: String
-        /// `probing`, `closed` (all is well), `open` (left alone for a while), `halfOpen` or `refused`.
+        /// `probing`, `closed` (healthy), `open` (left alone for a while), `halfOpen` or `refused`.
         public var circuit: String
         /// Requests under way.
         public var inFlight: Int

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KymographCore
 
 /// Maps the bytes of dead letters without taking what comes of them: what would be rejected again stays a letter, and

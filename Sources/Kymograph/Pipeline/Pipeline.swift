@@ -11,7 +11,7 @@ public final class Pipeline: Sendable {
     public struct Outcome: Sendable {
         /// Exit code (``ExitStatus``).
         public var exitCode: Int32
-        /// What to tell the operator, empty when all is well.
+        /// What to tell the operator, empty when there is no fault.
         public var message: String
         /// The final balance.
         public var summary: PipelineSummary

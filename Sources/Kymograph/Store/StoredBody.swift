@@ -1,6 +1,6 @@
 import CKymographLinux
 import CZstd
-import Foundation
+import FoundationEssentials
 import KymographCore
 
 /// How a stored body is written. The raw values are in every store: never change or reuse one.

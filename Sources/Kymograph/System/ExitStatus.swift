@@ -1,6 +1,6 @@
 /// Exit codes, as `sysexits.h` has them.
 public enum ExitStatus {
-    /// All is well; also after a signal to stop, when everything was delivered.
+    /// Success; also after a signal to stop, when everything was delivered.
     public static let success: Int32 = 0
     /// Something failed while running.
     public static let failure: Int32 = 1

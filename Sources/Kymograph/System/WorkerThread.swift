@@ -6,7 +6,7 @@ enum WorkerThread {
     /// Runs `body` on a new thread called `name`, on `processor` alone if there is one.
     static func start(_ name: String, on processor: Int? = nil, _ body: @escaping @Sendable () -> Void) {
         let thread = Thread {
-            // Foundation cannot before the thread is there, and tells nobody when it is too early.
+            // Foundation ignores a name that is set before the thread exists.
             // Safe: Swift lends the name as a C string for the call.
             unsafe kymo_thread_name(name)
             // One that has gone since the start is no reason to stop: the system then chooses.

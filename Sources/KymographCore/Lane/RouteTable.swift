@@ -38,7 +38,7 @@ struct RouteTable: ~Copyable {
     @inline(__always)
     private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (entries.count - 1) }
 
-    /// Asks for the memory where the route of a key with `hash` is likely to be.
+    /// Prefetches the memory where the route of a key with `hash` is likely to be.
     @inline(__always)
     func prefetch(_ hash: UInt64) { entries.prefetch(home(hash)) }
 

@@ -1,7 +1,7 @@
 private import CPrefetch
 
 extension Array {
-    /// Asks for the memory of the element at `index`, and does not wait for it.
+    /// Prefetches the element at `index`.
     @inline(__always)
     func prefetch(_ index: Int) {
         precondition(indices.contains(index))
@@ -12,7 +12,7 @@ extension Array {
         }
     }
 
-    /// Asks for the memory of the array that is `property` of the element at `index`, which should be at hand itself:
+    /// Prefetches the array that is `property` of the element at `index`, which should be at hand itself:
     /// of what the runtime keeps before the elements, and of the first of them.
     ///
     /// The reference is read as a number. As a reference it would be counted, and the count is in the very memory that

@@ -66,7 +66,7 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
         }
     }
 
-    /// Asks for the memory of the element at `index`, and does not wait for it.
+    /// Prefetches the element at `index`.
     @inline(__always)
     func prefetch(_ index: Int) {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count))

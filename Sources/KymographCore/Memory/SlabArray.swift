@@ -92,7 +92,7 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Asks for the memory of slot `index`, and does not wait for it.
+    /// Prefetches slot `index`.
     @inline(__always)
     func prefetch(_ index: Int) {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: used))

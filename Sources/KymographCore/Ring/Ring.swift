@@ -109,7 +109,7 @@ public struct RingProducer: ~Copyable {
         return true
     }
 
-    /// Asks for the memory of the slot that is `slots` after the next one, for which there must be room: the shard,
+    /// Prefetches the slot that is `slots` after the next one, for which there must be room: the shard,
     /// which has read what was there before, has it.
     @inline(__always)
     func prefetch(slotsAhead slots: Int) {

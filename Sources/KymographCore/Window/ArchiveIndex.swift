@@ -21,7 +21,7 @@ struct ArchiveIndex: ~Copyable {
         return nil
     }
 
-    /// Asks for the memory where the entry of a window is likely to be.
+    /// Prefetches the memory where the entry of a window is likely to be.
     @inline(__always)
     func prefetch(_ series: UInt32, _ start: Instant) { cells.prefetch(home(series, start)) }
 

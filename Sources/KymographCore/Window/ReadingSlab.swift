@@ -44,7 +44,7 @@ public struct ReadingSlab: ~Copyable {
     /// Exchanges two readings.
     mutating func exchange(_ one: Int, _ other: Int) { (slots[one], slots[other]) = (slots[other], slots[one]) }
 
-    /// Asks for the memory of a slot.
+    /// Prefetches a slot.
     @inline(__always)
     func prefetch(_ slot: Int) { slots.prefetch(slot) }
 

@@ -12,11 +12,11 @@ struct SeriesRegistry {
         numbers.find(hash: identity.hashValue) { identities[$0] == identity }
     }
 
-    /// Asks for the memory of the identity of `series`, but not of what that refers to.
+    /// Prefetches the identity of `series`, but not of what that refers to.
     @inline(__always)
     func prefetch(_ series: Int) { identities.prefetch(series) }
 
-    /// Asks for the memory of the device of `series`, whose identity should be at hand.
+    /// Prefetches the device of `series`, whose identity should be at hand.
     @inline(__always)
     func prefetchDevice(of series: Int) { identities.prefetch(\.device, of: series) }
 

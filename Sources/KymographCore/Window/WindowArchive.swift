@@ -34,7 +34,7 @@ public protocol WindowArchive: ~Copyable {
     /// Keeps a rejected reading until the window at `windowStart`, which holds it, is stored.
     mutating func hold(_ rejection: KeptRejection, windowStart: Instant)
 
-    /// Asks for the memory that storing a window is going to need, and does not wait for it.
+    /// Prefetches the memory that storing a window needs.
     func prefetch(series: Int, windowStart: Instant)
 
     /// Appends a window's block to `writer`, if the archive has it.

@@ -99,11 +99,11 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         return opening
     }
 
-    /// Asks for the memory of the series of `record`, which is a number of this machine.
+    /// Prefetches the series of `record`, which is a number of this machine.
     @inline(__always)
     mutating func prefetchSeries(_ record: NextRecord) { table.prefetchSeries(record) }
 
-    /// Asks for the memory where `record` will be put; that of its series should be at hand.
+    /// Prefetches the memory where `record` will be put; that of its series should be at hand.
     @inline(__always)
     mutating func prefetchReading(_ record: NextRecord) { table.prefetchReading(record) }
 

@@ -42,7 +42,7 @@ extension WindowTable {
             window: UInt32(index))
     }
 
-    /// Asks for the memory of what is due next while the first is being shown: nobody has looked at these readings
+    /// Prefetches what is due next while the first is being shown: nobody has looked at these readings
     /// since they came.
     private func prefetchDue() {
         if let next = queue.behindFirst(1) {

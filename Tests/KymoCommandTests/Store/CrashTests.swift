@@ -2,12 +2,13 @@ import CommandSupport
 import Glibc
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// The process is killed, again and again, while a client sends: nothing that was acknowledged is lost, and what comes
 /// out in the end is what comes out of a run without crashes.
 @Suite(.serialized) struct CrashTests {
     /// How often to crash; `KYMO_TORTURE` asks for more.
-    static let rounds = SharedMaterial.environment["KYMO_TORTURE"].flatMap(Int.init) ?? 20
+    static let rounds = Trials.tortureRounds ?? 20
 
     /// Readings of several devices, most of them in order, some twice, some late.
     static func lines(seed: UInt64, count: Int) -> [String] {
@@ -26,8 +27,8 @@ import Testing
     static let windows = ["--window", "30s", "--lateness", "5s", "--idle", "1s"]
 
     @Test func killedAtAnyMoment() throws {
-        try run(seed: 1, rounds: CrashTests.rounds) { round in
-            var random = SeededBytes(seed: UInt64(round) &* 77)
+        try run(seed: Trials.seed(1), rounds: CrashTests.rounds) { round in
+            var random = SeededBytes(seed: Trials.seed(UInt64(round) * 77))
             return .moment(milliseconds: 5 + random.next(upTo: 495))
         }
     }
@@ -38,7 +39,8 @@ import Testing
     ]
 
     @Test func killedAtEveryPoint() throws {
-        let reached = try run(seed: 2, rounds: max(CrashTests.rounds, CrashTests.points.count * 2)) { round in
+        let reached = try run(seed: Trials.seed(2), rounds: max(CrashTests.rounds, CrashTests.points.count * 2)) {
+            round in
             let point = CrashTests.points[round % CrashTests.points.count]
             return .point(point, passes: 1 + round / CrashTests.points.count % 7)
         }

@@ -2,12 +2,13 @@ import CommandSupport
 import Glibc
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// A store that a disk has changed, at the real binary: what was acknowledged and is gone is said at the start, in the
 /// status and in the ledger; no count is below zero, and where nothing is lost nothing is said.
 @Suite struct DamageTrialTests {
     /// `KYMO_TORTURE` asks for ten times as many.
-    private static let trials = unsafe getenv("KYMO_TORTURE") == nil ? 12 : 120
+    private static let trials = Trials.isTorture ? 120 : 12
     private static let readings = 4 * 300
     private static let pageSize = 16_384
     private static let names = ["kymo.sqlite", "kymo.sqlite-wal", "kymo.mark"]
@@ -86,7 +87,7 @@ import Testing
         try check(images[0], isWhole: true)
         try check(images[1], isWhole: true)
         var losses = 0
-        for seed in 0..<UInt64(Self.trials) {
+        for seed in Trials.seeds(Self.trials, from: 0) {
             var random = SeededGenerator(seed: seed)
             var image = images[Int(seed % 2)]
             image.damage(&random)

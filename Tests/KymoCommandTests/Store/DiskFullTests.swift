@@ -2,11 +2,12 @@ import CommandSupport
 import Glibc
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// The disk fills up and gets room again, over and over: nothing that was acknowledged is lost, and it goes on by
 /// itself.
 @Suite(.serialized) struct DiskFullTests {
-    static let rounds = SharedMaterial.environment["KYMO_TORTURE"].flatMap(Int.init) ?? 50
+    static let rounds = Trials.tortureRounds ?? 50
 
     @Test(.enabled(if: SmallDisk.canMount, "needs the right to mount a tmpfs"))
     func aFullDiskIsWaitedFor() throws {
@@ -18,7 +19,7 @@ import Testing
             ] + CrashTests.windows)
         _ = try process.addresses()
         let client = try AckClient(folder.file("k.sock"))
-        let lines = CrashTests.lines(seed: 9, count: DiskFullTests.rounds * 120)
+        let lines = CrashTests.lines(seed: Trials.seed(9), count: DiskFullTests.rounds * 120)
         var sent = 0
         func send(_ count: Int) {
             let next = min(sent + count, lines.count)
@@ -57,7 +58,7 @@ import Testing
             [
                 "run", "--stdin", "--data", folder.file("data"), "--window", "1s", "--lateness", "0s", "--out",
                 folder.file("out"),
-            ], environment: ["KYMO_STORE_MAX_BYTES": "\(2 << 20)"], input: .bytes(Readings.ndjson(lines)))
+            ], environment: ["KYMO_STORE_MAX_BYTES": "\(1 << 20)"], input: .bytes(Readings.ndjson(lines)))
         #expect(done.end == .exit(0) && done.balance?.accepted == lines.count, "\(done.error.suffix(600))")
         for part in ["% of store.maxBytes", "dropping the oldest windows"] {
             #expect(done.error.contains(part), "\(part): \(done.error.suffix(900))")

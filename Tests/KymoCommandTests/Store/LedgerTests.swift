@@ -2,6 +2,7 @@ import CommandSupport
 import Glibc
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// `kymo ledger`: where every reading is.
 @Suite struct LedgerTests {
@@ -21,7 +22,7 @@ import Testing
     }
 
     /// The ledger says what the run said, over two runs, and verifies.
-    @Test(arguments: [UInt64(1), 2, 3])
+    @Test(arguments: Trials.seeds(3))
     func balance(seed: UInt64) throws {
         let run = StoredRun()
         var (received, duplicate, conflict, rejected) = (0, 0, 0, 0)

@@ -1,10 +1,11 @@
 import Foundation
 import KymographCore
 import Testing
+import TrialSupport
 
 /// 100,000 documents that are almost JSON: no crash, and the same verdict as Foundation where both mean RFC 8259.
 @Suite struct JSONFuzzTests {
-    @Test(arguments: 0..<10 as Range<UInt64>) func agreesWithFoundation(_ seed: UInt64) {
+    @Test(arguments: Trials.seeds(10)) func agreesWithFoundation(_ seed: UInt64) {
         var mutator = JSONMutator(random: WindowRandom(seed: seed))
         var compared = 0
         for round in 0..<10_000 {

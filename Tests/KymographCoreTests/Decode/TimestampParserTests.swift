@@ -2,6 +2,7 @@ import Foundation
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 @Suite struct TimestampParserTests {
     private func parse(_ text: String) -> Timestamp? {
@@ -29,7 +30,7 @@ import Testing
     }
 
     /// Times in the form of nearly all devices are read three words at a time; with a small z they are not.
-    @Test(arguments: 0..<20 as Range<UInt64>)
+    @Test(arguments: Trials.seeds(20))
     func readsTheUsualFormAsAnyOther(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<2_000 {
@@ -173,7 +174,7 @@ import Testing
     }
 
     @Test func readsEveryDigitOfRandomInstants() {
-        var random = WindowRandom(seed: 0xE9)
+        var random = WindowRandom(seed: Trials.seed(0xE9))
         for _ in 0..<10_000 {
             let expected = Int64.random(in: 0..<9_200_000_000_000_000_000, using: &random)
             #expect(parse("\(expected)", .epochNanoseconds) == expected)

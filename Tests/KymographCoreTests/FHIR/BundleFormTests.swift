@@ -1,6 +1,7 @@
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// Every type of bundle with every way of writing.
 @Suite struct BundleFormTests {
@@ -93,7 +94,7 @@ import Testing
 
     /// Windows that come again, amended by late readings: a bundle never has two of one identity, no window is lost,
     /// and the last version of each comes last.
-    @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6]) func noIdentityTwice(seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(6)) func noIdentityTwice(seed: UInt64) throws {
         for type in ObservationOptions.BundleType.allCases {
             for write in ObservationOptions.Write.allCases {
                 try checkIdentities(type, write, seed)

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+import TrialSupport
 
 /// What readings of a window say about one value: whatever else the readings have, in a word or in a block.
 @Suite struct FieldFactsTests {
@@ -40,7 +41,7 @@ import Testing
     }
 
     @Test func statisticsAreThoseOfTheNumbersWhereverTheyAreKept() {
-        for seed in UInt64(1)...2_000 {
+        for seed in Trials.seeds(2_000) {
             var random = WindowRandom(seed: seed)
             FieldFactsTests.window(&random).withContent { content in
                 for slot in 0..<4 {

@@ -1,10 +1,11 @@
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// Decoding our own SampledData and Statistics gives back every reading; what is missing is what was counted.
 @Suite struct SeriesRoundTripTests {
-    @Test(arguments: 0..<400 as Range<UInt64>) func everyReadingComesBackOrIsCounted(seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(tenthOf: 400)) func everyReadingComesBackOrIsCounted(seed: UInt64) throws {
         let plan = SeriesTrial(seed: seed)
         let pipeline = try TestPipeline(plan.template(compact: plan.isCompact))
         let (text, outcome) = pipeline.text(plan.window)
@@ -20,7 +21,7 @@ import Testing
     }
 
     /// The compact form has the same values and times, digits included, and is never longer.
-    @Test(arguments: 0..<200 as Range<UInt64>) func compactChangesNothingButTheLength(seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(tenthOf: 200)) func compactChangesNothingButTheLength(seed: UInt64) throws {
         var plan = SeriesTrial(seed: seed)
         plan.limits = ""
         let plain = try TestPipeline(plan.template(compact: false)).text(plan.window)

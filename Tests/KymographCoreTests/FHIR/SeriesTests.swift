@@ -1,5 +1,6 @@
 @testable import KymographCore
 import Testing
+import TrialSupport
 
 @Suite struct SeriesTests {
     @Test func gridFollowsTheDataAndMarksHoles() throws {
@@ -92,7 +93,7 @@ import Testing
         #expect((series.member("valueSampledData") != nil) == isWritten)
     }
 
-    @Test(arguments: 0..<60 as Range<UInt64>) func decodedSeriesIsTheReadings(seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(60)) func decodedSeriesIsTheReadings(seed: UInt64) throws {
         var random = SeriesRandom(seed: seed)
         let pipeline = try TestPipeline(
             TestTemplates.heartRate.replacing("\"covered\"", with: seed % 2 == 0 ? "\"covered\"" : "\"window\""))

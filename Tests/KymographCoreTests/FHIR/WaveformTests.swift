@@ -1,6 +1,7 @@
 @testable import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// Arrays of samples as SampledData.
 @Suite struct WaveformTests {
@@ -19,7 +20,7 @@ import Testing
     }
 
     /// Decoding gives back every sample of every signal at its time; what is missing is what was counted.
-    @Test(arguments: 0..<300 as Range<UInt64>) func everySampleComesBackOrIsCounted(seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(300)) func everySampleComesBackOrIsCounted(seed: UInt64) throws {
         let trial = WaveformTrial(seed: seed)
         let (text, outcome) = try TestPipeline(trial.template).text(trial.window)
         #expect(outcome == .written(condensedValues: trial.overlapping), "seed \(seed)")

@@ -2,6 +2,7 @@ import KymographTestKit
 import Testing
 
 @testable import KymographCore
+import TrialSupport
 
 /// Frames that never came, by the numbers of those that did.
 @Suite struct FrameNumbersTests {
@@ -28,8 +29,8 @@ import Testing
     }
 
     /// However frames are lost, doubled and put out of order within reach: what is missing is what never came.
-    @Test(arguments: 0..<60) func losses(seed: Int) {
-        var random = SeededGenerator(seed: UInt64(seed))
+    @Test(arguments: Trials.seeds(60)) func losses(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
         let kept = (1...400 as ClosedRange<UInt64>).filter { _ in Int.random(in: 0..<4, using: &random) > 0 }
         let doubled = kept.flatMap { Int.random(in: 0..<5, using: &random) == 0 ? [$0, $0] : [$0] }
         let shuffled = stride(from: 0, to: doubled.count, by: 20).flatMap { start in

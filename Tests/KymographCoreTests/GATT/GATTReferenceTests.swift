@@ -1,6 +1,7 @@
 import Foundation
 import KymographCore
 import Testing
+import TrialSupport
 
 /// Packets decode as the reference decoder of the shared folder says; `KYMO_SHARED` and `KYMO_PYTHON` name both.
 @Suite(.enabled(if: SharedFiles.canDecodePackets, "KYMO_SHARED and KYMO_PYTHON name no packets and no Python"))
@@ -33,11 +34,12 @@ struct GATTReferenceTests {
         try compare(cases)
     }
 
-    /// 200,000 packets; a sixth of them are cut, lengthened or spoiled.
+    /// Packets of which a sixth are cut, lengthened or spoiled.
     @Test func generatedPackets() throws {
-        let cases = try cases("random", "\(20_261_122)", "200000")
-        #expect(cases.count == 200_000)
-        #expect(cases.count { $0.objects == nil } > 20_000 && cases.count { $0.objects != nil } > 100_000)
+        let count = Trials.count(tenthOf: 200_000)
+        let cases = try cases("random", "\(Trials.seed(20_261_122))", "\(count)")
+        #expect(cases.count == count)
+        #expect(cases.count { $0.objects == nil } > count / 10 && cases.count { $0.objects != nil } > count / 2)
         try compare(cases)
     }
 

@@ -1,6 +1,7 @@
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// An array of flat objects is mapped element by element: it must give what it gives when templates look through it as
 /// a whole, which they do where one of them looks at more than the elements.
@@ -112,7 +113,7 @@ import Testing
         return [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")]
     }
 
-    @Test(arguments: 0..<60 as Range<UInt64>)
+    @Test(arguments: Trials.seeds(tenthOf: 60))
     func elementsGiveWhatTheArrayGives(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let templates = seed % 2 == 0 ? KnownShapeTests.settled : KnownShapeTests.documents

@@ -1,6 +1,7 @@
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// Flat payloads go a short way through scanner and mapper. A member that nobody reads and that is an object makes a
 /// payload one of the general way: both must give the same.
@@ -95,7 +96,7 @@ import Testing
         rejections.map { MappedRejection(reason: $0.reason, text: "", field: $0.field, value: $0.value) }
     }
 
-    @Test(arguments: 0..<40 as Range<UInt64>)
+    @Test(arguments: Trials.seeds(40))
     func giveWhatTheGeneralWayGives(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var run = try MappingRun(device: FlatPayloadTests.device, fhir: FlatPayloadTests.fhir)

@@ -1,6 +1,7 @@
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// A mapper knows the shapes of what it has seen, and reads what has such a shape without a scan: it must give the same
 /// as a mapper that has seen nothing, and as one without a fast path (``MappingRun/bothWays(sourceLocation:_:)``).
@@ -52,7 +53,7 @@ import Testing
     /// that has a type becomes known.
     static let settled = documents.filter { $0.name != "free" }
 
-    @Test(arguments: 0..<40 as Range<UInt64>)
+    @Test(arguments: Trials.seeds(tenthOf: 40))
     func documentsGiveWhatTheyGiveToANewMapper(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var run = try KnownShapeTests.run("", seed % 2 == 0 ? KnownShapeTests.settled : KnownShapeTests.documents)
@@ -64,7 +65,7 @@ import Testing
         #expect(known.readings.count > 100 && known.rejections.count > 100)
     }
 
-    @Test(arguments: 0..<20 as Range<UInt64>)
+    @Test(arguments: Trials.seeds(20))
     func datagramsGiveWhatTheyGiveToANewMapper(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let run = try KnownShapeTests.run("", seed % 2 == 0 ? KnownShapeTests.settled : KnownShapeTests.documents)
@@ -196,7 +197,7 @@ import Testing
 
     @Test(arguments: packets.indices)
     func packetsGiveWhatTheyGiveToANewMapper(template: Int) throws {
-        var random = SeededGenerator(seed: UInt64(template))
+        var random = SeededGenerator(seed: Trials.seed(UInt64(template)))
         var run = try KnownShapeTests.run(#","payload":"gatt""#, [KnownShapeTests.packets[template]])
         run.context = SourceContext(defaultDevice: Array("dd".utf8))
         let frames = (0..<2_000).map { _ in frame(&random) }

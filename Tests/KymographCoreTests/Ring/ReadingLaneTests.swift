@@ -1,6 +1,7 @@
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// What a lane puts into its rings, whichever of its ways a reading takes: staged with others, or at once.
 @Suite struct ReadingLaneTests {
@@ -107,7 +108,7 @@ import Testing
             set: run.set, inputs: [LaneInput(templates: run.set.templates(of: ["m"]), context: run.context)],
             limits: run.limits,
             router: ReadingRouter(rings: rings.rings, maxDevices: mostDevices, maxSeries: 1_000), events: rings)
-        var random = SeededGenerator(seed: 20)
+        var random = SeededGenerator(seed: Trials.seed(20))
         var known: Set<String> = []
         var expected: [String] = []
         var refused: [String] = []

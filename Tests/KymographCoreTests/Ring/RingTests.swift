@@ -1,5 +1,6 @@
 import KymographCore
 import Testing
+import TrialSupport
 
 @Suite struct RingTests {
     /// Takes the next record as its number and payload; nil when there is none.
@@ -95,7 +96,7 @@ import Testing
         #expect(ring.usedSlots > 0)
     }
 
-    @Test(arguments: 0..<8 as Range<UInt64>) func behavesLikeAQueue(_ seed: UInt64) {
+    @Test(arguments: Trials.seeds(8)) func behavesLikeAQueue(_ seed: UInt64) {
         var random = WindowRandom(seed: seed)
         let ring = Ring(capacity: 512)
         var producer = RingProducer(ring)
@@ -104,7 +105,8 @@ import Testing
         var queue: [(UInt64, Int)] = []
         var number: UInt64 = 0
         var refusals = 0
-        for _ in 0..<20_000 {
+        let steps = Trials.count(tenthOf: 20_000)
+        for _ in 0..<steps {
             switch random.int(0...9) {
             case 0...4:
                 let length = random.int(0...longest)
@@ -126,6 +128,6 @@ import Testing
         producer.publish()
         while let (taken, _) = take(&consumer) { #expect(taken == queue.removeFirst().0, "seed \(seed)") }
         consumer.release()
-        #expect(queue.isEmpty && ring.isEmpty && number > 1_000, "seed \(seed), \(refusals) refusals")
+        #expect(queue.isEmpty && ring.isEmpty && number > steps / 20, "seed \(seed), \(refusals) refusals")
     }
 }

@@ -1,5 +1,6 @@
 @testable import KymographCore
 import Testing
+import TrialSupport
 
 /// Closed windows on their way to a store, against a list of what was added.
 @Suite struct ClosedWindowsTests {
@@ -15,7 +16,7 @@ import Testing
     /// Whatever is added, and however many are taken out from time to time, each window keeps its own block and
     /// rejections, and what waits says what it needs of the journal.
     @Test func eachWindowKeepsWhatIsItsOwn() {
-        for seed in UInt64(1)...100 {
+        for seed in Trials.seeds(100) {
             var random = WindowRandom(seed: seed)
             var waiting = ClosedWindows()
             var expected: [Expected] = []

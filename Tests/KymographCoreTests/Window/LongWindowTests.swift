@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+import TrialSupport
 
 /// Windows whose older readings are packed: what they show must not depend on it.
 @Suite struct LongWindowTests {
@@ -30,7 +31,7 @@ import Testing
     }
 
     @Test func packedWindowsHaveTheContentAndTheOutcomesOfOthers() {
-        for seed in UInt64(1)...400 {
+        for seed in Trials.seeds(400) {
             var random = WindowRandom(seed: seed)
             let sent = LongWindowTests.sent(&random, count: random.int(1...160), span: 2 * minute)
             var oracle = WindowOracle(period: minute)
@@ -43,7 +44,7 @@ import Testing
     }
 
     @Test func preliminaryEmissionsShowAllThatCameBefore() {
-        var random = WindowRandom(seed: 5)
+        var random = WindowRandom(seed: Trials.seed(5))
         let limits = WindowLimits(preliminaryEvery: 30)
         let sent = LongWindowTests.sent(&random, count: 150, span: minute - second)
         var packed = WindowRun(series: 3, settings: LongWindowTests.settings(lateness: minute, limits: limits))
@@ -85,7 +86,7 @@ import Testing
     private static func instances(
         _ sent: [TestReading], pace: Int, packingSizeClass: Int
     ) -> ([WindowRun.Shown], [ReadingOutcome]) {
-        var random = WindowRandom(seed: UInt64(pace))
+        var random = WindowRandom(seed: Trials.seed(UInt64(pace)))
         var settings = LongWindowTests.settings(lateness: minute)
         settings.packingSizeClass = packingSizeClass
         var run = WindowRun(.instance, series: 3, settings: settings)
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test func readingsOfAnInstantEachAreShownAsOftenWhenTheyArePacked() {
-        for seed in UInt64(1)...400 {
+        for seed in Trials.seeds(400) {
             var random = WindowRandom(seed: seed)
             let pace = random.int(1...4)
             let sent = LongWindowTests.sent(&random, count: random.int(1...160), span: 9 * minute)
@@ -147,7 +148,7 @@ import Testing
         after counts: [Int], _ grouping: Grouping = .tumbling(nanoseconds: 86_400 * second), step: Int64 = second,
         settings: WindowSettings
     ) -> [Int] {
-        var random = WindowRandom(seed: 11)
+        var random = WindowRandom(seed: Trials.seed(11))
         var run = WindowRun(grouping, settings: settings)
         let sent = steady(counts.max() ?? 0, step: step, &random)
         var (bytes, added) = ([Int](), 0)

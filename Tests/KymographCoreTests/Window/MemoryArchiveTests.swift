@@ -1,10 +1,11 @@
 import KymographCore
 import Testing
+import TrialSupport
 
 @Suite struct MemoryArchiveTests {
     /// The archive against a dictionary: what it has is right, what it lost it admits, and it keeps to its limit.
     @Test func keepsReplacesAndEvictsTheOldest() {
-        for seed in UInt64(1)...60 {
+        for seed in Trials.seeds(60) {
             var random = WindowRandom(seed: seed)
             let limit = random.int(64...4_000)
             var archive = MemoryArchive(bytes: limit)

@@ -1,5 +1,6 @@
 @testable import KymographCore
 import Testing
+import TrialSupport
 
 /// Several readings of one instant, and readings that come again: what a window holds of them.
 @Suite struct SameInstantTests {
@@ -181,7 +182,7 @@ import Testing
     /// Random readings with keys, times, values and ids, taken and archived now and then, against the list. Few and many:
     /// the long windows are packed.
     @Test(arguments: [SameInstant.keep, .latest, .reject]) func windowsHoldWhatTheListHolds(_ mode: SameInstant) {
-        for seed in UInt64(1)...400 {
+        for seed in Trials.seeds(tenthOf: 400) {
             var random = WindowRandom(seed: seed)
             let (count, seconds) = seed % 20 == 0 ? (600, 59) : (random.int(2...40), 150)
             var settings = WindowSettings(lateness: 30 * second)

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+import TrialSupport
 
 @Suite struct WindowBlockTests {
     static let extremes: [Int64] = [0, 1, -1, .max, .min, 999, 1_000_000_000, 1 << 40]
@@ -64,7 +65,7 @@ import Testing
     }
 
     @Test func everyFieldSurvives() {
-        for seed in UInt64(1)...800 {
+        for seed in Trials.seeds(800) {
             var random = WindowRandom(seed: seed)
             let readings = WindowBlockTests.readings(&random, count: random.int(0...40))
             let decoded = WindowBlockTests.decode(WindowBlockTests.encode(readings))
@@ -85,7 +86,7 @@ import Testing
     }
 
     @Test func everyDamagedByteIsNoticed() {
-        for seed in UInt64(1)...150 {
+        for seed in Trials.seeds(150) {
             var random = WindowRandom(seed: seed)
             let block = WindowBlockTests.encode(WindowBlockTests.readings(&random, count: 8))
             for _ in 0..<40 {
@@ -96,7 +97,7 @@ import Testing
 
     /// Damage behind a right checksum: any answer will do, as long as there is one and a window can be opened with it.
     @Test func nothingInABlockCanTrap() {
-        for seed in UInt64(1)...400 {
+        for seed in Trials.seeds(400) {
             var random = WindowRandom(seed: seed)
             let block = WindowBlockTests.encode(WindowBlockTests.readings(&random, count: 8))
             for _ in 0..<20 {

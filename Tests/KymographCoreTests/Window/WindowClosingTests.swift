@@ -1,5 +1,6 @@
 import KymographCore
 import Testing
+import TrialSupport
 
 @Suite struct WindowClosingTests {
     /// Readings with conflicts, partial values and disorder far beyond lateness, received in order.
@@ -24,7 +25,7 @@ import Testing
             case .instance: 1
             case .correlation: 0
             }
-        for seed in UInt64(1)...300 {
+        for seed in Trials.seeds(tenthOf: 300) {
             var random = WindowRandom(seed: seed)
             let limits = WindowLimits(preliminaryEvery: random.int(0...4))
             let settings = WindowSettings(
@@ -71,7 +72,7 @@ import Testing
 
     /// Against looking at each series at each tick: which ones are closed when, and in which order.
     @Test func everyQuietSeriesIsClosedInTimeAndNoOther() {
-        for seed in UInt64(1)...40 {
+        for seed in Trials.seeds(40) {
             var random = WindowRandom(seed: seed)
             // One window of all time for each: nothing but quiet closes it.
             var run = WindowRun(.correlation, series: 12, settings: WindowSettings(idle: 10 * second))

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+import TrialSupport
 
 /// Version 3 of the archive's blocks: windows whose readings differ only in times and digits.
 @Suite struct WindowColumnsTests {
@@ -41,7 +42,7 @@ import Testing
     }
 
     @Test func everyFieldSurvives() throws {
-        for seed in UInt64(1)...1_500 {
+        for seed in Trials.seeds(1_500) {
             var random = WindowRandom(seed: seed)
             let readings = WindowColumnsTests.readings(&random, count: random.int(4...60))
             let block = try #require(WindowColumnsTests.encode(readings), "seed \(seed)")
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test func readingsThatDifferInMoreAreLeftToTheOtherVersion() {
-        var random = WindowRandom(seed: 1)
+        var random = WindowRandom(seed: Trials.seed(1))
         let uniform = WindowColumnsTests.readings(&random, count: 9)
         let changes: [(inout Measurement) -> Void] = [
             { $0.setExponent(0, $0.exponent(0) &+ 1) }, { $0.mark ^= 1 },
@@ -95,7 +96,7 @@ import Testing
     }
 
     @Test func receiveTimesOfWholeMicrosecondsTakeTwoBytes() throws {
-        var random = WindowRandom(seed: 3)
+        var random = WindowRandom(seed: Trials.seed(3))
         for (unit, bytes) in [(Int64(1), 4), (1_000, 2), (1_000_000, 1)] {
             let readings = WindowColumnsTests.live(&random, receivedUnit: unit)
             let block = try #require(WindowColumnsTests.encode(readings))
@@ -140,7 +141,7 @@ import Testing
 
     /// What a window that was packed unpacks: the same as what the archive gives back.
     @Test func theSlabTakesTheSameReadings() throws {
-        for seed in UInt64(1)...300 {
+        for seed in Trials.seeds(300) {
             var random = WindowRandom(seed: seed)
             let readings = WindowColumnsTests.readings(&random, count: random.int(4...60))
             let block = try #require(WindowColumnsTests.encode(readings))
@@ -171,7 +172,7 @@ import Testing
     }
 
     @Test func everyDamagedByteIsNoticed() throws {
-        for seed in UInt64(1)...100 {
+        for seed in Trials.seeds(100) {
             var random = WindowRandom(seed: seed)
             let block = try #require(WindowColumnsTests.encode(WindowColumnsTests.readings(&random, count: 8)))
             for _ in 0..<40 {
@@ -182,7 +183,7 @@ import Testing
 
     /// Damage behind a right checksum: any answer will do, as long as there is one and a window can be opened with it.
     @Test func nothingInABlockCanTrap() throws {
-        for seed in UInt64(1)...400 {
+        for seed in Trials.seeds(400) {
             var random = WindowRandom(seed: seed)
             let block = try #require(WindowColumnsTests.encode(WindowColumnsTests.readings(&random, count: 8)))
             for _ in 0..<20 {

@@ -1,5 +1,6 @@
 import KymographCore
 import Testing
+import TrialSupport
 
 @Suite struct WindowLimitTests {
     @Test func devicesOverTheLimitAreNotIntroduced() {
@@ -59,7 +60,7 @@ import Testing
     }
 
     @Test func aPartialNeverReplacesAnEvictedWindow() {
-        for seed in UInt64(1)...100 {
+        for seed in Trials.seeds(100) {
             var random = WindowRandom(seed: seed)
             let limits = WindowLimits(archiveBytes: random.int(100...3_000))
             var run = WindowRun(series: 2, settings: WindowSettings(lateness: 0, limits: limits))

@@ -1,5 +1,6 @@
 import KymographCore
 import Testing
+import TrialSupport
 
 @Suite struct WindowMergeTests {
     static func reading(_ values: [Int: TestValue], received: Int64 = 0, offset: Int16 = UTCOffset.none) -> TestReading
@@ -55,7 +56,7 @@ import Testing
 
     /// Receive times belong to the readings here, so every order must end the same, also across the archive.
     @Test func conflictsEndTheSameInEveryOrder() {
-        for seed in UInt64(1)...600 {
+        for seed in Trials.seeds(600) {
             var random = WindowRandom(seed: seed)
             let readings = (0..<random.int(2...7)).map { index -> TestReading in
                 var values: [Int: TestValue] = [:]

@@ -1,6 +1,7 @@
 import Kymograph
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// Which layer wins.
 @Suite struct PrecedenceTests {
@@ -76,7 +77,7 @@ import Testing
     }
 
     /// Whatever order the keys of a file are in, and whether it is YAML or JSON, it says the same.
-    @Test(arguments: [UInt64(1), 2, 3, 4]) func orderAndFormDoNotMatter(seed: UInt64) {
+    @Test(arguments: Trials.seeds(4)) func orderAndFormDoNotMatter(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let keys = [
             ("window", "7m"), ("lateness", "1s"), ("lanes", "3"), ("ringSlots", "512"), ("drain", "0s"),

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Kymograph
 @testable import KymographCore
+import TrialSupport
 
 /// What a server will not take is found, put aside with its reason, and can be sent again; the rest arrives once.
 @Suite struct DeliveryRefusalTests {
@@ -33,9 +34,9 @@ import Testing
         ((resource["valueQuantity"] as? [String: Any])?["value"] as? Int ?? 0) > 900
     }
 
-    /// 500 bundles with bad entries anywhere.
+    /// Bundles with bad entries anywhere.
     @Test(arguments: [true, false]) func badEntriesAreIsolated(isTransaction: Bool) throws {
-        for seed in UInt64(1)...250 {
+        for seed in Trials.seeds(tenthOf: 250) {
             let (rows, good, bad) = Self.rows(seed: seed, isTransaction: isTransaction)
             let rehearsal = try DeliveryRehearsal(rows, seed: seed)
             rehearsal.server.refusal = { Self.isBad($0) ? (422, "invariant") : nil }

@@ -175,12 +175,22 @@ final class MemoryServer: HTTPTransport, @unchecked Sendable {
 
     private typealias StoreResult = (status: Int, code: String, location: String, version: String)
 
+    /// Whether `value`, or a text or key anywhere within it, has `word`.
+    private static func mentions(_ word: String, in value: Any) -> Bool {
+        switch value {
+        case let text as String: text.contains(word)
+        case let members as Resource: members.contains { $0.key.contains(word) || mentions(word, in: $0.value) }
+        case let items as [Any]: items.contains { mentions(word, in: $0) }
+        default: false
+        }
+    }
+
     private func store(_ entry: Resource) -> StoreResult {
         guard let resource = entry["resource"] as? Resource, let request = entry["request"] as? Resource,
             let url = request["url"] as? String, let type = resource["resourceType"] as? String
         else { return (400, "structure", "", "") }
         if let refusal = refusal(resource) { return (refusal.status, refusal.code, "", "") }
-        if "\(resource)".contains("missing") { return (404, "not-found", "", "") }
+        if Self.mentions("missing", in: resource) { return (404, "not-found", "", "") }
         if let query = request["ifNoneExist"] as? String {
             let found = search(type, query)
             if found.count > 1 { return (412, "multiple-matches", "", "") }

@@ -2,6 +2,7 @@
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// Receive times decide which of two values stays: they must not go back when the wall clock does.
 @Suite struct ReceiveClockTests {
@@ -27,7 +28,7 @@ import Testing
     }
 
     /// It goes on where the store says that it was, at times that are seeded and jump in both directions.
-    @Test(arguments: [UInt64(1), 2, 3]) func neverGoesBack(seed: UInt64) {
+    @Test(arguments: Trials.seeds(3)) func neverGoesBack(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var clock = ReceiveClock(now: start)
         var (wall, last) = (0.0, Instant.distantPast)

@@ -3,6 +3,7 @@ import Kymograph
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 @Suite struct StreamTests {
     private let scratch = Scratch()
@@ -85,7 +86,7 @@ import Testing
     }
 
     /// Whatever pieces a stream arrives in, the lines are those of a plain split.
-    @Test(arguments: 0..<60 as Range<UInt64>)
+    @Test(arguments: Trials.seeds(tenthOf: 60))
     func linesDoNotDependOnPieces(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let cap = Int.random(in: 1...40, using: &random)

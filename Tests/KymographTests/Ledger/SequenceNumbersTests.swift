@@ -2,13 +2,14 @@ import KymographTestKit
 import Testing
 
 @testable import Kymograph
+import TrialSupport
 
 /// Messages that never came, by the numbers of those that did.
 @Suite struct SequenceNumbersTests {
     /// Whatever came, in whatever order and how often: what is missing is what lies between the first and the last.
-    @Test(arguments: 0..<40)
-    func subsets(seed: Int) {
-        var random = SeededGenerator(seed: UInt64(seed))
+    @Test(arguments: Trials.seeds(40))
+    func subsets(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
         let first = Int64.random(in: -50...50, using: &random)
         let came = (first..<first + 60).filter { _ in Bool.random(using: &random) }
         var numbers = SequenceNumbers()

@@ -2,6 +2,7 @@ import Kymograph
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// Text laid out for people.
 @Suite struct PrettyJSONTests {
@@ -18,7 +19,7 @@ import Testing
 
     /// Only the layout changes, also of deep and odd documents.
     @Test func contentStays() throws {
-        for seed in UInt64(1)...200 {
+        for seed in Trials.seeds(200) {
             var generator = SeededGenerator(seed: seed)
             let text = Array(document(&generator, depth: 5).utf8)
             let pretty = PrettyJSON.format(text)

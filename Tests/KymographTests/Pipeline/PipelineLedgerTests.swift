@@ -3,13 +3,14 @@ import Kymograph
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// What comes in ends somewhere, whatever it is.
 @Suite struct PipelineLedgerTests {
     /// Streams that mean harm: broken bytes, wild clocks, changing values, more devices and readings than allowed.
     @Test func theLedgerClosesForAdversarialStreams() throws {
         let set = try #require(MappingSelection.load(["reading", "healthkit-on-fhir", "wristband"]).set)
-        for seed in UInt64(1)...200 {
+        for seed in Trials.seeds(tenthOf: 200) {
             var generator = SeededGenerator(seed: seed)
             let limits = WindowLimits(
                 maxDevices: 6, maxSeries: 12, maxOpenWindows: 8, maxReadingsPerWindow: 9, preliminaryEvery: 4,

@@ -1,4 +1,5 @@
 import Testing
+import TrialSupport
 
 /// Readings of one instant, corrected ones and moved ones through the whole pipeline, across kills and restarts: what is
 /// on a server in the end, and the balance of the store.
@@ -9,10 +10,10 @@ import Testing
 /// there, and both stay); in ``JournalWriter``, leave `surplus` out (the store believes to have lost readings).
 @Suite(.serialized) struct SameInstantStoreTests {
     /// `KYMO_TORTURE` asks for 20,000 sequences.
-    static let rounds = TortureLevel.isAsked ? 20_000 : 120
+    static let rounds = Trials.isTorture ? 20_000 : 12
 
     @Test func everyReadingIsWhereItBelongs() throws {
-        for seed in UInt64(1)...UInt64(Self.rounds) {
+        for seed in Trials.seeds(Self.rounds) {
             var sequence = SameInstantSequence(seed: seed)
             let differences = try sequence.run()
             try #require(differences == [], "seed \(seed)")

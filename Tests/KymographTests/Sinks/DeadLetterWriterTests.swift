@@ -3,6 +3,7 @@ import Kymograph
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 @Suite struct DeadLetterWriterTests {
     private let scratch = Scratch()
@@ -29,7 +30,7 @@ import Testing
         #expect(Files.mode(path) & 0o137 == 0)
     }
 
-    @Test(arguments: 0..<40 as Range<UInt64>)
+    @Test(arguments: Trials.seeds(40))
     func bytesCanBeReadBack(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -2,12 +2,13 @@
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// A disk that changes what was written: the store finds out, says so, goes on with the rest, and never gives content
 /// that is wrong.
 @Suite struct BitRotTests {
     /// `KYMO_TORTURE` asks for 10,000 damages.
-    static let rounds = TortureLevel.isAsked ? 10_000 : 2_000
+    static let rounds = Trials.isTorture ? 10_000 : 200
 
     /// Devices' readings of 40 minutes, the late ones last.
     static let (early, late): ([[UInt8]], [[UInt8]]) = {
@@ -55,7 +56,7 @@ import Testing
         let scratch = Scratch(inMemory: true)
         var repairs = 0
         let rounds = BitRotTests.rounds / 4
-        for seed in UInt64(part * rounds)..<UInt64((part + 1) * rounds) {
+        for seed in Trials.seeds(rounds, from: UInt64(part * rounds)) {
             var generator = SeededGenerator(seed: seed)
             let image = images[Int(seed % 2)]
             var files = image.files

@@ -4,6 +4,7 @@ import GRDB
 @testable import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// Rows that are for other sinks are passed over, and none stays because of that.
 @Suite struct FilteredOutboxTests {
@@ -24,7 +25,7 @@ import Testing
     /// Sinks take and settle at random, in runs that end at random: each gets its own rows, in order, and only these;
     /// in the end the outbox is empty.
     @Test func eachGetsItsOwn() throws {
-        for seed in UInt64(1)...20 {
+        for seed in Trials.seeds(tenthOf: 20) {
             var random = SeededGenerator(seed: seed)
             let folder = TemporaryFolder()
             var made: [Int] = []

@@ -3,10 +3,11 @@ import GRDB
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// What was acknowledged and is gone is counted as lost; nothing else is, and no count is below zero.
 @Suite struct LostReadingsTests {
-    static let rounds = TortureLevel.isAsked ? 120 : 20
+    static let rounds = Trials.isTorture ? 120 : 20
 
     /// A store with `count` readings, which are durable, and its files at half of them.
     struct Image {
@@ -33,7 +34,7 @@ import Testing
     @Test func whatIsGoneIsCounted() throws {
         let set = try #require(PipelineRehearsal.reading)
         var losses = 0
-        for seed in UInt64(0)..<UInt64(Self.rounds) {
+        for seed in Trials.seeds(Self.rounds, from: 0) {
             var generator = SeededGenerator(seed: seed)
             let count = Int.random(in: 60...500, using: &generator)
             let image = try Self.image(set, isKilled: seed % 3 != 0, count: count)

@@ -1,7 +1,9 @@
+import CommandSupport
 @testable import Kymograph
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// An hour of readings gives the same Observations in whatever order, how often and across how many restarts it comes.
 ///
@@ -10,7 +12,7 @@ import Testing
 /// partial one.
 @Suite struct OrderAndRestartTests {
     /// `KYMO_TORTURE` asks for all 10,000.
-    static let rounds = TortureLevel.isAsked ? 10_000 : 200
+    static let rounds = Trials.isTorture ? 10_000 : 20
 
     /// Little memory for closed windows: most must come back from the store.
     static let settings = WindowSettings(
@@ -22,7 +24,7 @@ import Testing
         try #require(hour.count > 300)
         let sorted = try OrderAndRestartTests.run(set, hour, breaks: [])
         try #require(sorted.observations.count >= 12)
-        for seed in UInt64(1)...UInt64(OrderAndRestartTests.rounds) {
+        for seed in Trials.seeds(OrderAndRestartTests.rounds) {
             var generator = SeededGenerator(seed: seed)
             let lines = OrderAndRestartTests.disturbed(hour, &generator)
             let breaks = (0..<Int.random(in: 1...4, using: &generator)).map { _ in
@@ -38,7 +40,7 @@ import Testing
     @Test func aPartialThatReplacesAFullIsNoticed() throws {
         let set = try #require(PipelineRehearsal.reading)
         let sorted = try OrderAndRestartTests.run(set, RecordedHour.lines, breaks: [])
-        var generator = SeededGenerator(seed: 1)
+        var generator = SeededGenerator(seed: Trials.seed(1))
         let lines = RecordedHour.lines.shuffled(using: &generator)
         let found = try OrderAndRestartTests.run(
             set, lines, breaks: [lines.count / 2], store: MemoryShardStore(forgets: true))
@@ -95,7 +97,7 @@ enum RecordedHour {
     static let lines: [[UInt8]] = recorded.count > 300 ? recorded : made
 
     private static let recorded: [[UInt8]] = {
-        let root = TortureLevel.environment["KYMO_SHARED"] ?? "../shared"
+        let root = SharedMaterial.environment["KYMO_SHARED"] ?? "../shared"
         return Files.read("\(root)/data/fitbit_hr.ndjson").split(separator: 0x0A).prefix(600).map(Array.init)
     }()
 

@@ -13,7 +13,7 @@ struct ReceiveMemory: ~Copyable {
     /// Where a chunk of a stream goes, behind what was kept of the chunk before; the start of a page.
     ///
     /// The kernel copies from the starts of pages, by an instruction that some processors (AMD Zen 3) are four times as
-    /// slow at when the target is 1 to 31 bytes further in its page than the source is: see docs/performance.md.
+    /// slow at when the target is 1 to 31 bytes further in its page than the source is: see docs/decisions/0026.
     let chunkStart: Int
 
     /// Maps room for `kept` bytes, and a chunk of `chunk` bytes behind them.

@@ -13,7 +13,7 @@ public struct ServerAccess: Hashable, Sendable {
 
     /// Base URL of the server, such as `https://fhir.hospital.example/r4`.
     public var url: String
-    /// How the server learns who asks.
+    /// Authentication method.
     public var authorization: ServerAuthorization
     /// How to connect.
     public var http: HTTPSettings

@@ -1,4 +1,4 @@
-/// How a server learns who asks.
+/// Authentication method of a server.
 public enum ServerAuthorization: Hashable, Sendable {
     /// It does not ask.
     case open

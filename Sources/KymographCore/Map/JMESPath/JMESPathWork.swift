@@ -34,6 +34,6 @@ struct JMESPathWork {
     mutating func charge(_ count: Int) { steps += count }
 
     func allowDepth(_ depth: Int) throws(EvaluationError) {
-        if depth > limits.depth + 2 * JMESPathParser.deepestTree { throw failure(.tooDeep) }
+        if depth > limits.depth + 2 * JMESPathProgram.deepestTree { throw failure(.tooDeep) }
     }
 }

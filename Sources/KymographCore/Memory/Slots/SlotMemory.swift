@@ -73,7 +73,7 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
         return unsafe (base + index * SlotMemory.slotBytes).load(as: Measurement.self)
     }
 
-    /// Asks for the memory of slot `index`, and does not wait for it.
+    /// Prefetches slot `index`.
     @inline(__always)
     func prefetch(_ index: Int) {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
@@ -81,7 +81,7 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
         unsafe kymo_prefetch(base + index * SlotMemory.slotBytes)
     }
 
-    /// Asks for the memory of slot `index`, which is going to be written, and does not wait for it.
+    /// Prefetches slot `index` for writing.
     @inline(__always)
     func prefetchForWriting(_ index: Int) {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count))

@@ -1,6 +1,7 @@
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// The figures of a summary of glucose.
 @Suite struct GlucoseFigureTests {
@@ -40,7 +41,7 @@ import Testing
     }
 
     /// Compared with the definitions in binary floating point, which is off by far less than what is rounded.
-    @Test(arguments: 1...120) func figuresAreThoseOfTheirDefinitions(seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(120)) func figuresAreThoseOfTheirDefinitions(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let isMolar = Bool.random(using: &generator)
         let decimals = isMolar ? 1 : Int.random(in: 0...1, using: &generator)

@@ -2,6 +2,7 @@ import KymographTestKit
 import Testing
 
 @testable import KymographCore
+import TrialSupport
 
 @Suite struct StatisticsTests {
     @Test(arguments: StatisticsShapes.all.indices) func writesExactly(index: Int) throws {
@@ -35,7 +36,7 @@ import Testing
     }
 
     /// The figures against their definitions, in whole hundredths.
-    @Test(arguments: 0..<120 as Range<UInt64>) func figuresAreWhatTheyAreDefinedAs(seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(120)) func figuresAreWhatTheyAreDefinedAs(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let (texts, hundredths) = StatisticsTests.numbers(&random)
         var window = TestWindow(seconds: 3600)
@@ -84,7 +85,7 @@ import Testing
     }
 
     @Test func sortsAnyOrder() {
-        var random = SeededGenerator(seed: 7)
+        var random = SeededGenerator(seed: Trials.seed(7))
         for count in 0..<70 {
             let numbers = (0..<count).map { _ in
                 Decimal64(

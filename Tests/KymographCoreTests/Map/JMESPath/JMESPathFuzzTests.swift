@@ -1,10 +1,11 @@
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// Random documents and random expressions: no crash, no endless work, and a result that is JSON.
 @Suite struct JMESPathFuzzTests {
-    @Test(arguments: 0..<4 as Range<UInt64>) func evaluatesAnythingByTheGrammar(_ seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(4)) func evaluatesAnythingByTheGrammar(_ seed: UInt64) throws {
         var texts = JMESPathTexts(random: WindowRandom(seed: seed))
         var results = 0
         for round in 0..<2_500 {
@@ -21,7 +22,7 @@ import Testing
         #expect(results > 1_000)
     }
 
-    @Test(arguments: 10..<14 as Range<UInt64>) func survivesAnyText(_ seed: UInt64) {
+    @Test(arguments: Trials.seeds(4, from: 10)) func survivesAnyText(_ seed: UInt64) {
         var texts = JMESPathTexts(random: WindowRandom(seed: seed))
         var compiled = 0
         for _ in 0..<5_000 {
@@ -33,7 +34,7 @@ import Testing
 
     /// The whole document comes out as it went in.
     @Test func givesTheDocumentBack() throws {
-        var texts = JMESPathTexts(random: WindowRandom(seed: 77))
+        var texts = JMESPathTexts(random: WindowRandom(seed: Trials.seed(77)))
         for _ in 0..<1_000 {
             let document = texts.document(depth: 0)
             let tree = try JSONTree(parsing: Array(document.utf8))

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+import TrialSupport
 
 /// 100,000 pairs of a random path and a random document: the compiled evaluation, the short cuts before it and a plain
 /// reading of the specification select the same.
@@ -8,7 +9,7 @@ import Testing
     private static let paths = 10
     private static let documents = 10
 
-    @Test(arguments: 0..<10 as Range<UInt64>) func agreesWithTheSpecification(_ seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(10)) func agreesWithTheSpecification(_ seed: UInt64) throws {
         var generator = PathGenerator(random: WindowRandom(seed: seed))
         var found = 0
         for round in 0..<100 {

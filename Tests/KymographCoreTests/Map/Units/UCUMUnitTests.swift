@@ -2,6 +2,7 @@ import KymographTestKit
 import Testing
 
 @testable import KymographCore
+import TrialSupport
 
 /// Which codes are units, and what is said of those that are none.
 @Suite struct UCUMUnitTests {
@@ -71,7 +72,7 @@ import Testing
     }
 
     /// Random characters give a unit or an error in the code, and never anything else.
-    @Test(arguments: [1, 2, 3] as [UInt64]) func survivesAnyText(seed: UInt64) {
+    @Test(arguments: Trials.seeds(3)) func survivesAnyText(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let pieces = [
             "m", "k", "[Hg]", "[", "]", "{", "}", "(", ")", ".", "/", "-", "+", "2", "10*", "Cel", "°", " ", "g",

@@ -2,6 +2,7 @@ import KymographTestKit
 import Testing
 
 @testable import KymographCore
+import TrialSupport
 
 /// Random values there and back, and against plain integer arithmetic.
 @Suite struct UnitRoundTripTests {
@@ -19,7 +20,7 @@ import Testing
         return Decimal64(mantissa: mantissa, exponent: Int8.random(in: -3...0, using: &random))
     }
 
-    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func comesBackWithinTheRounding(seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(4)) func comesBackWithinTheRounding(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for units in Self.kinds {
             for _ in 0..<40 {
@@ -45,7 +46,7 @@ import Testing
     }
 
     /// With decimals asked for, the result is the nearest number: compared with one division of whole numbers.
-    @Test(arguments: [5, 6, 7] as [UInt64]) func roundsToTheNearest(seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(3, from: 5)) func roundsToTheNearest(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let inches = try UnitValue.rule("[in_i]", "[ft_i]")
         for _ in 0..<2_000 {
@@ -63,7 +64,7 @@ import Testing
     }
 
     /// Without, no digit that the value vouches for is lost.
-    @Test(arguments: [8, 9] as [UInt64]) func keepsThePrecisionOfTheValue(seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(2, from: 8)) func keepsThePrecisionOfTheValue(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for units in Self.kinds where units[0] != "Cel" {
             for _ in 0..<40 {

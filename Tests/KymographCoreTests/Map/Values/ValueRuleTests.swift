@@ -2,6 +2,7 @@ import KymographTestKit
 import Testing
 
 @testable import KymographCore
+import TrialSupport
 
 /// What rules make of the texts of a payload.
 @Suite struct ValueRuleTests {
@@ -83,7 +84,7 @@ import Testing
     }
 
     /// Maps of any size find what is in them and nothing else.
-    @Test(arguments: [1, 2, 3] as [UInt64]) func findsEveryEntry(seed: UInt64) throws {
+    @Test(arguments: Trials.seeds(3)) func findsEveryEntry(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for size in [1, 2, 15, 16, 17, 300] {
             var entries: [String: String] = [:]

@@ -1,6 +1,7 @@
 import KymographCore
 import KymographTestKit
 import Testing
+import TrialSupport
 
 @Suite struct NamePatternTests {
     @Test(arguments: [
@@ -20,7 +21,7 @@ import Testing
             if first != "*" { return name.first == first && matches(pattern.dropFirst(), name.dropFirst()) }
             return (0...name.count).contains { matches(pattern.dropFirst(), name.dropFirst($0)) }
         }
-        var random = SeededGenerator(seed: 31)
+        var random = SeededGenerator(seed: Trials.seed(31))
         func text(_ letters: [String], _ most: Int) -> String {
             (0..<Int.random(in: 0..<most, using: &random)).map { _ in
                 letters[Int.random(in: 0..<letters.count, using: &random)]

@@ -1,4 +1,4 @@
-/// For servers that ask nobody who they are.
+/// Servers without authentication.
 public struct OpenAuthorizer: RequestAuthorizer {
     /// An authorizer.
     public init() {}

@@ -92,7 +92,7 @@ final class DeliveryEngine {
     /// Whether nothing is under way, waiting or in hand.
     var isIdle: Bool { channel.count == 0 && rows.count == 0 }
 
-    /// When there is something to do next, if nobody says anything before.
+    /// When there is something to do next, unless it is woken before.
     var nextWake: Instant? {
         if let wake = channel.nextWake { return wake }
         // New bundles may be all that waits for the end of a pause.
