@@ -73,11 +73,11 @@ torture: test-build .venv/ready ## Run all tests but those of EndToEndTests with
 
 .PHONY: lint
 lint: ## Check the format of all Swift files
-	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
+	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks/Benchmarks Benchmarks/Sources
 
 .PHONY: format
 format: ## Format all Swift files
-	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
+	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Benchmarks Benchmarks/Sources
 
 .PHONY: bench
 bench: build ## Print each stage beside its twin in C and what is promised, then all benchmarks

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 /// Every target is built the same strict way: a warning, an unmarked unsafe expression or a stray import is an error.
@@ -22,8 +23,6 @@ let package = Package(
     products: [
         .executable(name: "kymo", targets: ["kymo"]),
         .library(name: "Kymograph", targets: ["Kymograph"]),
-        .library(name: "KymographCore", targets: ["KymographCore"]),
-        .library(name: "KymographTestKit", targets: ["KymographTestKit"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -112,10 +111,61 @@ let package = Package(
     ]
 )
 
+// Measurements: of no use to packages that depend on this one, and with a dependency of their own. They are in this package
+// because they measure what is not public.
+if Context.environment["KYMO_BENCHMARKS"] == "1" { addBenchmarks() }
+
+@MainActor func addBenchmarks() {
+    let hasSimdjson = FileManager.default.fileExists(atPath: "/usr/include/simdjson.h")
+    #if arch(x86_64)
+    /// simdjson's on-demand front end is compiled for one kernel; the best that its library chooses at run time is this
+    /// one (checked before use).
+    let simdjsonKernel = ["-march=haswell"]
+    #else
+    let simdjsonKernel: [String] = []
+    #endif
+    let folder = "Benchmarks/Sources"
+    package.cxxLanguageStandard = .cxx17
+    // Without its default trait, which needs jemalloc; the gate counts allocations itself.
+    package.dependencies.append(.package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []))
+    package.targets += [
+        .target(name: "CLimits", path: "\(folder)/CLimits"),
+        // The rival is optional: without libsimdjson-dev its benchmarks say so instead of running.
+        .target(
+            name: "CSimdjson", path: "\(folder)/CSimdjson",
+            cxxSettings: hasSimdjson ? [.unsafeFlags(simdjsonKernel)] : [],
+            linkerSettings: hasSimdjson ? [.linkedLibrary("simdjson")] : []),
+        .target(
+            name: "Readings", dependencies: ["KymographCore", "CLimits"], path: "\(folder)/Readings",
+            resources: [.embedInCode("device.json"), .embedInCode("fhir.json")],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "StageTable", dependencies: ["KymographCore", "CLimits", "CSimdjson", "Readings"],
+            path: "\(folder)/StageTable", swiftSettings: strict),
+        .executableTarget(
+            name: "StageProbe", dependencies: ["KymographCore", "CLimits", "Readings"],
+            path: "\(folder)/StageProbe", swiftSettings: strict),
+        .executableTarget(
+            name: "LaneProbe", dependencies: ["Kymograph", "KymographCore"],
+            path: "\(folder)/LaneProbe", swiftSettings: strict),
+    ]
+    // One benchmark executable per stage, in data-flow order.
+    package.targets += ["Decode", "Map", "Ring", "Window", "FHIR", "EndToEnd"].map { stage in
+        .executableTarget(
+            name: "\(stage)Benchmarks",
+            dependencies: [
+                .product(name: "Benchmark", package: "benchmark"), "KymographCore", "CLimits", "CSimdjson", "Readings",
+            ],
+            path: "Benchmarks/Benchmarks/\(stage)Benchmarks",
+            swiftSettings: strict,
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")])
+    }
+}
+
 // What the test of rings needs, and nothing else: ThreadSanitizer wants all that it sees compiled anew.
 if Context.environment["KYMO_ONLY_RINGS"] == "1" {
     let needed = ["CSIMD", "CPrefetch", "KymographCore", "RingConcurrencyTests"]
     package.targets.removeAll { !needed.contains($0.name) }
-    package.products = [.library(name: "KymographCore", targets: ["KymographCore"])]
+    package.products = []
     package.dependencies = []
 }

@@ -11,7 +11,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 shared=${KYMO_SHARED:-$root/../shared}
-scratch=${KYMO_SCRATCH:-$here/.build}
+scratch=${KYMO_SCRATCH:-$root/.build/benchmarks}
 if [ ! -f "$shared/bench/netprobe.c" ]; then
     echo "datagrams: skipped, there is no $shared/bench/netprobe.c (set KYMO_SHARED)" >&2
     exit 0
@@ -20,7 +20,7 @@ if [ -z "${KYMO:-}" ]; then
     swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
     KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
 fi
-swift build --package-path "$here" --scratch-path "$scratch" -c release --product LaneProbe >&2
+KYMO_BENCHMARKS=1 swift build --package-path "$root" --scratch-path "$scratch" -c release --product LaneProbe >&2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT

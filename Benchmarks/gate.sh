@@ -3,6 +3,7 @@
 # Needs valgrind. KYMO_SCRATCH names another build folder.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-scratch=${KYMO_SCRATCH:-$here/.build}
-swift build --package-path "$here" --scratch-path "$scratch" -c release --product StageProbe >&2
+root=$(dirname "$here")
+scratch=${KYMO_SCRATCH:-$root/.build/benchmarks}
+KYMO_BENCHMARKS=1 swift build --package-path "$root" --scratch-path "$scratch" -c release --product StageProbe >&2
 exec python3 "$here/gate/gate.py" "$scratch/release/StageProbe" "$here/Thresholds/instructions.json" "$@"

@@ -4,13 +4,14 @@
 # For people, on idle cores: trust ratios, not nanoseconds. gate.sh is what CI runs. Exit status 1: a promise is not kept.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-cd "$here"
-scratch=${KYMO_SCRATCH:-$here/.build}
+cd "$here/.."
+scratch=${KYMO_SCRATCH:-.build/benchmarks}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-# Without jemalloc, which this package switches off, there is nothing to find.
+export KYMO_BENCHMARKS=1
+# Without jemalloc, which Package.swift switches off, there is nothing to find.
 export BENCHMARK_DISABLE_JEMALLOC=1
 swift build --scratch-path "$scratch" -c release --product StageTable >&2
 status=0
@@ -19,5 +20,5 @@ echo "$(nproc) processors: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head 
 [ "${1:-}" = --table ] && exit $status
 swift package --scratch-path "$scratch" --allow-writing-to-directory "$folder" \
     benchmark --no-progress --format jmh --path "$folder"
-python3 compare/ratios.py "$folder"
+python3 Benchmarks/compare/ratios.py "$folder"
 exit $status

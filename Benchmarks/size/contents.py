@@ -28,7 +28,7 @@ def group(name):
     """What brings a module or library into the binary."""
     if name in ("Kymograph", "KymographCore", "KymographTestKit", "kymo") or name.startswith("CKymograph"):
         return "Kymograph"
-    if name in ("CByteMasks", "CPrefetch", "CCurl", "CNoICUData"):
+    if name in ("CSIMD", "CPrefetch", "CCurl", "CNoICUData"):
         return "Kymograph"
     if "Foundation" in name or name.startswith("_CF"):
         return "Foundation"

@@ -1,23 +1,23 @@
-public import KymographCore
+package import KymographCore
 
 /// Time that moves only when a test says so.
-public struct VirtualClock: Sendable {
+package struct VirtualClock: Sendable {
     /// The present.
-    public private(set) var now: Instant
+    package private(set) var now: Instant
 
     /// Starts at `start`.
-    public init(start: Instant) {
+    package init(start: Instant) {
         now = start
     }
 
     /// Lets `nanoseconds` (not negative) pass.
-    public mutating func advance(by nanoseconds: Int64) {
+    package mutating func advance(by nanoseconds: Int64) {
         precondition(nanoseconds >= 0, "time does not run backwards")
         now = now.advanced(by: nanoseconds)
     }
 
     /// Moves on to `instant`; stays when that has passed already.
-    public mutating func advance(to instant: Instant) {
+    package mutating func advance(to instant: Instant) {
         now = max(now, instant)
     }
 }

@@ -50,38 +50,43 @@ struct AllowedImports {
             Map/Compatibility: Memory Model Decode Text Map/JMESPath
             Map/Units: Model
             Map/Template: Model Decode Map/JSONPath Map/JMESPath Map/Units
+            Map/Program: Memory Model Decode Decode/Zones Map/JSONPath Map/JMESPath Map/Template
+            FastPath: Memory Model Decode GATT Map/JSONPath Map/Program
             FHIR/Template: Memory Model Text
             Map/Values: Memory Model Decode Map/Units Map/Template
-            Map: Memory Model Reading Decode Decode/Zones GATT Map/JSONPath Map/JMESPath Map/Compatibility
-                Map/Template FHIR/Template Map/Values
-            Lane: Memory Model Decode Ring GATT Map
+            Map: Memory Model Reading Decode GATT Map/JSONPath Map/JMESPath Map/Compatibility Map/Template Map/Program
+                FastPath FHIR/Template Map/Values
+            Lane: Memory Model Decode Ring GATT Map/Program Map
             Window/Blocks: Memory Model Reading
             Window/Journal: Memory Model Reading Window/Blocks
             Window: Memory Model Reading Ring Window/Blocks Window/Journal
             FHIR/Identity: Memory Model Text
+            FHIR/Entry: Memory FHIR/Identity
+            FHIR/Assemble: Memory Text FHIR/Identity FHIR/Entry
             FHIR/Series: Memory Model Reading FHIR/Template
             FHIR/Program: Memory Model Reading Text FHIR/Template FHIR/Series
             FHIR/Glucose: Memory Model Reading FHIR/Template FHIR/Program
             FHIR/IomtFHIR: Memory Reading Text FHIR/Program
-            FHIR/Observation: Memory Model Reading Text FHIR/Template FHIR/Identity FHIR/Series FHIR/Program
+            FHIR/Observation: Memory Model Reading Text FHIR/Template FHIR/Identity FHIR/Entry FHIR/Series FHIR/Program
                 FHIR/Glucose FHIR/IomtFHIR
-            FHIR/Bundle: Memory Model Reading Text FHIR/Template FHIR/Identity FHIR/Program FHIR/Observation
-            Window/Routing: Memory Model Reading FHIR/Template Window FHIR/Program FHIR/Bundle
-            Shard: Memory Model Reading Ring Map Window/Journal Window FHIR/Program FHIR/Bundle Window/Routing
+            FHIR/EntryWriter: Memory Model Reading Text FHIR/Template FHIR/Identity FHIR/Entry FHIR/Assemble
+                FHIR/Program FHIR/Observation
+            Window/Routing: Memory Model Reading FHIR/Template Window FHIR/EntryWriter
+            Shard: Memory Model Reading Ring Map Window/Journal Window FHIR/Program FHIR/EntryWriter Window/Routing
             Templates/Source: Memory Model Decode
             Templates/Expressions: Memory Decode Text Map/Pattern Map/JSONPath Map/JMESPath Map/Template
                 Templates/Source
             Templates/Units: Model Map/Units Templates/Source Templates/Expressions
             Templates/Check: Model FHIR/Template Templates/Source Templates/Units
             Templates/FHIR: Memory Model Decode Text FHIR/Template Templates/Source Templates/Check
-            Templates/Programs: Memory Model Text FHIR/Template Map FHIR/Identity FHIR/Series FHIR/Program
-                FHIR/Glucose FHIR/Observation Templates/Source Templates/Check
+            Templates/Programs: Memory Model Text FHIR/Template Map FHIR/Identity FHIR/Series FHIR/Program FHIR/Glucose
+                FHIR/Observation Templates/Source Templates/Check
             Templates/Device: Memory Model Decode GATT Map/JMESPath Map/Units Map/Template Templates/Source
                 Templates/Expressions
             Templates/Mappings: Model GATT Map/Units Map/Template FHIR/Template Map Templates/Source Templates/Check
                 Templates/FHIR Templates/Device
-            Templates/Explain: Memory Model Reading Decode GATT Map/JSONPath Map/JMESPath Map/Template Map
-                Templates/Expressions Templates/Device
+            Templates/Explain: Memory Model Reading Decode GATT Map/JSONPath Map/JMESPath Map/Compatibility
+                Map/Template Map/Program Map Templates/Expressions Templates/Device
             """)
 
     /// The edges. The exceptions were there when the table was made; none may come.

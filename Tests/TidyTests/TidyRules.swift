@@ -28,7 +28,7 @@ enum TidyRules {
     static let foundationFiles = [
         "Sources/EmbedMappingsPlugin/EmbedMappingsPlugin.swift": "what the package manager's plugins use",
         "Sources/Kymograph/Ledger/LackingResources.swift": "percent-decoding of names",
-        "Sources/Kymograph/Pipeline/WorkerThread.swift": "threads with a stack of their own size",
+        "Sources/Kymograph/System/WorkerThread.swift": "threads with a stack of their own size",
         "Sources/Kymograph/Sinks/Server/Identity/IdentifierChecks.swift": "folding of letters without a locale",
         "Sources/Kymograph/Store/EntryLetter.swift": "search in data",
         "Sources/KymographTestKit/Latency/LatencyRun.swift": "threads and a file handle",

@@ -65,7 +65,7 @@ import Testing
         let long = String(repeating: "x", count: 121)
         let bad = """
             import Foundation
-            public import struct Glibc.timeval
+            package import struct Glibc.timeval
             // \(long)
             // TO\u{44}O later
             struct PathUtils {}
@@ -95,7 +95,7 @@ import Testing
         #expect(complaints(good).isEmpty)
         #expect(complaints("unsafe f()", path: "Sources/KymographCore/Memory/Good.swift").isEmpty)
         #expect(complaints("import FoundationEssentials", path: "Sources/Kymograph/Good.swift").isEmpty)
-        #expect(complaints("import Foundation", path: "Sources/Kymograph/Pipeline/WorkerThread.swift").isEmpty)
+        #expect(complaints("import Foundation", path: "Sources/Kymograph/System/WorkerThread.swift").isEmpty)
     }
 
     @Test func findsWhatNeedsLocales() {

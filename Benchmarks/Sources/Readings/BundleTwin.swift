@@ -3,18 +3,18 @@ import KymographCore
 
 /// What ``FHIRStage`` does, by the same work in C; ``agrees(observations:)`` shows that the bytes are the same.
 @safe
-public struct BundleTwin: ~Copyable, Stage {
+package struct BundleTwin: ~Copyable, Stage {
     private let bundles: OpaquePointer
     private let devices: [[UInt8]]
     private let samples: [limits_sample]
     private var number = 0
     /// Bytes of finished bundles so far.
-    public private(set) var bytesWritten = 0
+    package private(set) var bytesWritten = 0
     /// Where finished bundles are kept, when they are.
     private var kept: [UInt8]?
 
     /// Writes Observations of `devices` devices in turn.
-    public init(devices: Int = 32) {
+    package init(devices: Int = 32) {
         // Safe: the twin owns what it makes, and frees it in deinit.
         unsafe bundles = limits_bundles_make()
         self.devices = (0..<devices).map { Array("dev-\(10_000 + $0)".utf8) }
@@ -28,7 +28,7 @@ public struct BundleTwin: ~Copyable, Stage {
     }
 
     /// Writes `count` Observations.
-    public mutating func run(_ count: Int) {
+    package mutating func run(_ count: Int) {
         for _ in 0..<count {
             while !add() { finish() }
             number += 1
@@ -59,7 +59,7 @@ public struct BundleTwin: ~Copyable, Stage {
     }
 
     /// Whether both write the same bundles of `observations` Observations.
-    public static func agrees(observations: Int = 1_000) -> Bool {
+    package static func agrees(observations: Int = 1_000) -> Bool {
         var twin = BundleTwin()
         twin.kept = []
         twin.run(observations)

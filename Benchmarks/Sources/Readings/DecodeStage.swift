@@ -1,25 +1,25 @@
 import KymographCore
 
 /// Scans and validates lines, looking keys up as templates make it do.
-public struct DecodeStage: ~Copyable, Stage {
+package struct DecodeStage: ~Copyable, Stage {
     private let pool: LinePool
     private var validator: JSONValidator
     private var next = 0
     private var tokens = 0
 
     /// Scans the lines of `pool` over and over; `names` are the members that templates mention.
-    public init(_ pool: LinePool, names: [String]) {
+    package init(_ pool: LinePool, names: [String]) {
         self.pool = pool
         validator = JSONValidator(names: names)
     }
 
     /// Members that the workload's mapping mentions.
-    public static let workloadNames = ["type", "device", "ts", "value", "sys", "dia"]
+    package static let workloadNames = ["type", "device", "ts", "value", "sys", "dia"]
     /// Members that the health readings' mapping mentions.
-    public static let healthNames = ["deviceId", "patientId", "endDate", "heartRate"]
+    package static let healthNames = ["deviceId", "patientId", "endDate", "heartRate"]
 
     /// Scans `count` lines.
-    public mutating func run(_ count: Int) {
+    package mutating func run(_ count: Int) {
         let lines = unsafe pool.lines
         for _ in 0..<count {
             do throws(ScanFailure) { tokens += try validator.validate(lines[next]) } catch { fatalError("\(error)") }

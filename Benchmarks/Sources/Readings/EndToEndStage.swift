@@ -1,7 +1,7 @@
 import KymographCore
 
 /// Everything between socket and sink, without threads: lane, ring, shard, entries, bundles.
-public struct EndToEndStage: ~Copyable, Stage {
+package struct EndToEndStage: ~Copyable, Stage {
     /// Counts what comes out.
     private final class Events: LaneEvents, ShardEvents {
         var accepted = 0
@@ -39,7 +39,7 @@ public struct EndToEndStage: ~Copyable, Stage {
     private static let batch = 64
 
     /// Sends the lines of `pool`, from the first to the last.
-    public init(_ pool: LinePool) {
+    package init(_ pool: LinePool) {
         self.pool = pool
         let set = Workload.mappings()
         let ring = Ring()
@@ -53,7 +53,7 @@ public struct EndToEndStage: ~Copyable, Stage {
     }
 
     /// Sends the next `count` lines.
-    public mutating func run(_ count: Int) {
+    package mutating func run(_ count: Int) {
         let lines = unsafe pool.lines
         let end = next + count
         precondition(end <= lines.count, "the pool is too small")
@@ -69,7 +69,7 @@ public struct EndToEndStage: ~Copyable, Stage {
     }
 
     /// Closes all windows, and returns how many readings and bytes of bundles there were.
-    public mutating func finish() -> (readings: Int, bytes: Int) {
+    package mutating func finish() -> (readings: Int, bytes: Int) {
         shard.drain(now: Workload.received)
         return (events.accepted, events.bytes)
     }

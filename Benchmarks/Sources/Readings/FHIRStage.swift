@@ -1,7 +1,7 @@
 import KymographCore
 
 /// Encodes Observations of 21 heart rates each (the workload's mean), and puts them together in bundles.
-public struct FHIRStage: ~Copyable, Stage {
+package struct FHIRStage: ~Copyable, Stage {
     private var entries: EntryWriter
     private var assembler = BundleAssembler()
     private let readings: ReadingSlab
@@ -12,7 +12,7 @@ public struct FHIRStage: ~Copyable, Stage {
     private var kept: [UInt8]?
 
     /// Readings of an Observation.
-    public static let readingsPerObservation = 21
+    package static let readingsPerObservation = 21
 
     /// Length of a window in nanoseconds.
     static let period: Int64 = 300_000_000_000
@@ -26,7 +26,7 @@ public struct FHIRStage: ~Copyable, Stage {
     static func rate(_ index: Int) -> Int64 { Int64(60 + index * 7 % 40) }
 
     /// Writes Observations of `devices` devices in turn.
-    public init(devices: Int = 32) {
+    package init(devices: Int = 32) {
         entries = Workload.entries(Workload.mappings())
         var readings: [(reading: Measurement, payload: [UInt8])] = []
         for window in 0..<FHIRStage.windows {
@@ -42,10 +42,10 @@ public struct FHIRStage: ~Copyable, Stage {
     }
 
     /// Bytes written so far.
-    public var bytesWritten: Int { bytes }
+    package var bytesWritten: Int { bytes }
 
     /// Writes `count` Observations.
-    public mutating func run(_ count: Int) {
+    package mutating func run(_ count: Int) {
         for _ in 0..<count {
             let window = number / series.count % FHIRStage.windows
             let start = FHIRStage.start(of: window)
@@ -79,14 +79,14 @@ public struct FHIRStage: ~Copyable, Stage {
     }
 
     /// Bytes of a bundle for each of its Observations, on average.
-    public static func bytesPerObservation() -> Int {
+    package static func bytesPerObservation() -> Int {
         var stage = FHIRStage()
         stage.run(8_192)
         return stage.bytesWritten / 8_192
     }
 
     /// One Observation's bytes, to compare with copying them.
-    public mutating func sample() -> [UInt8] {
+    package mutating func sample() -> [UInt8] {
         entries.reset()
         run(1)
         let sample = assembler.text(of: entries.finish())?.array ?? []

@@ -1,7 +1,7 @@
 import KymographCore
 
 /// Takes readings from a ring into the windows of many series, as a shard does.
-public struct InsertStage: ~Copyable, Stage {
+package struct InsertStage: ~Copyable, Stage {
     /// Counts what was accepted; windows that close are written to nobody.
     private final class Events: ShardEvents {
         var accepted: UInt64 = 0
@@ -20,7 +20,7 @@ public struct InsertStage: ~Copyable, Stage {
 
     /// Makes windows for four series of each of `devices` devices, and fills them once: their memory is used again by
     /// the windows that follow. ``roomForReadings`` more do not close a window.
-    public init(devices: Int, perWindow: Int) {
+    package init(devices: Int, perWindow: Int) {
         let set = Workload.mappings()
         load = InsertLoad(devices: devices, perWindow: perWindow)
         let ring = Ring()
@@ -41,7 +41,7 @@ public struct InsertStage: ~Copyable, Stage {
     }
 
     /// How many readings can be taken from now on before windows close again.
-    public let roomForReadings: Int
+    package let roomForReadings: Int
 
     /// Makes all series known, in order of their numbers, by a reading each that is too old to be in a window again.
     private static func introduce(
@@ -64,7 +64,7 @@ public struct InsertStage: ~Copyable, Stage {
     }
 
     /// Takes `count` readings.
-    public mutating func run(_ count: Int) {
+    package mutating func run(_ count: Int) {
         let nothing = ByteView("")
         var left = count
         while left > 0 {

@@ -2,13 +2,13 @@ import CLimits
 
 /// Adds the readings of ``InsertStage`` to windows in C that keep them; nothing ever leaves those.
 @safe
-public struct InsertTwin: ~Copyable, Stage {
+package struct InsertTwin: ~Copyable, Stage {
     private var load: InsertLoad
     private let windows: OpaquePointer
     private var records: [limits_record]
 
     /// Makes windows for four series of each of `devices` devices, and fills them as ``InsertStage`` does.
-    public init(devices: Int, perWindow: Int) {
+    package init(devices: Int, perWindow: Int) {
         load = InsertLoad(devices: devices, perWindow: perWindow)
         // Safe: never freed, because the process ends soon.
         unsafe windows = limits_windows_kept_make(UInt32(load.count), InsertLoad.period)
@@ -17,7 +17,7 @@ public struct InsertTwin: ~Copyable, Stage {
     }
 
     /// Adds `count` readings.
-    public mutating func run(_ count: Int) {
+    package mutating func run(_ count: Int) {
         var left = count
         while left > 0 {
             let size = min(left, InsertLoad.batch)

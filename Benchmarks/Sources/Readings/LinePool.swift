@@ -1,7 +1,7 @@
-public import KymographCore
+package import KymographCore
 
 /// Lines one after the other in padded memory, made once before anything is measured.
-public final class LinePool: Sendable {
+package final class LinePool: Sendable {
     private let memory: PaddedBytes
     /// The lines, without line feeds; valid while the pool is alive.
     nonisolated(unsafe) public let lines: [ByteView]
@@ -19,7 +19,7 @@ public final class LinePool: Sendable {
     }
 
     /// Readings of about 200 bytes with an ISO-8601 time, as a telephone's health store sends them.
-    public static func healthReadings(count: Int = 8_192) -> LinePool {
+    package static func healthReadings(count: Int = 8_192) -> LinePool {
         var random = SplitMix64(seed: 1)
         var text = ByteWriter(capacity: count * 256)
         var ends: [Int] = []
@@ -32,7 +32,7 @@ public final class LinePool: Sendable {
     }
 
     /// Times of the year 2026 with milliseconds, in UTC.
-    public static func times(count: Int = 8_192) -> LinePool {
+    package static func times(count: Int = 8_192) -> LinePool {
         var random = SplitMix64(seed: 5)
         var text = ByteWriter(capacity: count * 32)
         var ends: [Int] = []
@@ -46,7 +46,7 @@ public final class LinePool: Sendable {
 
     /// Heart rates as a chest strap sends them, in packets of the characteristic 2A37, or as lines of the catalogue's
     /// mapping `reading`.
-    public static func heartRates(asPackets: Bool, count: Int = 4_096) -> LinePool {
+    package static func heartRates(asPackets: Bool, count: Int = 4_096) -> LinePool {
         var random = SplitMix64(seed: 3)
         var text = ByteWriter(capacity: count * 128)
         var ends: [Int] = []
@@ -72,7 +72,7 @@ public final class LinePool: Sendable {
 
     /// Lines in the shape of the end-to-end workload: heart rate 70 %, steps 15 %, glucose 10 %, blood pressure 5 %;
     /// `devices` devices, each with as many readings per second as there; 5 % are up to 20 s late.
-    public static func workload(count: Int, devices: UInt64 = 32) -> LinePool {
+    package static func workload(count: Int, devices: UInt64 = 32) -> LinePool {
         var random = SplitMix64(seed: 20_260_101)
         var text = ByteWriter(capacity: count * 128)
         var ends: [Int] = []
@@ -88,7 +88,7 @@ public final class LinePool: Sendable {
     }
 
     /// The same readings, `each` at a time as the elements of an array.
-    public static func workloadArrays(count: Int, each: Int) -> LinePool {
+    package static func workloadArrays(count: Int, each: Int) -> LinePool {
         let pool = workload(count: count)
         // The lines are valid while it is alive.
         defer { withExtendedLifetime(pool) {} }
@@ -109,7 +109,7 @@ public final class LinePool: Sendable {
 
     /// Heart rates of `devices` devices in turn, each 14 s after the one before of its device. The clocks of the
     /// devices are spread over five minutes, so that windows end all the time.
-    public static func turns(count: Int, devices: Int) -> LinePool {
+    package static func turns(count: Int, devices: Int) -> LinePool {
         var random = SplitMix64(seed: 6)
         var text = ByteWriter(capacity: count * 128)
         var ends: [Int] = []

@@ -1,7 +1,7 @@
-public import KymographCore
+package import KymographCore
 
 /// Maps lines to measurements and drops them.
-public struct MapStage: ~Copyable, Stage {
+package struct MapStage: ~Copyable, Stage {
     private struct CountingOutput: ~Copyable, MeasurementOutput {
         var accepted = 0
 
@@ -30,25 +30,25 @@ public struct MapStage: ~Copyable, Stage {
     private var next = 0
 
     /// Maps the lines of `pool` over and over with the mapping called "workload" of `set`.
-    public init(_ pool: LinePool, _ set: MappingSet, usesFastPath: Bool = true) {
+    package init(_ pool: LinePool, _ set: MappingSet, usesFastPath: Bool = true) {
         self.pool = pool
         mapper = Mapper(set, templates: set.templates(of: ["workload"]), usesFastPath: usesFastPath)
     }
 
     /// Maps the arrays of `pool`, each of so many readings, over and over with the mapping called "workload" of `set`.
-    public init(arrays pool: LinePool, of each: Int, _ set: MappingSet) {
+    package init(arrays pool: LinePool, of each: Int, _ set: MappingSet) {
         self.init(pool, set)
         self.each = each
     }
 
     /// Maps the lines of `pool` over and over with the templates numbered `templates` of `set`.
-    public init(_ pool: LinePool, _ set: MappingSet, templates: [Int]) {
+    package init(_ pool: LinePool, _ set: MappingSet, templates: [Int]) {
         self.pool = pool
         mapper = Mapper(set, templates: templates)
     }
 
     /// Maps the packets of `pool`, each a datagram that came at `received`, over and over.
-    public init(packets pool: LinePool, _ set: MappingSet, received: Instant) {
+    package init(packets pool: LinePool, _ set: MappingSet, received: Instant) {
         self.pool = pool
         self.received = received
         isDatagrams = true
@@ -57,7 +57,7 @@ public struct MapStage: ~Copyable, Stage {
     }
 
     /// Maps lines, arrays or packets that give `count` readings.
-    public mutating func run(_ count: Int) {
+    package mutating func run(_ count: Int) {
         let lines = unsafe pool.lines
         let before = output.accepted
         for _ in 0..<count / each {

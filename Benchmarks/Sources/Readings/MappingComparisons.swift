@@ -1,10 +1,10 @@
 import Foundation
-public import KymographCore
+package import KymographCore
 
 /// Mappings that are held against each other: many templates against one, JMESPath against JSONPath.
-public enum MappingComparisons {
+package enum MappingComparisons {
     /// The catalogue's mapping of HealthKitOnFhir messages.
-    public static func healthKit() -> MappingSet { catalogue("healthkit-on-fhir") }
+    package static func healthKit() -> MappingSet { catalogue("healthkit-on-fhir") }
 
     /// A mapping of the catalogue, read from the project, whose device file `change` may change.
     private static func catalogue(_ name: String, change: (String) -> String = { $0 }) -> MappingSet {
@@ -23,7 +23,7 @@ public enum MappingComparisons {
     }
 
     /// Maps heart rates that come as packets of the characteristic 2A37.
-    public static func packets() -> MapStage {
+    package static func packets() -> MapStage {
         let set = catalogue("heart-rate-strap") { device in
             device.replacingOccurrences(of: "\"payload\": \"gatt\"", with: "\"payload\": \"gatt/2A37\"")
                 .replacingOccurrences(of: "\"handles\": { \"0x0012\": \"2A37\" },", with: "")
@@ -32,30 +32,30 @@ public enum MappingComparisons {
     }
 
     /// Maps the same heart rates as lines of the catalogue's own form.
-    public static func packetsAsLines() -> MapStage {
+    package static func packetsAsLines() -> MapStage {
         MapStage(.heartRates(asPackets: false), catalogue("reading"))
     }
 
     /// Maps heart-rate messages with all of the mapping's templates.
-    public static func allTemplates() -> MapStage {
+    package static func allTemplates() -> MapStage {
         let set = healthKit()
         return MapStage(.healthReadings(), set, templates: set.templates(of: ["workload"]))
     }
 
     /// Maps heart-rate messages with the one template that matches them.
-    public static func oneTemplate() -> MapStage {
+    package static func oneTemplate() -> MapStage {
         let set = healthKit()
         let templates = set.templates(of: ["workload"]).filter { set.describe(template: $0).typeName == "heartRate" }
         return MapStage(.healthReadings(), set, templates: templates)
     }
 
     /// Maps heart-rate messages as the reference system does, with its quirks.
-    public static func compatible() -> MapStage {
+    package static func compatible() -> MapStage {
         MapStage(.healthReadings(), Workload.healthMappings(compatibility: .iomtFHIR))
     }
 
     /// Maps heart-rate messages with one template in `language`.
-    public static func calculated(in language: ExpressionLanguage) -> MapStage {
+    package static func calculated(in language: ExpressionLanguage) -> MapStage {
         let isPath = language == .jsonPath
         let match = isPath ? "$..[?(@heartRate)]" : "to_array(Body)[?heartRate]"
         let token = isPath ? "$.matchedToken" : "matchedToken"

@@ -1,17 +1,17 @@
 import KymographCore
 
 /// Puts measurements into a ring and takes them out, 64 at a time, on one thread.
-public struct RingStage: ~Copyable, Stage {
+package struct RingStage: ~Copyable, Stage {
     private var producer: RingProducer
     private var consumer: RingConsumer
     private var record = Measurement(instant: Workload.received, received: Workload.received)
     private var sum: Int64 = 0
 
     /// Readings between two publications.
-    public static let batch = 64
+    package static let batch = 64
 
     /// Makes a ring of `capacity` slots.
-    public init(capacity: Int = 8_192) {
+    package init(capacity: Int = 8_192) {
         let ring = Ring(capacity: capacity)
         producer = RingProducer(ring)
         consumer = RingConsumer(ring)
@@ -19,7 +19,7 @@ public struct RingStage: ~Copyable, Stage {
     }
 
     /// Sends `count` measurements.
-    public mutating func run(_ count: Int) {
+    package mutating func run(_ count: Int) {
         var left = count
         let nothing = ByteView("")
         while left > 0 {
@@ -36,5 +36,5 @@ public struct RingStage: ~Copyable, Stage {
     }
 
     /// Seconds for `count` measurements from one thread to another.
-    public static func acrossThreads(_ count: Int, capacity: Int = 8_192) -> Double { RingRace(capacity).run(count) }
+    package static func acrossThreads(_ count: Int, capacity: Int = 8_192) -> Double { RingRace(capacity).run(count) }
 }

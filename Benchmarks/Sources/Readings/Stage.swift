@@ -1,5 +1,5 @@
 /// One stage of the data flow with everything it needs, ready to take readings.
-public protocol Stage: ~Copyable {
+package protocol Stage: ~Copyable {
     /// Takes the next `count` readings (Observations for the FHIR stage).
     mutating func run(_ count: Int)
 }

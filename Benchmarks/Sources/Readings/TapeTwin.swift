@@ -5,7 +5,7 @@ import KymographCore
 /// What ``DecodeStage`` does, and where it `maps` what ``MapStage`` does to lines of the workload, by the same work
 /// in C.
 @safe
-public struct TapeTwin: ~Copyable, Stage {
+package struct TapeTwin: ~Copyable, Stage {
     private let pool: LinePool
     private let tape: OpaquePointer
     private let maps: Bool
@@ -15,7 +15,7 @@ public struct TapeTwin: ~Copyable, Stage {
     private var sum = 0
 
     /// Scans the lines of `pool` over and over; keys are looked up among `names`.
-    public init(_ pool: LinePool, names: [String], maps: Bool = false) {
+    package init(_ pool: LinePool, names: [String], maps: Bool = false) {
         self.pool = pool
         self.maps = maps
         let copies = unsafe names.map { unsafe strdup($0) }
@@ -30,7 +30,7 @@ public struct TapeTwin: ~Copyable, Stage {
     }
 
     /// Takes `count` lines.
-    public mutating func run(_ count: Int) {
+    package mutating func run(_ count: Int) {
         let lines = unsafe pool.lines
         let received = Workload.received.nanoseconds
         for _ in 0..<count {

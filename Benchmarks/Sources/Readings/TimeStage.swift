@@ -2,21 +2,21 @@ import CLimits
 import KymographCore
 
 /// Reads ISO-8601 times with milliseconds, by the product's parser or by the unchecked one in C.
-public struct TimeStage: ~Copyable, Stage {
+package struct TimeStage: ~Copyable, Stage {
     private let pool: LinePool
     private let isTwin: Bool
     private var next = 0
     /// Sum of all times in milliseconds: the same for both.
-    public private(set) var sum: Int64 = 0
+    package private(set) var sum: Int64 = 0
 
     /// Reads 8,192 different times over and over.
-    public init(isTwin: Bool = false) {
+    package init(isTwin: Bool = false) {
         self.isTwin = isTwin
         pool = .times()
     }
 
     /// Reads `count` times.
-    public mutating func run(_ count: Int) {
+    package mutating func run(_ count: Int) {
         if isTwin { runTwin(count) } else { runParser(count) }
     }
 
@@ -40,7 +40,7 @@ public struct TimeStage: ~Copyable, Stage {
     }
 
     /// Whether both read the same.
-    public static func agrees() -> Bool {
+    package static func agrees() -> Bool {
         var ours = TimeStage()
         var twin = TimeStage(isTwin: true)
         ours.run(8_192)

@@ -1,7 +1,7 @@
 import KymographCore
 
 /// Adds measurements to windows and closes them, without writing Observations.
-public struct WindowStage: ~Copyable, Stage {
+package struct WindowStage: ~Copyable, Stage {
     private var machine: WindowMachine<MemoryArchive>
     private let readings: [Captured]
     private var next = 0
@@ -10,7 +10,7 @@ public struct WindowStage: ~Copyable, Stage {
     private let lap: Int64
 
     /// Cycles through `count` readings of `devices` devices of the workload, in windows of `period`; time goes on.
-    public init(count: Int = 8_192, devices: Int = 32, period: String = "5m") {
+    package init(count: Int = 8_192, devices: Int = 32, period: String = "5m") {
         let set = Workload.mappings(period: period)
         let captured = CapturingOutput.capture(.workload(count: count, devices: UInt64(devices)), set)
         machine = WindowMachine(types: set.types, settings: WindowSettings())
@@ -23,7 +23,7 @@ public struct WindowStage: ~Copyable, Stage {
     }
 
     /// Adds `count` readings.
-    public mutating func run(_ count: Int) {
+    package mutating func run(_ count: Int) {
         let nothing = ByteView("")
         for step in 0..<count {
             var reading = readings[next].measurement

@@ -1,16 +1,16 @@
-public import KymographCore
+package import KymographCore
 
 /// The mapping and the times of the workload.
-public enum Workload {
+package enum Workload {
     /// First event time, in milliseconds: 2026-01-01T00:00:00Z.
     static let start: UInt64 = 1_767_225_600_000
     /// A device of the workload sends a reading every 3.6 s on average.
     static let millisecondsPerDeviceReading: UInt64 = 3_600
     /// A receive time that is behind all event times.
-    public static let received = Instant(nanoseconds: Int64(start) * 1_000_000 + 86_400_000_000_000)
+    package static let received = Instant(nanoseconds: Int64(start) * 1_000_000 + 86_400_000_000_000)
 
     /// The folder `workload/`, loaded.
-    public static func mappings() -> MappingSet {
+    package static func mappings() -> MappingSet {
         load(device: PackageResources.device_json, fhir: PackageResources.fhir_json)
     }
 
@@ -22,7 +22,7 @@ public enum Workload {
     }
 
     /// A mapping for ``LinePool/healthReadings(count:)``: the four fields that the rivals read.
-    public static func healthMappings(compatibility: Compatibility = .none) -> MappingSet {
+    package static func healthMappings(compatibility: Compatibility = .none) -> MappingSet {
         let device = """
             {"templateType":"CollectionContent","template":[{"templateType":"JsonPathContent","template":{
             "typeName":"heartRate","typeMatchExpression":"$..[?(@heartRate)]","deviceIdExpression":"$.deviceId",
@@ -49,14 +49,14 @@ public enum Workload {
 
     /// Stands in for SHA-256, which the product's owner hands in from its crypto library: a cheap mix, so that what is
     /// measured is this project's work and the same on every processor.
-    public static let digest = Digest256 { message, bytes in
+    package static let digest = Digest256 { message, bytes in
         var mixed: UInt64 = 0xCBF2_9CE4_8422_2325
         for index in 0..<message.count { mixed = (mixed ^ UInt64(message[index])) &* 0x0100_0000_01B3 }
         for index in 0..<32 { bytes[index] = UInt8(truncatingIfNeeded: mixed >> UInt64(index % 8 * 8)) }
     }
 
     /// A writer of entries for `set`.
-    public static func entries(_ set: MappingSet) -> EntryWriter {
+    package static func entries(_ set: MappingSet) -> EntryWriter {
         EntryWriter(ObservationEncoder(types: set.types, templates: set.fhirTemplates, digest: digest))
     }
 }

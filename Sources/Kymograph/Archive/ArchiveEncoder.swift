@@ -1,25 +1,25 @@
-public import KymographCore
+package import KymographCore
 
 /// Writes archived windows as Observations, as the pipeline does.
-public struct ArchiveEncoder: ~Copyable {
+package struct ArchiveEncoder: ~Copyable {
     private var encoder: ObservationEncoder
     private let types: [MeasurementType]
 
     /// Writes with the templates of `set`, which continues the types of the store.
-    public init(set: MappingSet, options: ObservationOptions) {
+    package init(set: MappingSet, options: ObservationOptions) {
         encoder = ObservationEncoder(
             types: set.types, templates: set.fhirTemplates, options: options, digest: .openSSL)
         types = set.types
     }
 
     /// Names of the types that the store has readings of and that no template of `set` writes.
-    public static func unwritable(_ set: MappingSet, stored former: [FormerType]) -> [String] {
+    package static func unwritable(_ set: MappingSet, stored former: [FormerType]) -> [String] {
         former.indices.filter { former[$0].history.hasTemplate && set.fhirTemplates[$0] == nil }
             .map { former[$0].type.name }
     }
 
     /// Names of the types whose Observations have the tag `code` or `system|code`.
-    public static func types(tagged tag: String, _ set: MappingSet) -> Set<String> {
+    package static func types(tagged tag: String, _ set: MappingSet) -> Set<String> {
         let tagged = set.types.indices.filter { set.fhirTemplates[$0]?.tagNames.contains(tag) ?? false }
         return Set(tagged.map { set.types[$0].name })
     }
@@ -29,7 +29,7 @@ public struct ArchiveEncoder: ~Copyable {
     ///
     /// The status is `amended` when a grouped window was written more than once, else `final`. Of a window that has no
     /// reading any more it is `entered-in-error`.
-    public mutating func observations(of window: ArchivedWindow) -> [[UInt8]]? {
+    package mutating func observations(of window: ArchivedWindow) -> [[UInt8]]? {
         var settings = WindowSettings()
         settings.limits.maxReadingsPerWindow = Int(Int32.max)
         settings.limits.preliminaryEvery = 0

@@ -1,27 +1,27 @@
 import GRDB
-public import KymographCore
+package import KymographCore
 
 /// Which archived windows are asked for. What is nil does not matter.
-public struct ArchiveFilter: Sendable {
+package struct ArchiveFilter: Sendable {
     /// Names of types, as the mapping spells them, one of which it must be.
-    public var typeNames: Set<String>?
+    package var typeNames: Set<String>?
     /// Names of types, one of which it must be: those of a tag.
-    public var types: Set<String>?
+    package var types: Set<String>?
     /// Devices, one of which it must be.
-    public var devices: Set<IdentifierText>?
+    package var devices: Set<IdentifierText>?
     /// Patients, one of whom it must be.
-    public var patients: Set<IdentifierText>?
+    package var patients: Set<IdentifierText>?
     /// Windows with readings at this time or later.
-    public var from: Instant?
+    package var from: Instant?
     /// Windows with readings before this time.
-    public var to: Instant?
+    package var to: Instant?
     /// Windows that were written at this time or later.
-    public var modifiedFrom: Instant?
+    package var modifiedFrom: Instant?
     /// Windows that were written before this time.
-    public var modifiedTo: Instant?
+    package var modifiedTo: Instant?
 
     /// Everything.
-    public init() {}
+    package init() {}
 
     /// SQL that follows WHERE for `window` joined with `series`, and its arguments. `types` are those of the store.
     func condition(types: [MeasurementType]) -> (sql: String, arguments: StatementArguments) {
@@ -74,7 +74,7 @@ public struct ArchiveFilter: Sendable {
 }
 
 /// A place in the order of archived windows: latest start first. Windows that are archived meanwhile do not move it.
-public struct ArchiveCursor: Hashable, Sendable {
+package struct ArchiveCursor: Hashable, Sendable {
     let start: Int64
     let series: Int
 
@@ -84,7 +84,7 @@ public struct ArchiveCursor: Hashable, Sendable {
     }
 
     /// The cursor that ``text`` was made of; nil for any other text.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count == 2, let start = Int64(parts[0], radix: 36), let series = Int(parts[1], radix: 36),
             series >= 0
@@ -93,5 +93,5 @@ public struct ArchiveCursor: Hashable, Sendable {
     }
 
     /// An opaque text.
-    public var text: String { String(start, radix: 36) + "_" + String(series, radix: 36) }
+    package var text: String { String(start, radix: 36) + "_" + String(series, radix: 36) }
 }

@@ -1,42 +1,42 @@
 import FoundationEssentials
 import GRDB
-public import KymographCore
+package import KymographCore
 
 /// A closed window as the archive has it.
-public struct ArchivedWindow: Sendable {
+package struct ArchivedWindow: Sendable {
     /// The store's number of the series.
-    public var seriesNumber: Int
+    package var seriesNumber: Int
     /// Whose readings.
-    public var series: SeriesIdentity
+    package var series: SeriesIdentity
     /// Start; that of correlation windows is the epoch.
-    public var start: Instant
+    package var start: Instant
     /// First instant after the window.
-    public var end: Instant
+    package var end: Instant
     /// First reading.
-    public var first: Instant
+    package var first: Instant
     /// Last reading.
-    public var last: Instant
+    package var last: Instant
     /// Readings in it.
-    public var readings: Int
+    package var readings: Int
     /// Readings by number of the source.
-    public var sources: [(source: Int, count: Int)]
+    package var sources: [(source: Int, count: Int)]
     /// Readings that added values to one that was there.
-    public var merged: Int
+    package var merged: Int
     /// Readings that were there already.
-    public var duplicates: Int
+    package var duplicates: Int
     /// Readings whose values differed from what was there.
-    public var conflicts: Int
+    package var conflicts: Int
     /// How often it was written, from 1.
-    public var revision: Int
+    package var revision: Int
     /// When it was written last.
-    public var modified: Instant
+    package var modified: Instant
     /// The last row of the outbox that its Observations left with, or 0 when it did not leave through
     /// the outbox: it gave no Observation, or the only sink, of files or standard output, had it before the archive.
-    public var outbox: Int64
+    package var outbox: Int64
     /// How far its content is in the journal.
     var through: JournalPlace
     /// The block with the readings; nil when it is damaged.
-    public var block: [UInt8]?
+    package var block: [UInt8]?
 
     /// Everything that the columns of ``columns`` say.
     init(_ row: Row) {
@@ -64,10 +64,10 @@ public struct ArchivedWindow: Sendable {
     static let columns = "window.*, series.key"
 
     /// Where to go on after this window.
-    public var cursor: ArchiveCursor { ArchiveCursor(start: start.nanoseconds, series: seriesNumber) }
+    package var cursor: ArchiveCursor { ArchiveCursor(start: start.nanoseconds, series: seriesNumber) }
 
     /// Calls `body` with each reading and its value records; false when the block is damaged.
-    public func forEachReading(_ body: (KymographCore.Measurement, ByteView) throws -> Void) rethrows -> Bool {
+    package func forEachReading(_ body: (KymographCore.Measurement, ByteView) throws -> Void) rethrows -> Bool {
         guard let block else { return false }
         return try block.withByteView { bytes in
             guard var decoder = ArchivedReadings(bytes) else { return false }
@@ -79,7 +79,7 @@ public struct ArchivedWindow: Sendable {
 
 extension StoreReader {
     /// Windows, latest start first, at most `limit` of them, after the place of `cursor`.
-    public func windows(
+    package func windows(
         _ filter: ArchiveFilter, after cursor: ArchiveCursor? = nil, limit: Int
     ) throws(PipelineError) -> [ArchivedWindow] {
         try read { try StoreReader.windows($0, filter, after: cursor, limit: limit) }
@@ -105,7 +105,7 @@ extension StoreReader {
     }
 
     /// How much there is: windows and their readings.
-    public func count(_ filter: ArchiveFilter) throws(PipelineError) -> (windows: Int, readings: Int) {
+    package func count(_ filter: ArchiveFilter) throws(PipelineError) -> (windows: Int, readings: Int) {
         try read { db in
             let (condition, arguments) = filter.condition(types: try StoredTypes.read(db).compactMap(\.type))
             let row = try Row.fetchOne(

@@ -1,23 +1,23 @@
 import GRDB
-public import KymographCore
+package import KymographCore
 
 /// Archived readings as rows of a table with the same columns throughout: whose and when, and one column for each name
 /// of a value.
-public struct ReadingTable: Sendable {
+package struct ReadingTable: Sendable {
     /// Names of the columns that every table has.
-    public static let leading = [
+    package static let leading = [
         "time", "received", "type", "device", "patient", "encounter", "correlation", "source",
     ]
 
     /// Names of all columns.
-    public let columns: [String]
+    package let columns: [String]
     private let types: [MeasurementType]
     private let places: [String: Int]
     private let sources: [Int: String]
 
     /// A table for readings of `types`, of which only those in `names` get columns unless it is empty. `sources` are
     /// the names by number.
-    public init(types: [MeasurementType], names chosen: [String], sources: [Int: String]) {
+    package init(types: [MeasurementType], names chosen: [String], sources: [Int: String]) {
         var names: [String] = []
         for type in types where chosen.isEmpty || chosen.contains(type.name) {
             for (slot, value) in type.valueNames.enumerated() where !type.isHidden(slot) {
@@ -32,7 +32,7 @@ public struct ReadingTable: Sendable {
     }
 
     /// The row of a reading; nil stands for "there is none".
-    public func row(_ reading: Measurement, _ payload: ByteView, of series: SeriesIdentity) -> [String?] {
+    package func row(_ reading: Measurement, _ payload: ByteView, of series: SeriesIdentity) -> [String?] {
         func text(_ part: [UInt8]?) -> String? { part.map { String(decoding: $0, as: UTF8.self) } }
         let type = types[series.type]
         var row: [String?] = [
@@ -48,7 +48,7 @@ public struct ReadingTable: Sendable {
     }
 
     /// A line of CSV (RFC 4180) with a line feed; what is not there is empty.
-    public static func csv(_ row: [String?]) -> [UInt8] {
+    package static func csv(_ row: [String?]) -> [UInt8] {
         Array((row.map { quoted($0 ?? "") }.joined(separator: ",") + "\n").utf8)
     }
 
@@ -61,7 +61,7 @@ public struct ReadingTable: Sendable {
 
 extension StoreReader {
     /// Names of sources by number.
-    public func sourceNames() throws(PipelineError) -> [Int: String] {
+    package func sourceNames() throws(PipelineError) -> [Int: String] {
         try read { db in
             var names: [Int: String] = [:]
             for row in try Row.fetchAll(db, sql: "SELECT number, name FROM source") { names[row[0]] = row[1] }

@@ -1,17 +1,17 @@
 import FoundationEssentials
 import GRDB
-public import KymographCore
+package import KymographCore
 
 /// A store as commands see it: read only, whether a process uses it or not. Each call sees one state of it.
-public struct StoreReader: Sendable {
+package struct StoreReader: Sendable {
     /// The data directory.
-    public let directory: String
+    package let directory: String
     let queue: DatabaseQueue
 
     /// Opens the store in `directory`.
     ///
     /// - Throws: ``PipelineError`` when there is none, or it cannot be read.
-    public init(directory: String) throws(PipelineError) {
+    package init(directory: String) throws(PipelineError) {
         self.directory = directory
         let file = StoreDirectory.database(in: directory)
         guard FileSystem.target(file) != nil else {
@@ -54,7 +54,7 @@ public struct StoreReader: Sendable {
     }
 
     /// The types of the stored readings, by number.
-    public func types() throws(PipelineError) -> [MeasurementType] {
+    package func types() throws(PipelineError) -> [MeasurementType] {
         try read { try StoredTypes.read($0) }.compactMap(\.type)
     }
 
@@ -67,14 +67,14 @@ public struct StoreReader: Sendable {
     }
 
     /// What a mapping set must continue to be used with the stored readings.
-    public func formerTypes() throws(PipelineError) -> [FormerType] {
+    package func formerTypes() throws(PipelineError) -> [FormerType] {
         try read { try StoredTypes.formerTypes($0) }
     }
 }
 
 extension Instant {
     /// RFC 3339 text in UTC.
-    public var text: String {
+    package var text: String {
         var writer = ByteWriter(capacity: 40)
         writer.append(self)
         return writer.view.string

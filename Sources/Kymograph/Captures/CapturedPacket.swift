@@ -1,9 +1,9 @@
-public import KymographCore
+package import KymographCore
 
 /// A notification or indication that a tool has recorded.
-public struct CapturedPacket: Sendable, Equatable {
+package struct CapturedPacket: Sendable, Equatable {
     /// How the tool names the characteristic.
-    public enum Name: Sendable, Equatable {
+    package enum Name: Sendable, Equatable {
         /// By the handle of its value.
         case handle(UInt16)
         /// By its number, as the tool writes it.
@@ -11,16 +11,16 @@ public struct CapturedPacket: Sendable, Equatable {
     }
 
     /// Address of the device, or nil when the tool does not tell it.
-    public var device: IdentifierText?
+    package var device: IdentifierText?
     /// The characteristic.
-    public var name: Name
+    package var name: Name
     /// When it was received, or nil when the tool does not tell it.
-    public var time: Instant?
+    package var time: Instant?
     /// The packet.
-    public var value: [UInt8]
+    package var value: [UInt8]
 
     /// Makes a packet.
-    public init(device: IdentifierText? = nil, name: Name, time: Instant? = nil, value: [UInt8]) {
+    package init(device: IdentifierText? = nil, name: Name, time: Instant? = nil, value: [UInt8]) {
         self.device = device
         self.name = name
         self.time = time
@@ -29,7 +29,7 @@ public struct CapturedPacket: Sendable, Equatable {
 
     /// The frame of a bridge for it in JSON, without a newline (docs/gatt.md). `device` stands for a device that is
     /// not known; times are told `offsetMinutes` ahead of UTC.
-    public func frame(device fallback: IdentifierText?, offsetMinutes: Int16) -> [UInt8] {
+    package func frame(device fallback: IdentifierText?, offsetMinutes: Int16) -> [UInt8] {
         var writer = ByteWriter(capacity: 256)
         writer.append("{")
         if let device = device ?? fallback {

@@ -1,9 +1,9 @@
 import KymographCore
 
 /// Finds notifications and indications in a btsnoop file: what `btmon -w` and Android's developer options record.
-public struct SnoopCapture {
+package struct SnoopCapture {
     /// The file cannot be read.
-    public enum Failure: Error, Equatable {
+    package enum Failure: Error, Equatable {
         /// Not a btsnoop file of version 1.
         case notBTSnoop
         /// A link type that is not known (1001, 1002 and 2001 are).
@@ -13,7 +13,7 @@ public struct SnoopCapture {
     }
 
     /// The first eight bytes of a file.
-    public static let magic = Array("btsnoop\0".utf8)
+    package static let magic = Array("btsnoop\0".utf8)
     /// 1970 in microseconds of the format, which count from year 0.
     private static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
@@ -26,7 +26,7 @@ public struct SnoopCapture {
     /// The packets of a file, in the order received.
     ///
     /// - Throws: ``Failure``.
-    public static func packets(of bytes: [UInt8]) throws(Failure) -> [CapturedPacket] {
+    package static func packets(of bytes: [UInt8]) throws(Failure) -> [CapturedPacket] {
         var capture = SnoopCapture(bytes: bytes)
         try capture.readAll()
         return capture.found
@@ -123,7 +123,7 @@ public struct SnoopCapture {
 
 extension SnoopCapture.Failure: CustomStringConvertible {
     /// What is wrong, in one line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notBTSnoop: "this is no btsnoop file of version 1"
         case .unknownLink(let link): "link type \(link) is not known; 1001, 1002 and 2001 are"

@@ -1,6 +1,6 @@
 /// Finds packets in what people copy from their terminals: the output of `gatttool`, `bluetoothctl` and `btmon`, and
 /// the log of nRF Connect. All other lines are passed over.
-public struct TextCapture {
+package struct TextCapture {
     /// What the lines so far have begun.
     private enum Open {
         case nothing
@@ -19,10 +19,10 @@ public struct TextCapture {
     private var prompt: IdentifierText?
 
     /// Begins.
-    public init() {}
+    package init() {}
 
     /// All packets of a recording.
-    public static func packets(of bytes: [UInt8]) -> [CapturedPacket] {
+    package static func packets(of bytes: [UInt8]) -> [CapturedPacket] {
         var capture = TextCapture()
         // Prompts are drawn again and again on one line, with carriage returns between.
         let lines = bytes.split { $0 == 0x0A || $0 == 0x0D }
@@ -30,7 +30,7 @@ public struct TextCapture {
     }
 
     /// Takes the next line, and gives the packets that are now complete.
-    public mutating func packets(in line: some StringProtocol) -> [CapturedPacket] {
+    package mutating func packets(in line: some StringProtocol) -> [CapturedPacket] {
         let text = TextCapture.plain(line)
         var found: [CapturedPacket] = []
         if case .dump(var packet) = open {
@@ -47,7 +47,7 @@ public struct TextCapture {
     }
 
     /// Gives the packet that the last lines have begun.
-    public mutating func finish() -> [CapturedPacket] {
+    package mutating func finish() -> [CapturedPacket] {
         defer { open = .nothing }
         guard case .dump(let packet) = open, !packet.value.isEmpty else { return [] }
         return [packet]

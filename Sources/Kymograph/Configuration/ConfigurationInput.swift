@@ -1,23 +1,23 @@
 /// Everything that can say how the pipeline runs, weakest first: file, environment, flags.
-public struct ConfigurationInput: Sendable {
+package struct ConfigurationInput: Sendable {
     /// Flags: the dotted key of the setting, the flag as the user wrote it (`--window`), and its value.
     ///
     /// The key `mappings` may occur several times; of another key the last one counts. The keys of ``kinds`` each name
     /// a source, with the value that the file would have; `defaultDevice`, `defaultPatient`, `timezone` and `insecure`
     /// are of all these sources.
-    public var flags: [(key: String, flag: String, value: String)]
+    package var flags: [(key: String, flag: String, value: String)]
     /// Sources made by the caller. When there are any, or flags name some, those of environment and file are not used.
-    public var flagSources: [PipelineSettings.Source]
+    package var flagSources: [PipelineSettings.Source]
     /// Environment variables; those that do not begin with `KYMO_` are ignored, and so are empty ones.
-    public var environment: [String: String]
+    package var environment: [String: String]
     /// The configuration file: its name for messages, and its content.
-    public var file: (name: String, bytes: [UInt8])?
+    package var file: (name: String, bytes: [UInt8])?
 
     /// The kinds of sources and framings that may be named.
-    public var kinds = IngestKinds.builtIn
+    package var kinds = IngestKinds.builtIn
 
     /// Makes an input; without arguments it leads to the defaults.
-    public init(
+    package init(
         flags: [(key: String, flag: String, value: String)] = [], flagSources: [PipelineSettings.Source] = [],
         environment: [String: String] = [:], file: (name: String, bytes: [UInt8])? = nil
     ) {

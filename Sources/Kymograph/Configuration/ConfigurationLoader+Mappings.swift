@@ -1,4 +1,4 @@
-public import KymographCore
+package import KymographCore
 
 extension ConfigurationLoader {
     /// Finds, loads and joins every mapping that the sources of `settings` use.
@@ -6,7 +6,7 @@ extension ConfigurationLoader {
     /// Reads folders from disk. The set is nil when there was an error; the diagnostics of all mappings are given. With
     /// `continuing`, the set can replace that one in a running pipeline; with `continuingStored`, it can go on with the
     /// readings that a store has of these types.
-    public static func checkMappings(
+    package static func checkMappings(
         _ settings: PipelineSettings, continuing former: MappingSet? = nil, continuingStored stored: [FormerType] = []
     ) -> (set: MappingSet?, diagnostics: [Diagnostic]) {
         var log = ConfigurationLog()

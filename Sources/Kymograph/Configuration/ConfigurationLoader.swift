@@ -1,11 +1,11 @@
-public import KymographCore
+package import KymographCore
 
 /// Fills ``PipelineSettings`` from flags, environment, file and defaults, in this order of precedence.
-public enum ConfigurationLoader {
+package enum ConfigurationLoader {
     /// Reads all layers and checks everything, also what a stronger layer overrides.
     ///
     /// The settings can be used when no diagnostic is an error. Their sources are empty when none is named anywhere.
-    public static func load(_ input: ConfigurationInput) -> (settings: PipelineSettings, diagnostics: [Diagnostic]) {
+    package static func load(_ input: ConfigurationInput) -> (settings: PipelineSettings, diagnostics: [Diagnostic]) {
         var settings = PipelineSettings()
         settings.kinds = input.kinds
         var log = ConfigurationLog()

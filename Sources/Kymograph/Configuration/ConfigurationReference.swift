@@ -1,7 +1,7 @@
 /// The tables of `docs/configuration.md`, made from what the loader reads.
-public enum ConfigurationReference {
+package enum ConfigurationReference {
     /// Every key of the pipeline with form, default, environment variable and meaning, as a Markdown table.
-    public static var settingsTable: String {
+    package static var settingsTable: String {
         let defaults = PipelineSettings()
         let rows = SettingTable.settings.map { setting in
             [code(setting.key), setting.form, code(setting.shown(defaults)), code(setting.variable), setting.about]
@@ -10,12 +10,12 @@ public enum ConfigurationReference {
     }
 
     /// Every key of a source, as a Markdown table.
-    public static var sourcesTable: String {
+    package static var sourcesTable: String {
         elementTable(SourceSettings.all(.builtIn), PipelineSettings.Source(.standardInput(descriptor: 0)))
     }
 
     /// Every key of a sink, as a Markdown table.
-    public static var sinksTable: String { elementTable(SettingTable.sinks, PipelineSettings.Sink()) }
+    package static var sinksTable: String { elementTable(SettingTable.sinks, PipelineSettings.Sink()) }
 
     private static func elementTable<Element>(_ settings: [Setting<Element>], _ defaults: Element) -> String {
         let rows = settings.map { setting in

@@ -1,10 +1,10 @@
-public import KymographCore
+package import KymographCore
 
 /// Findings of a check as a document for machines.
-public enum FindingReport {
+package enum FindingReport {
     /// `{"findings": [{"severity", "file", "line", "column", "message", "advice", "code", "template"}, …], "errors": n,
     /// "warnings": n}`, with layout. Members of a finding that say nothing (advice, code, template) are left out.
-    public static func json(_ findings: [Diagnostic]) -> [UInt8] {
+    package static func json(_ findings: [Diagnostic]) -> [UInt8] {
         var writer = ByteWriter()
         writer.append("{\"findings\":[")
         for (index, finding) in findings.enumerated() {

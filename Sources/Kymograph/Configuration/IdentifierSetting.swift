@@ -1,9 +1,9 @@
 import KymographCore
 
 /// Identifiers that the configuration or the command line states for readings that have none.
-public enum IdentifierSetting {
+package enum IdentifierSetting {
     /// What is wrong with `text` as an identifier; nil where it can be one.
-    public static func problem(_ text: String) -> String? {
+    package static func problem(_ text: String) -> String? {
         // What the system hands on as text has that in place of bytes that are not UTF-8.
         if text.unicodeScalars.contains("\u{FFFD}") { return "the identifier is not UTF-8, or holds U+FFFD" }
         let isIdentifier = Array(text.utf8).withByteView(\.isIdentifier)
@@ -11,7 +11,7 @@ public enum IdentifierSetting {
     }
 
     /// What to do about it.
-    public static let advice = "write it in UTF-8 without control characters, as readings that name their own have it"
+    package static let advice = "write it in UTF-8 without control characters, as readings that name their own have it"
 
     /// `text`, unless it can be no identifier.
     static func parse(_ text: String, _ form: String) throws(SettingProblem) -> String {

@@ -1,10 +1,10 @@
 /// The mappings that are compiled into the binary: every folder of the repository's `mappings/`.
-public enum MappingCatalogue {
+package enum MappingCatalogue {
     /// Names of the mappings, in byte order.
-    public static let names: [String] = EmbeddedMapping.all.map { $0.name.description }
+    package static let names: [String] = EmbeddedMapping.all.map { $0.name.description }
 
     /// The mapping called `name`, or nil; names are case-sensitive. Examples are most of it, and few need them.
-    public static func files(of name: String, withExamples: Bool = true) -> MappingFiles? {
+    package static func files(of name: String, withExamples: Bool = true) -> MappingFiles? {
         guard let place = names.firstIndex(of: name) else { return nil }
         var files: [(path: String, bytes: [UInt8])] = []
         for file in EmbeddedMapping.all[place].files {
@@ -24,7 +24,7 @@ public enum MappingCatalogue {
     /// catalogue. The examples of a folder are always read, and what is wrong with them told.
     ///
     /// - Throws: ``MappingFilesError``, with the nearest catalogue name when the name is unknown.
-    public static func resolve(
+    package static func resolve(
         _ nameOrPath: String, withExamples: Bool = true
     ) throws(MappingFilesError) -> MappingFiles {
         if isFolder(nameOrPath) { return try MappingFiles.load(directory: nameOrPath) }

@@ -1,7 +1,7 @@
 /// One test of a mapping: a payload, and what it must become.
-public struct MappingExample: Sendable, Equatable {
+package struct MappingExample: Sendable, Equatable {
     /// How the payload is written down.
-    public enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         /// The file is the payload.
         case json
         /// The file spells the payload's bytes in hexadecimal.
@@ -9,16 +9,16 @@ public struct MappingExample: Sendable, Equatable {
     }
 
     /// File name without its endings.
-    public var name: String
+    package var name: String
     /// How ``input`` is written.
-    public var kind: Kind
+    package var kind: Kind
     /// Content of `<name>.in.json` or `<name>.in.hex`.
-    public var input: [UInt8]
+    package var input: [UInt8]
     /// Content of `<name>.out.json`, or nil when nobody has stated yet what is expected.
-    public var output: [UInt8]?
+    package var output: [UInt8]?
 
     /// Makes an example.
-    public init(name: String, kind: Kind, input: [UInt8], output: [UInt8]? = nil) {
+    package init(name: String, kind: Kind, input: [UInt8], output: [UInt8]? = nil) {
         self.name = name
         self.kind = kind
         self.input = input
@@ -28,7 +28,7 @@ public struct MappingExample: Sendable, Equatable {
     /// The bytes that a device would send.
     ///
     /// - Throws: ``MappingFilesError/invalidHex(path:line:)``, whose path is the example's file name.
-    public func payload() throws(MappingFilesError) -> [UInt8] {
+    package func payload() throws(MappingFilesError) -> [UInt8] {
         switch kind {
         case .json: return input
         case .hex:

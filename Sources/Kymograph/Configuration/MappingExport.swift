@@ -1,15 +1,15 @@
 import FoundationEssentials
 
 /// Why a mapping could not be written to disk.
-public struct MappingExportError: Error, Sendable {
+package struct MappingExportError: Error, Sendable {
     /// What is wrong and what to do.
-    public var message: String
+    package var message: String
 }
 
 /// Writes mappings and examples to disk.
-public enum MappingExport {
+package enum MappingExport {
     /// Writes `files` into the new folder `folder`.
-    public static func write(_ files: MappingFiles, to folder: String) throws(MappingExportError) {
+    package static func write(_ files: MappingFiles, to folder: String) throws(MappingExportError) {
         guard !FileManager.default.fileExists(atPath: folder) else {
             throw MappingExportError(message: "\(folder) exists already; name a new folder")
         }
@@ -24,7 +24,7 @@ public enum MappingExport {
     }
 
     /// Replaces the expected output of the example `name` in the mapping's folder.
-    public static func write(expected: [UInt8], of name: String, in folder: String) throws(MappingExportError) {
+    package static func write(expected: [UInt8], of name: String, in folder: String) throws(MappingExportError) {
         try write(expected, to: "\(folder)/examples/\(name).out.json")
     }
 

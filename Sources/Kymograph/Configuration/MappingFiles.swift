@@ -1,18 +1,18 @@
 import FoundationEssentials
 
 /// The bytes of one mapping: what a device type's folder holds, read from the catalogue or from disk, not yet parsed.
-public struct MappingFiles: Sendable, Equatable {
+package struct MappingFiles: Sendable, Equatable {
     /// Catalogue name, or the folder's path as it was given.
-    public var name: String
+    package var name: String
     /// Content of `device.json`: payload to measurements.
-    public var device: [UInt8]
+    package var device: [UInt8]
     /// Content of `fhir.json`: measurements to Observations.
-    public var fhir: [UInt8]
+    package var fhir: [UInt8]
     /// The mapping's tests, in byte order of their names.
-    public var examples: [MappingExample]
+    package var examples: [MappingExample]
 
     /// Makes a mapping from the content of its files.
-    public init(name: String, device: [UInt8], fhir: [UInt8], examples: [MappingExample] = []) {
+    package init(name: String, device: [UInt8], fhir: [UInt8], examples: [MappingExample] = []) {
         self.name = name
         self.device = device
         self.fhir = fhir
@@ -22,7 +22,7 @@ public struct MappingFiles: Sendable, Equatable {
     /// Reads the mapping in the folder `directory`: `device.json`, `fhir.json` and, when there is one, `examples/`.
     ///
     /// - Throws: ``MappingFilesError`` naming the file that is missing or cannot be read.
-    public static func load(directory: String) throws(MappingFilesError) -> MappingFiles {
+    package static func load(directory: String) throws(MappingFilesError) -> MappingFiles {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: directory, isDirectory: &isFolder) else {
             throw .noSuchFolder(directory)
@@ -67,7 +67,7 @@ public struct MappingFiles: Sendable, Equatable {
 }
 
 /// Why a mapping's folder cannot be used. ``description`` says what to do.
-public enum MappingFilesError: Error, Hashable, Sendable {
+package enum MappingFilesError: Error, Hashable, Sendable {
     /// Nothing is at this path.
     case noSuchFolder(String)
     /// The path is a file.
@@ -86,7 +86,7 @@ public enum MappingFilesError: Error, Hashable, Sendable {
 
 extension MappingFilesError: CustomStringConvertible {
     /// What is wrong and what to do, in one line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .noSuchFolder(let path):
             "\(path): no such folder; a mapping is a folder with device.json and fhir.json"

@@ -1,20 +1,20 @@
-public import KymographCore
+package import KymographCore
 
 /// Loads mappings that were named on a command line, by catalogue name or folder.
-public enum MappingSelection {
+package enum MappingSelection {
     /// The mappings, linked; `set` is nil when there was an error.
-    public struct Loaded: Sendable {
+    package struct Loaded: Sendable {
         /// The linked mappings.
-        public var set: MappingSet?
+        package var set: MappingSet?
         /// Errors and warnings.
-        public var diagnostics: [Diagnostic]
+        package var diagnostics: [Diagnostic]
         /// The files of each mapping, examples included, in the order named.
-        public var files: [MappingFiles]
+        package var files: [MappingFiles]
     }
 
     /// Resolves and loads `names`; templates without a period that summarise get windows of `defaultPeriod`
     /// nanoseconds.
-    public static func load(
+    package static func load(
         _ names: [String], defaultPeriod: Int64 = 300_000_000_000, compatibility: Compatibility = .none,
         fhirVersion: FHIRVersion = .r4
     ) -> Loaded {

@@ -25,7 +25,7 @@ struct FileStamp: Equatable {
 /// Looking needs no descriptor on the file, so that it works for editors that put a new file in the place of the old
 /// one, for folders behind links that are exchanged, and on network file systems; notifications (inotify) fail for
 /// each of these.
-public struct MappingWatch: Sendable {
+package struct MappingWatch: Sendable {
     private let files: [String]
     private let configuration: String?
     private let configurationStamp: FileStamp?
@@ -36,7 +36,7 @@ public struct MappingWatch: Sendable {
 
     /// Watches the folders that `settings` name as mappings; those of the catalogue never change. Make it before they
     /// are read, so that no change goes unnoticed. `configuration` is the path of the configuration file.
-    public init(_ settings: PipelineSettings, configuration: String?) {
+    package init(_ settings: PipelineSettings, configuration: String?) {
         let folders = settings.listeningSources.flatMap { settings.mappings(of: $0) }.filter(MappingCatalogue.isFolder)
         files = Set(folders).sorted().flatMap { folder in
             let path = folder.hasSuffix("/") ? String(folder.dropLast()) : folder

@@ -1,11 +1,11 @@
-public import KymographCore
+package import KymographCore
 
 extension PipelineSettings {
     /// The sources to open: those that were named, or the default ones when none was.
-    public var listeningSources: [Source] { sources.isEmpty ? Self.defaultSources : sources }
+    package var listeningSources: [Source] { sources.isEmpty ? Self.defaultSources : sources }
 
     /// Names of the mappings that `source` uses: its own, or the common ones.
-    public func mappings(of source: Source) -> [String] {
+    package func mappings(of source: Source) -> [String] {
         source.mappings.isEmpty ? mappings : source.mappings
     }
 
@@ -23,7 +23,7 @@ extension PipelineSettings {
     func laneInputs(set: MappingSet) -> [LaneInput] { sources.map { laneInput($0, set: set) } }
 
     /// What a lane needs to know of `source`; `set` holds its mappings, see ``ConfigurationLoader/checkMappings(_:)``.
-    public func laneInput(_ source: Source, set: MappingSet) -> LaneInput {
+    package func laneInput(_ source: Source, set: MappingSet) -> LaneInput {
         var input = LaneInput(
             templates: set.templates(of: mappings(of: source)),
             context: SourceContext(

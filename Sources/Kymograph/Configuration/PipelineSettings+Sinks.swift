@@ -2,31 +2,31 @@ import KymographCore
 
 extension PipelineSettings {
     /// One place that bundles go to, and which of them.
-    public struct Sink: Sendable {
+    package struct Sink: Sendable {
         /// Standard output or a directory; ``Destination/nowhere`` for a server.
-        public var destination = Destination.nowhere
+        package var destination = Destination.nowhere
         /// The FHIR server, if it is one.
-        public var server = ServerSettings()
+        package var server = ServerSettings()
         /// The name in messages and receipts, and under which progress is kept; nil for the usual one.
-        public var statedName: String?
+        package var statedName: String?
         /// Patterns of types that it gets; empty for all.
-        public var types: [String] = []
+        package var types: [String] = []
         /// Patterns of devices.
-        public var devices: [String] = []
+        package var devices: [String] = []
         /// Patterns of sources' names.
-        public var sources: [String] = []
+        package var sources: [String] = []
         /// Numbers of the sources that the patterns name, of earlier runs too; none before a pipeline has looked.
         var sourceNumbers: [Int] = []
         /// Patterns of tags.
-        public var tags: [String] = []
+        package var tags: [String] = []
         /// Where the values were written, by key (`to`, `types[0]`); empty for a sink made in code.
-        public var origins: [String: SettingOrigin] = [:]
+        package var origins: [String: SettingOrigin] = [:]
 
         /// A sink that gets everything.
-        public init() {}
+        package init() {}
 
         /// The name in messages and receipts, and under which progress is kept.
-        public var name: String {
+        package var name: String {
             if let statedName { return statedName }
             switch destination {
             case .standardOutput: return "stdout"
@@ -47,7 +47,7 @@ extension PipelineSettings {
     }
 
     /// The sinks that were listed, or else those of `output.to` and `server`.
-    public var outgoingSinks: [Sink] {
+    package var outgoingSinks: [Sink] {
         guard sinks.isEmpty else { return sinks }
         var found: [Sink] = []
         if destination != .nowhere {

@@ -1,39 +1,39 @@
-public import KymographCore
+package import KymographCore
 
 /// Everything that `kymo run` can be told. Durations are in nanoseconds, sizes in bytes.
-public struct PipelineSettings: Sendable {
+package struct PipelineSettings: Sendable {
     /// One source and what it contributes to its readings.
-    public struct Source: Sendable {
+    package struct Source: Sendable {
         /// Where readings come from, and the limits of the socket.
-        public var configuration: SourceConfiguration
+        package var configuration: SourceConfiguration
         /// Mappings by catalogue name or folder; empty for ``PipelineSettings/mappings``.
-        public var mappings: [String] = []
+        package var mappings: [String] = []
         /// Device of readings that name none.
-        public var defaultDevice: String?
+        package var defaultDevice: String?
         /// Patient of readings that name none.
-        public var defaultPatient: String?
+        package var defaultPatient: String?
         /// The wall clock by which times without an offset are read; nil for UTC.
-        public var timezone: LocalTimeZone?
+        package var timezone: LocalTimeZone?
         /// How its bytes become payloads; nil for ``PipelineSettings/framing``. Sources of streams only.
-        public var statedFraming: StreamFraming?
+        package var statedFraming: StreamFraming?
         /// The name in messages, dead letters and the ledger; nil for what ``configuration`` is called.
-        public var statedName: String?
+        package var statedName: String?
         /// The number of the source in the ledger (``ReadingSource``), once there is one.
         var ledgerNumber = 0
         /// Where the source's values were written, by key (`udp`, `mappings[0]`); empty for a source made in code.
-        public var origins: [String: SettingOrigin] = [:]
+        package var origins: [String: SettingOrigin] = [:]
 
         /// Makes a source with the defaults.
-        public init(_ address: some SourceAddress) {
+        package init(_ address: some SourceAddress) {
             configuration = SourceConfiguration(address)
         }
 
         /// The name in messages, dead letters and the ledger.
-        public var name: String { statedName ?? configuration.address.name }
+        package var name: String { statedName ?? configuration.address.name }
     }
 
     /// Where output goes.
-    public enum Destination: Hashable, Sendable {
+    package enum Destination: Hashable, Sendable {
         /// Standard output.
         case standardOutput
         /// Rotating files in this directory.
@@ -43,78 +43,78 @@ public struct PipelineSettings: Sendable {
     }
 
     /// The kinds of sources and framings that the configuration may name.
-    public var kinds = IngestKinds.builtIn
+    package var kinds = IngestKinds.builtIn
     /// Sources; empty for the default ones.
-    public var sources: [Source] = []
+    package var sources: [Source] = []
     /// Mappings of sources that name none.
-    public var mappings: [String] = ["reading"]
+    package var mappings: [String] = ["reading"]
     /// Whether mappings in folders are loaded again when their files change.
-    public var watchesMappings = true
+    package var watchesMappings = true
     /// Period of templates that name none and summarise.
-    public var window: Int64 = 300_000_000_000
+    package var window: Int64 = 300_000_000_000
     /// How windows close, and the limits of what they hold.
-    public var windows = WindowSettings(lateHold: 1_000_000_000)
+    package var windows = WindowSettings(lateHold: 1_000_000_000)
     /// How far a reading's time may lie after its receipt.
-    public var maxFuture: Int64 = 300_000_000_000
+    package var maxFuture: Int64 = 300_000_000_000
     /// Whose rules mappings follow that do not say it themselves.
-    public var compatibility = Compatibility.none
+    package var compatibility = Compatibility.none
     /// Whether readings without patient are rejected (`identity: strict`).
-    public var requiresPatient = false
+    package var requiresPatient = false
     /// Limits of one document.
-    public var scan = ScanLimits()
+    package var scan = ScanLimits()
     /// Whether payloads like others before are read without a scan.
-    public var usesFastPath = true
+    package var usesFastPath = true
     /// How the bytes of streams and serial lines become payloads that do not say it themselves.
-    public var framing = StreamFraming.lines
+    package var framing = StreamFraming.lines
     /// Longest line of a stream, or longest payload of a frame.
-    public var lineBytes = 1 << 20
+    package var lineBytes = 1 << 20
     /// Whether frames that never came are noticed; those that are mapped again have been noticed once.
     var noticesMissingFrames = true
     /// Payloads that come a second time.
     let returning = ReturningLetters()
     /// Threads that receive and map; 0 for as many as suit the machine.
-    public var lanes = 0
+    package var lanes = 0
     /// Threads that keep windows and write bundles; 0 for as many as suit the machine.
-    public var shards = 0
+    package var shards = 0
     /// Processors that lanes, and then shards, are bound to in turn; empty to leave it to the system.
-    public var processors: [Int] = []
+    package var processors: [Int] = []
     /// How lanes and shards wait for each other.
-    public var wait = WaitStrategy.sleep
+    package var wait = WaitStrategy.sleep
     /// Slots of each ring, a power of two of at least 512.
-    public var ringSlots = 8_192
+    package var ringSlots = 8_192
     /// Where output goes.
-    public var destination: Destination = .standardOutput
+    package var destination: Destination = .standardOutput
     /// How Observations and bundles are written.
-    public var output = ObservationOptions()
+    package var output = ObservationOptions()
     /// Most entries of a bundle.
-    public var bundleEntries = 100
+    package var bundleEntries = 100
     /// Most bytes of a bundle that has more than one Observation.
-    public var bundleBytes = 1 << 20
+    package var bundleBytes = 1 << 20
     /// Longest time that an Observation waits for its bundle to fill.
-    public var bundleAge: Int64 = 200_000_000
+    package var bundleAge: Int64 = 200_000_000
     /// When files in a directory are completed, and how they are compressed.
-    public var rotation = RotationOptions()
+    package var rotation = RotationOptions()
     /// File of the zstd dictionary for compressed files, or nil.
-    public var dictionary: String?
+    package var dictionary: String?
     /// File for dead letters, or nil.
-    public var deadLetter: String?
+    package var deadLetter: String?
     /// The FHIR server that bundles go to, besides ``destination``.
-    public var server = ServerSettings()
+    package var server = ServerSettings()
     /// Sinks, in place of ``destination`` and ``server``; empty for these two.
-    public var sinks: [Sink] = []
+    package var sinks: [Sink] = []
     /// What is kept on disk.
-    public var store = StoreSettings()
+    package var store = StoreSettings()
     /// Longest time for delivering what is there after the first signal to stop.
-    public var drainLimit: Int64 = 30_000_000_000
+    package var drainLimit: Int64 = 30_000_000_000
     /// Where values other than the defaults were written, by dotted key (`output.format`, `mappings[0]`).
-    public var origins: [String: SettingOrigin] = [:]
+    package var origins: [String: SettingOrigin] = [:]
 
     /// The defaults.
-    public init() {}
+    package init() {}
 
     /// Decides what nobody stated about keeping data: a pure pipe from standard input to standard output keeps nothing,
     /// everything else keeps its data in the usual place of `environment`.
-    public mutating func settleStore(environment: [String: String]) {
+    package mutating func settleStore(environment: [String: String]) {
         if store.keeping == .auto {
             let isPipe =
                 listeningSources.allSatisfy { $0.configuration.capabilities.contains(.ends) }
@@ -125,7 +125,7 @@ public struct PipelineSettings: Sendable {
     }
 
     /// What is listened to when no source is given.
-    public static var defaultSources: [Source] {
+    package static var defaultSources: [Source] {
         [Source(.udp(host: "127.0.0.1", port: 5757)), Source(.unixStream(path: "./kymo.sock"))]
     }
 }

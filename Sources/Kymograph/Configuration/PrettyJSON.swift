@@ -1,7 +1,7 @@
 /// Lays JSON out for people: two spaces a level, members in their order. The text must be valid JSON without layout.
-public enum PrettyJSON {
+package enum PrettyJSON {
     /// `text` with line breaks and indentation, and a final line feed.
-    public static func format(_ text: [UInt8]) -> [UInt8] {
+    package static func format(_ text: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         var level = 0
         var inString = false

@@ -1,9 +1,9 @@
 import KymographCore
 
 /// The FHIR server of the configuration: the keys under `server`, as they were written.
-public struct ServerSettings: Sendable {
+package struct ServerSettings: Sendable {
     /// Authentication method.
-    public enum Authorization: String, Sendable, CaseIterable {
+    package enum Authorization: String, Sendable, CaseIterable {
         /// It does not ask.
         case none
         /// A token in `tokenFile`.
@@ -17,49 +17,49 @@ public struct ServerSettings: Sendable {
     }
 
     /// Base URL; nil when there is no server.
-    public var url: String?
+    package var url: String?
     /// Where Patients and Devices come from; there is no default.
-    public var identity: ResourceIdentityMode?
+    package var identity: ResourceIdentityMode?
     /// Authentication method.
-    public var authorization = Authorization.none
+    package var authorization = Authorization.none
     /// File of the bearer token; like all secrets, one that nobody else can read.
-    public var tokenFile: String?
+    package var tokenFile: String?
     /// User of basic authorization.
-    public var user: String?
+    package var user: String?
     /// File of that user's password.
-    public var passwordFile: String?
+    package var passwordFile: String?
     /// Client of OAuth 2 and SMART Backend Services.
-    public var clientID: String?
+    package var clientID: String?
     /// File of the client's secret.
-    public var secretFile: String?
+    package var secretFile: String?
     /// File of the client's private key, PEM.
-    public var keyFile: String?
+    package var keyFile: String?
     /// `kid` of that key in the registered key set.
-    public var keyID: String?
+    package var keyID: String?
     /// Scopes to ask for.
-    public var scope: String?
+    package var scope: String?
     /// Token endpoint; nil for the one that the server names.
-    public var tokenURL: String?
+    package var tokenURL: String?
     /// Authorities to trust in place of the system's.
-    public var caFile: String?
+    package var caFile: String?
     /// File of the certificate that the server is shown.
-    public var certificateFile: String?
+    package var certificateFile: String?
     /// File of that certificate's key; nil when it is in the same file.
-    public var certificateKeyFile: String?
+    package var certificateKeyFile: String?
     /// Whether bodies are sent compressed.
-    public var gzip = false
+    package var gzip = false
     /// Longest time of a request, in nanoseconds.
-    public var timeout: Int64 = 30_000_000_000
+    package var timeout: Int64 = 30_000_000_000
     /// Most requests at once.
-    public var connections = 8
+    package var connections = 8
     /// How long an answer about a Device, Patient or Encounter is used, in nanoseconds.
-    public var identityMaxAge: Int64 = 600_000_000_000
+    package var identityMaxAge: Int64 = 600_000_000_000
 
     /// No server.
-    public init() {}
+    package init() {}
 
     /// Whether there is one.
-    public var isNamed: Bool { url != nil }
+    package var isNamed: Bool { url != nil }
 
     /// Access to the server, which must be named.
     var access: ServerAccess {

@@ -1,16 +1,16 @@
 import KymographCore
 
 /// Why a text cannot be a setting's value.
-public struct SettingProblem: Error {
+package struct SettingProblem: Error {
     /// What is wrong with the value.
-    public var message: String
+    package var message: String
     /// What to write instead.
-    public var advice: String
+    package var advice: String
     /// Which element of a list is meant.
     var element: Int
 
     /// Makes a problem.
-    public init(message: String, advice: String = "") {
+    package init(message: String, advice: String = "") {
         self.init(message: message, advice: advice, element: 0)
     }
 

@@ -1,16 +1,16 @@
-public import KymographCore
+package import KymographCore
 
 /// Where a setting's value was written, for messages.
-public struct SettingOrigin: Hashable, Sendable {
+package struct SettingOrigin: Hashable, Sendable {
     /// The configuration file's name, `environment` or `command line`.
-    public var file: String
+    package var file: String
     /// Place in the file; ``SourcePosition/start`` for the other two.
-    public var position: SourcePosition
+    package var position: SourcePosition
     /// How the user called the setting: `output.format`, `KYMO_OUTPUT_FORMAT` or `--format`.
-    public var subject: String
+    package var subject: String
 
     /// Makes an origin.
-    public init(file: String, position: SourcePosition, subject: String) {
+    package init(file: String, position: SourcePosition, subject: String) {
         self.file = file
         self.position = position
         self.subject = subject

@@ -1,13 +1,13 @@
 /// How many threads of each kind a pipeline has when unspecified.
-public struct ThreadCounts: Hashable, Sendable {
+package struct ThreadCounts: Hashable, Sendable {
     /// Threads that receive and map.
-    public var lanes: Int
+    package var lanes: Int
     /// Threads that keep windows and write bundles.
-    public var shards: Int
+    package var shards: Int
 
     /// For `processors`: half of them for lanes, because receiving and mapping a reading takes two to three times as
     /// much as its window and its part of an Observation; a quarter for shards; the rest for store, sinks and kernel.
-    public init(processors: Int) {
+    package init(processors: Int) {
         lanes = max(1, processors / 2)
         shards = max(1, processors / 4)
     }
@@ -15,7 +15,7 @@ public struct ThreadCounts: Hashable, Sendable {
 
 extension PipelineSettings {
     /// Decides about threads that nobody stated, for a machine of `processors`.
-    public mutating func settleThreads(processors: Int) {
+    package mutating func settleThreads(processors: Int) {
         let usual = ThreadCounts(processors: processors)
         if lanes == 0 { lanes = usual.lanes }
         if shards == 0 { shards = usual.shards }

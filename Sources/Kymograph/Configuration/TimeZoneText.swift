@@ -1,16 +1,16 @@
 import FoundationEssentials
-public import KymographCore
+package import KymographCore
 
 /// The time zone of a source, as one writes it: a name of the tz database, or a fixed offset.
-public enum TimeZoneText {
+package enum TimeZoneText {
     /// What to do about a text that names no zone.
-    public static let advice =
+    package static let advice =
         "write a name such as Europe/Berlin or an offset such as +02:00, and see that the package tzdata is installed"
 
     /// The zone that `text` names: `Europe/Berlin`, `+02:00`, `UTC`; nil when there is no such zone.
     ///
     /// Names are files in `$TZDIR`, or in `/usr/share/zoneinfo` (Debian's package tzdata).
-    public static func zone(_ text: String) -> LocalTimeZone? {
+    package static func zone(_ text: String) -> LocalTimeZone? {
         if let minutes = UTCOffsetText.minutes(of: text) { return LocalTimeZone(name: text, minutes: minutes) }
         if text == "UTC" { return LocalTimeZone(name: text, minutes: 0) }
         let words = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -34,9 +34,9 @@ public enum TimeZoneText {
 }
 
 /// Offsets from UTC as ISO 8601 writes them: `+01:00`.
-public enum UTCOffsetText {
+package enum UTCOffsetText {
     /// The minutes that `text` says, at most 14 hours; nil when it is something else.
-    public static func minutes(of text: String) -> Int16? {
+    package static func minutes(of text: String) -> Int16? {
         let digits = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
         guard let sign = text.first, sign == "+" || sign == "-", digits.count == 2,
             digits.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isNumber) }),

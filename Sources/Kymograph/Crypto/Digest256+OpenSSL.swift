@@ -1,5 +1,5 @@
 import COpenSSL
-public import KymographCore
+package import KymographCore
 
 extension Digest256 {
     /// SHA-256 by OpenSSL, the distribution's patched crypto library.
@@ -7,7 +7,7 @@ extension Digest256 {
     /// By its functions for SHA-256 alone, which OpenSSL 3 would rather see replaced by `EVP_Digest`: that takes and
     /// clears memory and locks for each message, which costs as much as the digest of an identity. Identities are no
     /// secrets.
-    public static var openSSL: Digest256 {
+    package static var openSSL: Digest256 {
         Digest256 { message, digest in
             var context = SHA256_CTX()
             var output = digest

@@ -1,12 +1,12 @@
 import FoundationEssentials
 
 /// Asks the instance that uses a data directory.
-public enum ControlClient {
+package enum ControlClient {
     /// Whether an instance answers in `directory`.
-    public static func isRunning(_ directory: String) -> Bool { ControlSocket.connect(directory) != nil }
+    package static func isRunning(_ directory: String) -> Bool { ControlSocket.connect(directory) != nil }
 
     /// Sends a request; nil when no instance uses `directory`, or it does not answer.
-    public static func ask(_ request: ControlRequest, _ directory: String) -> ControlAnswer? {
+    package static func ask(_ request: ControlRequest, _ directory: String) -> ControlAnswer? {
         guard let descriptor = ControlSocket.connect(directory), let line = try? JSONEncoder().encode(request),
             ControlSocket.write([UInt8](line), to: descriptor), let answer = ControlSocket.readLine(descriptor)
         else { return nil }

@@ -2,11 +2,11 @@ import Glibc
 import Synchronization
 
 /// An owned file descriptor, closed once: by ``close()`` or with its last reference.
-public final class Descriptor: Sendable {
+package final class Descriptor: Sendable {
     private let value: Atomic<Int32>
 
     /// Takes over `raw`.
-    public init(_ raw: Int32) {
+    package init(_ raw: Int32) {
         value = Atomic(raw)
     }
 
@@ -15,10 +15,10 @@ public final class Descriptor: Sendable {
     }
 
     /// The descriptor's number, -1 after ``close()``.
-    public var raw: Int32 { value.load(ordering: .relaxed) }
+    package var raw: Int32 { value.load(ordering: .relaxed) }
 
     /// Closes it now.
-    public func close() {
+    package func close() {
         let raw = value.exchange(-1, ordering: .relaxed)
         if raw >= 0 { _ = Glibc.close(raw) }
     }

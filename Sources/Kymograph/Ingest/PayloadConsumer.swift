@@ -1,11 +1,11 @@
-public import KymographCore
+package import KymographCore
 
 /// What a lane does with the bytes it receives.
 ///
 /// The pipeline implements it by mapping them. All methods are called on the lane's thread, and may block: a blocked
 /// consumer is backpressure, which Unix sockets and pipes pass on to the sender and UDP shows as kernel drops.
 /// Views are valid only during the call and have ``ByteView/padding`` readable bytes after them.
-public protocol PayloadConsumer: ~Copyable {
+package protocol PayloadConsumer: ~Copyable {
     /// A batch of datagrams or a chunk of a stream has arrived, and its payloads follow; also called now and then while
     /// nothing arrives.
     mutating func batchBegin()
@@ -50,29 +50,29 @@ public protocol PayloadConsumer: ~Copyable {
 
 extension PayloadConsumer where Self: ~Copyable {
     /// Does nothing.
-    public mutating func batchBegin() {}
+    package mutating func batchBegin() {}
 
     /// Knows none.
-    public mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? { nil }
+    package mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? { nil }
 
     /// Forgets it.
-    public mutating func sender(_ peer: Peer?) {}
+    package mutating func sender(_ peer: Peer?) {}
 
     /// Has nothing to do now and then.
-    public mutating func idled() {}
+    package mutating func idled() {}
 
     /// Default: ignored.
-    public mutating func noted(_ text: String) {}
+    package mutating func noted(_ text: String) {}
 
     /// Nothing becomes durable.
-    public mutating func mark() -> DurableMark? { nil }
+    package mutating func mark() -> DurableMark? { nil }
 
     /// Nothing becomes durable.
-    public mutating func isDurable(_ mark: DurableMark) -> Bool { false }
+    package mutating func isDurable(_ mark: DurableMark) -> Bool { false }
 }
 
 /// A place in what a lane has handed over.
-public struct DurableMark: Equatable, Sendable {
+package struct DurableMark: Equatable, Sendable {
     /// Slots written to the ring of each shard.
     var positions: [UInt64]
     /// Changes given to the store.

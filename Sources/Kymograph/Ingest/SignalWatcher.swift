@@ -4,9 +4,9 @@ import CKymographLinux
 ///
 /// Make it on the main thread before any other thread starts: threads inherit the blocked signals, and a signal that
 /// one thread does not block would end the process.
-public final class SignalWatcher: Sendable {
+package final class SignalWatcher: Sendable {
     /// A signal that asks for something.
-    public enum Signal: Int32, Sendable {
+    package enum Signal: Int32, Sendable {
         /// SIGHUP: load the mappings again, or the terminal has gone.
         case hangup = 1
         /// SIGINT: the user pressed Ctrl-C.
@@ -20,17 +20,17 @@ public final class SignalWatcher: Sendable {
     /// Blocks the signals in the calling thread.
     ///
     /// - Throws: ``SourceError`` when the system gives no descriptor for signals.
-    public init() throws(SourceError) {
+    package init() throws(SourceError) {
         let raw = kymo_signals_open()
         guard raw >= 0 else { throw .system(-raw, "watch", "signals") }
         descriptor = Descriptor(raw)
     }
 
     /// Becomes readable when a signal waits.
-    public var fileDescriptor: Int32 { descriptor.raw }
+    package var fileDescriptor: Int32 { descriptor.raw }
 
     /// The next signal, or nil when none waits. Does not block.
-    public func next() -> Signal? {
+    package func next() -> Signal? {
         Signal(rawValue: kymo_signals_next(descriptor.raw))
     }
 }

@@ -1,11 +1,11 @@
 import Glibc
-public import KymographCore
+package import KymographCore
 
 /// The system's clock of civil time.
-public enum WallClock {
+package enum WallClock {
     /// The present instant, in whole microseconds: what is finer says nothing of when a packet came, and takes two
     /// bytes of each reading that is kept.
-    public static func now() -> Instant {
+    package static func now() -> Instant {
         var time = timespec()
         // Safe: the struct is ours; CLOCK_REALTIME always exists.
         unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -1,7 +1,7 @@
 /// What a command asks of a running instance: one line of JSON.
-public struct ControlRequest: Codable, Sendable {
+package struct ControlRequest: Codable, Sendable {
     /// What to do.
-    public enum Command: String, Codable, Sendable {
+    package enum Command: String, Codable, Sendable {
         /// Say how it goes.
         case status
         /// Forget dead letters.
@@ -17,12 +17,12 @@ public struct ControlRequest: Codable, Sendable {
     }
 
     /// What to do.
-    public var command: Command
+    package var command: Command
     /// Numbers of dead letters.
-    public var letters: [Int64]
+    package var letters: [Int64]
 
     /// A request.
-    public init(_ command: Command, letters: [Int64] = []) {
+    package init(_ command: Command, letters: [Int64] = []) {
         self.command = command
         self.letters = letters
     }
@@ -39,13 +39,13 @@ public struct ControlRequest: Codable, Sendable {
 }
 
 /// What a running instance answers: one line of JSON.
-public struct ControlAnswer: Codable, Sendable {
+package struct ControlAnswer: Codable, Sendable {
     /// Why the request was not carried out.
-    public var error: String?
+    package var error: String?
     /// How it goes.
-    public var status: InstanceStatus?
+    package var status: InstanceStatus?
     /// Letters that stay as they are.
-    public var refused: [LetterRefusal]?
+    package var refused: [LetterRefusal]?
 
     init(error: String? = nil, status: InstanceStatus? = nil, refused: [LetterRefusal]? = nil) {
         self.error = error

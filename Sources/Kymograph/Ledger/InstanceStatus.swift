@@ -3,19 +3,19 @@ import GRDB
 import KymographCore
 
 /// How it goes: what `kymo status` shows.
-public struct InstanceStatus: Codable, Sendable {
+package struct InstanceStatus: Codable, Sendable {
     /// One source of a running instance, counted since its start.
-    public struct Source: Codable, Sendable {
+    package struct Source: Codable, Sendable {
         /// Its name.
-        public var name: String
+        package var name: String
         /// Readings that it gave.
-        public var received: Int
+        package var received: Int
         /// Readings of it that were rejected before they were in a window.
-        public var rejected: Int
+        package var rejected: Int
         /// Datagrams that the kernel dropped.
-        public var kernelDropped: Int
+        package var kernelDropped: Int
         /// How its bytes become payloads, where that is not by lines.
-        public var framing: String?
+        package var framing: String?
 
         init(_ source: PipelineSummary.Source, framing: String?) {
             name = source.name
@@ -27,43 +27,43 @@ public struct InstanceStatus: Codable, Sendable {
     }
 
     /// One sink.
-    public struct Sink: Codable, Sendable {
+    package struct Sink: Codable, Sendable {
         /// Its name.
-        public var name: String
+        package var name: String
         /// The last row of the outbox that it has taken.
-        public var settledThrough: Int64
+        package var settledThrough: Int64
         /// Rows that it has not taken yet.
-        public var waiting: Int
+        package var waiting: Int
         /// Resources of which a FHIR server has kept an earlier version, and lacks the latest.
-        public var lacking = 0
+        package var lacking = 0
         /// Of a FHIR server of a running instance, how delivery goes.
-        public var delivery: Delivery?
+        package var delivery: Delivery?
     }
 
     /// How delivery to a FHIR server goes.
-    public struct Delivery: Codable, Sendable {
+    package struct Delivery: Codable, Sendable {
         /// What the server can do, or why nothing is sent.
-        public var verdict: String
+        package var verdict: String
         /// `probing`, `closed` (healthy), `open` (left alone for a while), `halfOpen` or `refused`.
-        public var circuit: String
+        package var circuit: String
         /// Requests under way.
-        public var inFlight: Int
+        package var inFlight: Int
         /// Entries stored in this run.
-        public var delivered: Int
+        package var delivered: Int
         /// Entries in this run that the server will not take.
-        public var undeliverable: Int
+        package var undeliverable: Int
         /// How many of them there are for each reason.
-        public var undeliverableReasons: ReasonCounts
+        package var undeliverableReasons: ReasonCounts
         /// Attempts after the first of their request.
-        public var retries: Int
+        package var retries: Int
         /// What went wrong last, empty when nothing did.
-        public var lastError: String
+        package var lastError: String
         /// When something is sent next, if it waits.
-        public var nextAttempt: String?
+        package var nextAttempt: String?
         /// Answers about Devices, Patients and Encounters that are used at present.
-        public var lookups: Int
+        package var lookups: Int
         /// How long ago the oldest of them was given, in seconds.
-        public var oldestLookupAge: Double?
+        package var oldestLookupAge: Double?
 
         init(_ status: DeliveryStatus) {
             (verdict, circuit, inFlight) = (status.verdict, status.circuit.rawValue, status.inFlight)
@@ -84,51 +84,51 @@ public struct InstanceStatus: Codable, Sendable {
     }
 
     /// What the store holds.
-    public struct Stored: Codable, Sendable {
+    package struct Stored: Codable, Sendable {
         /// Series.
-        public var series = 0
+        package var series = 0
         /// Closed windows.
-        public var windows = 0
+        package var windows = 0
         /// Blocks of the journal, and the readings in them.
-        public var journalBlocks = 0
+        package var journalBlocks = 0
         /// Readings of the journal.
-        public var journalReadings = 0
+        package var journalReadings = 0
         /// Bundles that wait for some sink.
-        public var outboxRows = 0
+        package var outboxRows = 0
         /// When the oldest of them was made.
-        public var outboxOldest: String?
+        package var outboxOldest: String?
         /// Its age in seconds.
-        public var outboxOldestAge: Double?
+        package var outboxOldestAge: Double?
         /// Dead letters that were not sent again.
-        public var deadLetters = 0
+        package var deadLetters = 0
         /// Readings that were acknowledged and are lost, since the store was damaged.
-        public var lost = 0
+        package var lost = 0
         /// Whether more may be lost than anybody knows.
-        public var isLostAtLeast = false
+        package var isLostAtLeast = false
         /// Damaged rows that were put aside.
-        public var quarantined = 0
+        package var quarantined = 0
         /// Bytes in use.
-        public var usedBytes = 0
+        package var usedBytes = 0
         /// Bytes that it may use.
-        public var limitBytes = 0
+        package var limitBytes = 0
     }
 
     /// The data directory.
-    public var directory: String
+    package var directory: String
     /// Process id of the instance that uses it; nil when there is none.
-    public var process: Int32?
+    package var process: Int32?
     /// Version of kymo.
-    public var version = KymographVersion.number
+    package var version = KymographVersion.number
     /// Sources of a running instance.
-    public var sources: [Source] = []
+    package var sources: [Source] = []
     /// The balance since its start, as `kymo run` prints it.
-    public var balance: String?
+    package var balance: String?
     /// The store.
-    public var store = Stored()
+    package var store = Stored()
     /// Sinks.
-    public var sinks: [Sink] = []
+    package var sinks: [Sink] = []
     /// Every counter: of a running instance all, otherwise those of the store. Nil from an instance of kymo 0.1.
-    public var counters: CounterSamples?
+    package var counters: CounterSamples?
 
     init(directory: String) { self.directory = directory }
 }
@@ -140,12 +140,12 @@ extension InstanceStatus {
     }
 
     /// All counters as Prometheus reads them; those of the store and its sinks from an instance that tells none.
-    public var metrics: String {
+    package var metrics: String {
         PrometheusText.text(counters ?? CounterTable.samples(CounterInput(stored: store, sinks: sinks)))
     }
 
     /// What people read of sources and store, without ``sinks``; `age` writes a length of time in seconds.
-    public func lines(age: (Double) -> String) -> (before: [String], after: [String]) {
+    package func lines(age: (Double) -> String) -> (before: [String], after: [String]) {
         let input = CounterInput(stored: store, sinks: sinks)
         let samples = counters ?? CounterTable.samples(input)
         var before = sources.map { source in
@@ -188,7 +188,7 @@ extension InstanceStatus {
 
 extension StoreReader {
     /// How it goes in a directory that no instance uses. `limitBytes` is what the configuration says.
-    public func status(limitBytes: Int) throws(PipelineError) -> InstanceStatus {
+    package func status(limitBytes: Int) throws(PipelineError) -> InstanceStatus {
         let mark = StoreMark.read(in: directory)
         return try read { db in
             var status = InstanceStatus(directory: directory)

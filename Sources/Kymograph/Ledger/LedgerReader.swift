@@ -5,7 +5,7 @@ import KymographCore
 extension StoreReader {
     /// The ledger for the windows that `filter` asks for; of the filter, type and modification are not used.
     /// `isRunning` says that a process uses the store now.
-    public func ledger(_ filter: ArchiveFilter, isRunning: Bool) throws(PipelineError) -> LedgerReport {
+    package func ledger(_ filter: ArchiveFilter, isRunning: Bool) throws(PipelineError) -> LedgerReport {
         // Before the database, which would otherwise seem to lack what is committed meanwhile.
         let mark = StoreMark.read(in: directory)
         return try read { db in

@@ -1,116 +1,116 @@
-public import KymographCore
+package import KymographCore
 
 /// The balance of what was received: where every reading is, and whether a span is complete. For people and, as JSON,
 /// for programs. Times are RFC 3339 texts in UTC.
-public struct LedgerReport: Encodable, Sendable {
+package struct LedgerReport: Encodable, Sendable {
     /// Readings of the whole store. ``received`` is counted where they come in, all else where they end.
-    public struct Balance: Codable, Sendable, Equatable {
+    package struct Balance: Codable, Sendable, Equatable {
         /// Readings that sources gave.
-        public var received = 0
+        package var received = 0
         /// Readings that are in windows, those that the archive has dropped since among them.
-        public var accepted = 0
+        package var accepted = 0
         /// Readings that were there already.
-        public var duplicate = 0
+        package var duplicate = 0
         /// Readings whose values differed from what was there.
-        public var conflict = 0
+        package var conflict = 0
         /// Readings of windows that are still open.
-        public var open = 0
+        package var open = 0
         /// Rejected readings by reason.
-        public var rejected: [String: Int] = [:]
+        package var rejected: [String: Int] = [:]
         /// Received and nowhere else: on their way, or lost when a run was killed. Nobody was told that they are kept.
-        public var onTheWay = 0
+        package var onTheWay = 0
         /// Readings that were acknowledged and are not in the store any more: it was damaged.
-        public var lost = 0
+        package var lost = 0
         /// Whether more may be lost than anybody knows.
-        public var isLostAtLeast = false
+        package var isLostAtLeast = false
         /// Datagrams that the kernel dropped: nobody received them.
-        public var kernelDropped = 0
+        package var kernelDropped = 0
     }
 
     /// What one source gave in the hours of the span.
-    public struct Source: Codable, Sendable {
+    package struct Source: Codable, Sendable {
         /// Its name.
-        public var name: String
+        package var name: String
         /// Readings that it gave, by the time of receipt.
-        public var received = 0
+        package var received = 0
         /// Readings that were rejected before their device was known, by reason.
-        public var rejected: [String: Int] = [:]
+        package var rejected: [String: Int] = [:]
         /// Datagrams that the kernel dropped.
-        public var kernelDropped = 0
+        package var kernelDropped = 0
         /// Readings of the windows below that came from it.
-        public var inWindows = 0
+        package var inWindows = 0
     }
 
     /// Readings of one device and type.
-    public struct Series: Codable, Sendable {
+    package struct Series: Codable, Sendable {
         /// Name of the type.
-        public var type: String
+        package var type: String
         /// Device.
-        public var device: IdentifierText
+        package var device: IdentifierText
         /// Patient, if the readings name one.
-        public var patient: IdentifierText?
+        package var patient: IdentifierText?
         /// Encounter, if the readings name one.
-        public var encounter: IdentifierText?
+        package var encounter: IdentifierText?
         /// Closed windows.
-        public var windows = 0
+        package var windows = 0
         /// Readings of the windows.
-        public var readings = 0
+        package var readings = 0
         /// Readings that added values to one of the same instant.
-        public var merged = 0
+        package var merged = 0
         /// Readings that were there already.
-        public var duplicate = 0
+        package var duplicate = 0
         /// Readings whose values differed from what was there.
-        public var conflict = 0
+        package var conflict = 0
         /// Readings of windows that are still open.
-        public var open = 0
+        package var open = 0
         /// Rejected readings by reason, whose own times are in the hours of the span; of reason `clockAhead`, whose
         /// times of receipt are.
-        public var rejected: [String: Int] = [:]
+        package var rejected: [String: Int] = [:]
         /// Readings of windows that the archive has dropped, in the hours of the span.
-        public var dropped = 0
+        package var dropped = 0
     }
 
     /// One closed window.
-    public struct Window: Codable, Sendable {
+    package struct Window: Codable, Sendable {
         /// Name of the type.
-        public var type: String
+        package var type: String
         /// Device.
-        public var device: IdentifierText
+        package var device: IdentifierText
         /// Start.
-        public var start: String
+        package var start: String
         /// First instant after it.
-        public var end: String
+        package var end: String
         /// Readings in it.
-        public var readings: Int
+        package var readings: Int
         /// Readings by source.
-        public var sources: [String: Int]
+        package var sources: [String: Int]
         /// Readings that added values to one of the same instant.
-        public var merged: Int
+        package var merged: Int
         /// Readings that were there already.
-        public var duplicate: Int
+        package var duplicate: Int
         /// Readings whose values differed from what was there.
-        public var conflict: Int
+        package var conflict: Int
         /// How often its Observation was written: more than once means that it was amended.
-        public var revision: Int
+        package var revision: Int
         /// When it was written last.
-        public var modified: String
+        package var modified: String
         /// Whether each sink has taken its latest Observation. Empty when it gave none, and when there was one sink of
         /// files or standard output only: windows are archived when that has them.
-        public var delivered: [String: Bool]
+        package var delivered: [String: Bool]
         /// Sinks that it was for, and that were ended before they got it.
-        public var givenUp: [String]
+        package var givenUp: [String]
         /// What servers answered for the bundle that it left with, by status; empty when its readings were Observations
         /// of their own, which left with many.
-        public var receipts: [String: Int]
+        package var receipts: [String: Int]
     }
 
     /// What never came of one device. A list, not members named for devices: programs take names of members that look
     /// the same for one.
-    public struct DeviceGap: Codable, Sendable, Equatable {
+    package struct DeviceGap: Codable, Sendable, Equatable {
         /// Device.
-        public var device: IdentifierText
+        package var device: IdentifierText
         /// How many never came.
-        public var missing: Int
+        package var missing: Int
 
         /// What is missing of each device, in the order of devices.
         static func list(_ missing: [IdentifierText: Int]) -> [DeviceGap] {
@@ -119,34 +119,34 @@ public struct LedgerReport: Encodable, Sendable {
     }
 
     /// The span that was asked about, if any.
-    public var from: String?
+    package var from: String?
     /// Its end.
-    public var to: String?
+    package var to: String?
     /// The whole store.
-    public var balance = Balance()
+    package var balance = Balance()
     /// Sources.
-    public var sources: [Source] = []
+    package var sources: [Source] = []
     /// Series in the span.
-    public var series: [Series] = []
+    package var series: [Series] = []
     /// By device whose mapping gives sequence numbers: how many of them, in the span, never came.
-    public var sequenceGaps: [DeviceGap] = []
+    package var sequenceGaps: [DeviceGap] = []
     /// By device: frames that never came, by the numbers of its bridge, in the hours of the span.
-    public var missingFrames: [DeviceGap] = []
+    package var missingFrames: [DeviceGap] = []
     /// By sink: resources of which the server has kept an earlier version, and lacks the latest.
-    public var lacking: [String: [String]] = [:]
+    package var lacking: [String: [String]] = [:]
     /// Their windows; left out when the whole store was asked about.
-    public var windows: [Window] = []
+    package var windows: [Window] = []
     /// Readings whose place others have taken, or that were refused for others, and whose own times are in the hours of
     /// the span: each is a dead letter. Nothing is missing, but somebody should know.
-    public var superseded = 0
+    package var superseded = 0
     /// What is open or missing; empty when the span is complete.
-    public var missing: [String] = []
+    package var missing: [String] = []
     /// Whether everything that is known to have been sent has been delivered.
-    public var isComplete: Bool { missing.isEmpty }
+    package var isComplete: Bool { missing.isEmpty }
     /// Whether nothing was superseded, either.
-    public var isPlainlyComplete: Bool { isComplete && superseded == 0 }
+    package var isPlainlyComplete: Bool { isComplete && superseded == 0 }
     /// The same in words: `complete`, `complete, 2 superseded` or `not complete`.
-    public var completeness: String {
+    package var completeness: String {
         guard isComplete else { return "not complete" }
         return superseded > 0 ? "complete, \(superseded) superseded" : "complete"
     }
@@ -157,7 +157,7 @@ public struct LedgerReport: Encodable, Sendable {
     }
 
     /// Writes ``isComplete`` and ``completeness``, too.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(from, forKey: .from)
         try container.encodeIfPresent(to, forKey: .to)

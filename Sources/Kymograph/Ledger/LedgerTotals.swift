@@ -74,7 +74,7 @@ extension LedgerReport.Balance {
     var accountedFor: Int { accepted + duplicate + conflict + open + rejected.values.reduce(0, +) }
 
     /// The balance in one line.
-    public var text: String {
+    package var text: String {
         var text =
             "received \(received) = accepted \(accepted) + duplicate \(duplicate) + conflict \(conflict) + rejected "
             + "\(rejected.values.reduce(0, +))"

@@ -5,7 +5,7 @@ import KymographCore
 extension StoreReader {
     /// Recomputes the ledger from the archived blocks, the journal and the receipts; gives every difference from what
     /// the store has counted. `progress` is called with the part of the windows that is done.
-    public func verifyLedger(
+    package func verifyLedger(
         isRunning: Bool, progress: (Double) -> Void
     ) throws(PipelineError) -> LedgerVerification {
         let mark = StoreMark.read(in: directory)
@@ -21,13 +21,13 @@ extension StoreReader {
 }
 
 /// What became of recomputing a ledger.
-public struct LedgerVerification: Sendable {
+package struct LedgerVerification: Sendable {
     /// Windows that were decoded.
-    public private(set) var windows = 0
+    package private(set) var windows = 0
     /// Readings of these windows.
-    public private(set) var readings = 0
+    package private(set) var readings = 0
     /// What does not agree.
-    public private(set) var differences: [String] = []
+    package private(set) var differences: [String] = []
 
     init() {}
 

@@ -1,8 +1,8 @@
 /// A dead letter as a line for a stream of NDJSON.
-public enum LetterLine {
+package enum LetterLine {
     /// `bytes` with a line end; nil when no line says the same. Between the tokens of JSON a line feed is as good as a
     /// blank, everywhere else it is not, and other bytes than text were never a line of readings.
-    public static func line(_ bytes: [UInt8]) -> [UInt8]? {
+    package static func line(_ bytes: [UInt8]) -> [UInt8]? {
         let first = bytes.first { !isSpace($0) }
         let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         guard let line = isJSON ? withoutLineFeeds(bytes) : isText(bytes) ? bytes : nil else { return nil }

@@ -45,14 +45,14 @@ struct LetterRecord {
 
 extension StoredLetter {
     /// Whether it is a normalised measurement that can be taken again.
-    public var hasRecord: Bool { kind == "measurement" && bytes.flatMap { LetterRecord(letter: $0) } != nil }
+    package var hasRecord: Bool { kind == "measurement" && bytes.flatMap { LetterRecord(letter: $0) } != nil }
 }
 
 /// Takes readings of dead letters again: back into the journal of a store that nobody uses, from where the next
 /// pipeline takes them like those of a run that was killed.
-public enum LetterReturn {
+package enum LetterReturn {
     /// Takes the measurements of `letters`, and notes that they were replayed; gives those that are damaged.
-    public static func run(
+    package static func run(
         _ letters: [StoredLetter], directory: String, notes: @escaping @Sendable (String) -> Void
     ) throws(PipelineError) -> [LetterRefusal] {
         let whole = letters.filter(isWhole)
@@ -118,12 +118,12 @@ extension Store {
 }
 
 /// Why a dead letter was left as it is.
-public struct LetterRefusal: Codable, Sendable {
+package struct LetterRefusal: Codable, Sendable {
     /// The letter's number.
-    public var letter: Int64
+    package var letter: Int64
     /// Why, in a sentence.
-    public var reason: String
+    package var reason: String
 
     /// A refusal of letter `number`.
-    public init(_ number: Int64, _ reason: String) { (letter, self.reason) = (number, reason) }
+    package init(_ number: Int64, _ reason: String) { (letter, self.reason) = (number, reason) }
 }

@@ -4,13 +4,13 @@ import KymographCore
 
 /// Settles what became of dead letters that were taken again: a reading that is rejected for the same reason once more
 /// stays the letter that it was, and is counted once.
-public struct LetterSettlement: Sendable {
+package struct LetterSettlement: Sendable {
     /// What became of the letters.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// Letters that are as they were, because what they hold was rejected again.
-        public var unchanged: [LetterRefusal] = []
+        package var unchanged: [LetterRefusal] = []
         /// New letters, of readings that were rejected for other reasons.
-        public var new: [LetterRefusal] = []
+        package var new: [LetterRefusal] = []
     }
 
     private let directory: String
@@ -18,7 +18,7 @@ public struct LetterSettlement: Sendable {
     private let last: Int64
 
     /// To be made before the letters of the store in `directory` are taken again.
-    public init(_ directory: String) throws(PipelineError) {
+    package init(_ directory: String) throws(PipelineError) {
         self.directory = directory
         last = try StoreReader(directory: directory).read { db in
             try Int64.fetchOne(db, sql: "SELECT max(number) FROM dead") ?? 0
@@ -26,7 +26,7 @@ public struct LetterSettlement: Sendable {
     }
 
     /// Settles `letters`, in a store that nobody uses any more.
-    public func run(
+    package func run(
         _ letters: [StoredLetter], notes: @escaping @Sendable (String) -> Void
     ) throws(PipelineError) -> Outcome {
         do throws(StoreError) {

@@ -3,7 +3,7 @@ import KymographCore
 
 /// Maps the bytes of dead letters without taking what comes of them: what would be rejected again stays a letter, and
 /// is counted once.
-public struct LetterTrial {
+package struct LetterTrial {
     private let settings: PipelineSettings
     private let set: MappingSet
     /// The types of the store's readings, by number.
@@ -17,7 +17,7 @@ public struct LetterTrial {
     /// A trial with the mappings that `settings` names, of letters of a store with `types`.
     ///
     /// - Throws: ``PipelineError`` when they have errors.
-    public init(_ settings: PipelineSettings, types: [MeasurementType]) throws(PipelineError) {
+    package init(_ settings: PipelineSettings, types: [MeasurementType]) throws(PipelineError) {
         let (set, diagnostics) = ConfigurationLoader.checkMappings(settings)
         guard let set else {
             let text = diagnostics.first { $0.severity == .error }?.text ?? "the mappings have errors"
@@ -27,7 +27,7 @@ public struct LetterTrial {
     }
 
     /// Why letters would be rejected again.
-    public func refusals(_ letters: [StoredLetter]) -> [LetterRefusal] {
+    package func refusals(_ letters: [StoredLetter]) -> [LetterRefusal] {
         letters.compactMap { letter in reason(letter).map { LetterRefusal(letter.number, "rejected again: \($0)") } }
     }
 

@@ -1,26 +1,26 @@
 import FoundationEssentials
 import GRDB
-public import KymographCore
+package import KymographCore
 
 /// A dead letter of a store.
-public struct StoredLetter: Sendable {
+package struct StoredLetter: Sendable {
     /// Its number.
-    public var number: Int64
+    package var number: Int64
     /// When it was received, or refused by a server.
-    public var at: Instant
+    package var at: Instant
     /// `payload`: bytes of a source; `measurement`: a normalised reading, as JSON; `entry`: an entry that a server did
     /// not take.
-    public var kind: String
+    package var kind: String
     /// Name of the ``Rejection``.
-    public var reason: String
+    package var reason: String
     /// The source or, of an entry, the sink.
-    public var source: String
+    package var source: String
     /// Which field of which template, or what the server said.
-    public var detail: String
+    package var detail: String
     /// When it was sent again, if it was.
-    public var replayed: Instant?
+    package var replayed: Instant?
     /// The bytes, of an entry as a FHIR bundle with what it refers to; nil when they are damaged.
-    public var bytes: [UInt8]?
+    package var bytes: [UInt8]?
 
     init(_ row: Row) {
         number = row["number"]
@@ -43,7 +43,7 @@ public struct StoredLetter: Sendable {
 
     /// Whether the bytes may be only a part of what came, or more than a payload: mapped again, they could give a
     /// reading that nobody took.
-    public var isPart: Bool {
+    package var isPart: Bool {
         guard kind == "payload", let reason = StoredLetter.reasons[reason] else {
             return false
         }
@@ -58,7 +58,7 @@ public struct StoredLetter: Sendable {
     private static let reasons = Dictionary(uniqueKeysWithValues: Rejection.allCases.map { ($0.name, $0) })
 
     /// The letter in the form of the dead-letter file, with its number and kind.
-    public var json: [UInt8] {
+    package var json: [UInt8] {
         var writer = ByteWriter()
         writer.append(Array("{\"number\":\(number),\"kind\":\"\(kind)\",".utf8))
         if let replayed { writer.append(Array("\"replayed\":\"\(replayed.text)\",".utf8)) }
@@ -74,7 +74,7 @@ public struct StoredLetter: Sendable {
 extension StoreReader {
     /// Dead letters in the order in which they came: those numbered `numbers`, or all of them that were not sent again,
     /// or with `withReplayed` really all.
-    public func letters(
+    package func letters(
         _ numbers: [Int64] = [], withReplayed: Bool = false
     ) throws(PipelineError) -> [StoredLetter] {
         try read { db in
@@ -98,12 +98,12 @@ extension StoredLetter {
 }
 
 /// Changes dead letters of a store.
-public enum DeadLetterChange {
+package enum DeadLetterChange {
     /// Carries out `request`: by the instance that uses `directory`, or in the directory itself when there is none.
     /// `notes` takes what the operator should know, such as that the store had to be repaired. Gives the letters that
     /// stay as they are; nothing keeps it from the others.
     @discardableResult
-    public static func make(
+    package static func make(
         _ request: ControlRequest, _ directory: String, notes: @escaping @Sendable (String) -> Void
     ) throws(PipelineError) -> [LetterRefusal] {
         if ControlClient.isRunning(directory) {

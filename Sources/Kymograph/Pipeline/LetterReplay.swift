@@ -4,12 +4,12 @@ import KymographCore
 
 /// Maps the bytes of dead letters again, in a data directory that no instance uses: a pipeline whose sources are files
 /// with the letters of each source, and which has the settings of the sources otherwise.
-public enum LetterReplay {
+package enum LetterReplay {
     /// Runs it to its end, with the letters' own receive times. What is rejected again becomes new dead letters.
     /// `settings` are those of `kymo run`.
     ///
     /// - Throws: ``PipelineError`` when it cannot begin.
-    public static func run(
+    package static func run(
         _ letters: [StoredLetter], _ settings: PipelineSettings, directory: String,
         notes: @escaping @Sendable (String) -> Void
     ) throws(PipelineError) -> Pipeline.Outcome {

@@ -2,14 +2,14 @@ import KymographCore
 import Synchronization
 
 /// How often mappings were loaded again while a pipeline ran.
-public struct ReloadCounts: Hashable, Sendable {
+package struct ReloadCounts: Hashable, Sendable {
     /// Took effect.
-    public var succeeded = 0
+    package var succeeded = 0
     /// Had errors: the former mappings stayed in use.
-    public var failed = 0
+    package var failed = 0
 
     /// None.
-    public init() {}
+    package init() {}
 }
 
 /// Loads the mappings again when a signal asks for it or a file changes, and puts them into use when they are good.

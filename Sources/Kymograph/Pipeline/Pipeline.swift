@@ -1,20 +1,20 @@
 import CKymographLinux
-public import KymographCore
+package import KymographCore
 import Synchronization
 
 /// Sources, lanes, rings, shards and a sink, wired together and run until they end or are told to.
 ///
 /// Everything that can fail for a reason outside — addresses, files — is opened by
 /// ``init(_:set:watch:notes:findings:)``, so that a pipeline that starts, runs.
-public final class Pipeline: Sendable {
+package final class Pipeline: Sendable {
     /// How a run ended.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// Exit code (``ExitStatus``).
-        public var exitCode: Int32
+        package var exitCode: Int32
         /// What to tell the operator, empty when there is no fault.
-        public var message: String
+        package var message: String
         /// The final balance.
-        public var summary: PipelineSummary
+        package var summary: PipelineSummary
     }
 
     let settings: PipelineSettings
@@ -48,7 +48,7 @@ public final class Pipeline: Sendable {
     /// Opens everything. `notes` takes messages for the operator while the pipeline runs, and `findings` what is wrong
     /// with mappings that are loaded again; both from any thread. `watch` was made before `set` was loaded; without it,
     /// files are loaded again on SIGHUP only.
-    public init(
+    package init(
         _ settings: PipelineSettings, set: MappingSet, watch: MappingWatch? = nil,
         notes: @escaping @Sendable (String) -> Void,
         findings: (@Sendable ([Diagnostic]) -> Void)? = nil
@@ -102,7 +102,7 @@ public final class Pipeline: Sendable {
     }
 
     /// What is listened to, one line per source, with what the kernel granted.
-    public var sourceDescriptions: [String] {
+    package var sourceDescriptions: [String] {
         var lines: [String] = []
         for (lane, numbers) in zip(lanes, laneSources) {
             for (index, number) in numbers.enumerated() where lane === firstLane(of: number) {
@@ -127,7 +127,7 @@ public final class Pipeline: Sendable {
     }
 
     /// The addresses in use, by source.
-    public var addresses: [any SourceAddress] {
+    package var addresses: [any SourceAddress] {
         settings.sources.indices.compactMap { number in
             guard let place = laneSources.firstIndex(where: { $0.contains(number) }),
                 let index = laneSources[place].firstIndex(of: number)
@@ -143,7 +143,7 @@ public final class Pipeline: Sendable {
     ///
     /// The first SIGINT or SIGTERM stops receiving and delivers what is there, for at most
     /// ``PipelineSettings/drainLimit``; a second one ends at once. SIGHUP loads the mappings again.
-    public func run(signals: SignalWatcher?, progress: ((PipelineSummary) -> Void)? = nil) -> Outcome {
+    package func run(signals: SignalWatcher?, progress: ((PipelineSummary) -> Void)? = nil) -> Outcome {
         stage?.start()
         outputs.start()
         startShards()
@@ -201,12 +201,12 @@ public final class Pipeline: Sendable {
     }
 
     /// Stops receiving; ``run(signals:progress:)`` returns when everything is delivered.
-    public func stop() {
+    package func stop() {
         for lane in lanes { lane.stop() }
     }
 
     /// The balance at this moment.
-    public var summary: PipelineSummary {
+    package var summary: PipelineSummary {
         var sockets: [ReceivedSocket] = []
         for (lane, numbers) in zip(lanes, laneSources) {
             for (index, number) in numbers.enumerated() {

@@ -2,7 +2,7 @@ import CKymographLinux
 import Glibc
 
 /// How a thread waits for another one of the pipeline: a shard for readings, a lane for room in a ring.
-public enum WaitStrategy: String, CaseIterable, Sendable {
+package enum WaitStrategy: String, CaseIterable, Sendable {
     /// It sleeps until it is woken. For machines whose processors have other work.
     case sleep
     /// It lets others run and looks again.

@@ -1,14 +1,14 @@
-public import KymographCore
+package import KymographCore
 
 /// What mappings make of sample events, as findings: a rehearsal without sockets, for `kymo check --events`
 /// (mapping dialect, section 9).
-public struct EventCheck: Sendable {
+package struct EventCheck: Sendable {
     /// What became of one event.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// Measurements and Observations that came out, and what did not.
-        public var preview: PayloadPreview
+        package var preview: PayloadPreview
         /// Errors for parts that were rejected, a warning when nothing matches.
-        public var findings: [Diagnostic]
+        package var findings: [Diagnostic]
     }
 
     private let set: MappingSet
@@ -17,7 +17,7 @@ public struct EventCheck: Sendable {
     private let received: Instant
 
     /// Rehearses the templates numbered `templates` of `set`, as if a source of this context received at `received`.
-    public init(set: MappingSet, templates: [Int], context: SourceContext, received: Instant) {
+    package init(set: MappingSet, templates: [Int], context: SourceContext, received: Instant) {
         self.set = set
         self.templates = templates
         self.context = context
@@ -26,7 +26,7 @@ public struct EventCheck: Sendable {
 
     /// Maps every event of `file`, each on its own: a file that is one JSON document is one event, any other has one
     /// event a line, and empty lines are passed over.
-    public func outcomes(of file: MappingFile) -> [Outcome] {
+    package func outcomes(of file: MappingFile) -> [Outcome] {
         var log = DiagnosticLog(file: file.name)
         if JSONNode.parse(file.bytes, log: &log) != nil { return [outcome(file.bytes, file: file.name, line: 1)] }
         let lines = file.bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
@@ -37,7 +37,7 @@ public struct EventCheck: Sendable {
     }
 
     /// The findings of all `outcomes`, those that say the same only once, with the place of the first and their number.
-    public static func summary(of outcomes: [Outcome]) -> [Diagnostic] {
+    package static func summary(of outcomes: [Outcome]) -> [Diagnostic] {
         var first: [String: Int] = [:]
         var findings: [(finding: Diagnostic, count: Int)] = []
         for finding in outcomes.flatMap(\.findings) {

@@ -3,7 +3,7 @@ import KymographCore
 extension PayloadPreview {
     /// `{"measurements": […], "observations": […], "resources": […], "rejected": [{"reason", "detail"}]}`, without
     /// layout; lists that are empty are left out.
-    public var json: [UInt8] {
+    package var json: [UInt8] {
         var writer = ByteWriter()
         writer.append("{")
         var isFirst = true

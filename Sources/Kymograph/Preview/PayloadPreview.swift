@@ -1,30 +1,30 @@
-public import KymographCore
+package import KymographCore
 
 /// Maps one payload all the way, without sockets or windows that wait: what `kymo map` shows and `kymo test` compares.
-public struct PayloadPreview: Sendable {
+package struct PayloadPreview: Sendable {
     /// A payload, or a part of one, that gave no reading.
-    public struct Rejected: Sendable {
+    package struct Rejected: Sendable {
         /// The reason.
-        public var reason: Rejection
+        package var reason: Rejection
         /// The original bytes.
-        public var bytes: [UInt8]
+        package var bytes: [UInt8]
         /// Which field of which template.
-        public var detail: String
+        package var detail: String
     }
 
     /// Measurements in the reference system's form, one JSON object each.
-    public var measurements: [[UInt8]] = []
+    package var measurements: [[UInt8]] = []
     /// Observations with references by identifier, one JSON object each.
-    public var observations: [[UInt8]] = []
+    package var observations: [[UInt8]] = []
     /// Other resources, one JSON object each.
-    public var resources: [[UInt8]] = []
+    package var resources: [[UInt8]] = []
     /// What was rejected.
-    public var rejected: [Rejected] = []
+    package var rejected: [Rejected] = []
 
     /// Maps `payload`, one document or several as in a datagram, with the templates numbered `templates`.
     ///
     /// Receive time is left out of the measurements, so that the same payload always shows the same.
-    public init(
+    package init(
         payload: [UInt8], set: MappingSet, templates: [Int], context: SourceContext, received: Instant,
         options: ObservationOptions = ObservationOptions()
     ) {

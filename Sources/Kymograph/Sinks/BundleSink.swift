@@ -1,10 +1,10 @@
-public import KymographCore
+package import KymographCore
 
 /// Where bundles go. Called once per bundle, from any thread, one call at a time per sink.
 ///
 /// ``write(_:)`` either takes the bundle or throws. What it took is written by a later call even if one fails in
 /// between, without loss or duplicate while the process runs; what it did not take may be given again.
-public protocol BundleSink: AnyObject, Sendable {
+package protocol BundleSink: AnyObject, Sendable {
     /// Takes one bundle, or a block of NDJSON. A newline is added when it does not end with one.
     func write(_ bytes: ByteView) throws(SinkError)
 

@@ -1,5 +1,5 @@
 import Glibc
-public import KymographCore
+package import KymographCore
 import Synchronization
 
 /// Appends what could not become a reading to a file, as NDJSON
@@ -7,13 +7,13 @@ import Synchronization
 ///
 /// ``append(reason:source:receivedAt:bytes:detail:)`` may be called from every thread and never fails: a dead letter
 /// that the file does not take waits in a bounded buffer, and is counted as lost when that is full.
-public final class DeadLetterWriter: Sendable {
+package final class DeadLetterWriter: Sendable {
     /// How many dead letters there were.
-    public struct Counts: Hashable, Sendable {
+    package struct Counts: Hashable, Sendable {
         /// Taken: written, or waiting to be.
-        public var taken: UInt64 = 0
+        package var taken: UInt64 = 0
         /// Not taken, because the buffer was full of what the file did not take.
-        public var lost: UInt64 = 0
+        package var lost: UInt64 = 0
     }
 
     private struct State: ~Copyable, Sendable {
@@ -24,7 +24,7 @@ public final class DeadLetterWriter: Sendable {
     }
 
     /// Bytes that wait at most while the file takes none: 1 MiB.
-    public static let maxPendingBytes = 1 << 20
+    package static let maxPendingBytes = 1 << 20
 
     /// By raw value.
     private static let reasonNames = (0..<Rejection.placeCount).map { Rejection(rawValue: UInt8($0))?.name ?? "" }
@@ -36,7 +36,7 @@ public final class DeadLetterWriter: Sendable {
     /// Opens `path` for appending, or creates it with mode 0640. A last line that a crash cut off is ended first.
     ///
     /// - Throws: ``SinkError`` when it cannot be opened.
-    public init(path: String) throws(SinkError) {
+    package init(path: String) throws(SinkError) {
         name = "the dead-letter file \(path)"
         let readable = FileSystem.open(path, O_RDWR | O_APPEND | O_CREAT, mode: 0o640)
         // A pipe or a device may be writable only.
@@ -47,10 +47,10 @@ public final class DeadLetterWriter: Sendable {
     }
 
     /// How many dead letters there were.
-    public var counts: Counts { state.withLock { $0.counts } }
+    package var counts: Counts { state.withLock { $0.counts } }
 
     /// The error of the present trouble with the file, once: nil until there is another.
-    public func takeError() -> SinkError? {
+    package func takeError() -> SinkError? {
         state.withLock { state in
             defer { state.unreported = nil }
             return state.unreported
@@ -59,7 +59,7 @@ public final class DeadLetterWriter: Sendable {
 
     /// Takes one dead letter; writes when 64 KiB have come together. What comes less often is written by ``flush()``,
     /// which the owner calls now and then.
-    public func append(reason: Rejection, source: String, receivedAt: Instant, bytes: ByteView, detail: String) {
+    package func append(reason: Rejection, source: String, receivedAt: Instant, bytes: ByteView, detail: String) {
         state.withLock { state in
             if state.pending.count >= PendingBytes.limit { write(&state) }
             guard state.pending.count < DeadLetterWriter.maxPendingBytes else {
@@ -74,14 +74,14 @@ public final class DeadLetterWriter: Sendable {
     }
 
     /// Writes what waits. An error is kept for ``takeError()``.
-    public func flush() {
+    package func flush() {
         state.withLock { write(&$0) }
     }
 
     /// Writes what waits and makes it durable.
     ///
     /// - Throws: ``SinkError`` when something could not be written; may be called again.
-    public func close() throws(SinkError) {
+    package func close() throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in
             try state.pending.drain(to: descriptor.raw, name: name)
         }

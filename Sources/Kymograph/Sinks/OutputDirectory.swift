@@ -3,14 +3,14 @@ import Glibc
 import KymographCore
 
 /// What became of a file that a crash left unfinished.
-public struct RecoveredFile: Hashable, Sendable {
+package struct RecoveredFile: Hashable, Sendable {
     /// The name it has now, within the directory.
-    public var name: String
+    package var name: String
     /// Bytes of an unfinished last line that were cut off.
-    public var bytesCut: Int
+    package var bytesCut: Int
     /// Whether the file is only the beginning of one: it ends with `.partial` and was left as it was. What a
     /// compressed one holds up to there is what `zstd -dc` prints of it.
-    public var isPartial: Bool
+    package var isPartial: Bool
 }
 
 /// A directory that one sink owns: locked, with files that appear only when they are whole.

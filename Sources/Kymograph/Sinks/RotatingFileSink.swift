@@ -1,8 +1,8 @@
-public import KymographCore
+package import KymographCore
 import Synchronization
 
 /// Whether output files are compressed.
-public enum OutputCompression: Hashable, Sendable {
+package enum OutputCompression: Hashable, Sendable {
     /// Plain text.
     case none
     /// One zstd frame per file (`.zst`) of this level, 1…19.
@@ -10,37 +10,37 @@ public enum OutputCompression: Hashable, Sendable {
 }
 
 /// How a ``RotatingFileSink`` writes.
-public struct RotationOptions: Hashable, Sendable {
+package struct RotationOptions: Hashable, Sendable {
     /// Bytes after which the next bundle begins another file; a larger bundle has a file of its own.
-    public var maxBytes = 64 << 20
+    package var maxBytes = 64 << 20
     /// Age after which a file is finished.
-    public var maxAge = Duration.seconds(3600)
+    package var maxAge = Duration.seconds(3600)
     /// Whether files are compressed.
-    public var compression = OutputCompression.none
+    package var compression = OutputCompression.none
     /// What compressed files need to be read again; nil when they stand alone.
-    public var dictionary: ZstdDictionary?
+    package var dictionary: ZstdDictionary?
     /// The extension before `.zst`.
-    public var fileExtension = "ndjson"
+    package var fileExtension = "ndjson"
 
     /// 64 MiB, one hour, plain.
-    public init() {}
+    package init() {}
 }
 
 /// Writes bundles to files in a directory, which appear under their names only when they are whole and durable.
 ///
 /// A file is called `kymo-<UTC start>-<sequence>.ndjson[.zst]`. It grows under a hidden name in the same directory, and
 /// nothing that exists is replaced or removed. One sink owns a directory at a time.
-public final class RotatingFileSink: BundleSink {
+package final class RotatingFileSink: BundleSink {
     private let state: Mutex<FileRotation>
     private let clock: @Sendable () -> Instant
     /// What was done at the start with files that a crash had left unfinished.
-    public let recovered: [RecoveredFile]
+    package let recovered: [RecoveredFile]
 
     /// Creates `directory` (mode 0750, not its parents) if need be, locks it, and finishes what a crash left in it.
     ///
     /// - Parameter clock: gives the start and age of files.
     /// - Throws: ``SinkError`` when the directory cannot be used, or another sink uses it.
-    public init(
+    package init(
         directory: String, options: RotationOptions = RotationOptions(),
         clock: @escaping @Sendable () -> Instant = WallClock.now
     ) throws(SinkError) {
@@ -51,31 +51,31 @@ public final class RotatingFileSink: BundleSink {
     }
 
     /// How many files this sink has finished.
-    public var finishedFiles: Int { state.withLock { $0.finished } }
+    package var finishedFiles: Int { state.withLock { $0.finished } }
 
     /// Takes a bundle; finishes the present file before it when that is full or old.
-    public func write(_ bytes: ByteView) throws(SinkError) {
+    package func write(_ bytes: ByteView) throws(SinkError) {
         let now = clock()
         try state.withLock { (state) throws(SinkError) in try state.write(bytes, now) }
     }
 
     /// Gives what was taken to the system, under the hidden name. Costs compression when called often.
-    public func flush() throws(SinkError) {
+    package func flush() throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in try state.flush() }
     }
 
     /// Gives what was taken to the disk, under the hidden name.
-    public func synchronise() throws(SinkError) {
+    package func synchronise() throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in try state.synchronise() }
     }
 
     /// Finishes the present file when it is old at `now`.
-    public func tick(_ now: Instant) throws(SinkError) {
+    package func tick(_ now: Instant) throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in try state.tick(now) }
     }
 
     /// Finishes the present file and unlocks the directory.
-    public func close() throws(SinkError) {
+    package func close() throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in try state.close() }
     }
 }

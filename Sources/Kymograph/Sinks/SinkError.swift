@@ -1,9 +1,9 @@
 import Glibc
 
 /// Why a sink did not take or keep bytes.
-public struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// The reader of standard output has gone.
         case brokenPipe
         /// The disk, or the quota, is full.
@@ -22,12 +22,12 @@ public struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What went wrong.
-    public var kind: Kind
+    package var kind: Kind
     /// What could not be done, why, and what to do.
-    public var message: String
+    package var message: String
 
     /// Whether the same call may succeed later. What was taken before is still there, and is not written twice.
-    public var isRetriable: Bool {
+    package var isRetriable: Bool {
         switch kind {
         case .diskFull, .inUse: true
         case .brokenPipe, .permission, .syncFailed, .closed: false
@@ -36,7 +36,7 @@ public struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The message.
-    public var description: String { message }
+    package var description: String { message }
 
     /// The error for errno `code` (positive) of `action` on `name`.
     static func system(_ code: Int32, _ action: String, _ name: String) -> SinkError {

@@ -1,9 +1,9 @@
 import CKymographLinux
-public import KymographCore
+package import KymographCore
 import Synchronization
 
 /// Writes bundles to an open descriptor, one per line. Waits while the reader is slow.
-public final class StandardOutputSink: BundleSink {
+package final class StandardOutputSink: BundleSink {
     private struct State: ~Copyable, Sendable {
         var pending = PendingBytes()
         var isClosed = false
@@ -15,14 +15,14 @@ public final class StandardOutputSink: BundleSink {
 
     /// Writes to `descriptor` (1: standard output), which stays open. Makes the process ignore SIGPIPE, so that a
     /// reader that has gone is a ``SinkError`` of kind ``SinkError/Kind/brokenPipe``.
-    public init(descriptor: Int32 = 1) {
+    package init(descriptor: Int32 = 1) {
         kymo_ignore_broken_pipe()
         self.descriptor = descriptor
         name = descriptor == 1 ? "standard output" : "descriptor \(descriptor)"
     }
 
     /// Takes a bundle; writes when 64 KiB have come together.
-    public func write(_ bytes: ByteView) throws(SinkError) {
+    package func write(_ bytes: ByteView) throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in
             guard !state.isClosed else { throw .closed(name) }
             if state.pending.count >= PendingBytes.limit { try state.pending.drain(to: descriptor, name: name) }
@@ -31,22 +31,22 @@ public final class StandardOutputSink: BundleSink {
     }
 
     /// Writes what waits.
-    public func flush() throws(SinkError) {
+    package func flush() throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in
             try state.pending.drain(to: descriptor, name: name)
         }
     }
 
     /// Writes what waits; more cannot be known of a pipe.
-    public func synchronise() throws(SinkError) { try flush() }
+    package func synchronise() throws(SinkError) { try flush() }
 
     /// Writes what waits.
-    public func tick(_ now: Instant) throws(SinkError) {
+    package func tick(_ now: Instant) throws(SinkError) {
         try flush()
     }
 
     /// Writes what waits and takes no more.
-    public func close() throws(SinkError) {
+    package func close() throws(SinkError) {
         try flush()
         state.withLock { $0.isClosed = true }
     }

@@ -5,20 +5,20 @@ import KymographCore
 
 /// A zstd dictionary (RFC 8878, section 5): what small documents have in common, so that each is compressed to what is
 /// its own. Whoever decompresses needs the same file; each frame names it by ``identifier``.
-public struct ZstdDictionary: Hashable, Sendable {
+package struct ZstdDictionary: Hashable, Sendable {
     /// The file's content.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// The number that frames carry; 0 is none.
-    public var identifier: UInt32 {
+    package var identifier: UInt32 {
         (4..<8).reversed().reduce(0) { $0 << 8 | UInt32(bytes[$1]) }
     }
 
     /// The name of its file, such as `kymograph-0.1.0-40123.zdict`: another version or content has another name.
-    public var fileName: String { "kymograph-\(KymographVersion.number)-\(identifier).zdict" }
+    package var fileName: String { "kymograph-\(KymographVersion.number)-\(identifier).zdict" }
 
     /// Takes the content of a dictionary file; nil when it is none.
-    public init?(bytes: [UInt8]) {
+    package init?(bytes: [UInt8]) {
         guard bytes.count > 8, bytes.starts(with: [0x37, 0xA4, 0x30, 0xEC]) else { return nil }
         // Safe: the library reads `bytes.count` bytes and copies them; the dictionary is freed at once.
         guard let trial = unsafe ZSTD_createCDict(bytes, bytes.count, 1) else { return nil }
@@ -29,7 +29,7 @@ public struct ZstdDictionary: Hashable, Sendable {
     /// Reads the file at `path`.
     ///
     /// - Throws: ``SinkError`` when it cannot be read or is no dictionary.
-    public init(path: String) throws(SinkError) {
+    package init(path: String) throws(SinkError) {
         guard let content = FileManager.default.contents(atPath: path) else {
             throw SinkError(
                 kind: .system(ENOENT), message: "the dictionary \(path) cannot be read; name a file that can")
@@ -42,7 +42,7 @@ public struct ZstdDictionary: Hashable, Sendable {
     }
 
     /// Bytes of `document` as one zstd frame with checksum, with `dictionary` or without.
-    public static func compressedSize(_ document: [UInt8], with dictionary: ZstdDictionary?) -> Int {
+    package static func compressedSize(_ document: [UInt8], with dictionary: ZstdDictionary?) -> Int {
         var stream = ZstdStream(level: ZstdStream.usualLevel, dictionary: dictionary)
         var writer = ByteWriter(capacity: document.count)
         document.withByteView { stream.compress($0, .end, to: &writer) }
@@ -58,7 +58,7 @@ extension ZstdDictionary {
     /// It holds whole documents, some of each shape: where two of one shape differ, the parts between keep their
     /// distance, which zstd writes with the fewest bits. The library's trainer cuts documents into segments and loses
     /// that. Nil when the documents are too few or too alike for the library's statistics (10 are enough).
-    public static func train(_ documents: [[UInt8]], maxBytes: Int) -> ZstdDictionary? {
+    package static func train(_ documents: [[UInt8]], maxBytes: Int) -> ZstdDictionary? {
         let reserved = 1_024
         guard documents.count >= 10, maxBytes > 2 * reserved else { return nil }
         let content = DocumentShapes(documents).content(maxBytes: maxBytes - reserved)

@@ -1,16 +1,16 @@
-public import KymographCore
+package import KymographCore
 
 /// Entries that wait for sinks.
-public struct OutboxRow: Sendable {
+package struct OutboxRow: Sendable {
     /// Its number: later rows have greater ones, with gaps.
-    public var number: Int64
+    package var number: Int64
     /// A block of entries, as ``EntryWriter`` makes it.
-    public var body: [UInt8]
+    package var body: [UInt8]
     /// Names of the sinks that it is for, each in a line; nil for all.
-    public var sinks: String?
+    package var sinks: String?
 
     /// A row.
-    public init(number: Int64, body: [UInt8], sinks: String? = nil) {
+    package init(number: Int64, body: [UInt8], sinks: String? = nil) {
         self.number = number
         self.body = body
         self.sinks = sinks
@@ -18,26 +18,26 @@ public struct OutboxRow: Sendable {
 }
 
 /// What a server made of one entry.
-public struct DeliveryReceipt: Hashable, Sendable {
+package struct DeliveryReceipt: Hashable, Sendable {
     /// The row that the entry came with.
-    public var row: Int64
+    package var row: Int64
     /// Resource type and id of the entry, such as `Observation/0a1b…`.
-    public var resource: String
+    package var resource: String
     /// HTTP status of the entry.
-    public var status: Int
+    package var status: Int
     /// `Location` of the entry, empty when the server gave none.
-    public var location: String
+    package var location: String
     /// Version (`ETag`) of the entry, empty when the server gave none.
-    public var version: String
+    package var version: String
     /// How often the entry was sent.
-    public var attempts: Int
+    package var attempts: Int
     /// Whether the server has kept other content that it had, and not taken that of the entry.
-    public var isLacking: Bool
+    package var isLacking: Bool
     /// The whole identifier of the entry's resource where ``resource`` has what stands for a long one; else empty.
-    public var wholeIdentifier: IdentifierText
+    package var wholeIdentifier: IdentifierText
 
     /// A receipt.
-    public init(
+    package init(
         row: Int64, resource: String, status: Int, location: String, version: String, attempts: Int,
         isLacking: Bool = false, wholeIdentifier: IdentifierText = ""
     ) {
@@ -53,22 +53,22 @@ public struct DeliveryReceipt: Hashable, Sendable {
 }
 
 /// An entry that a server will not take, whatever is done.
-public struct UndeliverableEntry: Sendable {
+package struct UndeliverableEntry: Sendable {
     /// The row that the entry came with.
-    public var row: Int64
+    package var row: Int64
     /// Resource type and id of the entry, such as `Observation/0a1b…`.
-    public var resource: String
+    package var resource: String
     /// Why.
-    public var reason: Rejection
+    package var reason: Rejection
     /// What the server said: status and OperationOutcome, or the reason of the identity's failure.
-    public var detail: String
+    package var detail: String
     /// The entry with what it refers to: a block that can be sent again.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
     /// How often the entry was sent.
-    public var attempts: Int
+    package var attempts: Int
 
     /// An entry.
-    public init(row: Int64, resource: String, reason: Rejection, detail: String, bytes: [UInt8], attempts: Int) {
+    package init(row: Int64, resource: String, reason: Rejection, detail: String, bytes: [UInt8], attempts: Int) {
         self.row = row
         self.resource = resource
         self.reason = reason
@@ -79,7 +79,7 @@ public struct UndeliverableEntry: Sendable {
 }
 
 /// Where one sink takes entries from, in order, and says what became of them. For any thread.
-public protocol OutboxQueue: AnyObject, Sendable {
+package protocol OutboxQueue: AnyObject, Sendable {
     /// Rows after `number`, oldest first, up to about `bytes` bytes but at least one if there is any. Waits up to
     /// `milliseconds` for one.
     func rows(after number: Int64, bytes: Int, milliseconds: Int) -> [OutboxRow]

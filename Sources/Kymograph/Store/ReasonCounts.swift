@@ -1,7 +1,7 @@
 import KymographCore
 
 /// How many there are for each reason.
-public struct ReasonCounts: Codable, Hashable, Sendable {
+package struct ReasonCounts: Codable, Hashable, Sendable {
     private var counts: [String: Int]
 
     /// Counts by the name of the reason.
@@ -13,23 +13,23 @@ public struct ReasonCounts: Codable, Hashable, Sendable {
     }
 
     /// All of them.
-    public var total: Int { counts.values.reduce(0, +) }
+    package var total: Int { counts.values.reduce(0, +) }
 
     /// How many there are, with the reasons and how many each has: `3 (identityAmbiguous 2, serverRefused 1)`.
-    public var text: String { counts.isEmpty ? "0" : "\(total) (\(reasons))" }
+    package var text: String { counts.isEmpty ? "0" : "\(total) (\(reasons))" }
 
     /// The reasons with how many each has, by name.
-    public var reasons: String {
+    package var reasons: String {
         counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
     }
 
     /// Reads an object with a number for each reason.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode([String: Int].self))
     }
 
     /// Writes an object with a number for each reason.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(counts)
     }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import GRDB
-public import KymographCore
+package import KymographCore
 import Synchronization
 
 /// Everything that outlives the process: the journal of readings, closed windows, bundles that wait for sinks, dead
@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// One thread writes (``StoreWriter``), in transactions that are durable when they end (`synchronous=FULL`). Units are
 /// committed as they were submitted: a window and the bundle that shows it together.
-public final class Store: ShardStore {
+package final class Store: ShardStore {
     let directory: StoreDirectory
     let pool: DatabasePool
     let settings: StoreSettings
@@ -42,14 +42,14 @@ public final class Store: ShardStore {
     }
 
     /// The latest window of an earlier run.
-    public let latestAtStart: Instant
+    package let latestAtStart: Instant
     /// The last number that a block of an earlier run has.
-    public let lastBlockAtStart: Int64
+    package let lastBlockAtStart: Int64
 
     /// Opens the store in `path`, or makes one. A damaged one is repaired; ``watch`` tells what was lost.
     ///
     /// - Throws: ``StoreError`` when it cannot be used, another process uses it, or a newer version wrote it.
-    public init(path: String, settings: StoreSettings = StoreSettings()) throws(StoreError) {
+    package init(path: String, settings: StoreSettings = StoreSettings()) throws(StoreError) {
         self.settings = settings
         directory = try StoreDirectory(path)
         let opened = try Store.open(directory, watch)
@@ -128,7 +128,7 @@ public final class Store: ShardStore {
     // MARK: For shards
 
     /// The number of a series.
-    public func number(of key: [UInt8]) -> (number: Int, isNew: Bool) {
+    package func number(of key: [UInt8]) -> (number: Int, isNew: Bool) {
         if hasSeries, let known = find(key) { return (known, false) }
         return (series.add(1, ordering: .relaxed).oldValue, true)
     }
@@ -141,13 +141,13 @@ public final class Store: ShardStore {
     }
 
     /// The number for the next block of the journal.
-    public func nextBlock() -> Int64 { blocks.add(1, ordering: .relaxed).oldValue }
+    package func nextBlock() -> Int64 { blocks.add(1, ordering: .relaxed).oldValue }
 
     /// The number that ``nextBlock()`` gives next, or a lower one.
-    public var upcomingBlock: Int64 { blocks.load(ordering: .relaxed) }
+    package var upcomingBlock: Int64 { blocks.load(ordering: .relaxed) }
 
     /// Appends the block of a window; waits for units that were submitted before.
-    public func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
+    package func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
         waitUntilCommitted()
         let row = read { db in
             let statement = try db.cachedStatement(
@@ -165,7 +165,7 @@ public final class Store: ShardStore {
     }
 
     /// The time of the reading called `id` of a series, in an archived window.
-    public func instant(ofReading id: [UInt8], series: Int) -> Instant? {
+    package func instant(ofReading id: [UInt8], series: Int) -> Instant? {
         read { db in
             let statement = try db.cachedStatement(sql: "SELECT instant FROM reading_id WHERE series = ? AND id = ?")
             return try Int64.fetchOne(statement, arguments: [series, Data(id)])
@@ -173,18 +173,18 @@ public final class Store: ShardStore {
     }
 
     /// Waits until everything that was submitted before is durable.
-    public func waitUntilCommitted() {
+    package func waitUntilCommitted() {
         usage.withLock { $0.direct }?.waitUntilDelivered()
         queue.waitUntilCommitted()
     }
 
     /// How far the journal is in the archived content of a window.
-    public func archivedThrough(series: Int, windowStart: Instant) -> JournalPlace? {
+    package func archivedThrough(series: Int, windowStart: Instant) -> JournalPlace? {
         read { try DroppedWindows.through(series: series, start: windowStart, $0) }.flatMap { $0 }
     }
 
     /// The latest start of the windows of a series that were dropped.
-    public func droppedThrough(series: Int) -> Instant? {
+    package func droppedThrough(series: Int) -> Instant? {
         guard hasDropped.load(ordering: .relaxed) else { return nil }
         let own = dropped.withLock { $0[series] }
         return [own, floor].compactMap { $0 }.max().map { Instant(nanoseconds: $0) }
@@ -242,13 +242,13 @@ public final class Store: ShardStore {
     }
 
     /// How much of ``StoreSettings/maxBytes`` is in use, as of the last commits.
-    public var fill: StoreFill { StoreFill(bytes: usedBytes.load(ordering: .relaxed), limit: settings.maxBytes) }
+    package var fill: StoreFill { StoreFill(bytes: usedBytes.load(ordering: .relaxed), limit: settings.maxBytes) }
 
     /// Notes how much is in use.
     func noteUsed(bytes: Int) { usedBytes.store(bytes, ordering: .relaxed) }
 
     /// Takes a unit; waits while too much is waiting already.
-    public func submit(_ unit: ShardUnit) {
+    package func submit(_ unit: ShardUnit) {
         guard let direct = usage.withLock({ $0.direct }) else { return queue.submit(unit) }
         var unit = unit
         let later = unit.splitWindows()

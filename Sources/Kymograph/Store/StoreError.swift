@@ -1,9 +1,9 @@
 import GRDB
 
 /// Why a store cannot be opened or go on.
-public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// The directory or its files cannot be made or used.
         case unusable
         /// The process may not write there.
@@ -23,9 +23,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What went wrong.
-    public var kind: Kind
+    package var kind: Kind
     /// What could not be done, why, and what to do.
-    public var message: String
+    package var message: String
 
     /// An error.
     init(_ kind: Kind, _ message: String) {
@@ -63,5 +63,5 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The message.
-    public var description: String { message }
+    package var description: String { message }
 }

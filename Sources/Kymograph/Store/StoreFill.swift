@@ -1,18 +1,18 @@
 /// How full a store is.
-public struct StoreFill: Hashable, Sendable {
+package struct StoreFill: Hashable, Sendable {
     /// Bytes of the database in use.
-    public var bytes: Int
+    package var bytes: Int
     /// ``StoreSettings/maxBytes``.
-    public var limit: Int
+    package var limit: Int
 
     /// Percent of the limit, rounded down.
-    public var percent: Int { limit > 0 ? bytes * 100 / limit : 0 }
+    package var percent: Int { limit > 0 ? bytes * 100 / limit : 0 }
 
     /// Percent at which the operator is warned.
-    public static let alarms = [50, 80]
+    package static let alarms = [50, 80]
 
     /// The last of ``alarms`` that is reached, or 0.
-    public var alarm: Int { StoreFill.alarms.last { percent >= $0 } ?? 0 }
+    package var alarm: Int { StoreFill.alarms.last { percent >= $0 } ?? 0 }
 }
 
 /// Warns once each time that a store's fill reaches one of ``StoreFill/alarms`` or its limit.

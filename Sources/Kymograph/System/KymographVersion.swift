@@ -1,12 +1,12 @@
 import CZstd
 
 /// What this is.
-public enum KymographVersion {
+package enum KymographVersion {
     /// Version of Kymograph (semantic versioning).
-    public static let number = "0.1.0"
+    package static let number = "0.1.0"
 
     /// Version, compiler, and the libraries it runs with, in one line.
-    public static var text: String {
+    package static var text: String {
         let zstd = ZSTD_versionNumber()
         return "\(number) (Swift \(compiler), zstd \(zstd / 10_000).\(zstd / 100 % 100).\(zstd % 100), FHIR R4)"
     }

@@ -1,7 +1,7 @@
 /// The table of `docs/metrics.md`, made from ``CounterTable``.
-public enum CounterReference {
+package enum CounterReference {
     /// Every counter with kind, unit, labels and meaning, as a Markdown table.
-    public static var table: String {
+    package static var table: String {
         let head = "| Name | Kind | Unit | Labels | Meaning |\n| --- | --- | --- | --- | --- |\n"
         return head
             + CounterTable.rows.map { row in

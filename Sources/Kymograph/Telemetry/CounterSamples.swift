@@ -1,36 +1,36 @@
 /// One value of a counter.
-public struct CounterSample: Codable, Hashable, Sendable {
+package struct CounterSample: Codable, Hashable, Sendable {
     /// The counter.
-    public var name: String
+    package var name: String
     /// Its labels by name; nil for a counter without.
-    public var labels: [String: String]?
+    package var labels: [String: String]?
     /// The value.
-    public var value: Double
+    package var value: Double
 }
 
 /// The values of all counters at one moment.
-public struct CounterSamples: Codable, Hashable, Sendable {
+package struct CounterSamples: Codable, Hashable, Sendable {
     /// In the order of the table.
-    public private(set) var all: [CounterSample]
+    package private(set) var all: [CounterSample]
 
     init(_ all: [CounterSample]) { self.all = all }
 
     /// Reads a list.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         all = try decoder.singleValueContainer().decode([CounterSample].self)
     }
 
     /// Writes a list.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(all)
     }
 
     /// The values of counter `name`.
-    public func of(_ name: String) -> [CounterSample] { all.filter { $0.name == name } }
+    package func of(_ name: String) -> [CounterSample] { all.filter { $0.name == name } }
 
     /// The sum of the values of counter `name`, or of those whose label `label` is `value`.
-    public func total(_ name: String, _ label: String? = nil, _ value: String = "") -> Int {
+    package func total(_ name: String, _ label: String? = nil, _ value: String = "") -> Int {
         var total = 0.0
         for sample in all where sample.name == name && (label.map { sample.labels?[$0] == value } ?? true) {
             total += sample.value

@@ -3,76 +3,76 @@ import KymographCore
 /// What became of everything that was received: the balance that `kymo run` prints. Its lines are made by
 /// ``CounterTable``; what shards count is found under its own name.
 @dynamicMemberLookup
-public struct PipelineSummary: Sendable {
+package struct PipelineSummary: Sendable {
     /// One source of the configuration, whichever lanes read it.
-    public struct Source: Sendable {
+    package struct Source: Sendable {
         /// Its name.
-        public var name: String
+        package var name: String
         /// Readings received: mapped ones, and payloads that gave none.
-        public var received = 0
+        package var received = 0
         /// Readings rejected before they came to a window, indexed by the reason's raw value.
-        public var rejected: [Int] = Array(repeating: 0, count: Rejection.placeCount)
+        package var rejected: [Int] = Array(repeating: 0, count: Rejection.placeCount)
         /// What its lanes read.
-        public var counts = SourceCounts()
+        package var counts = SourceCounts()
         /// Bytes of receive buffer that the kernel granted all of its sockets.
-        public var receiveBufferBytes = 0
+        package var receiveBufferBytes = 0
 
         /// A source that has received nothing.
-        public init(name: String) { self.name = name }
+        package init(name: String) { self.name = name }
     }
 
     /// The sources, in the order of the configuration.
-    public var sources: [Source] = []
+    package var sources: [Source] = []
     /// What shards have counted; rejections of sources are among its own.
-    public var shards = ShardTally()
+    package var shards = ShardTally()
     /// What happened to readings that are not rejected.
-    public var notes = MappingNotes()
+    package var notes = MappingNotes()
     /// Datagrams that the kernel dropped, for each socket that has any.
-    public var kernelDropsBySource: [(source: String, count: Int)] = []
+    package var kernelDropsBySource: [(source: String, count: Int)] = []
     /// Frames of bridges that never came, by their numbers.
-    public var missingFrames = 0
+    package var missingFrames = 0
     /// Bytes of output before compression.
-    public var bytes = 0
+    package var bytes = 0
     /// Bundles, or blocks of NDJSON.
-    public var bundles = 0
+    package var bundles = 0
     /// Bundles that could not be delivered before the end.
-    public var undeliveredBundles = 0
+    package var undeliveredBundles = 0
     /// How often the mappings were loaded again.
-    public var reloads = ReloadCounts()
+    package var reloads = ReloadCounts()
 
     /// Nothing received.
-    public init() {}
+    package init() {}
 
     /// What shards have counted, by its name in ``ShardTally``.
-    public subscript<Value>(dynamicMember path: WritableKeyPath<ShardTally, Value>) -> Value {
+    package subscript<Value>(dynamicMember path: WritableKeyPath<ShardTally, Value>) -> Value {
         get { shards[keyPath: path] }
         set { shards[keyPath: path] = newValue }
     }
 
     /// Readings received: mapped ones, and payloads that gave none.
-    public var received: Int { sources.reduce(0) { $0 + $1.received } }
+    package var received: Int { sources.reduce(0) { $0 + $1.received } }
 
     /// Datagrams that the kernel dropped before anybody could read them.
-    public var kernelDropped: Int { sources.reduce(0) { $0 + Int($1.counts.kernelDrops) } }
+    package var kernelDropped: Int { sources.reduce(0) { $0 + Int($1.counts.kernelDrops) } }
 
     /// Readings rejected for whatever reason.
-    public var rejectedTotal: Int { shards.rejected.reduce(0, +) }
+    package var rejectedTotal: Int { shards.rejected.reduce(0, +) }
 
     /// Readings that entered and have not ended anywhere: on their way while the pipeline runs, lost when it has ended.
-    public var inFlight: Int { received - shards.accepted - shards.duplicate - shards.conflict - rejectedTotal }
+    package var inFlight: Int { received - shards.accepted - shards.duplicate - shards.conflict - rejectedTotal }
 
     /// The balance, with the part `inFlight` that must be zero at the end.
-    public var balance: String { text(.balance) ?? "" }
+    package var balance: String { text(.balance) ?? "" }
 
     /// All lines of the summary.
-    public var lines: [String] {
+    package var lines: [String] {
         let input = CounterInput(run: self)
         let samples = CounterTable.samples(input)
         return CounterLine.summary.compactMap { CounterTable.text($0, samples, input) }
     }
 
     /// One line for a terminal that is watched.
-    public var liveLine: String { text(.live) ?? "" }
+    package var liveLine: String { text(.live) ?? "" }
 
     private func text(_ line: CounterLine) -> String? {
         let input = CounterInput(run: self)

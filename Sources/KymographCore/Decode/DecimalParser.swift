@@ -1,7 +1,7 @@
 /// Reads numbers without losing a digit.
-public enum DecimalParser {
+package enum DecimalParser {
     /// The outcome of reading a number.
-    public enum Result: Equatable {
+    package enum Result: Equatable {
         /// The exact number.
         case number(Decimal64)
         /// Not a JSON number.
@@ -12,7 +12,7 @@ public enum DecimalParser {
 
     /// Reads all of `bytes` as a JSON number; no blanks, no leading plus, no thousands separators.
     @inline(__always)
-    public static func parse(_ bytes: ByteView) -> Result {
+    package static func parse(_ bytes: ByteView) -> Result {
         // Most readings are one to four plain digits, most epoch times thirteen.
         if bytes.count <= 18, let plain = plainInteger(bytes) { return .number(Decimal64(mantissa: plain)) }
         return parseGeneral(bytes)

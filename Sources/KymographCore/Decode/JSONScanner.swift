@@ -1,20 +1,20 @@
 /// Why a document was refused, and at which byte.
-public struct ScanFailure: Error, Equatable, Sendable {
+package struct ScanFailure: Error, Equatable, Sendable {
     /// The reason.
-    public var reason: Rejection
+    package var reason: Rejection
     /// Byte offset in the document.
-    public var offset: Int
+    package var offset: Int
 }
 
 /// Bounds that keep hostile input cheap.
-public struct ScanLimits: Sendable {
+package struct ScanLimits: Sendable {
     /// Deepest nesting of objects and arrays, 1…1,024.
-    public var depth: Int
+    package var depth: Int
     /// Most values in one document.
-    public var values: Int
+    package var values: Int
 
     /// Makes limits; the defaults suit device messages.
-    public init(depth: Int = 64, values: Int = 1_000_000) {
+    package init(depth: Int = 64, values: Int = 1_000_000) {
         self.depth = depth
         self.values = values
     }

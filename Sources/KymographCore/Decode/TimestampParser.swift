@@ -1,6 +1,6 @@
 /// How a device template says its times are written (`"timestampFormat"`). The unit of an epoch is never guessed:
 /// seconds read as milliseconds would move a reading by decades.
-public enum TimestampFormat: UInt8, CaseIterable, Sendable, BitwiseCopyable {
+package enum TimestampFormat: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// ISO 8601 text, with or without fraction and offset; without offset it is UTC.
     case iso8601
     /// Seconds since 1970-01-01T00:00:00Z, with or without fraction.
@@ -13,7 +13,7 @@ public enum TimestampFormat: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case epochNanoseconds
 
     /// The spelling in mapping files.
-    public var name: String {
+    package var name: String {
         switch self {
         case .iso8601: "iso8601"
         case .epochSeconds: "epoch-s"
@@ -45,19 +45,19 @@ public enum TimestampFormat: UInt8, CaseIterable, Sendable, BitwiseCopyable {
 }
 
 /// A time as a source wrote it.
-public struct Timestamp: Equatable, Sendable {
+package struct Timestamp: Equatable, Sendable {
     /// The point in time.
-    public var instant: Instant
+    package var instant: Instant
     /// Offset and digits as written: no offset for `Z`, for none, and for epochs.
-    public var form: TimeForm
+    package var form: TimeForm
     /// Whether it was written as a wall clock shows it, without offset and `Z`, and was taken for UTC.
-    public var isLocal = false
+    package var isLocal = false
     /// Minutes from UTC as written, or ``UTCOffset/none``.
-    public var offsetMinutes: Int16 { form.offsetMinutes }
+    package var offsetMinutes: Int16 { form.offsetMinutes }
 }
 
 /// Reads times.
-public enum TimestampParser {
+package enum TimestampParser {
     /// Years whose every instant fits in nanoseconds since the epoch.
     static let years = 1678...2261
 
@@ -66,7 +66,7 @@ public enum TimestampParser {
     /// A blank may stand for the `T` and before an offset with a sign: Apple's `2024-05-01 10:00:00 +0200`.
     /// Digits of the fraction beyond nanoseconds are cut off. A leap second (`:60`) is the first instant of the next
     /// minute, as POSIX time has it. A missing offset means UTC (quirk 32 of the mapping dialect).
-    public static func iso8601(_ text: ByteView) -> Timestamp? {
+    package static func iso8601(_ text: ByteView) -> Timestamp? {
         if let plain = plain(text) { return plain }
         guard text.count >= 16, let minutes = minutesSinceEpoch(text) else { return nil }
         var index = 16
@@ -83,7 +83,7 @@ public enum TimestampParser {
     /// Reads a JSON number since the epoch in the unit of `format`; digits below nanoseconds are cut off.
     ///
     /// Not through ``Decimal64``, because the present in nanoseconds has 19 digits.
-    public static func epoch(_ text: ByteView, _ format: TimestampFormat) -> Timestamp? {
+    package static func epoch(_ text: ByteView, _ format: TimestampFormat) -> Timestamp? {
         guard text.count > 0 else { return nil }
         // Nearly all are plain digits.
         if text.count <= 18, let plain = DecimalParser.plainInteger(text) { return epoch(plain, format) }

@@ -192,8 +192,8 @@ extension JSONScanner {
 }
 
 extension SeriesKey {
-    /// Adds what the source says where a payload says nothing; its bytes + 1, 0 when that is nothing, nil when it is too
-    /// long.
+    /// Adds what the source says where a payload says nothing; its bytes + 1, 0 when that is nothing, nil when it
+    /// is too long.
     @inline(__always)
     static func appendFallback(_ fallback: [UInt8], to key: inout ByteWriter) -> UInt16? {
         if fallback.isEmpty { return 0 }
@@ -202,7 +202,8 @@ extension SeriesKey {
         return UInt16(fallback.count + 1)
     }
 
-    /// Adds a text that is plain (``ByteView/isPlainText``), and gives its bytes + 1; nil when it is no usual identifier.
+    /// Adds a text that is plain (``ByteView/isPlainText``), and gives its bytes + 1; nil when it is no usual
+    /// identifier.
     @inline(__always)
     static func appendPlainText(_ text: ByteView, to key: inout ByteWriter) -> UInt16? {
         guard text.count > 0, text.count <= longestPart, text[0] > 0x20 else { return nil }

@@ -25,8 +25,8 @@ struct ShapeTree: ~Copyable {
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         /// Which bits of ``words`` count: not all where there are fewer than eight bytes.
         var mask: UInt64 = 0
-        /// Where there are others, and this is the first of them: which bits of the word that tells them apart are of all
-        /// of them.
+        /// Where there are others, and this is the first of them: which bits of the word that tells them apart are
+        /// of all of them.
         var forkMask: UInt64 = 0
         /// The first segment that can follow, or the number of the shape where nothing follows.
         var next: UInt16 = 0

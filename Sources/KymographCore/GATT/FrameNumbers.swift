@@ -1,14 +1,14 @@
 /// Frames of one device that never came, and such that came late, by the numbers that its bridge gives.
-public struct FrameGap: Sendable, Equatable {
+package struct FrameGap: Sendable, Equatable {
     /// The device's identifier; empty where frames name none.
-    public var device: IdentifierText
+    package var device: IdentifierText
     /// Numbers that were passed over.
-    public var missing = 0
+    package var missing = 0
     /// Numbers that were passed over before, and have come after all.
-    public var late = 0
+    package var late = 0
 
     /// Counts numbers of `device`.
-    public init(device: IdentifierText, missing: Int = 0, late: Int = 0) {
+    package init(device: IdentifierText, missing: Int = 0, late: Int = 0) {
         self.device = device
         self.missing = missing
         self.late = late

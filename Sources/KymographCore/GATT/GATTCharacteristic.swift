@@ -1,6 +1,6 @@
 /// The characteristics whose values are understood, by the numbers that the Bluetooth SIG assigned (Assigned Numbers,
 /// section 3.8).
-public enum GATTCharacteristic: UInt16, CaseIterable, Sendable {
+package enum GATTCharacteristic: UInt16, CaseIterable, Sendable {
     /// Glucose Measurement: one stored record of a meter.
     case glucose = 0x2A18
     /// Battery Level.
@@ -29,13 +29,13 @@ public enum GATTCharacteristic: UInt16, CaseIterable, Sendable {
     case continuousGlucose = 0x2AA7
 
     /// The number in four upper-case hexadecimal digits: `2A37`.
-    public var name: String {
+    package var name: String {
         let digits = String(rawValue, radix: 16, uppercase: true)
         return String(repeating: "0", count: 4 - digits.count) + digits
     }
 
     /// The characteristic that a mapping calls `name`: four hexadecimal digits in any case.
-    public init?(named name: String) {
+    package init?(named name: String) {
         guard let known = Self.allCases.first(where: { $0.name == name.uppercased() }) else { return nil }
         self = known
     }

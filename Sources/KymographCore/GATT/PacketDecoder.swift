@@ -75,7 +75,7 @@ struct PacketNeeds {
 
 /// The order of the three octets of a CGM record's sensor status, which are all as long: their meaning depends on it.
 /// In both, bit 7 of the flags says that the status is there, bit 6 calibration and temperature, and bit 5 the warning.
-public enum CGMStatusOrder: String, CaseIterable, Sendable {
+package enum CGMStatusOrder: String, CaseIterable, Sendable {
     /// Status, calibration and temperature, warning: the Bluetooth SIG's CGM Service, section 3.1.
     case statusFirst = "status-first"
     /// Warning, calibration and temperature, status: what Nordic's nRF5 SDK sends, and its library for Android reads.

@@ -1,5 +1,5 @@
 /// Why one source cannot have the payloads of two mappings.
-public enum PayloadConflict: Error, Equatable, Sendable {
+package enum PayloadConflict: Error, Equatable, Sendable {
     /// They are of different kinds: JSON, frames, values of a characteristic, packets of a layout.
     case payload
     /// Packets of this vendor's characteristic have two layouts.
@@ -10,7 +10,7 @@ public enum PayloadConflict: Error, Equatable, Sendable {
     case statusOrder
 
     /// What the two mappings do, for messages.
-    public var text: String {
+    package var text: String {
         switch self {
         case .payload: return "read different payloads"
         case .characteristic(let name): return "declare different fields for the characteristic \(name)"

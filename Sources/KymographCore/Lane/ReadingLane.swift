@@ -1,5 +1,5 @@
 /// What a lane tells its owner. Called per batch and per rejected reading, never per good one.
-public protocol LaneEvents: AnyObject {
+package protocol LaneEvents: AnyObject {
     /// A reading of `source` was rejected.
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail)
     /// `count` readings of `source` were received since the last time; rejected ones are among them.
@@ -22,25 +22,25 @@ public protocol LaneEvents: AnyObject {
 
 extension LaneEvents {
     /// None: the wall clock is trusted.
-    public func lead(at received: Instant) -> Int64 { 0 }
+    package func lead(at received: Instant) -> Int64 { 0 }
 
     /// Forgets it.
-    public func missed(_ gaps: [FrameGap], source: Int) {}
+    package func missed(_ gaps: [FrameGap], source: Int) {}
 }
 
 /// One source as a lane sees it.
-public struct LaneInput: Sendable {
+package struct LaneInput: Sendable {
     /// Templates that apply, as numbers of the mapping set.
-    public var templates: [Int]
+    package var templates: [Int]
     /// What the source contributes.
-    public var context: SourceContext
+    package var context: SourceContext
     /// The source's number for the ledger (``ReadingSource``).
-    public var ledgerNumber = 0
+    package var ledgerNumber = 0
     /// Whether payloads like others before are read without a scan; the readings are the same.
-    public var usesFastPath = true
+    package var usesFastPath = true
 
     /// Makes an input.
-    public init(templates: [Int], context: SourceContext) {
+    package init(templates: [Int], context: SourceContext) {
         self.templates = templates
         self.context = context
     }
@@ -49,13 +49,13 @@ public struct LaneInput: Sendable {
 /// Everything a lane's thread does with bytes: map them, number their series, write them into the rings.
 ///
 /// One lane per thread; the edges call it once per datagram or line and once per batch.
-public struct ReadingLane: ~Copyable {
+package struct ReadingLane: ~Copyable {
     private var sources: OwnedList<MappedSource>
     private var output: LaneOutput
     private let limits: ScanLimits
 
     /// Makes a lane for `inputs`, whose places are the source numbers.
-    public init(
+    package init(
         set: MappingSet, inputs: [LaneInput], limits: ScanLimits, router: consuming ReadingRouter,
         events: any LaneEvents
     ) {
@@ -68,7 +68,7 @@ public struct ReadingLane: ~Copyable {
     /// is what ``MappingExchange/announce(rings:)`` gave with it.
     ///
     /// Every shard learns of it in order with the readings: what was mapped by a newer set comes after the mark.
-    public mutating func adopt(_ set: MappingSet, generation: Int, inputs: [LaneInput]) {
+    package mutating func adopt(_ set: MappingSet, generation: Int, inputs: [LaneInput]) {
         precondition(inputs.count == sources.count)
         let limits = self.limits
         sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
@@ -76,36 +76,36 @@ public struct ReadingLane: ~Copyable {
     }
 
     /// Maps one line of a stream. `bytes` must be padded.
-    public mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
+    package mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
         output.begin(source: source, received: received)
         sources[source].line(bytes, received: received, output: &output)
     }
 
     /// Maps the first line of `bytes`, and returns its length without its newline, where a source has sent lines of its
     /// shape before; nil when nothing has happened, and the line is still to be found. `bytes` must be padded.
-    public mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? {
+    package mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? {
         output.begin(source: source, received: received)
         return sources[source].knownLine(bytes, received: received, output: &output)
     }
 
     /// Maps one datagram. `bytes` must be padded.
-    public mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
+    package mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
         output.begin(source: source, received: received)
         sources[source].datagram(bytes, received: received, output: &output)
     }
 
     /// Counts and reports bytes that never became a payload.
-    public mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {
+    package mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {
         output.begin(source: source, received: received)
         output.reject(reason, bytes: bytes, detail: RejectionDetail())
     }
 
     /// Slots written to the ring of each shard so far: everything that came before the last ``batchEnd()``, and perhaps
     /// more. What is to be acknowledged asks after that.
-    public var written: [UInt64] { output.written }
+    package var written: [UInt64] { output.written }
 
     /// Publishes what was routed, wakes the shards and reports the counts.
-    public mutating func batchEnd() {
+    package mutating func batchEnd() {
         for source in 0..<sources.count {
             let notes = sources[source].takeNotes()
             if !notes.isEmpty { output.note(notes, source: source) }

@@ -4,7 +4,7 @@
 ///
 /// Readings can be staged: sixteen are looked up together, and written into their rings in the order in which they
 /// came. A staged reading is as good as written, because what could hinder it is ruled out before.
-public struct ReadingRouter: ~Copyable {
+package struct ReadingRouter: ~Copyable {
     private var producers: OwnedList<RingProducer>
     private var shortRoutes = RouteTable(capacity: 1_024)
     /// Series whose keys are not short, and their routes.
@@ -19,7 +19,7 @@ public struct ReadingRouter: ~Copyable {
     private let maxSeries: Int
 
     /// Routes over `rings`, one per shard. New devices beyond `maxDevices`, or series beyond `maxSeries`, are refused.
-    public init(rings: [Ring], maxDevices: Int, maxSeries: Int) {
+    package init(rings: [Ring], maxDevices: Int, maxSeries: Int) {
         producers = OwnedList(count: rings.count) { RingProducer(rings[$0]) }
         nextNumber = RawArray(repeating: 0, count: rings.count)
         isQuiet = RawArray(repeating: false, count: rings.count)
@@ -28,7 +28,7 @@ public struct ReadingRouter: ~Copyable {
     }
 
     /// What became of a reading.
-    public enum Outcome: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
         /// It will be in the ring after the next publish, which is due now or at the end of the batch.
         case written(isDue: Bool)
         /// The ring of this shard is full: publish, wait, and route again.
@@ -39,7 +39,7 @@ public struct ReadingRouter: ~Copyable {
 
     /// Routes one reading whose series is `key` (a ``SeriesKey``).
     @inline(__always)
-    public mutating func route(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Outcome {
+    package mutating func route(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Outcome {
         if payload.count > RingProducer.alwaysFits, let refused = refusal(payload) { return .refused(refused) }
         guard let route = find(key) else { return introduce(measurement, payload: payload, key: key) }
         let isWritten = producers[Int(route.shard)].write(measurement, series: route.number, payload: payload)
@@ -90,7 +90,7 @@ public struct ReadingRouter: ~Copyable {
     }
 
     /// The shard, of `shards`, that owns the series of `key` (a ``SeriesKey``).
-    public static func shard(ofKey key: ByteView, of shards: Int) -> Int {
+    package static func shard(ofKey key: ByteView, of shards: Int) -> Int {
         shard(ofDevice: SeriesKey.device(of: key), of: shards)
     }
 
@@ -184,7 +184,7 @@ public struct ReadingRouter: ~Copyable {
     /// Makes everything routed visible to the shards, and tells `wake` of each shard that got something since it was
     /// last woken.
     @inline(__always)
-    public mutating func publish(wake: (Int) -> Void) {
+    package mutating func publish(wake: (Int) -> Void) {
         for shard in 0..<nextNumber.count where producers[shard].publish() || isQuiet[shard] {
             isQuiet[shard] = false
             wake(shard)

@@ -3,7 +3,7 @@
 /// A payload that is like one before takes the fast path (``KnownPayloads``); all others are scanned, and mapped by
 /// their templates (``TemplateMapper``), an array of readings element by element where that is the same
 /// (``ElementMapper``). Payloads that carry packets become objects first (``PacketMapper``).
-public struct Mapper: ~Copyable {
+package struct Mapper: ~Copyable {
     private var known: KnownPayloads
     private var templates: TemplateMapper
     private var elements: ElementMapper
@@ -17,7 +17,7 @@ public struct Mapper: ~Copyable {
     ///
     /// With `payloadIsRoot`, `$` is the payload as it is: for events that somebody else has put into their envelope, or
     /// left without. Without a fast path, all payloads are scanned, and give the same.
-    public init(
+    package init(
         _ set: MappingSet, templates indexes: [Int], limits: ScanLimits = ScanLimits(), payloadIsRoot: Bool = false,
         usesFastPath: Bool = true
     ) {
@@ -49,7 +49,7 @@ public struct Mapper: ~Copyable {
     }
 
     /// What happened since the last call.
-    public mutating func takeNotes() -> MappingNotes { templates.takeNotes() }
+    package mutating func takeNotes() -> MappingNotes { templates.takeNotes() }
 
     /// What the numbers of frames have shown since the last call.
     mutating func takeGaps() -> [FrameGap] { packets.count > 0 ? packets[0].takeGaps() : [] }
@@ -58,7 +58,7 @@ public struct Mapper: ~Copyable {
 
     /// Maps one line, which is a payload like any other (``mapDatagram(_:context:received:output:)``). `bytes` must be
     /// padded.
-    public mutating func mapLine(
+    package mutating func mapLine(
         _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) {
@@ -92,7 +92,7 @@ public struct Mapper: ~Copyable {
     /// place of the newline; nil when the line must be found and mapped, and nothing has happened. `bytes` must be
     /// padded.
     @inline(__always)
-    public mutating func mapKnownLine(
+    package mutating func mapKnownLine(
         _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) -> Int? {
@@ -107,7 +107,7 @@ public struct Mapper: ~Copyable {
     ///
     /// Whatever is not JSON behind a value is rejected by itself. A document that is not JSON costs its line, and not
     /// the lines behind it (``goOn(behind:at:in:context:received:output:)``).
-    public mutating func mapDatagram(
+    package mutating func mapDatagram(
         _ bytes: ByteView, context: borrowing SourceContext, received: Instant,
         output: inout some MeasurementOutput & ~Copyable
     ) {

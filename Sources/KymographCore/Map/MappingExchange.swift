@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Lanes change over one by one. What a lane has mapped by a former set may still be in its rings when another lane
 /// uses the newest, so each lane puts a mark behind it, and a shard follows each lane to its set where the mark is.
-public final class MappingExchange: Sendable {
+package final class MappingExchange: Sendable {
     private struct State {
         var set: MappingSet
         var generation: Int
@@ -21,7 +21,7 @@ public final class MappingExchange: Sendable {
     private let published = Atomic<Int>(0)
 
     /// Begins with `set` as generation 0.
-    public init(_ set: MappingSet) {
+    package init(_ set: MappingSet) {
         first = set
         state = Mutex(State(set: set, generation: 0))
     }
@@ -29,19 +29,19 @@ public final class MappingExchange: Sendable {
     /// How often the set was replaced. A changed number says that ``latest`` has a newer set; nothing else is ordered
     /// by it.
     @inline(__always)
-    public var generation: Int { published.load(ordering: .relaxed) }
+    package var generation: Int { published.load(ordering: .relaxed) }
 
     /// The newest set and its generation.
-    public var latest: (set: MappingSet, generation: Int) {
+    package var latest: (set: MappingSet, generation: Int) {
         state.withLock { ($0.set, $0.generation) }
     }
 
     /// The newest set.
-    public var current: MappingSet { latest.set }
+    package var current: MappingSet { latest.set }
 
     /// The newest set and its generation, for a lane that puts a mark into `rings` rings; each shard then asks for the
     /// set by ``takeAnnounced(generation:)``.
-    public func announce(rings: Int) -> (set: MappingSet, generation: Int) {
+    package func announce(rings: Int) -> (set: MappingSet, generation: Int) {
         state.withLock { state in
             state.announced[state.generation, default: (state.set, 0)].marks += rings
             return (state.set, state.generation)
@@ -59,7 +59,7 @@ public final class MappingExchange: Sendable {
     }
 
     /// Puts `set`, which was loaded as a continuation of ``current``, in its place.
-    public func replace(with set: MappingSet) {
+    package func replace(with set: MappingSet) {
         let generation = state.withLock { state in
             state.set = set
             state.generation += 1

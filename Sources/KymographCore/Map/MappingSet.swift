@@ -1,32 +1,32 @@
 /// The two files of one device type, as bytes with the names that messages show.
-public struct MappingFile: Sendable {
+package struct MappingFile: Sendable {
     /// Path, or catalogue place.
-    public var name: String
+    package var name: String
     /// Content.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// Makes a file.
-    public init(name: String, bytes: [UInt8]) {
+    package init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes
     }
 }
 
 /// A mapping before it is loaded.
-public struct NamedMapping: Sendable {
+package struct NamedMapping: Sendable {
     /// The name that `--mapping` gave.
-    public var name: String
+    package var name: String
     /// `device.json`.
-    public var device: MappingFile
+    package var device: MappingFile
     /// `fhir.json`; nil to look at measurements only.
-    public var fhir: MappingFile?
+    package var fhir: MappingFile?
     /// Whose rules apply, unless the files say so themselves.
-    public var compatibility: Compatibility
+    package var compatibility: Compatibility
     /// The version of FHIR that output is written in, with which `fhir.json` must agree if it names one.
-    public var fhirVersion: FHIRVersion
+    package var fhirVersion: FHIRVersion
 
     /// Makes a mapping.
-    public init(
+    package init(
         name: String, device: MappingFile, fhir: MappingFile?, compatibility: Compatibility = .none,
         fhirVersion: FHIRVersion = .r4
     ) {
@@ -39,7 +39,7 @@ public struct NamedMapping: Sendable {
 }
 
 /// All mappings of a pipeline, checked, joined by type name and compiled. Immutable, shared by all threads.
-public final class MappingSet: Sendable {
+package final class MappingSet: Sendable {
     /// A device template and what it was linked to.
     struct LinkedTemplate: Sendable {
         var template: DeviceTemplate
@@ -54,13 +54,13 @@ public final class MappingSet: Sendable {
     }
 
     /// The mappings' names, in the order given.
-    public let mappings: [String]
+    package let mappings: [String]
     /// Types, joined over all mappings.
-    public let types: [MeasurementType]
+    package let types: [MeasurementType]
     /// FHIR template by type index; nil when the type has none.
-    public let fhirTemplates: [FHIRTemplate?]
+    package let fhirTemplates: [FHIRTemplate?]
     /// By type index, what is known of its readings, those of earlier sets and runs among them.
-    public let histories: [TypeHistory]
+    package let histories: [TypeHistory]
     let templates: [LinkedTemplate]
     /// How the packets of each mapping are to be read; nil where payloads are JSON documents.
     let packetForms: [PacketForm?]
@@ -105,7 +105,7 @@ public final class MappingSet: Sendable {
     }
 
     /// Numbers of the templates of the mappings named, in order.
-    public func templates(of names: [String]) -> [Int] {
+    package func templates(of names: [String]) -> [Int] {
         names.flatMap { name in
             templates.indices.filter { mappings[templates[$0].mapping] == name }
         }
@@ -124,7 +124,7 @@ public final class MappingSet: Sendable {
 
     /// Two of the mappings `names` whose payloads one source cannot have both, in the order given, and why; nil when
     /// all agree.
-    public func payloadConflict(
+    package func payloadConflict(
         of names: [String]
     ) -> (first: String, second: String, reason: PayloadConflict)? {
         let numbers = names.compactMap { mappings.firstIndex(of: $0) }
@@ -150,13 +150,13 @@ public final class MappingSet: Sendable {
     }
 
     /// The mapping and type of template `index`, and its position in the mapping's device file, for messages.
-    public func describe(template index: Int) -> (mapping: String, typeName: String, line: Int) {
+    package func describe(template index: Int) -> (mapping: String, typeName: String, line: Int) {
         let linked = templates[index]
         return (mappings[linked.mapping], linked.template.typeName, linked.template.position.line)
     }
 
     /// What a rejection's detail says, for people; the mapping's name can be left out where it is known.
-    public func describe(_ detail: RejectionDetail, withMapping: Bool = true) -> String {
+    package func describe(_ detail: RejectionDetail, withMapping: Bool = true) -> String {
         if detail.offset >= 0 { return "at byte \(detail.offset)" }
         guard detail.template >= 0, Int(detail.template) < templates.count else { return "" }
         let linked = templates[Int(detail.template)]

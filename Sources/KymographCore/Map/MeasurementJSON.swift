@@ -1,8 +1,8 @@
 /// Writes a measurement as the reference system's normalised message: the form of `kymo map`, and of dead letters for
 /// readings that were rejected after mapping (mapping dialect, section 1.2).
-public enum MeasurementJSON {
+package enum MeasurementJSON {
     /// Appends one JSON object, without line feed; `IngestionTimeUtc` is null unless `withReceiveTime`.
-    public static func append(
+    package static func append(
         _ measurement: Measurement, payload: ByteView, type: MeasurementType, identity: SeriesIdentity,
         withReceiveTime: Bool = true, to writer: inout ByteWriter
     ) {
@@ -31,7 +31,7 @@ public enum MeasurementJSON {
     }
 
     /// The value in `slot` as text, numbers with the digits that they came with; nil when there is none.
-    public static func text(of slot: Int, _ measurement: Measurement, _ payload: ByteView) -> String? {
+    package static func text(of slot: Int, _ measurement: Measurement, _ payload: ByteView) -> String? {
         var writer = ByteWriter(capacity: 32)
         if slot < Measurement.inlineValues, let number = measurement.inline(slot) {
             writer.append(number)

@@ -1,12 +1,12 @@
 /// What is known of the readings of a type, of this set and those before it.
-public struct TypeHistory: Hashable, Sendable {
+package struct TypeHistory: Hashable, Sendable {
     /// Whether its readings became Observations.
-    public var hasTemplate: Bool
+    package var hasTemplate: Bool
     /// What they mean.
-    public var meaning: TypeMeaning
+    package var meaning: TypeMeaning
 
     /// A history.
-    public init(hasTemplate: Bool, meaning: TypeMeaning) {
+    package init(hasTemplate: Bool, meaning: TypeMeaning) {
         (self.hasTemplate, self.meaning) = (hasTemplate, meaning)
     }
 }

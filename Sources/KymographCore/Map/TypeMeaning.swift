@@ -3,15 +3,15 @@
 /// It belongs to the readings, not to the mapping of the day. Whoever holds readings (a store, an open window) keeps
 /// their meaning, and a mapping that gives the same type another one is refused: the former readings would be written
 /// in a unit that they were not measured in. An aspect that is nil is not known.
-public struct TypeMeaning: Hashable, Codable, Sendable {
+package struct TypeMeaning: Hashable, Codable, Sendable {
     /// By the value's name; all values that the FHIR template writes.
-    public var values: [String: ValueMeaning] = [:]
+    package var values: [String: ValueMeaning] = [:]
     /// How a device template turns what the payload says into a value: by template and value (``ConversionKey``), and
     /// then by aspect.
-    public var conversions: [String: [String: String]] = [:]
+    package var conversions: [String: [String: String]] = [:]
 
     /// Nothing is known.
-    public init() {}
+    package init() {}
 
     /// Takes over what `other` knows and this does not.
     mutating func add(_ other: TypeMeaning) {
@@ -21,18 +21,18 @@ public struct TypeMeaning: Hashable, Codable, Sendable {
 }
 
 /// What one value of a type means.
-public struct ValueMeaning: Hashable, Codable, Sendable {
+package struct ValueMeaning: Hashable, Codable, Sendable {
     /// The unit of its numbers.
-    public var unit: UnitMeaning?
+    package var unit: UnitMeaning?
     /// What its numbers are multiplied with, and what is added then, where they are those of a converter.
-    public var factor: String?
+    package var factor: String?
     /// See ``factor``.
-    public var origin: String?
+    package var origin: String?
     /// The codes that its presence stands for, `system|code`.
-    public var concept: Set<String>?
+    package var concept: Set<String>?
 
     /// Nothing is known.
-    public init() {}
+    package init() {}
 
     /// With what `other` knows and this does not.
     func adding(_ other: ValueMeaning) -> ValueMeaning {
@@ -46,19 +46,19 @@ public struct ValueMeaning: Hashable, Codable, Sendable {
 }
 
 /// The unit that numbers were measured in.
-public struct UnitMeaning: Hashable, Codable, Sendable {
+package struct UnitMeaning: Hashable, Codable, Sendable {
     /// Its code, of ``system``.
-    public var code: String?
+    package var code: String?
     /// The system of the code; nil for UCUM.
-    public var system: String?
+    package var system: String?
     /// Its text for people.
-    public var text: String?
+    package var text: String?
 
     /// A unit; with neither code nor text, numbers without unit.
-    public init(code: String?, system: String? = nil, text: String?) {
+    package init(code: String?, system: String? = nil, text: String?) {
         (self.code, self.system, self.text) = (code, system, text)
     }
 
     /// Code or text.
-    public var name: String { code ?? text ?? "none" }
+    package var name: String { code ?? text ?? "none" }
 }

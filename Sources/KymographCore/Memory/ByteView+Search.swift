@@ -16,7 +16,7 @@ extension ByteView {
     }
 
     /// The place of the first `byte` from `start` on, or nil. The view must be padded.
-    public func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+    package func firstIndex(of byte: UInt8, from start: Int) -> Int? {
         guard start < count else { return nil }
         let found = place(of: byte, from: start)
         return found < count ? found : nil

@@ -6,25 +6,26 @@ private import CSIMD
 /// 151 ns against 119 ns for one reading). A view is valid only while its owner is alive and unchanged: never store one
 /// beyond the call that received it. Slicing is always checked; single-byte reads are checked in debug builds only.
 @safe
-public struct ByteView: BitwiseCopyable {
+@usableFromInline
+package struct ByteView: BitwiseCopyable {
     /// Bytes that every buffer handed to the scanner must have readable after its last byte, so that eight-byte loads
     /// need no bounds test. Their content does not matter.
-    public static let padding = 64
+    package static let padding = 64
 
     @usableFromInline let base: UnsafePointer<UInt8>
     /// Number of bytes.
-    public let count: Int
+    @usableFromInline package let count: Int
 
     /// Views `count` bytes at `base`; `base` must stay valid, and for scanning be padded by ``padding`` bytes.
     @unsafe
-    public init(base: UnsafePointer<UInt8>, count: Int) {
+    package init(base: UnsafePointer<UInt8>, count: Int) {
         precondition(count >= 0)
         unsafe self.base = base
         self.count = count
     }
 
     /// Views the bytes of a string literal, which live as long as the process.
-    public init(_ literal: StaticString) {
+    package init(_ literal: StaticString) {
         precondition(literal.hasPointerRepresentation)
         // Safe: a pointer-represented StaticString is immortal.
         unsafe self.init(base: literal.utf8Start, count: literal.utf8CodeUnitCount)
@@ -32,7 +33,7 @@ public struct ByteView: BitwiseCopyable {
 
     /// The byte at `index`.
     @inline(__always)
-    public subscript(index: Int) -> UInt8 {
+    package subscript(index: Int) -> UInt8 {
         assert(index >= 0 && index < count + ByteView.padding)
         // Safe: in bounds, or within the padding that the type demands of scanned buffers.
         return unsafe base[index]
@@ -95,7 +96,7 @@ public struct ByteView: BitwiseCopyable {
 
     /// The bytes `range`, without copying.
     @inline(__always)
-    public subscript(range: Range<Int>) -> ByteView {
+    package subscript(range: Range<Int>) -> ByteView {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         // Safe: checked above.
         return unsafe ByteView(base: base + range.lowerBound, count: range.count)
@@ -103,7 +104,7 @@ public struct ByteView: BitwiseCopyable {
 
     /// Whether both views hold the same bytes.
     @inline(__always)
-    public func equals(_ other: ByteView) -> Bool {
+    package func equals(_ other: ByteView) -> Bool {
         guard count == other.count else { return false }
         var index = 0
         while index + 8 <= count {
@@ -121,7 +122,7 @@ public struct ByteView: BitwiseCopyable {
     }
 
     /// Whether the view holds exactly `bytes`.
-    public func equals(_ bytes: [UInt8]) -> Bool {
+    package func equals(_ bytes: [UInt8]) -> Bool {
         // Safe: the array's storage outlives the closure.
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return count == 0 }
@@ -130,20 +131,20 @@ public struct ByteView: BitwiseCopyable {
     }
 
     /// A copy of the bytes.
-    public var array: [UInt8] {
+    package var array: [UInt8] {
         // Safe: base and count describe readable memory by the type's contract.
         unsafe Array(UnsafeBufferPointer(start: base, count: count))
     }
 
     /// The bytes as text; ill-formed UTF-8 is replaced by U+FFFD.
-    public var string: String {
+    package var string: String {
         // Safe: as for `array`.
         unsafe String(decoding: UnsafeBufferPointer(start: base, count: count), as: UTF8.self)
     }
 
     /// The bytes as a raw buffer, for system calls and C libraries.
     @unsafe
-    public var unsafeBuffer: UnsafeRawBufferPointer {
+    package var unsafeBuffer: UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(start: base, count: count)
     }
 }
@@ -158,7 +159,7 @@ extension [UInt8] {
 
     /// Lends the array's bytes as a view for the length of `body`. The view is not padded: not for scanning.
     @inline(__always)
-    public func withByteView<Result>(_ body: (ByteView) throws -> Result) rethrows -> Result {
+    package func withByteView<Result>(_ body: (ByteView) throws -> Result) rethrows -> Result {
         try unsafe withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return try body(ByteView("")) }
             // Safe: the storage outlives the closure.

@@ -2,14 +2,14 @@
 ///
 /// Grows by doubling and keeps its memory across ``removeAll()``, so that a warmed-up writer allocates nothing.
 @safe
-public struct ByteWriter: ~Copyable, @unchecked Sendable {
+package struct ByteWriter: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     /// Bytes written so far.
-    public private(set) var count = 0
+    package private(set) var count = 0
 
     /// Reserves room for `capacity` bytes.
-    public init(capacity: Int = 4096) {
+    package init(capacity: Int = 4096) {
         self.capacity = max(capacity, 64)
         unsafe base = .allocate(capacity: self.capacity)
     }
@@ -20,7 +20,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Makes room for `extra` more bytes.
     @inline(__always)
-    public mutating func reserve(_ extra: Int) {
+    package mutating func reserve(_ extra: Int) {
         // A difference, because it cannot overflow.
         if capacity &- count < extra { grow(extra) }
     }
@@ -38,7 +38,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Writes one byte.
     @inline(__always)
-    public mutating func append(_ byte: UInt8) {
+    package mutating func append(_ byte: UInt8) {
         reserve(1)
         // Safe: reserved.
         unsafe base[count] = byte
@@ -104,7 +104,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Writes the bytes of `view`.
     @inline(__always)
-    public mutating func append(_ view: ByteView) {
+    package mutating func append(_ view: ByteView) {
         reserve(view.count)
         // Safe: reserved; a view never aliases this writer's memory, which nobody else can see while it is mutated.
         unsafe ByteWriter.copy(view.base, to: base + count, count: view.count)
@@ -149,13 +149,13 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Writes a literal.
     @inline(__always)
-    public mutating func append(_ literal: StaticString) {
+    package mutating func append(_ literal: StaticString) {
         append(ByteView(literal))
     }
 
     /// Writes `bytes`.
     @inline(__always)
-    public mutating func append(_ bytes: [UInt8]) {
+    package mutating func append(_ bytes: [UInt8]) {
         reserve(bytes.count)
         // Safe: reserved; the array's storage outlives the closure.
         unsafe bytes.withUnsafeBufferPointer { buffer in
@@ -166,7 +166,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// Writes the bytes `range` of what was written before, once more.
-    public mutating func appendCopy(of range: Range<Int>) {
+    package mutating func appendCopy(of range: Range<Int>) {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         reserve(range.count)
         // Safe: reserved; source and destination do not overlap because the range ends at or before count.
@@ -175,7 +175,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// The byte written at `index`; traps when out of range.
-    public subscript(index: Int) -> UInt8 {
+    package subscript(index: Int) -> UInt8 {
         get {
             precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
             // Safe: checked above.
@@ -189,21 +189,21 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// Forgets the bytes and keeps the memory.
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         count = 0
     }
 
     /// Drops bytes from the end until `newCount` are left.
-    public mutating func truncate(to newCount: Int) {
+    package mutating func truncate(to newCount: Int) {
         precondition(newCount >= 0 && newCount <= count)
         count = newCount
     }
 
     /// Views everything written; valid until the next mutation.
-    public var view: ByteView { view(0..<count) }
+    package var view: ByteView { view(0..<count) }
 
     /// Views `range` of what was written; valid until the next mutation.
-    public func view(_ range: Range<Int>) -> ByteView {
+    package func view(_ range: Range<Int>) -> ByteView {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         // Safe: checked above.
         return unsafe ByteView(base: UnsafePointer(base + range.lowerBound), count: range.count)

@@ -3,13 +3,13 @@
 /// Sources read into it, the scanner reads out of it. It grows by doubling and never shrinks, so that a warmed-up
 /// pipeline allocates nothing.
 @safe
-public struct PaddedBytes: ~Copyable, @unchecked Sendable {
+package struct PaddedBytes: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutablePointer<UInt8>
     /// Bytes that can be stored without growing; the padding is not counted.
-    public private(set) var capacity: Int
+    package private(set) var capacity: Int
 
     /// Allocates room for `capacity` bytes plus padding, zeroed.
-    public init(capacity: Int) {
+    package init(capacity: Int) {
         precondition(capacity >= 0)
         self.capacity = capacity
         unsafe base = .allocate(capacity: capacity + ByteView.padding)
@@ -17,7 +17,7 @@ public struct PaddedBytes: ~Copyable, @unchecked Sendable {
     }
 
     /// Copies `bytes`, for tests and load-time parsing.
-    public init(copying bytes: some Collection<UInt8>) {
+    package init(copying bytes: some Collection<UInt8>) {
         self.init(capacity: bytes.count)
         var index = 0
         for byte in bytes {
@@ -33,17 +33,17 @@ public struct PaddedBytes: ~Copyable, @unchecked Sendable {
 
     /// Views `range` of the stored bytes; valid until the next mutation.
     @inline(__always)
-    public func view(_ range: Range<Int>) -> ByteView {
+    package func view(_ range: Range<Int>) -> ByteView {
         precondition(range.lowerBound >= 0 && range.upperBound <= capacity)
         // Safe: checked above; the padding follows the capacity.
         return unsafe ByteView(base: UnsafePointer(base + range.lowerBound), count: range.count)
     }
 
     /// Views everything.
-    public var view: ByteView { view(0..<capacity) }
+    package var view: ByteView { view(0..<capacity) }
 
     /// Grows to at least `needed` bytes, keeping the content.
-    public mutating func reserve(_ needed: Int) {
+    package mutating func reserve(_ needed: Int) {
         guard needed > capacity else { return }
         let grown = max(needed, capacity * 2)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: grown + ByteView.padding)
@@ -56,7 +56,7 @@ public struct PaddedBytes: ~Copyable, @unchecked Sendable {
     }
 
     /// Moves `range` to the front, for a partial line that waits for its rest.
-    public mutating func moveToFront(_ range: Range<Int>) {
+    package mutating func moveToFront(_ range: Range<Int>) {
         precondition(range.lowerBound >= 0 && range.upperBound <= capacity)
         // Safe: checked; `update` allows overlap.
         unsafe base.update(from: base + range.lowerBound, count: range.count)
@@ -64,7 +64,7 @@ public struct PaddedBytes: ~Copyable, @unchecked Sendable {
 
     /// Gives a system call the memory from `offset` to the capacity.
     @unsafe
-    public mutating func withUnsafeTail<Result>(
+    package mutating func withUnsafeTail<Result>(
         from offset: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Result
     ) rethrows -> Result {
         precondition(offset >= 0 && offset <= capacity)

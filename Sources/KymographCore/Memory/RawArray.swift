@@ -6,15 +6,15 @@ private import CPrefetch
 /// bounds-checked in release builds too. Grows by doubling, never shrinks. Element types must not be `private`: Swift
 /// 6.3 fails in debug builds to emit their descriptors for code generated in another file.
 @safe
-public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
+package struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutablePointer<Element>
     /// Number of elements in use.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// Number of elements that fit before the next growth.
-    public private(set) var capacity: Int
+    package private(set) var capacity: Int
 
     /// Reserves room for `capacity` elements.
-    public init(capacity: Int = 0) {
+    package init(capacity: Int = 0) {
         self.capacity = max(capacity, 1)
         unsafe base = RawArray.memory(for: self.capacity)
     }
@@ -30,14 +30,14 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
     }
 
     /// Holds `count` copies of `element`.
-    public init(repeating element: Element, count: Int) {
+    package init(repeating element: Element, count: Int) {
         self.init(capacity: count)
         unsafe base.initialize(repeating: element, count: count)
         self.count = count
     }
 
     /// Copies `elements`.
-    public init(_ elements: [Element]) {
+    package init(_ elements: [Element]) {
         self.init(capacity: elements.count)
         for element in elements { append(element) }
     }
@@ -48,7 +48,7 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
 
     /// The element at `index`; traps when out of range.
     @inline(__always)
-    public subscript(index: Int) -> Element {
+    package subscript(index: Int) -> Element {
         get {
             precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
             // Safe: checked above.
@@ -78,7 +78,7 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
 
     /// Adds `element` at the end.
     @inline(__always)
-    public mutating func append(_ element: Element) {
+    package mutating func append(_ element: Element) {
         if count == capacity { reserve(count + 1) }
         // Safe: count < capacity after the reserve.
         unsafe (base + count).initialize(to: element)
@@ -95,7 +95,7 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
     }
 
     /// Makes room for `needed` elements in all.
-    public mutating func reserve(_ needed: Int) {
+    package mutating func reserve(_ needed: Int) {
         guard needed > capacity else { return }
         let grown = max(needed, capacity * 2)
         let moved = unsafe RawArray.memory(for: grown)
@@ -107,13 +107,13 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
     }
 
     /// Appends copies of `element` until `needed` are in use.
-    public mutating func grow(to needed: Int, with element: Element) {
+    package mutating func grow(to needed: Int, with element: Element) {
         reserve(needed)
         while count < needed { append(element) }
     }
 
     /// Moves `range` so that it starts at `destination`; both must lie within `count`. Overlap is allowed.
-    public mutating func move(_ range: Range<Int>, to destination: Int) {
+    package mutating func move(_ range: Range<Int>, to destination: Int) {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         precondition(destination >= 0 && destination + range.count <= count)
         // Safe: checked above; `update` allows overlap.
@@ -122,13 +122,13 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
 
     /// Forgets all elements and keeps the memory.
     @inline(__always)
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         count = 0
     }
 
     /// Removes and returns the last element, or nil when empty.
     @inline(__always)
-    public mutating func popLast() -> Element? {
+    package mutating func popLast() -> Element? {
         guard count > 0 else { return nil }
         count -= 1
         // Safe: count was > 0.
@@ -136,13 +136,13 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
     }
 
     /// Drops elements from the end until `newCount` are left.
-    public mutating func truncate(to newCount: Int) {
+    package mutating func truncate(to newCount: Int) {
         precondition(newCount >= 0 && newCount <= count)
         count = newCount
     }
 
     /// Views the bytes of the elements in `range`; valid until the next mutation.
-    public func bytes(of range: Range<Int>) -> ByteView {
+    package func bytes(of range: Range<Int>) -> ByteView {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         let start = unsafe UnsafeRawPointer(base + range.lowerBound)
         let size = range.count * MemoryLayout<Element>.stride
@@ -151,7 +151,7 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
     }
 
     /// Borrows the elements in `range` as a list; valid until the next mutation.
-    public func list(_ range: Range<Int>) -> ElementList<Element> {
+    package func list(_ range: Range<Int>) -> ElementList<Element> {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         // Safe: checked above.
         return unsafe ElementList(base: UnsafePointer(base + range.lowerBound), count: range.count)
@@ -160,10 +160,10 @@ public struct RawArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable
 
 /// A borrowed, read-only run of trivial elements; valid while its owner is unchanged.
 @safe
-public struct ElementList<Element: BitwiseCopyable>: BitwiseCopyable {
+package struct ElementList<Element: BitwiseCopyable>: BitwiseCopyable {
     private let base: UnsafePointer<Element>
     /// Number of elements.
-    public let count: Int
+    package let count: Int
 
     @unsafe
     init(base: UnsafePointer<Element>, count: Int) {
@@ -177,7 +177,7 @@ public struct ElementList<Element: BitwiseCopyable>: BitwiseCopyable {
 
     /// The element at `index`; traps when out of range.
     @inline(__always)
-    public subscript(index: Int) -> Element {
+    package subscript(index: Int) -> Element {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: checked above.
         return unsafe base[index]

@@ -7,7 +7,7 @@ private import CPrefetch
 /// writer sees payloads as one view. Grows by doubling and never shrinks; growth moves the memory, so views end at
 /// any mutation.
 @safe
-public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
+package struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutablePointer<Slot>
     private var capacity: Int
     private var used = 0
@@ -15,7 +15,7 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     private var freeHeads: InlineArray<32, UInt32> = .init(repeating: UInt32.max)
 
     /// Reserves room for `capacity` slots in `memory`.
-    public init(capacity: Int = 256, memory: TableMemory = .heap) {
+    package init(capacity: Int = 256, memory: TableMemory = .heap) {
         precondition(MemoryLayout<Slot>.stride >= MemoryLayout<UInt32>.size)
         self.memory = memory
         let size = SlabArray.size(of: max(capacity, 1), in: memory)
@@ -36,12 +36,12 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
 
     /// The smallest size class whose blocks hold `slots` slots: blocks of class c have 2^c.
     @inline(__always)
-    public static func sizeClass(for slots: Int) -> Int {
+    package static func sizeClass(for slots: Int) -> Int {
         slots <= 1 ? 0 : Int.bitWidth - (slots - 1).leadingZeroBitCount
     }
 
     /// Takes a block of 2^`sizeClass` slots, whose content is undefined, and returns its first slot.
-    public mutating func allocate(sizeClass: Int) -> Int {
+    package mutating func allocate(sizeClass: Int) -> Int {
         let head = freeHeads[sizeClass]
         guard head == .max else {
             // Safe: a free block's first slot is in use by nobody and holds the next free block.
@@ -58,7 +58,7 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     }
 
     /// Gives the block at `slot` back; it must have been allocated with the same `sizeClass`.
-    public mutating func release(_ slot: Int, sizeClass: Int) {
+    package mutating func release(_ slot: Int, sizeClass: Int) {
         precondition(slot >= 0 && slot + 1 << sizeClass <= used)
         let next = freeHeads[sizeClass]
         // Safe: in range, and a slot has room for four bytes.
@@ -79,7 +79,7 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     }
 
     /// The slot at `index`; traps when out of range.
-    public subscript(index: Int) -> Slot {
+    package subscript(index: Int) -> Slot {
         @inline(__always) get {
             precondition(UInt(bitPattern: index) < UInt(bitPattern: used))
             // Safe: checked above.
@@ -101,7 +101,7 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     }
 
     /// Copies `count` slots from `source` to `destination`; overlap is allowed.
-    public mutating func move(_ count: Int, from source: Int, to destination: Int) {
+    package mutating func move(_ count: Int, from source: Int, to destination: Int) {
         precondition(count >= 0 && source >= 0 && source + count <= used)
         precondition(destination >= 0 && destination + count <= used)
         // Safe: checked above; `update` allows overlap.
@@ -109,7 +109,7 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     }
 
     /// Copies `bytes` to the memory that starts at `slot`; they must not come from this memory.
-    public mutating func write(_ bytes: ByteView, at slot: Int) {
+    package mutating func write(_ bytes: ByteView, at slot: Int) {
         let stride = MemoryLayout<Slot>.stride
         precondition(slot >= 0 && slot * stride + bytes.count <= used * stride)
         // Safe: checked above; trivial slots may be written as bytes.
@@ -118,7 +118,7 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
 
     /// Writes `value` over the memory that starts at `slot`.
     @inline(__always)
-    public mutating func write<Value: BitwiseCopyable>(_ value: Value, at slot: Int) {
+    package mutating func write<Value: BitwiseCopyable>(_ value: Value, at slot: Int) {
         let stride = MemoryLayout<Slot>.stride
         precondition(slot >= 0 && slot * stride + MemoryLayout<Value>.size <= used * stride)
         // Safe: checked above; trivial slots may be written as bytes.
@@ -126,14 +126,14 @@ public struct SlabArray<Slot: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     }
 
     /// Borrows `count` slots from `start`; valid until the next mutation.
-    public func list(from start: Int, count: Int) -> ElementList<Slot> {
+    package func list(from start: Int, count: Int) -> ElementList<Slot> {
         precondition(start >= 0 && count >= 0 && start + count <= used)
         // Safe: checked above.
         return unsafe ElementList(base: UnsafePointer(base + start), count: count)
     }
 
     /// Views the whole memory as bytes; valid until the next mutation.
-    public var bytes: ByteView {
+    package var bytes: ByteView {
         let start = unsafe UnsafeRawPointer(base)
         let size = used * MemoryLayout<Slot>.stride
         // Safe: trivial slots may be read as bytes.

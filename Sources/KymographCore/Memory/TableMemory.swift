@@ -1,7 +1,7 @@
 /// Where the memory of large tables comes from, handed in by whoever can ask the system for large pages: this module
 /// makes no system calls.
 @safe
-public struct TableMemory: Sendable {
+package struct TableMemory: Sendable {
     /// Sizes are multiples of this many bytes.
     let granule: Int
     private let takeBytes: @Sendable (Int) -> UnsafeMutableRawPointer
@@ -12,7 +12,7 @@ public struct TableMemory: Sendable {
     /// bytes or more; `grow` gives memory of the second size with the content of the first, in place of what it is
     /// given; `give` takes memory of a size back.
     @unsafe
-    public init(
+    package init(
         granule: Int, take: @escaping @Sendable (Int) -> UnsafeMutableRawPointer,
         grow: @escaping @Sendable (UnsafeMutableRawPointer, Int, Int) -> UnsafeMutableRawPointer,
         give: @escaping @Sendable (UnsafeMutableRawPointer, Int) -> Void
@@ -26,7 +26,7 @@ public struct TableMemory: Sendable {
 
     /// The process's heap. Blocks begin at cache lines, so that slots of 64 bytes do not straddle them: tables are
     /// scattered over megabytes, and each line of them is a wait.
-    public static let heap = unsafe TableMemory(
+    package static let heap = unsafe TableMemory(
         granule: 64,
         take: { size in UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64) },
         grow: { old, size, wanted in

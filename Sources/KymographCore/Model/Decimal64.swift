@@ -4,27 +4,27 @@
 /// "decimal") and IEEE 11073 SFLOAT/FLOAT are mantissa and exponent themselves. There is no Double between the wire and
 /// the Observation. Numbers with more than 18 significant digits, or an exponent outside -100…100, are not
 /// representable.
-public struct Decimal64: Hashable, Sendable, BitwiseCopyable {
+package struct Decimal64: Hashable, Sendable, BitwiseCopyable {
     /// The digits with their sign.
-    public var mantissa: Int64
+    package var mantissa: Int64
     /// The power of ten, -100…100.
-    public var exponent: Int8
+    package var exponent: Int8
 
     /// Makes `mantissa × 10^exponent`.
     @inline(__always)
-    public init(mantissa: Int64, exponent: Int8 = 0) {
+    package init(mantissa: Int64, exponent: Int8 = 0) {
         self.mantissa = mantissa
         self.exponent = exponent
     }
 
     /// Largest and smallest exponent that ``DecimalParser`` accepts.
-    public static let exponentRange: ClosedRange<Int> = -100...100
+    package static let exponentRange: ClosedRange<Int> = -100...100
 
     /// Powers of ten that fit in Int64.
     static let powers: [Int64] = (0...18).map { power in (0..<power).reduce(1) { product, _ in product * 10 } }
 
     /// The mantissa this number would have at `exponent`, which must be lower or equal; nil when it overflows.
-    public func mantissa(at target: Int8) -> Int64? {
+    package func mantissa(at target: Int8) -> Int64? {
         let shift = Int(exponent) - Int(target)
         precondition(shift >= 0)
         if shift == 0 || mantissa == 0 { return mantissa }
@@ -34,7 +34,7 @@ public struct Decimal64: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Whether both have the same numeric value, however many zeros were written (`60` and `60.0`).
-    public func isEqualInValue(to other: Decimal64) -> Bool {
+    package func isEqualInValue(to other: Decimal64) -> Bool {
         if exponent == other.exponent { return mantissa == other.mantissa }
         let low = min(exponent, other.exponent)
         guard let mine = mantissa(at: low), let theirs = other.mantissa(at: low) else { return false }
@@ -42,7 +42,7 @@ public struct Decimal64: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Whether this number is smaller than `other` in value.
-    public func isLess(than other: Decimal64) -> Bool {
+    package func isLess(than other: Decimal64) -> Bool {
         if exponent == other.exponent { return mantissa < other.mantissa }
         let low = min(exponent, other.exponent)
         switch (mantissa(at: low), other.mantissa(at: low)) {

@@ -1,6 +1,6 @@
 /// The version of FHIR that output is written in. What differs is decided when templates are compiled
 /// (``ProgramCompiler``), from the facts of spec/fhir.md section 6.
-public enum FHIRVersion: String, CaseIterable, Sendable {
+package enum FHIRVersion: String, CaseIterable, Sendable {
     /// 4.0.1.
     case r4 = "R4"
     /// 4.3.0, in which nothing that is written here differs from R4.
@@ -11,7 +11,7 @@ public enum FHIRVersion: String, CaseIterable, Sendable {
     case r5 = "R5"
 
     /// The media type of a resource or bundle in this version, for `Content-Type` and `Accept`.
-    public var contentType: String { "application/fhir+json; fhirVersion=\(number)" }
+    package var contentType: String { "application/fhir+json; fhirVersion=\(number)" }
 
     /// Major and minor number, as the MIME parameter `fhirVersion` has them.
     private var number: String {

@@ -3,46 +3,46 @@
 /// Identifiers are bytes. A `String` is equal to another that is canonically equivalent in Unicode (`é` as one scalar
 /// or as two), so that two devices or patients would be one: whatever compares identifiers, or is keyed by them, has
 /// this type, which is equal only to the same UTF-8.
-public struct IdentifierText: Hashable, Sendable {
+package struct IdentifierText: Hashable, Sendable {
     private let utf8: [UInt8]
 
     /// The identifier that `text` is.
-    public init(_ text: String) { utf8 = Array(text.utf8) }
+    package init(_ text: String) { utf8 = Array(text.utf8) }
 
     /// The identifier of these bytes.
-    public init(utf8: [UInt8]) { self.utf8 = utf8 }
+    package init(utf8: [UInt8]) { self.utf8 = utf8 }
 
     /// The identifier as text, for JSON and for people: not to be compared.
-    public var text: String { String(decoding: utf8, as: UTF8.self) }
+    package var text: String { String(decoding: utf8, as: UTF8.self) }
 
     /// Whether there is none.
-    public var isEmpty: Bool { utf8.isEmpty }
+    package var isEmpty: Bool { utf8.isEmpty }
 
     /// Whether there is nothing but white space.
-    public var isBlank: Bool { text.allSatisfy(\.isWhitespace) }
+    package var isBlank: Bool { text.allSatisfy(\.isWhitespace) }
 }
 
 extension IdentifierText: Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// Order of the bytes.
-    public static func < (left: IdentifierText, right: IdentifierText) -> Bool {
+    package static func < (left: IdentifierText, right: IdentifierText) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 
     /// The text.
-    public var description: String { text }
+    package var description: String { text }
 
     /// The identifier that `value` is.
-    public init(stringLiteral value: String) { self.init(value) }
+    package init(stringLiteral value: String) { self.init(value) }
 }
 
 extension IdentifierText: Codable {
     /// Reads a string.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
     /// Writes a string.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
     }

@@ -1,40 +1,41 @@
 /// A point in time: nanoseconds since 1970-01-01T00:00:00Z, without leap seconds, from 1678 to 2262.
-public struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
+@usableFromInline
+package struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Nanoseconds since the Unix epoch.
-    public var nanoseconds: Int64
+    package var nanoseconds: Int64
 
     /// Makes an instant from nanoseconds since the Unix epoch.
     @inline(__always)
-    public init(nanoseconds: Int64) {
+    package init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
     /// Makes an instant from whole seconds since the Unix epoch, which must be within 1678…2262.
-    public init(seconds: Int64) {
+    package init(seconds: Int64) {
         nanoseconds = seconds * 1_000_000_000
     }
 
     /// Earliest representable instant; also stands for "never".
-    public static let distantPast = Instant(nanoseconds: .min)
+    package static let distantPast = Instant(nanoseconds: .min)
     /// Latest representable instant.
-    public static let distantFuture = Instant(nanoseconds: .max)
+    package static let distantFuture = Instant(nanoseconds: .max)
 
     /// Order in time.
     @inline(__always)
-    public static func < (left: Instant, right: Instant) -> Bool {
+    @usableFromInline package static func < (left: Instant, right: Instant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
     /// The instant `nanoseconds` later, held at the ends of the range instead of overflowing.
     @inline(__always)
-    public func advanced(by nanoseconds: Int64) -> Instant {
+    package func advanced(by nanoseconds: Int64) -> Instant {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         return overflow ? (nanoseconds > 0 ? .distantFuture : .distantPast) : Instant(nanoseconds: sum)
     }
 }
 
 /// A source's offset from UTC in minutes, kept for output; ``UTCOffset/none`` when the source gave no offset.
-public enum UTCOffset {
+package enum UTCOffset {
     /// Stands for "the source gave no offset" or wrote `Z`.
-    public static let none: Int16 = .min
+    package static let none: Int16 = .min
 }

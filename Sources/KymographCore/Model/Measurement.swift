@@ -2,26 +2,27 @@
 ///
 /// Values are numbered by their place in the type's ``MeasurementType/valueNames``. The first four numbers are inline;
 /// texts and further numbers follow as ``ValueRecord``s in the payload of the continuation slots.
-public struct Measurement: BitwiseCopyable, Sendable {
+@usableFromInline
+package struct Measurement: BitwiseCopyable, Sendable {
     /// The ring's fields, in one word: kind (8 bits), nothing (8), form of the time (16), series (32).
     @usableFromInline var ringWord = Measurement.usualRingWord
     /// Event time in nanoseconds since the epoch.
-    public var instant: Instant
+    @usableFromInline package var instant: Instant
     /// Receive time in nanoseconds since the epoch.
-    public var received: Instant
+    @usableFromInline package var received: Instant
     /// Digits of the inline numbers.
-    public var mantissas: InlineArray<4, Int64> = .init(repeating: 0)
+    @usableFromInline package var mantissas: InlineArray<4, Int64> = .init(repeating: 0)
     /// What the values are, in one word: four powers of ten (8 bits each), presence (4), mark (8), payload bytes (20).
     @usableFromInline var valueWord: UInt64 = 0
 
     /// A measurement without values.
-    public init(instant: Instant, received: Instant) {
+    package init(instant: Instant, received: Instant) {
         self.instant = instant
         self.received = received
     }
 
     /// Numbers that fit in the slot itself.
-    public static let inlineValues = 4
+    package static let inlineValues = 4
     /// Most ``payloadBytes``.
     static let mostPayloadBytes = 1 << 20 - 1
 
@@ -36,7 +37,7 @@ public struct Measurement: BitwiseCopyable, Sendable {
 
     /// Sets inline number `index` (0…3).
     @inline(__always)
-    public mutating func setInline(_ index: Int, _ value: Decimal64) {
+    package mutating func setInline(_ index: Int, _ value: Decimal64) {
         mantissas[index] = value.mantissa
         setExponent(index, value.exponent)
         valueWord |= 1 &<< UInt64(truncatingIfNeeded: 32 &+ index)
@@ -44,7 +45,7 @@ public struct Measurement: BitwiseCopyable, Sendable {
 
     /// Inline number `index` (0…3), or nil when absent.
     @inline(__always)
-    public func inline(_ index: Int) -> Decimal64? {
+    package func inline(_ index: Int) -> Decimal64? {
         guard present & (1 << UInt8(truncatingIfNeeded: index)) != 0 else { return nil }
         return Decimal64(mantissa: mantissas[index], exponent: exponent(index))
     }
@@ -60,7 +61,7 @@ extension Measurement {
 
     /// What this slot is in a ring.
     @inlinable
-    public var kind: RecordKind.RawValue {
+    package var kind: RecordKind.RawValue {
         @inline(__always) get { UInt8(truncatingIfNeeded: ringWord) }
         @inline(__always) set { ringWord = ringWord & ~0xFF | UInt64(newValue) }
     }
@@ -77,7 +78,7 @@ extension Measurement {
     }
 
     /// How the source wrote the time.
-    public var timeForm: TimeForm {
+    package var timeForm: TimeForm {
         @inline(__always) get { TimeForm(rawValue: Int16(truncatingIfNeeded: ringWord >> 16)) }
         @inline(__always) set { ringWord = Measurement.ringWord(ringWord, timeForm: newValue) }
     }
@@ -90,7 +91,7 @@ extension Measurement {
 
     /// Series number within its ring.
     @inlinable
-    public var series: UInt32 {
+    package var series: UInt32 {
         @inline(__always) get { UInt32(truncatingIfNeeded: ringWord >> 32) }
         @inline(__always) set { ringWord = ringWord & 0xFFFF_FFFF | UInt64(newValue) << 32 }
     }
@@ -102,21 +103,21 @@ extension Measurement {
 
     /// Powers of ten of the inline numbers, the first in the lowest byte.
     @inlinable
-    public var powers: UInt32 {
+    package var powers: UInt32 {
         @inline(__always) get { UInt32(truncatingIfNeeded: valueWord) }
         @inline(__always) set { valueWord = valueWord & ~0xFFFF_FFFF | UInt64(newValue) }
     }
 
     /// Bit i is set when inline number i is present.
     @inlinable
-    public var present: UInt8 {
+    package var present: UInt8 {
         @inline(__always) get { UInt8(truncatingIfNeeded: valueWord >> 32) & 0xF }
         @inline(__always) set { valueWord = valueWord & ~0xF_0000_0000 | UInt64(newValue & 0xF) << 32 }
     }
 
     /// The upper four bits name the source (``ReadingSource``); the others are free for the owner's use.
     @inlinable
-    public var mark: UInt8 {
+    package var mark: UInt8 {
         @inline(__always) get { UInt8(truncatingIfNeeded: valueWord >> 36) }
         @inline(__always) set { valueWord = Measurement.valueWord(valueWord, mark: newValue) }
     }
@@ -128,7 +129,7 @@ extension Measurement {
 
     /// Bytes of ``ValueRecord``s in the payload: 0…1,048,575.
     @inlinable
-    public var payloadBytes: Int {
+    package var payloadBytes: Int {
         @inline(__always) get { Int(truncatingIfNeeded: valueWord >> 44) }
         @inline(__always) set {
             valueWord = valueWord & 0xFFF_FFFF_FFFF | UInt64(truncatingIfNeeded: newValue) << 44
@@ -144,21 +145,22 @@ extension Measurement {
     /// The power of ten of inline number `index` (0…3).
     @inlinable
     @inline(__always)
-    public func exponent(_ index: Int) -> Int8 {
+    package func exponent(_ index: Int) -> Int8 {
         Int8(truncatingIfNeeded: valueWord &>> UInt64(truncatingIfNeeded: index &* 8))
     }
 
     /// Sets the power of ten of inline number `index` (0…3).
     @inlinable
     @inline(__always)
-    public mutating func setExponent(_ index: Int, _ exponent: Int8) {
+    package mutating func setExponent(_ index: Int, _ exponent: Int8) {
         let place = UInt64(truncatingIfNeeded: index &* 8)
         valueWord = valueWord & ~(0xFF &<< place) | UInt64(UInt8(bitPattern: exponent)) &<< place
     }
 }
 
 /// What a ring slot holds.
-public enum RecordKind: UInt8, Sendable {
+@usableFromInline
+package enum RecordKind: UInt8, Sendable {
     /// A reading.
     case measurement = 1
     /// The introduction of a series, before its first reading.

@@ -1,5 +1,5 @@
 /// How readings of one type are grouped into Observations.
-public enum Grouping: Hashable, Sendable {
+package enum Grouping: Hashable, Sendable {
     /// One Observation per reading.
     case instance
     /// One Observation per UTC-aligned half-open window of this many nanoseconds.
@@ -12,44 +12,44 @@ public enum Grouping: Hashable, Sendable {
 ///
 /// All templates that give one type name, in all mappings of a pipeline, share one value layout, so that two templates
 /// matching one payload merge their values (quirk 15 of the mapping dialect, fixed).
-public struct MeasurementType: Sendable {
+package struct MeasurementType: Sendable {
     /// Type name as the mapping spells it.
-    public var name: String
+    package var name: String
     /// Value names in slot order.
-    public var valueNames: [String]
+    package var valueNames: [String]
     /// How readings are grouped.
-    public var grouping: Grouping
+    package var grouping: Grouping
     /// For each value slot: whether the FHIR template reads it as a number.
-    public var isNumeric: [Bool]
+    package var isNumeric: [Bool]
     /// The slot whose number is the length of the reading in nanoseconds (from `startExpression`), or nil.
-    public var durationSlot: Int?
+    package var durationSlot: Int?
     /// The slot of the text by which the sender names the reading (from `readingIdExpression`), or nil.
-    public var idSlot: Int?
+    package var idSlot: Int?
     /// What becomes of readings of one time that say different things.
-    public var sameInstant = SameInstant.merge
+    package var sameInstant = SameInstant.merge
     /// For each value slot: whether an array of numbers is taken as the samples of a waveform; a slot beyond does not.
-    public var takesSamples: [Bool] = []
+    package var takesSamples: [Bool] = []
     /// Whether readings are rejected when no FHIR template takes the type; false only where measurements are all that
     /// is asked for.
-    public var needsFHIRTemplate = true
+    package var needsFHIRTemplate = true
     /// Whose rules apply where the reference system has quirks.
-    public var compatibility = Compatibility.none
+    package var compatibility = Compatibility.none
 
     /// Whether a value of this name is the number that a device gives its messages, by which a ledger finds missing
     /// ones: it need not appear in Observations.
-    public static func isSequence(_ name: String) -> Bool { name.lowercased() == "sequence" }
+    package static func isSequence(_ name: String) -> Bool { name.lowercased() == "sequence" }
 
     /// Whether a slot holds what no mapping has named: a reading's length or its id.
-    public func isHidden(_ slot: Int) -> Bool { slot == durationSlot || slot == idSlot }
+    package func isHidden(_ slot: Int) -> Bool { slot == durationSlot || slot == idSlot }
 
     /// Whether one reading takes the place of another as a whole, or not at all.
     var isWhole: Bool { idSlot != nil || sameInstant == .latest || sameInstant == .reject }
 
     /// The slot of the number that the device gives its messages, or nil when there is none.
-    public var sequenceSlot: Int? { valueNames.firstIndex(where: MeasurementType.isSequence) }
+    package var sequenceSlot: Int? { valueNames.firstIndex(where: MeasurementType.isSequence) }
 
     /// Makes a type.
-    public init(
+    package init(
         name: String, valueNames: [String], grouping: Grouping, isNumeric: [Bool], durationSlot: Int? = nil
     ) {
         self.name = name

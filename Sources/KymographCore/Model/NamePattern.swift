@@ -1,20 +1,20 @@
 /// A name, or several by `*`, which stands for any bytes, also none.
-public struct NamePattern: Hashable, Sendable {
+package struct NamePattern: Hashable, Sendable {
     /// What stands between the stars; a pattern without star is one part.
     private let parts: [[UInt8]]
 
     /// The pattern as it is written.
-    public init(_ text: String) {
+    package init(_ text: String) {
         parts = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map(Array.init)
     }
 
     /// Whether it stands for `name`, case and all.
-    public func matches(_ name: some Sequence<UInt8>) -> Bool {
+    package func matches(_ name: some Sequence<UInt8>) -> Bool {
         Array(name).withByteView { matches($0) }
     }
 
     /// Whether it stands for `name`, case and all. Nothing is allocated.
-    public func matches(_ name: ByteView) -> Bool {
+    package func matches(_ name: ByteView) -> Bool {
         let (first, last) = (parts[0], parts[parts.count - 1])
         guard parts.count > 1 else { return name.equals(first) }
         let end = name.count - last.count

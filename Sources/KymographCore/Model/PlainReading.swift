@@ -2,7 +2,7 @@
 ///
 /// No two fields are neighbours in the same order as in a ``Measurement``: the compiler would copy them together, and a
 /// processor waits for a load of two words that were just written one by one.
-public struct PlainReading: BitwiseCopyable, Sendable {
+package struct PlainReading: BitwiseCopyable, Sendable {
     var instant: Instant
     /// Digits of its number.
     var mantissa: Int64
@@ -49,7 +49,7 @@ public struct PlainReading: BitwiseCopyable, Sendable {
 
 extension Measurement {
     /// The reading that `plain` stands for.
-    public init(_ plain: PlainReading) {
+    package init(_ plain: PlainReading) {
         self.init(instant: plain.instant, received: plain.received)
         mantissas[0] = plain.mantissa
         (ringWord, valueWord) = (plain.ringWord, plain.valueWord)

@@ -1,8 +1,8 @@
 /// Which source a reading came from, as a number in its ``Measurement/mark``: windows keep it with each reading, so
 /// that the ledger can say what each source contributed.
-public enum ReadingSource {
+package enum ReadingSource {
     /// Stands for "unknown, or one of those beyond the numbers there are".
-    public static let other = 15
+    package static let other = 15
 
     /// The mark of a reading of source `number`.
     @inline(__always)
@@ -10,5 +10,5 @@ public enum ReadingSource {
 
     /// The source that `mark` names.
     @inline(__always)
-    public static func number(_ mark: UInt8) -> Int { Int(mark >> 4) }
+    package static func number(_ mark: UInt8) -> Int { Int(mark >> 4) }
 }

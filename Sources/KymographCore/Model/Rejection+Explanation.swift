@@ -1,6 +1,6 @@
 extension Rejection {
     /// The rule that the reading broke, and what to do about it, in one sentence without a final stop.
-    public var explanation: String {
+    package var explanation: String {
         switch self {
         case .invalidJSON: "the payload is not JSON (RFC 8259)"
         case .invalidUTF8: "the payload is not UTF-8"

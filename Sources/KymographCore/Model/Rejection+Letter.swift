@@ -1,6 +1,6 @@
 extension Rejection {
     /// What a dead letter of a reason holds.
-    public enum LetterContent: Sendable {
+    package enum LetterContent: Sendable {
         /// The payload as it came: mapped again, it says the same.
         case payload
         /// A part of a line, frame or datagram, or bytes that include those around a payload: taken for a payload, they
@@ -11,7 +11,7 @@ extension Rejection {
     }
 
     /// What dead letters with bytes of a source hold. A new reason must be decided here.
-    public var letterContent: LetterContent {
+    package var letterContent: LetterContent {
         switch self {
         case .lineTooLong, .truncatedDatagram, .frameTooLong, .frameMalformed, .frameChecksum, .frameIncomplete,
             .beginningMissed:

@@ -1,6 +1,6 @@
 /// What becomes of readings of one series, without an id, that have the same time and start and say different things.
 /// Those that say the same are one reading.
-public enum SameInstant: String, Sendable, BitwiseCopyable, CaseIterable {
+package enum SameInstant: String, Sendable, BitwiseCopyable, CaseIterable {
     /// They become one reading, value by value: of two values the later received stays. Only types that a former
     /// version has stored have it.
     case merge

@@ -2,20 +2,20 @@
 ///
 /// The reference system joins these with hyphens, which collides (`a-b`+`c` and `a`+`b-c`; quirk 14 of the mapping
 /// dialect): here they stay apart.
-public struct SeriesIdentity: Hashable, Sendable {
+package struct SeriesIdentity: Hashable, Sendable {
     /// Index into the pipeline's ``MeasurementType``s.
-    public var type: Int
+    package var type: Int
     /// Device identifier, UTF-8, never empty.
-    public var device: [UInt8]
+    package var device: [UInt8]
     /// Patient identifier, or nil when the reading names none.
-    public var patient: [UInt8]?
+    package var patient: [UInt8]?
     /// Encounter identifier, or nil.
-    public var encounter: [UInt8]?
+    package var encounter: [UInt8]?
     /// Correlation id, or nil.
-    public var correlation: [UInt8]?
+    package var correlation: [UInt8]?
 
     /// Makes an identity.
-    public init(
+    package init(
         type: Int, device: [UInt8], patient: [UInt8]? = nil, encounter: [UInt8]? = nil, correlation: [UInt8]? = nil
     ) {
         self.type = type

@@ -2,9 +2,9 @@
 ///
 /// Layout, all numbers little-endian: type (4 bytes), then the lengths of device, patient, encounter and correlation
 /// id, each as bytes + 1 (2 bytes; 0 for "none"), then their UTF-8 in this order.
-public enum SeriesKey {
+package enum SeriesKey {
     /// Longest identifier in bytes.
-    public static let longestPart = 1_024
+    package static let longestPart = 1_024
 
     /// Bytes before the identifiers.
     static let headBytes = 12
@@ -35,7 +35,7 @@ public enum SeriesKey {
     }
 
     /// The key of `identity`, whose identifiers must not be longer than ``longestPart``.
-    public static func encode(_ identity: SeriesIdentity) -> [UInt8] {
+    package static func encode(_ identity: SeriesIdentity) -> [UInt8] {
         func length(_ part: [UInt8]?) -> UInt16 { part.map { UInt16($0.count + 1) } ?? 0 }
         var writer = ByteWriter(capacity: 256)
         begin(into: &writer)
@@ -49,12 +49,12 @@ public enum SeriesKey {
     }
 
     /// The device's bytes.
-    public static func device(of key: ByteView) -> ByteView {
+    package static func device(of key: ByteView) -> ByteView {
         key[headBytes..<(headBytes + max(length(key, 4), 0))]
     }
 
     /// The identity of a key.
-    public static func identity(_ key: ByteView) -> SeriesIdentity {
+    package static func identity(_ key: ByteView) -> SeriesIdentity {
         var offset = headBytes
         let type = (0..<4).reduce(0) { $0 | Int(key[$1]) << ($1 * 8) }
         let device = part(key, length(key, 4), &offset) ?? []

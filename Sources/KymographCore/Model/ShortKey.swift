@@ -1,6 +1,6 @@
 /// A ``SeriesKey`` of at most 40 bytes, as nearly all are, in whole words with zeros behind its end: compared and
 /// hashed without a loop over bytes.
-public struct ShortKey: BitwiseCopyable, Sendable {
+package struct ShortKey: BitwiseCopyable, Sendable {
     /// Most bytes of a key that is short: with its hash and its route it fills a cache line.
     static let mostBytes = 40
 
@@ -27,7 +27,7 @@ public struct ShortKey: BitwiseCopyable, Sendable {
     /// The key of a series that has a type and a device and nothing else, as ``SeriesKey`` writes it; nil when it is
     /// not short, or when the identifier is empty or begins with white space. `device` must be padded.
     @inline(__always)
-    public init?(type: Int32, device: ByteView) {
+    package init?(type: Int32, device: ByteView) {
         let room = ShortKey.mostBytes - SeriesKey.headBytes
         guard UInt(bitPattern: device.count &- 1) < UInt(room), device[0] > 0x20 else { return nil }
         count = UInt64(truncatingIfNeeded: SeriesKey.headBytes &+ device.count)
@@ -57,7 +57,7 @@ public struct ShortKey: BitwiseCopyable, Sendable {
 
     /// Whether both are the same key.
     @inline(__always)
-    public func equals(_ other: ShortKey) -> Bool {
+    package func equals(_ other: ShortKey) -> Bool {
         // In Swift `^` binds no tighter than `|`.
         let first = (words[0] ^ other.words[0]) | (words[1] ^ other.words[1]) | (words[2] ^ other.words[2])
         return first | (words[3] ^ other.words[3]) | (words[4] ^ other.words[4]) | (count ^ other.count) == 0
@@ -80,7 +80,7 @@ public struct ShortKey: BitwiseCopyable, Sendable {
     private static func turned(_ word: UInt64, by bits: UInt64) -> UInt64 { word &<< bits | word &>> (64 &- bits) }
 
     /// The key's bytes.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         (0..<Int(count)).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> UInt64($0 % 8 * 8)) }
     }
 }

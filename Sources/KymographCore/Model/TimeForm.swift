@@ -1,6 +1,6 @@
 /// How a source wrote a time, beside the instant that it names: the offset from UTC, and how many digits the second's
 /// fraction has. Both are kept for output.
-public struct TimeForm: Equatable, Sendable, BitwiseCopyable {
+package struct TimeForm: Equatable, Sendable, BitwiseCopyable {
     /// One number of 16 bits, as it is in rings and stores.
     ///
     /// Without digits it is the offset in minutes, or ``UTCOffset/none``, which is all that stores had before digits
@@ -11,7 +11,7 @@ public struct TimeForm: Equatable, Sendable, BitwiseCopyable {
     private static let noOffset: Int16 = 2_047
 
     /// A time without offset whose digits are not known.
-    public static let unknown = TimeForm(rawValue: UTCOffset.none)
+    package static let unknown = TimeForm(rawValue: UTCOffset.none)
 
     @inline(__always)
     init(rawValue: Int16) {
@@ -21,7 +21,7 @@ public struct TimeForm: Equatable, Sendable, BitwiseCopyable {
     /// A time `offsetMinutes` (-840…840, or ``UTCOffset/none``) from UTC with `digits` (0…9) of the second's fraction;
     /// 0 also says that their number is not known, as for epochs in units below the second.
     @inline(__always)
-    public init(offsetMinutes: Int16, digits: Int = 0) {
+    package init(offsetMinutes: Int16, digits: Int = 0) {
         guard digits > 0 else {
             rawValue = offsetMinutes
             return
@@ -35,7 +35,7 @@ public struct TimeForm: Equatable, Sendable, BitwiseCopyable {
     }
 
     /// Minutes from UTC, or ``UTCOffset/none``.
-    public var offsetMinutes: Int16 {
+    package var offsetMinutes: Int16 {
         @inline(__always) get {
             guard hasDigits else { return rawValue }
             let low = rawValue & TimeForm.noOffset
@@ -44,7 +44,7 @@ public struct TimeForm: Equatable, Sendable, BitwiseCopyable {
     }
 
     /// Digits of the second's fraction; 0 when there were none, or nobody knows.
-    public var digits: Int {
+    package var digits: Int {
         @inline(__always) get { hasDigits ? Int(rawValue >> 11) : 0 }
     }
 

@@ -192,7 +192,7 @@ struct ReadingMerger: ~Copyable {
 }
 
 /// What became of one reading. Every reading has exactly one outcome: the conservation ledger adds them up.
-public enum ReadingOutcome: Equatable, Sendable {
+package enum ReadingOutcome: Equatable, Sendable {
     /// It brought something new to its window.
     case accepted
     /// Its window already has all of its values at its instant.

@@ -5,9 +5,9 @@
 /// before, all in the finest exponent. The byte is how many decimals less the number was written with (`0.5` beside
 /// `0.125` has two), or a mark. So every digit comes back, and a sample takes one byte where it differs from its
 /// neighbour by at most 31 steps, and two where it does by at most 4,095.
-public enum SampleRecord {
+package enum SampleRecord {
     /// Most samples of one value of one reading.
-    public static let mostSamples = 65_000
+    package static let mostSamples = 65_000
 
     /// Bytes before the samples.
     static let headerBytes = 3
@@ -64,9 +64,9 @@ public enum SampleRecord {
 }
 
 /// One sample of a waveform.
-public enum Sample: Hashable, Sendable {
+package enum Sample: Hashable, Sendable {
     /// What stands for a number.
-    public enum Mark: UInt8, Sendable {
+    package enum Mark: UInt8, Sendable {
         /// `E`: no valid measurement.
         case missing = 0
         /// `L`: below what the device can measure.

@@ -2,11 +2,11 @@
 ///
 /// Nearly all readings have one number. Of others, what does not fit is in a block of its own (``ReadingSlab``): the
 /// four inline numbers' digits, and behind them the payload of ``ValueRecord``s, which receive times may follow.
-public struct StoredReading: BitwiseCopyable, Sendable {
+package struct StoredReading: BitwiseCopyable, Sendable {
     /// Event time in nanoseconds since the epoch.
-    public var instant: Instant
+    package var instant: Instant
     /// Receive time in nanoseconds since the epoch.
-    public var received: Instant
+    package var received: Instant
     /// Digits of the only number; with ``hasBlock``, the block's first slot (32 bits), the bytes of the payload (24)
     /// and the block's size class (8).
     var content: Int64
@@ -78,7 +78,7 @@ public struct StoredReading: BitwiseCopyable, Sendable {
     }
 
     /// How the source wrote the time.
-    public var timeForm: TimeForm {
+    package var timeForm: TimeForm {
         @inline(__always) get { TimeForm(rawValue: Int16(truncatingIfNeeded: kind >> 48)) }
         @inline(__always) set { kind = kind & ~(0xFFFF << 48) | StoredReading.bits(newValue) }
     }

@@ -2,31 +2,31 @@
 ///
 /// Layout: slot (1 byte), kind (1), length (2, little-endian), then the bytes: a text's UTF-8, a number's mantissa
 /// (8, little-endian) and exponent (1), or a ``SampleRecord``. Records follow each other in rising slot order.
-public struct ValueRecord {
+package struct ValueRecord {
     /// What a record holds. Raw values are kept in archives.
-    public enum Kind: UInt8, Sendable, BitwiseCopyable {
+    package enum Kind: UInt8, Sendable, BitwiseCopyable {
         case text = 0
         case number = 1
         case samples = 2
     }
 
     /// Value slot.
-    public var slot: Int
+    package var slot: Int
     /// What it holds.
-    public var kind: Kind
+    package var kind: Kind
     /// Where its bytes are in the payload.
-    public var bytes: Range<Int>
+    package var bytes: Range<Int>
 
     /// Most bytes of a text, or of the samples of one value.
     static let longestContent = 65_535
     /// Bytes before the content.
-    public static let headerBytes = 4
+    package static let headerBytes = 4
 
     /// Whether it is a number.
-    public var isNumber: Bool { kind == .number }
+    package var isNumber: Bool { kind == .number }
 
     /// Reads the record at `offset` of `payload`, or nil at the end.
-    public static func read(_ payload: ByteView, at offset: Int) -> ValueRecord? {
+    package static func read(_ payload: ByteView, at offset: Int) -> ValueRecord? {
         guard offset + headerBytes <= payload.count else { return nil }
         let length = Int(payload[offset + 2]) | Int(payload[offset + 3]) << 8
         let start = offset + headerBytes
@@ -37,7 +37,7 @@ public struct ValueRecord {
     }
 
     /// Finds the record of `slot`, or nil.
-    public static func find(_ slot: Int, in payload: ByteView) -> ValueRecord? {
+    package static func find(_ slot: Int, in payload: ByteView) -> ValueRecord? {
         var offset = 0
         while let record = read(payload, at: offset) {
             if record.slot == slot { return record }
@@ -47,7 +47,7 @@ public struct ValueRecord {
     }
 
     /// The number in `payload`; the record must be one.
-    public func number(in payload: ByteView) -> Decimal64 {
+    package func number(in payload: ByteView) -> Decimal64 {
         precondition(isNumber && bytes.count == 9)
         var mantissa: UInt64 = 0
         for index in 0..<8 { mantissa |= UInt64(payload[bytes.lowerBound + index]) << UInt64(index * 8) }
@@ -56,7 +56,7 @@ public struct ValueRecord {
     }
 
     /// Appends what the record says as text: a number's digits, samples as SampledData has them.
-    public func appendText(of payload: ByteView, to writer: inout ByteWriter) {
+    package func appendText(of payload: ByteView, to writer: inout ByteWriter) {
         switch kind {
         case .text: writer.append(payload[bytes])
         case .number: writer.append(number(in: payload))
@@ -65,7 +65,7 @@ public struct ValueRecord {
     }
 
     /// Appends a text record. `text` must be at most 65,535 bytes.
-    public static func append(slot: Int, text: ByteView, to writer: inout ByteWriter) {
+    package static func append(slot: Int, text: ByteView, to writer: inout ByteWriter) {
         append(slot: slot, .text, text, to: &writer)
     }
 
@@ -76,7 +76,7 @@ public struct ValueRecord {
     }
 
     /// Appends a number record.
-    public static func append(slot: Int, number: Decimal64, to writer: inout ByteWriter) {
+    package static func append(slot: Int, number: Decimal64, to writer: inout ByteWriter) {
         appendHeader(slot: slot, .number, length: 9, to: &writer)
         let bits = UInt64(bitPattern: number.mantissa)
         for index in 0..<8 { writer.append(UInt8(truncatingIfNeeded: bits >> UInt64(index * 8))) }

@@ -1,5 +1,5 @@
 /// What state an Observation is in (FHIR `Observation.status`).
-public enum ObservationStatus: UInt8, Sendable {
+package enum ObservationStatus: UInt8, Sendable {
     /// More readings of the window are expected.
     case preliminary = 0
     /// The window is complete as far as its lateness tells.
@@ -10,7 +10,7 @@ public enum ObservationStatus: UInt8, Sendable {
     case enteredInError = 3
 
     /// The FHIR code.
-    public var code: StaticString {
+    package var code: StaticString {
         switch self {
         case .preliminary: "preliminary"
         case .final: "final"
@@ -23,20 +23,20 @@ public enum ObservationStatus: UInt8, Sendable {
 /// The whole content of one window, borrowed from the window machine for the length of an encoding call.
 ///
 /// Readings are in time order; several may be of one instant.
-public struct WindowContent {
+package struct WindowContent {
     /// Whose readings.
-    public let series: SeriesIdentity
+    package let series: SeriesIdentity
     /// First instant of the window (UTC-aligned); of a reading in instance grouping, its instant.
-    public let start: Instant
+    package let start: Instant
     /// First instant after the window; equal to `start` in instance grouping, and for correlation the last reading's.
-    public let end: Instant
+    package let end: Instant
     /// Status to emit.
-    public let status: ObservationStatus
+    package let status: ObservationStatus
     /// The readings.
-    public let readings: WindowReadings
+    package let readings: WindowReadings
 
     /// Makes a content.
-    public init(
+    package init(
         series: SeriesIdentity, start: Instant, end: Instant, status: ObservationStatus,
         readings: WindowReadings
     ) {
@@ -50,7 +50,7 @@ public struct WindowContent {
     /// The number in `slot` of reading `index`, or nil. A text that is a number counts: it was kept as text because the
     /// mapping of that time did not read it as a number.
     @inline(__always)
-    public func number(_ index: Int, slot: Int) -> Decimal64? {
+    package func number(_ index: Int, slot: Int) -> Decimal64? {
         if slot < Measurement.inlineValues, let number = readings.inline(index, slot) { return number }
         return readings[index].payloadBytes == 0 ? nil : recordedNumber(index, slot)
     }
@@ -85,7 +85,7 @@ public struct WindowContent {
     }
 
     /// The text in `slot` of reading `index`, or nil.
-    public func text(_ index: Int, slot: Int) -> ByteView? {
+    package func text(_ index: Int, slot: Int) -> ByteView? {
         let payload = readings.payload(index)
         guard let record = ValueRecord.find(slot, in: payload), record.kind == .text else { return nil }
         return payload[record.bytes]

@@ -1,5 +1,5 @@
 /// The readings of a window in time order, borrowed; valid until their owner is next changed.
-public struct WindowReadings: BitwiseCopyable {
+package struct WindowReadings: BitwiseCopyable {
     private let list: ElementList<StoredReading>
     /// The memory that blocks are in.
     private let memory: ByteView
@@ -11,11 +11,11 @@ public struct WindowReadings: BitwiseCopyable {
 
     /// Number of readings.
     @inline(__always)
-    public var count: Int { list.count }
+    package var count: Int { list.count }
 
     /// The reading at `index` without the numbers and texts that are in its block; traps when out of range.
     @inline(__always)
-    public subscript(index: Int) -> StoredReading { list[index] }
+    package subscript(index: Int) -> StoredReading { list[index] }
 
     /// Minutes from UTC that all readings agree on; ``UTCOffset/none`` where they differ, or where the first has none.
     var commonOffset: Int16 {
@@ -47,7 +47,7 @@ public struct WindowReadings: BitwiseCopyable {
 
     /// Inline number `slot` (0…3) of the reading at `index`, or nil when absent.
     @inline(__always)
-    public func inline(_ index: Int, _ slot: Int) -> Decimal64? {
+    package func inline(_ index: Int, _ slot: Int) -> Decimal64? {
         let reading = list[index]
         if reading.contains(slot) {
             return Decimal64(mantissa: reading.content, exponent: reading.exponent(slot))
@@ -69,7 +69,7 @@ public struct WindowReadings: BitwiseCopyable {
     }
 
     /// The payload of the reading at `index`.
-    public func payload(_ index: Int) -> ByteView { behindDigits(list[index], list[index].payloadBytes) }
+    package func payload(_ index: Int) -> ByteView { behindDigits(list[index], list[index].payloadBytes) }
 
     /// The payload of the reading at `index`, and the receive times that may follow it.
     func payloadAndReceipts(_ index: Int) -> ByteView {

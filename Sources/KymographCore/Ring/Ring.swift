@@ -21,7 +21,8 @@ struct PaddedAtomic: ~Copyable, Sendable {
 /// acquire loads order the slots' contents. That is all the synchronisation there is.
 ///
 /// Both ends are inlinable: a record that is copied in and out of a call into another module costs more than the ring.
-public final class Ring: Sendable {
+@usableFromInline
+package final class Ring: Sendable {
     @usableFromInline let slots: SlotMemory
     /// Slots ever published.
     @usableFromInline let head = PaddedAtomic(0)
@@ -29,28 +30,29 @@ public final class Ring: Sendable {
     @usableFromInline let tail = PaddedAtomic(0)
 
     /// Makes a ring of `capacity` slots, a power of two of at least 512. A record takes at most half of them.
-    public init(capacity: Int = 8_192) {
+    package init(capacity: Int = 8_192) {
         precondition(capacity >= 512)
         slots = SlotMemory(count: capacity)
     }
 
     /// Whether everything published has been released. Callable from any thread.
-    public var isEmpty: Bool {
+    package var isEmpty: Bool {
         tail.value.load(ordering: .acquiring) == head.value.load(ordering: .acquiring)
     }
 
     /// Slots in use. Callable from any thread; approximate while both sides work.
-    public var usedSlots: Int {
+    package var usedSlots: Int {
         let used = head.value.load(ordering: .relaxed) &- tail.value.load(ordering: .relaxed)
         return Int(clamping: used)
     }
 
     /// Number of slots.
-    public var capacity: Int { slots.count }
+    package var capacity: Int { slots.count }
 }
 
 /// The lane's end of a ring.
-public struct RingProducer: ~Copyable {
+@usableFromInline
+package struct RingProducer: ~Copyable {
     @usableFromInline let ring: Ring
     @usableFromInline let mask: UInt64
     /// Position of the next slot to write; ahead of the published head.
@@ -63,7 +65,7 @@ public struct RingProducer: ~Copyable {
     @inlinable static var publishInterval: UInt64 { 128 }
 
     /// Takes the writing end of `ring`; there must be only one.
-    public init(_ ring: Ring) {
+    package init(_ ring: Ring) {
         self.ring = ring
         mask = UInt64(ring.capacity - 1)
         position = ring.head.value.load(ordering: .relaxed)
@@ -75,7 +77,7 @@ public struct RingProducer: ~Copyable {
     /// the shard, try again.
     @inlinable
     @inline(__always)
-    public mutating func write(_ record: Measurement, payload: ByteView) -> Bool {
+    package mutating func write(_ record: Measurement, payload: ByteView) -> Bool {
         guard write(record, series: record.series, payload: payload) else { return false }
         if isDue { publish() }
         return true
@@ -178,7 +180,7 @@ public struct RingProducer: ~Copyable {
     @inlinable
     @inline(__always)
     @discardableResult
-    public mutating func publish() -> Bool {
+    package mutating func publish() -> Bool {
         guard position != published else { return false }
         published = position
         ring.head.value.store(position, ordering: .releasing)
@@ -187,7 +189,8 @@ public struct RingProducer: ~Copyable {
 }
 
 /// The shard's end of a ring.
-public struct RingConsumer: ~Copyable {
+@usableFromInline
+package struct RingConsumer: ~Copyable {
     @usableFromInline let ring: Ring
     @usableFromInline let mask: UInt64
     @usableFromInline var position: UInt64
@@ -195,7 +198,7 @@ public struct RingConsumer: ~Copyable {
     @usableFromInline var knownHead: UInt64
 
     /// Takes the reading end of `ring`; there must be only one.
-    public init(_ ring: Ring) {
+    package init(_ ring: Ring) {
         self.ring = ring
         mask = UInt64(ring.capacity - 1)
         position = ring.tail.value.load(ordering: .relaxed)
@@ -206,7 +209,7 @@ public struct RingConsumer: ~Copyable {
     /// The next record, or nil when the ring is empty. Its payload stays valid until ``release()``.
     @inlinable
     @inline(__always)
-    public mutating func next() -> Measurement? {
+    package mutating func next() -> Measurement? {
         while true {
             if position == knownHead {
                 knownHead = ring.head.value.load(ordering: .acquiring)
@@ -256,7 +259,7 @@ public struct RingConsumer: ~Copyable {
 
     /// The payload of the record that ``next()`` gave last.
     @inline(__always)
-    public func payload(of record: Measurement) -> ByteView {
+    package func payload(of record: Measurement) -> ByteView {
         guard record.hasPayload else { return ByteView("") }
         let start = (position - UInt64(record.continuationSlots)) & mask
         return ring.slots.view(Int(start), length: record.payloadBytes)
@@ -268,7 +271,7 @@ public struct RingConsumer: ~Copyable {
     /// Gives the slots of all records taken so far back to the lane.
     @inlinable
     @inline(__always)
-    public mutating func release() {
+    package mutating func release() {
         guard position != released else { return }
         released = position
         ring.tail.value.store(position, ordering: .releasing)

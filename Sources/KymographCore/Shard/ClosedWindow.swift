@@ -1,22 +1,22 @@
 /// A window that has closed, for the archive. What differs in size is beside it in ``ClosedWindows``.
-public struct ClosedWindow: Sendable, BitwiseCopyable {
+package struct ClosedWindow: Sendable, BitwiseCopyable {
     /// The store's number of the series.
-    public var series: Int
+    package var series: Int
     /// Start, as in ``WindowArchive``.
-    public var start: Instant
+    package var start: Instant
     /// Counts and times.
-    public var facts: WindowFacts
+    package var facts: WindowFacts
     /// Everything of it that comes before this place in the journal is in its block.
-    public var through: JournalPlace
+    package var through: JournalPlace
     /// Where its block begins and how long it is.
     fileprivate var offset = 0
     fileprivate var length = 0
 
     /// Whether it has a block; else the archive has its readings already, and only the counts are new.
-    public var hasBlock: Bool { length > 0 }
+    package var hasBlock: Bool { length > 0 }
 
     /// A window of the store's series `series`.
-    public init(series: Int, start: Instant, facts: WindowFacts, through: JournalPlace) {
+    package init(series: Int, start: Instant, facts: WindowFacts, through: JournalPlace) {
         (self.series, self.start, self.facts, self.through) = (series, start, facts, through)
     }
 }
@@ -25,7 +25,7 @@ public struct ClosedWindow: Sendable, BitwiseCopyable {
 ///
 /// Thousands of them close at once, on one thread, and are forgotten on another. So their blocks lie one behind the
 /// other, and copying a window counts no references.
-public struct ClosedWindows: Sendable {
+package struct ClosedWindows: Sendable {
     private var windows: [ClosedWindow] = []
     private var blocks: [UInt8] = []
     /// Of few windows, by their place: readings that are rejected all the same.
@@ -36,17 +36,17 @@ public struct ClosedWindows: Sendable {
     private(set) var needed = JournalWriter.noBlock
 
     /// No windows.
-    public init() {}
+    package init() {}
 
     /// How many there are.
-    public var count: Int { windows.count }
+    package var count: Int { windows.count }
     /// Whether there are none.
-    public var isEmpty: Bool { windows.isEmpty }
+    package var isEmpty: Bool { windows.isEmpty }
     /// The window at `place`.
-    public subscript(place: Int) -> ClosedWindow { windows[place] }
+    package subscript(place: Int) -> ClosedWindow { windows[place] }
 
     /// Bytes that they keep in memory, about.
-    public var byteCount: Int {
+    package var byteCount: Int {
         let rejections = rejected.isEmpty ? 0 : rejected.values.reduce(0) { $0 + $1.count }
         let ids = named.isEmpty ? 0 : named.values.reduce(0) { $0 + $1.count }
         return blocks.count + windows.count * 96 + rejections * KeptRejection.byteCount + ids * 96
@@ -54,7 +54,7 @@ public struct ClosedWindows: Sendable {
 
     /// Adds a window with its readings, or without when the archive has them. `rejections` are those of its readings
     /// that are rejected all the same, since it gives no Observation.
-    public mutating func append(_ window: ClosedWindow, block: ByteView, rejections: [KeptRejection] = []) {
+    package mutating func append(_ window: ClosedWindow, block: ByteView, rejections: [KeptRejection] = []) {
         var window = window
         (window.offset, window.length) = (blocks.count, block.count)
         blocks.append(contentsOf: block)
@@ -69,16 +69,16 @@ public struct ClosedWindows: Sendable {
     }
 
     /// The readings with ids of the window at `place`, if they were noted.
-    public func named(at place: Int) -> [NamedReading] { named.isEmpty ? [] : named[place] ?? [] }
+    package func named(at place: Int) -> [NamedReading] { named.isEmpty ? [] : named[place] ?? [] }
 
     /// Lends the block of `window`, which is one of these; no bytes when it has none.
     @inline(__always)
-    public func withBlock<Result>(of window: ClosedWindow, _ body: (ByteView) throws -> Result) rethrows -> Result {
+    package func withBlock<Result>(of window: ClosedWindow, _ body: (ByteView) throws -> Result) rethrows -> Result {
         try blocks.withByteView { try body($0[window.offset..<window.offset + window.length]) }
     }
 
     /// Readings of the window at `place` that are rejected all the same.
-    public func rejections(at place: Int) -> [KeptRejection] { rejected.isEmpty ? [] : rejected[place] ?? [] }
+    package func rejections(at place: Int) -> [KeptRejection] { rejected.isEmpty ? [] : rejected[place] ?? [] }
 
     /// The newest version of the window of `series` that begins at `start` and has a block.
     func newest(series: Int, start: Instant) -> ClosedWindow? {

@@ -1,12 +1,12 @@
 /// A shard whose closed windows stay in memory.
 ///
 /// A concrete type: the generic shard is specialised inside this module, which a call from outside would not be.
-public struct InMemoryShard: ~Copyable {
+package struct InMemoryShard: ~Copyable {
     private var shard: WindowShard<MemoryArchive>
 
     /// Makes a shard that reads `rings`, one per lane. It follows `mappings` when lanes say that they do; without, they
     /// must not. Without `router` each block is for all sinks.
-    public init(
+    package init(
         rings: [Ring], types: [MeasurementType], settings: WindowSettings, entries: consuming EntryWriter,
         router: BundleRouter? = nil, events: any ShardEvents, mappings: MappingExchange? = nil
     ) {
@@ -18,17 +18,17 @@ public struct InMemoryShard: ~Copyable {
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
     /// rings were empty.
-    public mutating func step(now: Instant) -> Int { shard.step(now: now) }
+    package mutating func step(now: Instant) -> Int { shard.step(now: now) }
 
     /// Closes windows of quiet series, sends a block that has waited `bundleAge` nanoseconds, and reports the counts.
-    public mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
+    package mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
 
     /// Sends what waits for its block to fill; whether anything does.
-    public mutating func sendWaiting() -> Bool { shard.sendWaiting() }
+    package mutating func sendWaiting() -> Bool { shard.sendWaiting() }
 
     /// Closes and sends everything: the last step before the end.
-    public mutating func drain(now: Instant) { shard.drain(now: now) }
+    package mutating func drain(now: Instant) { shard.drain(now: now) }
 
     /// What the windows hold.
-    public var counters: WindowCounters { shard.counters }
+    package var counters: WindowCounters { shard.counters }
 }

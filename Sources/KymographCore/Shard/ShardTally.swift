@@ -1,37 +1,37 @@
 /// What became of the readings of one shard, counted since the last report.
-public struct ShardTally: Sendable {
+package struct ShardTally: Sendable {
     /// Readings that are in a window.
-    public var accepted = 0
+    package var accepted = 0
     /// Readings that were there already.
-    public var duplicate = 0
+    package var duplicate = 0
     /// Readings whose values differed from what was there.
-    public var conflict = 0
+    package var conflict = 0
     /// Rejected readings by reason, indexed by raw value.
-    public var rejected: [Int] = Array(repeating: 0, count: Rejection.placeCount)
+    package var rejected: [Int] = Array(repeating: 0, count: Rejection.placeCount)
     /// Readings of an earlier run's journal that were rejected: this run has neither received nor accepted them.
-    public var withdrawn = 0
+    package var withdrawn = 0
     /// Windows emitted for the first time, and again.
-    public var windows = 0
+    package var windows = 0
     /// Windows emitted again because they changed.
-    public var amended = 0
+    package var amended = 0
     /// Windows that changed after they were emitted and can no longer be written: what was sent before stays.
-    public var withheld = 0
+    package var withheld = 0
     /// Emissions of windows that no sink wants.
-    public var filtered = 0
+    package var filtered = 0
     /// Observations written.
-    public var observations = 0
+    package var observations = 0
     /// Other resources written.
-    public var resources = 0
+    package var resources = 0
     /// Values that series have less than readings, by the policy of a SampledData template for readings of one slot.
-    public var condensed = 0
+    package var condensed = 0
     /// Readings with no number, and values that could not be written, in Observations that say something else.
-    public var losses = ObservationLosses()
+    package var losses = ObservationLosses()
 
     /// Nothing counted.
-    public init() {}
+    package init() {}
 
     /// Readings counted.
-    public var readings: Int { accepted + duplicate + conflict + rejected.reduce(0, +) }
+    package var readings: Int { accepted + duplicate + conflict + rejected.reduce(0, +) }
 
     /// Counts a rejection.
     mutating func reject(_ reason: Rejection, count: Int = 1) {
@@ -39,7 +39,7 @@ public struct ShardTally: Sendable {
     }
 
     /// Adds what another tally counted.
-    public mutating func add(_ other: ShardTally) {
+    package mutating func add(_ other: ShardTally) {
         accepted += other.accepted
         duplicate += other.duplicate
         conflict += other.conflict

@@ -1,47 +1,47 @@
 /// What a shard hands over to become durable together: all of it or nothing.
-public struct ShardUnit: Sendable {
+package struct ShardUnit: Sendable {
     /// A series that the store has not seen before.
-    public struct Series: Sendable {
+    package struct Series: Sendable {
         /// The store's number.
-        public var number: Int
+        package var number: Int
         /// The ``SeriesKey``.
-        public var key: [UInt8]
+        package var key: [UInt8]
 
         /// A series.
-        public init(number: Int, key: [UInt8]) { (self.number, self.key) = (number, key) }
+        package init(number: Int, key: [UInt8]) { (self.number, self.key) = (number, key) }
     }
 
     /// Entries (``EntryBlock``).
-    public struct Block: Sendable {
+    package struct Block: Sendable {
         /// Who gets them.
-        public var route: BundleRoute
+        package var route: BundleRoute
         /// Its bytes.
-        public var bytes: [UInt8]
+        package var bytes: [UInt8]
     }
 
     /// Number of the shard.
-    public var shard: Int
+    package var shard: Int
     /// Readings taken since the last unit.
-    public var journal: JournalBlock?
+    package var journal: JournalBlock?
     /// Series of the readings and windows, if they are new.
-    public var series: [Series] = []
+    package var series: [Series] = []
     /// Windows that have closed.
-    public var windows = ClosedWindows()
+    package var windows = ClosedWindows()
     /// Readings that were rejected and are in no window, those of an earlier run's journal among them.
-    public var rejections: [KeptRejection] = []
+    package var rejections: [KeptRejection] = []
     /// Blocks with the Observations of these windows among others; those of carriers may have left before.
-    public var blocks: [Block] = []
+    package var blocks: [Block] = []
     /// The oldest block that the shard may need again, once this unit is durable: it may be one that has not begun. Nil
     /// when the unit does not say.
-    public var needed: Int64?
+    package var needed: Int64?
     /// Slots of each lane's ring whose readings are in this unit or in earlier ones.
-    public var taken: [UInt64] = []
+    package var taken: [UInt64] = []
 
     /// An empty unit.
     init(shard: Int) { self.shard = shard }
 
     /// Takes out what shows or archives windows: it may become durable later, in order; the readings must not wait.
-    public mutating func splitWindows() -> ShardUnit {
+    package mutating func splitWindows() -> ShardUnit {
         var later = ShardUnit(shard: shard)
         swap(&later.windows, &windows)
         swap(&later.blocks, &blocks)
@@ -50,20 +50,20 @@ public struct ShardUnit: Sendable {
     }
 
     /// Bytes that it keeps in memory, about.
-    public var byteCount: Int {
+    package var byteCount: Int {
         var count = (journal?.bytes.count ?? 0) + rejections.count * KeptRejection.byteCount
         count += windows.byteCount
         return blocks.reduce(count) { $0 + $1.bytes.count }
     }
 
     /// Whether there is anything that must become durable.
-    public var isEmpty: Bool {
+    package var isEmpty: Bool {
         journal == nil && windows.isEmpty && blocks.isEmpty && series.isEmpty && rejections.isEmpty
     }
 }
 
 /// What makes a shard's units durable, and gives back what it has kept. Called on the shards' threads.
-public protocol ShardStore: AnyObject, Sendable {
+package protocol ShardStore: AnyObject, Sendable {
     /// The number of the series `key` (a ``SeriesKey``), and whether it is new: then introduce it in the next unit.
     func number(of key: [UInt8]) -> (number: Int, isNew: Bool)
 
@@ -100,8 +100,8 @@ public protocol ShardStore: AnyObject, Sendable {
 
 extension ShardStore {
     /// Not known: it keeps no ids.
-    public func instant(ofReading id: [UInt8], series: Int) -> Instant? { nil }
+    package func instant(ofReading id: [UInt8], series: Int) -> Instant? { nil }
 
     /// Everything is.
-    public func waitUntilCommitted() {}
+    package func waitUntilCommitted() {}
 }

@@ -8,7 +8,7 @@ struct WindowName: Hashable {
 ///
 /// A window must not become durable before the Observation that shows it, which may still be in an unfinished block:
 /// such windows wait here.
-public struct StoredArchive: ~Copyable, WindowArchive {
+package struct StoredArchive: ~Copyable, WindowArchive {
     private let store: any ShardStore
     private var recent: MemoryArchive
     /// The store's numbers, by series.
@@ -33,7 +33,7 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     }
 
     /// Asks the store for the series' number.
-    public mutating func introduce(series: Int, identity: SeriesIdentity) {
+    package mutating func introduce(series: Int, identity: SeriesIdentity) {
         let key = SeriesKey.encode(identity)
         let (number, isNew) = store.number(of: key)
         numbers.append(number)
@@ -43,28 +43,28 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     }
 
     /// The store's number of a series.
-    public func number(of series: Int) -> Int { numbers[series] }
+    package func number(of series: Int) -> Int { numbers[series] }
 
     /// Keeps a window in memory, and for the next unit.
-    public mutating func store(series: Int, windowStart: Instant, facts: WindowFacts, block: ByteView) {
+    package mutating func store(series: Int, windowStart: Instant, facts: WindowFacts, block: ByteView) {
         recent.store(series: series, windowStart: windowStart, facts: facts, block: block)
         wait(series, windowStart, facts, block)
     }
 
     /// It can.
-    public static var keepsIds: Bool { true }
+    package static var keepsIds: Bool { true }
 
     /// Keeps the ids for the next unit.
-    public mutating func name(_ readings: [NamedReading]) { waiting.nameLast(readings) }
+    package mutating func name(_ readings: [NamedReading]) { waiting.nameLast(readings) }
 
     /// Looks in the store; what is not there yet, the machine knows.
-    public mutating func instant(of id: ByteView, series: Int) -> Instant? {
+    package mutating func instant(of id: ByteView, series: Int) -> Instant? {
         guard isKnown[series] || hasForgotten else { return nil }
         return store.instant(ofReading: id.array, series: numbers[series])
     }
 
     /// Waits for the store.
-    public mutating func canTellIds() -> Bool {
+    package mutating func canTellIds() -> Bool {
         guard waiting.isEmpty else { return false }
         store.waitUntilCommitted()
         hasForgotten = true
@@ -72,12 +72,12 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     }
 
     /// Asks for where a window will be kept in memory.
-    public func prefetch(series: Int, windowStart: Instant) {
+    package func prefetch(series: Int, windowStart: Instant) {
         recent.prefetch(series: series, windowStart: windowStart)
     }
 
     /// Keeps the counts of a window for the next unit.
-    public mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {
+    package mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {
         wait(series, windowStart, facts, ByteView(""))
     }
 
@@ -89,12 +89,12 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     }
 
     /// Keeps a rejected reading: it must become durable with its window, or the next run would reject it once more.
-    public mutating func hold(_ rejection: KeptRejection, windowStart: Instant) {
+    package mutating func hold(_ rejection: KeptRejection, windowStart: Instant) {
         held[WindowName(series: rejection.reading.series, start: windowStart), default: []].append(rejection)
     }
 
     /// Looks in memory and then in the store.
-    public mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
+    package mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
         if case .found = recent.load(series: series, windowStart: windowStart, into: &writer) { return .found }
         let wasRecent = recent.evictedThrough(series: series).map { $0 >= windowStart } ?? false
         guard wasRecent || isKnown[series] && windowStart <= store.latestAtStart else { return .absent }
@@ -107,13 +107,13 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     }
 
     /// Windows older than what the store has dropped may have had content.
-    public func evictedThrough(series: Int) -> Instant? { store.droppedThrough(series: numbers[series]) }
+    package func evictedThrough(series: Int) -> Instant? { store.droppedThrough(series: numbers[series]) }
 
     /// Notes the place for what is stored from here on.
-    public mutating func journalReached(_ place: JournalPlace) { self.place = place }
+    package mutating func journalReached(_ place: JournalPlace) { self.place = place }
 
     /// What was stored up to here may become durable.
-    public mutating func blocksEnded() { ready = waiting.count }
+    package mutating func blocksEnded() { ready = waiting.count }
 
     /// Moves what may become durable into `unit`; `isBlockOpen` when Observations wait in an unfinished block.
     mutating func moveReady(into unit: inout ShardUnit, isBlockOpen: Bool) {
@@ -128,8 +128,8 @@ public struct StoredArchive: ~Copyable, WindowArchive {
     var needed: Int64 { waiting.needed }
 
     /// Bytes of recent windows in memory.
-    public var storedBytes: Int { recent.storedBytes }
+    package var storedBytes: Int { recent.storedBytes }
 
     /// Windows dropped; the store keeps what memory does not.
-    public var evictedWindows: Int { 0 }
+    package var evictedWindows: Int { 0 }
 }

@@ -2,7 +2,7 @@
 ///
 /// Its owner calls ``replay(_:series:)`` for what an earlier run has left, then ``beginReceiving(now:)``, and from then
 /// on ``handOver(now:)`` after each step.
-public struct StoredShard: ~Copyable {
+package struct StoredShard: ~Copyable {
     private var shard: WindowShard<StoredArchive>
     private let store: any ShardStore
     private let number: Int
@@ -14,9 +14,9 @@ public struct StoredShard: ~Copyable {
     private var lastTaken: [UInt64] = []
     private let mappings: MappingExchange?
     /// Readings taken from the journal of an earlier run that no archived window had.
-    public private(set) var replayed = 0
+    package private(set) var replayed = 0
     /// Those of ``replayed`` that no window took: they were rejected, as ``ShardEvents`` were told.
-    public private(set) var replayRejected = 0
+    package private(set) var replayRejected = 0
 
     /// Bytes of journal, and of rejected readings, at which a block ends.
     private static var blockBytes: Int { 256 << 10 }
@@ -24,7 +24,7 @@ public struct StoredShard: ~Copyable {
     private static var blockAge: Int64 { 20_000_000 }
 
     /// Makes shard `number`, which reads `rings`, one per lane. Without `router` each block is for all sinks.
-    public init(
+    package init(
         number: Int, rings: [Ring], types: [MeasurementType], settings: WindowSettings,
         entries: consuming EntryWriter, router: BundleRouter? = nil, events: any ShardEvents,
         mappings: MappingExchange? = nil, store: any ShardStore
@@ -45,7 +45,7 @@ public struct StoredShard: ~Copyable {
     /// at the places `superseding`, others have been rejected before. `series` gives the ``SeriesKey`` of a number,
     /// or nil when its readings belong to another shard. False when the block is damaged; what came before the damage
     /// has been taken.
-    public mutating func replay(
+    package mutating func replay(
         _ block: JournalBlock, except withdrawn: Set<Int> = [], superseding: Set<Int> = [], series: (Int) -> [UInt8]?
     ) -> Bool {
         defer { handOverRejections() }
@@ -121,7 +121,7 @@ public struct StoredShard: ~Copyable {
     }
 
     /// Ends the replay: from here on windows close and leave.
-    public mutating func beginReceiving(now: Instant) {
+    package mutating func beginReceiving(now: Instant) {
         archivedThrough = [:]
         shard.machine.setReplaying(false)
         shard.machine.journal(from: JournalWriter.noBlock)
@@ -134,23 +134,23 @@ public struct StoredShard: ~Copyable {
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
     /// rings were empty.
-    public mutating func step(now: Instant) -> Int { shard.step(now: now) }
+    package mutating func step(now: Instant) -> Int { shard.step(now: now) }
 
     /// Closes windows of quiet series, ends a block that has waited `bundleAge` nanoseconds, and reports the counts.
-    public mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
+    package mutating func tick(now: Instant, bundleAge: Int64) { shard.tick(now: now, bundleAge: bundleAge) }
 
     /// Sends what waits for its block to fill; whether anything does.
-    public mutating func sendWaiting() -> Bool { shard.sendWaiting() }
+    package mutating func sendWaiting() -> Bool { shard.sendWaiting() }
 
     /// Closes everything and hands it over: the last step before the end.
-    public mutating func drain(now: Instant) {
+    package mutating func drain(now: Instant) {
         shard.drain(now: now)
         submit(now: now)
     }
 
     /// Gives the store what must become durable: at once when the rings are empty (`isQuiet`), else in blocks of some
     /// size or age.
-    public mutating func handOver(now: Instant, isQuiet: Bool) {
+    package mutating func handOver(now: Instant, isQuiet: Bool) {
         let age = handedOver.map { now.nanoseconds &- $0.nanoseconds } ?? StoredShard.blockAge
         let bytes = shard.journal.byteCount + shard.rejections.count * KeptRejection.byteCount
         let isDue = bytes >= StoredShard.blockBytes || age >= StoredShard.blockAge || age < 0
@@ -177,7 +177,7 @@ public struct StoredShard: ~Copyable {
     }
 
     /// What the windows hold.
-    public var counters: WindowCounters { shard.counters }
+    package var counters: WindowCounters { shard.counters }
 }
 
 extension WindowShard where Archive == StoredArchive {

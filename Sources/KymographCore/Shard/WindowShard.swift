@@ -1,5 +1,5 @@
 /// What a shard tells its owner. Called per block, per batch and per rejected reading, never per good one.
-public protocol ShardEvents: AnyObject {
+package protocol ShardEvents: AnyObject {
     /// A block of entries (``EntryBlock``) is complete. `block` is valid during the call, which may block.
     func block(_ block: ByteView, for route: BundleRoute)
     /// A reading was rejected after it had been mapped. `payload` is valid during the call.
@@ -46,7 +46,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private static var burst: Int { 4_096 }
 
     /// Makes a shard that reads `rings`, one per lane.
-    public init(
+    package init(
         rings: [Ring], machine: consuming WindowMachine<Archive>, entries: consuming RoutedEntries,
         events: any ShardEvents, mappings: MappingExchange?, store: (any ShardStore)? = nil
     ) {
@@ -63,7 +63,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
     /// rings were empty.
-    public mutating func step(now: Instant) -> Int {
+    package mutating func step(now: Instant) -> Int {
         var taken = 0
         for index in 0..<inputs.count { taken += take(from: index, now: now) }
         if taken > 0 { emit(now: now) }
@@ -250,7 +250,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Closes windows of quiet series, sends a block that has waited `bundleAge` nanoseconds, and reports the counts.
-    public mutating func tick(now: Instant, bundleAge: Int64) {
+    package mutating func tick(now: Instant, bundleAge: Int64) {
         machine.tick(now: now)
         emit(now: now)
         if let since = blockSince, since.advanced(by: bundleAge) <= now { flush() }
@@ -265,7 +265,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Closes and sends everything: the last step before the end.
-    public mutating func drain(now: Instant) {
+    package mutating func drain(now: Instant) {
         while step(now: now) > 0 {}
         machine.drain()
         emit(now: now)
@@ -277,7 +277,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var taken: [UInt64] { (0..<inputs.count).map { inputs[$0].ring.taken } }
 
     /// What the windows hold.
-    public var counters: WindowCounters { machine.counters }
+    package var counters: WindowCounters { machine.counters }
 
     private mutating func report() {
         events.counted(tally)

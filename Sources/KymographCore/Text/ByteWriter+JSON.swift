@@ -2,7 +2,7 @@
 extension ByteWriter {
     /// Writes `text`, which must be UTF-8, with quotes, backslashes and control characters escaped; without quotes
     /// around it.
-    public mutating func appendJSON(_ text: ByteView) {
+    package mutating func appendJSON(_ text: ByteView) {
         var clean = 0
         var index = 0
         while index < text.count {
@@ -22,13 +22,13 @@ extension ByteWriter {
     }
 
     /// Writes `text` escaped, for constants at compile time.
-    public mutating func appendJSON(_ text: String) {
+    package mutating func appendJSON(_ text: String) {
         let bytes = Array(text.utf8)
         appendJSON(bytes)
     }
 
     /// Writes `bytes` escaped.
-    public mutating func appendJSON(_ bytes: [UInt8]) {
+    package mutating func appendJSON(_ bytes: [UInt8]) {
         bytes.withByteView { appendJSON($0) }
     }
 

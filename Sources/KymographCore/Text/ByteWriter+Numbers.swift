@@ -68,7 +68,7 @@ extension ByteWriter {
     }
 
     /// Writes a length of time in milliseconds, with as many decimals (up to 6) as the nanoseconds need.
-    public mutating func append(milliseconds nanoseconds: Int64) {
+    package mutating func append(milliseconds nanoseconds: Int64) {
         append(digits: UInt64(nanoseconds / 1_000_000))
         var fraction = nanoseconds % 1_000_000
         guard fraction > 0 else { return }

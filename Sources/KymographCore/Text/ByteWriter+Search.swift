@@ -64,9 +64,9 @@ extension ByteWriter {
 }
 
 /// Searches by identifier, for whoever asks a server.
-public enum IdentifierSearch {
+package enum IdentifierSearch {
     /// `identifier=system|value`, as conditions of bundles have it.
-    public static func condition(system: String, value: String) -> String {
+    package static func condition(system: String, value: String) -> String {
         var writer = ByteWriter(capacity: 64)
         Array(system.utf8).withByteView { system in
             Array(value.utf8).withByteView { writer.appendIdentifierSearch(system: system, value: $0) }
@@ -75,7 +75,7 @@ public enum IdentifierSearch {
     }
 
     /// `identifier=system%7Cvalue`, percent-encoded for the query of a URL; only the value when `system` is empty.
-    public static func query(system: String, value: String) -> String {
+    package static func query(system: String, value: String) -> String {
         var writer = ByteWriter(capacity: 64)
         Array(value.utf8).withByteView { value in
             if !system.isEmpty {

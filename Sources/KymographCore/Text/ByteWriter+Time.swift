@@ -3,7 +3,7 @@ extension ByteWriter {
     /// Writes a FHIR dateTime with zone: `2024-05-01T10:00:00Z`, or the source's offset when it is one that FHIR R4
     /// allows (-14:00…+14:00). A fraction has as many digits as `form` says, and more where it needs them; of an
     /// unknown form 3, 6 or 9, or it is absent when zero.
-    public mutating func append(_ instant: Instant, _ form: TimeForm = .unknown) {
+    package mutating func append(_ instant: Instant, _ form: TimeForm = .unknown) {
         let offsetMinutes = form.offsetMinutes
         let offset = abs(Int(offsetMinutes)) <= 840 ? Int64(offsetMinutes) : nil
         let clock = CivilTime(instant, offsetMinutes: offset ?? 0)
@@ -29,7 +29,7 @@ extension ByteWriter {
 
     /// Writes `yyyyMMddHHmmssZ`, as iomt-fhir's identifiers do (mapping dialect 5.2); with `fraction`, one of 3, 6 or 9
     /// digits before the Z when it is not zero (quirk 16).
-    public mutating func append(compact instant: Instant, fraction: Bool) {
+    package mutating func append(compact instant: Instant, fraction: Bool) {
         let clock = CivilTime(instant, offsetMinutes: 0)
         appendTwo(clock.year / 100)
         appendTwo(clock.year % 100)

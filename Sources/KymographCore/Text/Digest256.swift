@@ -1,12 +1,12 @@
 /// SHA-256, handed in by whoever owns a crypto library: this module has none of its own.
-public struct Digest256: Sendable {
+package struct Digest256: Sendable {
     /// The 32 bytes of a digest.
-    public typealias Bytes = InlineArray<32, UInt8>
+    package typealias Bytes = InlineArray<32, UInt8>
 
     private let sha256: @Sendable (ByteView, inout Bytes) -> Void
 
     /// Wraps `sha256`, which must fill its second argument with the SHA-256 (FIPS 180-4) of its first.
-    public init(_ sha256: @escaping @Sendable (ByteView, inout Bytes) -> Void) {
+    package init(_ sha256: @escaping @Sendable (ByteView, inout Bytes) -> Void) {
         self.sha256 = sha256
     }
 

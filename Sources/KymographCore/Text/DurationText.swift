@@ -2,17 +2,17 @@
 ///
 /// Mappings (`period`) and configuration share this form. Units are case-sensitive, each appears at most once and the
 /// larger ones come first; there are no fractions, signs or blanks.
-public enum DurationText {
+package enum DurationText {
     private static let units: [(name: String, nanoseconds: Int64)] = [
         ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000),
         ("ms", 1_000_000),
     ]
 
     /// What ``parse(_:)`` accepts, for messages.
-    public static let advice = "write a whole number and a unit, such as 500ms, 30s, 5m, 1h, 1d or 1h30m"
+    package static let advice = "write a whole number and a unit, such as 500ms, 30s, 5m, 1h, 1d or 1h30m"
 
     /// The nanoseconds that `text` says (zero included), or nil when it is not in the form or beyond 292 years.
-    public static func parse(_ text: String) -> Int64? {
+    package static func parse(_ text: String) -> Int64? {
         var rest = text.utf8[...]
         guard !rest.isEmpty else { return nil }
         var total: Int64 = 0

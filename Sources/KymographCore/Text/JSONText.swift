@@ -1,7 +1,7 @@
 /// JSON text of values that are known when templates are loaded.
-public enum JSONText {
+package enum JSONText {
     /// `text` escaped, with quotes.
-    public static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var writer = ByteWriter(capacity: text.utf8.count + 2)
         writer.append(UInt8(ascii: "\""))
         writer.appendJSON(text)

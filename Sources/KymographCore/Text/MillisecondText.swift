@@ -1,7 +1,7 @@
 /// Reads a decimal number of milliseconds as a mapping states it.
-public enum MillisecondText {
+package enum MillisecondText {
     /// The nanoseconds of `text` (plain decimal, at most six decimals), or nil when it is none or beyond 292 years.
-    public static func parse(_ text: String) -> Int64? {
+    package static func parse(_ text: String) -> Int64? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let whole = digits(parts[0]) else { return nil }
         let (nanoseconds, overflow) = whole.multipliedReportingOverflow(by: 1_000_000)

@@ -2,7 +2,7 @@
 ///
 /// Digits beyond are cut off, never rounded, so that no reading moves into the next second. Identities always have the
 /// full time.
-public enum TimePrecision: String, Sendable, CaseIterable {
+package enum TimePrecision: String, Sendable, CaseIterable {
     /// As many as the source wrote, up to nanoseconds; 3, 6 or 9 where their number is not known, as in epochs.
     case source
     /// Milliseconds.

@@ -1,21 +1,21 @@
 /// Reads the readings of an archived window's block. Nothing in the bytes is trusted: they may have been damaged.
-public struct ArchivedReadings {
+package struct ArchivedReadings {
     private var decoder: WindowBlockDecoder
 
     /// Reads what comes before the readings; nil when it is damaged or of another version.
-    public init?(_ block: ByteView) {
+    package init?(_ block: ByteView) {
         guard let decoder = WindowBlockDecoder(block) else { return nil }
         self.decoder = decoder
     }
 
     /// Readings that the block says it has.
-    public var count: Int { decoder.count }
+    package var count: Int { decoder.count }
 
     /// Whether all readings were read, and nothing else is there.
-    public var isComplete: Bool { decoder.isComplete }
+    package var isComplete: Bool { decoder.isComplete }
 
     /// The next reading with its value records, or nil at the end and when the block is damaged.
-    public mutating func next() -> (reading: Measurement, payload: ByteView)? {
+    package mutating func next() -> (reading: Measurement, payload: ByteView)? {
         guard var reading = decoder.next() else { return nil }
         // Receive times of single values follow the payload; they matter to the merging of late readings only.
         reading.mark &= ReadingMark.source
@@ -25,7 +25,7 @@ public struct ArchivedReadings {
 
 extension Grouping {
     /// The start under which the archive keeps the window around `instant`.
-    public func archiveStart(around instant: Instant) -> Instant {
+    package func archiveStart(around instant: Instant) -> Instant {
         SeriesState.span(of: self, around: instant).key
     }
 }

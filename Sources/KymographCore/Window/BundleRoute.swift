@@ -1,20 +1,20 @@
 /// The sinks that get a bundle, by their place in the configuration.
-public struct BundleRoute: Hashable, Sendable, BitwiseCopyable {
+package struct BundleRoute: Hashable, Sendable, BitwiseCopyable {
     /// Most sinks of a pipeline: a shard may fill a bundle for each set of them at the same time.
-    public static let mostSinks = 8
+    package static let mostSinks = 8
 
     private var bits: UInt8
 
     /// All sinks, however many there are.
-    public static let all = BundleRoute(bits: .max)
+    package static let all = BundleRoute(bits: .max)
     /// No sink.
-    public static let none = BundleRoute(bits: 0)
+    package static let none = BundleRoute(bits: 0)
 
     private init(bits: UInt8) { self.bits = bits }
 
     /// Whether sink `number` gets it.
     @inline(__always)
-    public func contains(_ number: Int) -> Bool { bits >> UInt8(number) & 1 == 1 }
+    package func contains(_ number: Int) -> Bool { bits >> UInt8(number) & 1 == 1 }
 
     /// Adds sink `number`.
     mutating func insert(_ number: Int) { bits |= 1 << UInt8(number) }

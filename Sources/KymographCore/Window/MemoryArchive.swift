@@ -15,7 +15,7 @@ struct ArchiveEntry: BitwiseCopyable {
 ///
 /// Blocks are appended to chunks. To make room, the oldest chunk is dropped with all windows in it; a chunk whose
 /// windows have all been replaced is dropped early. The limit holds for all chunks together.
-public struct MemoryArchive: ~Copyable, WindowArchive {
+package struct MemoryArchive: ~Copyable, WindowArchive {
     /// A run of blocks; touched once per window, not per reading.
     private final class Chunk {
         var bytes: ByteWriter
@@ -31,7 +31,7 @@ public struct MemoryArchive: ~Copyable, WindowArchive {
     }
 
     /// Nobody asks afterwards what was in a window.
-    public static var readsFacts: Bool { false }
+    package static var readsFacts: Bool { false }
 
     private static let none = UInt32.max
     private static let evictedNothing = Instant.distantPast
@@ -51,26 +51,26 @@ public struct MemoryArchive: ~Copyable, WindowArchive {
     /// Latest window start ever stored of each series: spares the look-up of windows that are newer than all others.
     private var latest = RawArray<Instant>(capacity: 64)
     /// Bytes of the blocks that can be loaded.
-    public private(set) var storedBytes = 0
+    package private(set) var storedBytes = 0
     /// Windows dropped to stay within the limit.
-    public private(set) var evictedWindows = 0
+    package private(set) var evictedWindows = 0
 
     /// Keeps at most `bytes` bytes of blocks.
-    public init(bytes: Int) {
+    package init(bytes: Int) {
         precondition(bytes > 0)
         limit = bytes
         chunkBytes = min(256 << 10, max(bytes / 16, 64))
     }
 
     /// Makes room to remember what `series` loses.
-    public mutating func introduce(series: Int, identity: SeriesIdentity) {
+    package mutating func introduce(series: Int, identity: SeriesIdentity) {
         evicted.grow(to: series + 1, with: MemoryArchive.evictedNothing)
         hasEvicted.grow(to: series + 1, with: false)
         latest.grow(to: series + 1, with: .distantPast)
     }
 
     /// Keeps `block`; a block that is larger than the whole archive counts as dropped at once.
-    public mutating func store(series: Int, windowStart: Instant, facts: WindowFacts, block: ByteView) {
+    package mutating func store(series: Int, windowStart: Instant, facts: WindowFacts, block: ByteView) {
         if let old = find(series, windowStart) { remove(old) }
         latest[series] = max(latest[series], windowStart)
         guard block.count <= limit else { return noteEviction(series: series, start: windowStart) }
@@ -89,13 +89,13 @@ public struct MemoryArchive: ~Copyable, WindowArchive {
 
     /// Asks for where the entry of a window will be found.
     @inline(__always)
-    public func prefetch(series: Int, windowStart: Instant) {
+    package func prefetch(series: Int, windowStart: Instant) {
         latest.prefetch(series)
         index.prefetch(UInt32(series), windowStart)
     }
 
     /// Appends the block of a window to `writer`, if it is kept.
-    public mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
+    package mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
         guard let number = find(series, windowStart) else { return .absent }
         let entry = entries[number]
         guard let chunk = chunks[Int(entry.chunk)] else { return .absent }
@@ -108,7 +108,7 @@ public struct MemoryArchive: ~Copyable, WindowArchive {
     }
 
     /// The latest start of the windows of `series` that were dropped.
-    public func evictedThrough(series: Int) -> Instant? {
+    package func evictedThrough(series: Int) -> Instant? {
         hasEvicted[series] ? evicted[series] : nil
     }
 

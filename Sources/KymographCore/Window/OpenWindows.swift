@@ -33,7 +33,7 @@ struct OpenWindows: ~Copyable {
     @inline(__always)
     func unsettled(_ index: Int) -> OpenWindow { windows[index] }
 
-    /// Asks for the memory of a window.
+    /// Prefetches a window.
     @inline(__always)
     func prefetch(_ index: Int) { windows.prefetch(index) }
 

@@ -47,9 +47,9 @@ struct ReadingIds: ~Copyable {
 }
 
 /// A reading that its sender names, of a window that is archived.
-public struct NamedReading: Sendable {
+package struct NamedReading: Sendable {
     /// The id.
-    public var id: [UInt8]
+    package var id: [UInt8]
     /// Its time.
-    public var instant: Instant
+    package var instant: Instant
 }

@@ -31,11 +31,11 @@ struct ReadingRuns: ~Copyable {
         @inline(__always) _modify { yield &slots[slot] }
     }
 
-    /// Asks for the memory of a slot.
+    /// Prefetches a slot.
     @inline(__always)
     func prefetch(_ slot: Int) { slots.prefetch(slot) }
 
-    /// Asks for the memory of the first readings of a window.
+    /// Prefetches the first readings of a window.
     func prefetchFirst(of window: OpenWindow) {
         var slot = Int(window.readings)
         let end = slot &+ Int(min(window.count, 48))

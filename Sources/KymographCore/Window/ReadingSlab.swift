@@ -1,7 +1,7 @@
 /// The memory of readings in windows: runs of ``StoredReading``s, and the blocks of those that need one.
 ///
 /// One memory for both, because readings are lent with their blocks as one view.
-public struct ReadingSlab: ~Copyable {
+package struct ReadingSlab: ~Copyable {
     private var slots: SlabArray<StoredReading>
 
     /// Reserves room for `capacity` slots of 32 bytes in `memory`.
@@ -10,7 +10,7 @@ public struct ReadingSlab: ~Copyable {
     }
 
     /// Holds `readings`, which are in time order, from slot 0 on. A payload may be followed by receive times.
-    public init(_ readings: [(reading: Measurement, payload: [UInt8])]) {
+    package init(_ readings: [(reading: Measurement, payload: [UInt8])]) {
         self.init(capacity: readings.count)
         let start = allocate(sizeClass: ReadingSlab.sizeClass(for: readings.count))
         for (index, entry) in readings.enumerated() {
@@ -150,7 +150,7 @@ public struct ReadingSlab: ~Copyable {
 
     /// Borrows `count` readings from `slot`; valid until the next change.
     @inline(__always)
-    public func readings(from slot: Int, count: Int) -> WindowReadings {
+    package func readings(from slot: Int, count: Int) -> WindowReadings {
         WindowReadings(slots.list(from: slot, count: count), memory: slots.bytes)
     }
 }

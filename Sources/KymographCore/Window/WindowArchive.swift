@@ -2,7 +2,7 @@
 ///
 /// A reading that is older than everything the archive remembers must not open an empty window: its partial content
 /// would replace the full Observation. An archive that drops windows therefore remembers per series how far it did.
-public protocol WindowArchive: ~Copyable {
+package protocol WindowArchive: ~Copyable {
     /// Whether it reads the facts that ``store(series:windowStart:facts:block:)`` and
     /// ``note(series:windowStart:facts:)`` give it; otherwise nobody works them out.
     static var readsFacts: Bool { get }
@@ -58,41 +58,41 @@ public protocol WindowArchive: ~Copyable {
 
 extension WindowArchive where Self: ~Copyable {
     /// It does.
-    public static var readsFacts: Bool { true }
+    package static var readsFacts: Bool { true }
 
     /// It cannot.
-    public static var keepsIds: Bool { false }
+    package static var keepsIds: Bool { false }
 
     /// Does nothing.
-    public mutating func name(_ readings: [NamedReading]) {}
+    package mutating func name(_ readings: [NamedReading]) {}
 
     /// It does not know.
-    public mutating func instant(of id: ByteView, series: Int) -> Instant? { nil }
+    package mutating func instant(of id: ByteView, series: Int) -> Instant? { nil }
 
     /// Nobody needs it for that.
-    public mutating func canTellIds() -> Bool { true }
+    package mutating func canTellIds() -> Bool { true }
 
     /// The same number: there is no journal.
-    public func number(of series: Int) -> Int { series }
+    package func number(of series: Int) -> Int { series }
 
     /// Does nothing.
-    public mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {}
+    package mutating func note(series: Int, windowStart: Instant, facts: WindowFacts) {}
 
     /// Does nothing.
-    public func prefetch(series: Int, windowStart: Instant) {}
+    package func prefetch(series: Int, windowStart: Instant) {}
 
     /// Does nothing.
-    public mutating func hold(_ rejection: KeptRejection, windowStart: Instant) {}
+    package mutating func hold(_ rejection: KeptRejection, windowStart: Instant) {}
 
     /// Does nothing.
-    public mutating func journalReached(_ place: JournalPlace) {}
+    package mutating func journalReached(_ place: JournalPlace) {}
 
     /// Does nothing.
-    public mutating func blocksEnded() {}
+    package mutating func blocksEnded() {}
 }
 
 /// What an archive knows of a window.
-public enum ArchiveLookup: Sendable {
+package enum ArchiveLookup: Sendable {
     /// Its block has been appended.
     case found
     /// The archive never had it, or has dropped it.

@@ -1,35 +1,35 @@
 /// What an archive is told of a window besides its content.
-public struct WindowFacts: Sendable, BitwiseCopyable {
+package struct WindowFacts: Sendable, BitwiseCopyable {
     /// First instant after the window; of a correlation window, its last reading.
-    public var end: Instant
+    package var end: Instant
     /// First reading.
-    public var firstReading: Instant
+    package var firstReading: Instant
     /// Last reading.
-    public var lastReading: Instant
+    package var lastReading: Instant
     /// Readings by the number of their source (``ReadingSource``).
-    public var readings: InlineArray<16, UInt32>
+    package var readings: InlineArray<16, UInt32>
     /// Readings that added values to one that was there, since the window was opened.
-    public var merged: UInt32
+    package var merged: UInt32
     /// Readings that were there already, since the window was opened.
-    public var duplicates: UInt32
+    package var duplicates: UInt32
     /// Readings whose values differed from what was there, since the window was opened.
-    public var conflicts: UInt32
+    package var conflicts: UInt32
     /// The journal's block of the first reading since the window was opened.
-    public var journal: Int64
+    package var journal: Int64
     /// Whether the archive had content of it when it was opened.
-    public private(set) var isRestored = false
+    package private(set) var isRestored = false
     private var former = InlineArray<16, UInt32>(repeating: 0)
     /// Who gets the Observations that have shown it since it was opened.
-    public var route = BundleRoute.none
+    package var route = BundleRoute.none
     /// Whether the archive has this content already, and only receive times are new: nothing was amended.
-    public var isRestamped = false
+    package var isRestamped = false
     /// Whether its readings were Observations of their own: they left before it, in bundles that may be of earlier
     /// units.
-    public var isCarrier = false
+    package var isCarrier = false
 
     /// Appends `source:count` pairs of the sources that have readings, with spaces between; gives how many readings
     /// there are.
-    public func appendSources(to writer: inout ByteWriter) -> Int {
+    package func appendSources(to writer: inout ByteWriter) -> Int {
         var total = 0
         for source in 0..<16 {
             let count = readings[source]
@@ -51,7 +51,7 @@ public struct WindowFacts: Sendable, BitwiseCopyable {
     /// Readings, by the number of their source, that the archive had when the window was opened; empty for a new one.
     ///
     /// Not stored as an array: facts are copied for each window, and references to it would be counted each time.
-    public var restored: [UInt32] {
+    package var restored: [UInt32] {
         get { isRestored ? former.indices.map { former[$0] } : [] }
         set {
             isRestored = !newValue.isEmpty
@@ -61,7 +61,7 @@ public struct WindowFacts: Sendable, BitwiseCopyable {
     }
 
     /// The facts of a window.
-    public init(
+    package init(
         end: Instant, firstReading: Instant, lastReading: Instant, readings: InlineArray<16, UInt32>,
         merged: UInt32 = 0, duplicates: UInt32, conflicts: UInt32, journal: Int64
     ) {

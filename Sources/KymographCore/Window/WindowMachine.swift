@@ -10,7 +10,7 @@
 ///     }
 ///
 /// What a window contains never depends on when it was emitted, nor on the order in which its readings came.
-public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
+package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     // First, so that its place is known where this generic code is not specialised.
     var table: WindowTable
     private var types: [MeasurementType]
@@ -24,7 +24,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var archive: Archive
 
     /// Makes a machine without readings. A series' type is an index into `types`.
-    public init(types: [MeasurementType], settings: WindowSettings, archive: consuming Archive) {
+    package init(types: [MeasurementType], settings: WindowSettings, archive: consuming Archive) {
         table = WindowTable(settings: settings)
         self.types = types
         self.archive = archive
@@ -32,7 +32,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// The number of a series, from 0 in order of introduction; the same identity always has the same number. Nil when
     /// it, or its device, is over the limit: reject its readings as ``Rejection/tooManyDevices``.
-    public mutating func define(_ identity: SeriesIdentity) -> Int? {
+    package mutating func define(_ identity: SeriesIdentity) -> Int? {
         if let known = registry.number(of: identity) { return known }
         guard let number = registry.introduce(identity, limits: table.limits) else { return nil }
         table.append(types[identity.type])
@@ -41,21 +41,21 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// What a series number stands for.
-    public func identity(of series: Int) -> SeriesIdentity {
+    package func identity(of series: Int) -> SeriesIdentity {
         registry.identities[series]
     }
 
     /// Takes a reading of a series that was defined. `payload` holds its ``Measurement/payloadBytes`` bytes of value
     /// records; its ring fields are ignored.
     @inline(__always)
-    public mutating func add(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
+    package mutating func add(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
         precondition(payload.count == reading.payloadBytes)
         return table.appendNext(series: series, reading)
             ? .accepted : addWithLook(series: series, reading, payload: payload)
     }
 
     /// The reading whose place the last one has taken (``ReadingOutcome/replaced``), and its payload.
-    public var superseded: (reading: Measurement, payload: [UInt8]) {
+    package var superseded: (reading: Measurement, payload: [UInt8]) {
         (table.inserter.superseded.reading, table.inserter.superseded.payload.view.array)
     }
 
@@ -128,7 +128,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Closes the windows of series that have received nothing for the idle time. `now` is on the clock of
     /// ``Measurement/received``.
-    public mutating func tick(now: Instant) {
+    package mutating func tick(now: Instant) {
         forgetIds()
         table.closeQuiet(at: now)
     }
@@ -151,7 +151,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     mutating func setReplaying(_ isReplaying: Bool) { self.isReplaying = isReplaying }
 
     /// Closes all windows: everything becomes due.
-    public mutating func drain() {
+    package mutating func drain() {
         table.closeAll()
     }
 
@@ -172,7 +172,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// What is due first, or nil. The same again until it is settled. The order depends only on what was added.
-    public mutating func nextEmission() -> Emission? {
+    package mutating func nextEmission() -> Emission? {
         while true {
             switch table.due() {
             case .nothing: return nil
@@ -195,7 +195,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// What `emission` shows, borrowed: valid until the machine is next changed.
-    public mutating func content(of emission: Emission) -> WindowContent {
+    package mutating func content(of emission: Emission) -> WindowContent {
         WindowContent(
             series: registry.identities[emission.series], start: emission.start, end: emission.end,
             status: emission.status, readings: table.readings(of: emission))
@@ -207,7 +207,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Notes that the content of `emission`, the last that ``nextEmission()`` gave, has been encoded. A closed window
     /// goes to the archive and leaves memory. If readings were added in between, what they changed is due again.
-    public mutating func settle(_ emission: Emission) {
+    package mutating func settle(_ emission: Emission) {
         table.settle(emission)
         if case .retirement(let window) = table.due() { retire(window) }
     }
@@ -237,7 +237,7 @@ public struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// What the machine holds now.
-    public var counters: WindowCounters {
+    package var counters: WindowCounters {
         WindowCounters(
             series: table.windows.series.count, devices: registry.deviceCount, openWindows: table.windows.count,
             readingsHeld: table.runs.count, readingBytes: table.runs.byteCount, archivedBytes: archive.storedBytes,
@@ -253,27 +253,27 @@ enum WindowOpening {
 
 extension WindowMachine where Archive == MemoryArchive {
     /// Makes a machine whose archive is in memory and as large as the limits say.
-    public init(types: [MeasurementType], settings: WindowSettings) {
+    package init(types: [MeasurementType], settings: WindowSettings) {
         self.init(types: types, settings: settings, archive: MemoryArchive(bytes: settings.limits.archiveBytes))
     }
 }
 
 /// What a window machine holds at a moment, and what it has lost.
-public struct WindowCounters: Equatable, Sendable {
+package struct WindowCounters: Equatable, Sendable {
     /// Series introduced.
-    public var series: Int
+    package var series: Int
     /// Devices introduced.
-    public var devices: Int
+    package var devices: Int
     /// Windows in memory: filling, or waiting to be emitted.
-    public var openWindows: Int
+    package var openWindows: Int
     /// Readings of the windows in memory.
-    public var readingsHeld: Int
+    package var readingsHeld: Int
     /// Bytes of memory of the readings in windows: in use, or left by windows that have ended and used again.
-    public var readingBytes: Int
+    package var readingBytes: Int
     /// Bytes that the archive keeps.
-    public var archivedBytes: Int
+    package var archivedBytes: Int
     /// Closed windows that the archive had to drop to stay within its limit.
-    public var evictedWindows: Int
+    package var evictedWindows: Int
     /// Archived windows that could not be read back.
-    public var damagedWindows: Int
+    package var damagedWindows: Int
 }

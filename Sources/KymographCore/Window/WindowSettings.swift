@@ -1,20 +1,20 @@
 /// What one window machine may hold. What is over a limit is rejected and counted; what it already holds is unaffected.
-public struct WindowLimits: Sendable {
+package struct WindowLimits: Sendable {
     /// Devices that may be introduced.
-    public var maxDevices: Int
+    package var maxDevices: Int
     /// Series (device, type, patient, encounter, correlation id) that may be introduced.
-    public var maxSeries: Int
+    package var maxSeries: Int
     /// Windows open at once, over all series.
-    public var maxOpenWindows: Int
+    package var maxOpenWindows: Int
     /// Readings of one window.
-    public var maxReadingsPerWindow: Int
+    package var maxReadingsPerWindow: Int
     /// An open window is emitted as `preliminary` at each multiple of this many readings; 0 means never.
-    public var preliminaryEvery: Int
+    package var preliminaryEvery: Int
     /// Bytes of closed windows that the in-memory archive keeps.
-    public var archiveBytes: Int
+    package var archiveBytes: Int
 
     /// Makes limits; every count except `preliminaryEvery` must be positive.
-    public init(
+    package init(
         maxDevices: Int = 100_000, maxSeries: Int = 1_000_000, maxOpenWindows: Int = 1_000_000,
         maxReadingsPerWindow: Int = 100_000, preliminaryEvery: Int = 10_000, archiveBytes: Int = 256 << 20
     ) {
@@ -30,19 +30,19 @@ public struct WindowLimits: Sendable {
 }
 
 /// When windows close, and the machine's limits.
-public struct WindowSettings: Sendable {
+package struct WindowSettings: Sendable {
     /// How far the series' own event time must pass a window's end before it closes, in nanoseconds.
-    public var lateness: Int64
+    package var lateness: Int64
     /// A series that received nothing for this many nanoseconds of receive time, and for a share of its windows' period
     /// (``idleShare``), has its windows closed; 0 means never.
-    public var idle: Int64
+    package var idle: Int64
     /// How long, in receive time, a window that a late reading opens waits for more of them before it is emitted, so
     /// that a device that delivers stored hours does not cause an Observation per reading; 0 means not at all.
-    public var lateHold: Int64
+    package var lateHold: Int64
     /// Limits.
-    public var limits: WindowLimits
+    package var limits: WindowLimits
     /// Where the readings of open windows are kept.
-    public var memory = TableMemory.heap
+    package var memory = TableMemory.heap
 
     /// Size class of the run of readings from which a window packs the older ones: 128 readings, 4 KiB.
     var packingSizeClass = 7
@@ -51,7 +51,7 @@ public struct WindowSettings: Sendable {
     static var idleShare: Int64 { 1_000 }
 
     /// Makes settings; times are in nanoseconds and not negative.
-    public init(
+    package init(
         lateness: Int64 = 30_000_000_000, idle: Int64 = 10_000_000_000, lateHold: Int64 = 0,
         limits: WindowLimits = WindowLimits()
     ) {

@@ -126,13 +126,13 @@ extension WindowTable {
         return true
     }
 
-    /// Asks for the memory of the series of `record`.
+    /// Prefetches the series of `record`.
     @inline(__always)
     mutating func prefetchSeries(_ record: NextRecord) {
         if record.series >= 0 { windows.series.prefetch(Int(record.series)) }
     }
 
-    /// Asks for the memory where `record` will be put, and for that of its window, if it needs a look at that.
+    /// Prefetches the memory where `record` will be put, and its window, if it needs a look at that.
     @inline(__always)
     mutating func prefetchReading(_ record: NextRecord) {
         guard record.series >= 0 else { return }

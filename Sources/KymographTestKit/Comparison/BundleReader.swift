@@ -3,28 +3,28 @@ import FoundationEssentials
 /// What a FHIR server would hold after the pipeline's output: Observations by id, of each the last version.
 ///
 /// Reads NDJSON whose lines are Bundles or single resources; resources other than Observations are kept apart.
-public struct BundleReader: Sendable {
+package struct BundleReader: Sendable {
     /// The last version of each Observation, by id.
-    public private(set) var observations: [String: JSONTree] = [:]
+    package private(set) var observations: [String: JSONTree] = [:]
     /// How often each Observation was written, by id.
-    public private(set) var versions: [String: Int] = [:]
+    package private(set) var versions: [String: Int] = [:]
     /// Everything else, in order.
-    public private(set) var others: [JSONTree] = []
+    package private(set) var others: [JSONTree] = []
     /// Lines that were Bundles.
-    public private(set) var bundles = 0
+    package private(set) var bundles = 0
 
     /// An empty store.
-    public init() {}
+    package init() {}
 
     /// Reads the file at `path`.
     ///
     /// - Throws: ``BundleReaderError`` with the line, or what the file system says.
-    public init(path: String) throws {
+    package init(path: String) throws {
         try read(ndjson: [UInt8](Data(contentsOf: URL(filePath: path))))
     }
 
     /// Reads more output.
-    public mutating func read(ndjson: [UInt8]) throws(BundleReaderError) {
+    package mutating func read(ndjson: [UInt8]) throws(BundleReaderError) {
         for (number, line) in ndjson.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
             if line.isEmpty { continue }
             do {
@@ -61,7 +61,7 @@ public struct BundleReader: Sendable {
     ///
     /// - Parameter ignoring: members of an Observation that do not count, such as `status` when one run amended what
     ///   another wrote once.
-    public func differences(from other: BundleReader, ignoring: Set<String> = []) -> [String] {
+    package func differences(from other: BundleReader, ignoring: Set<String> = []) -> [String] {
         Set(observations.keys).union(other.observations.keys).sorted().flatMap { id in
             let name = "Observation/\(id)"
             switch (observations[id], other.observations[id]) {
@@ -76,11 +76,11 @@ public struct BundleReader: Sendable {
 }
 
 /// The output is not what the pipeline should write.
-public struct BundleReaderError: Error, Hashable, Sendable {
+package struct BundleReaderError: Error, Hashable, Sendable {
     /// Line, from 1.
-    public var line: Int
+    package var line: Int
     /// What is wrong.
-    public var message: String
+    package var message: String
 }
 
 extension JSONTree {

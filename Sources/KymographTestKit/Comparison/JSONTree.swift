@@ -1,7 +1,7 @@
 /// A JSON value for comparisons in tests; numbers keep their digits, because FHIR decimals carry precision.
 ///
 /// Parsed here on purpose and not by the pipeline, so that a fault of its scanner cannot hide itself.
-public enum JSONTree: Sendable, Hashable {
+package enum JSONTree: Sendable, Hashable {
     /// Members by name; of duplicates the last.
     case object([String: JSONTree])
     /// Elements.
@@ -16,28 +16,28 @@ public enum JSONTree: Sendable, Hashable {
     case null
 
     /// The member `name`, or nil.
-    public subscript(name: String) -> JSONTree? {
+    package subscript(name: String) -> JSONTree? {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
     /// The elements, or nil when this is no array.
-    public var elements: [JSONTree]? {
+    package var elements: [JSONTree]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
     /// The text, or nil when this is no string.
-    public var text: String? {
+    package var text: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
     /// Parses one JSON value that fills all of `bytes`.
-    public init(parsing bytes: [UInt8]) throws(JSONTreeError) {
+    package init(parsing bytes: [UInt8]) throws(JSONTreeError) {
         var parser = JSONTreeParser(bytes: bytes)
         self = try parser.document()
     }
 
     /// Where and how this differs from `other`: lines `path: mine ≠ theirs`, in order of path.
-    public func differences(from other: JSONTree, path: String = "") -> [String] {
+    package func differences(from other: JSONTree, path: String = "") -> [String] {
         if self == other { return [] }
         switch (self, other) {
         case (.object(let mine), .object(let theirs)):
@@ -77,9 +77,9 @@ public enum JSONTree: Sendable, Hashable {
 }
 
 /// The text is not JSON.
-public struct JSONTreeError: Error, Hashable, Sendable {
+package struct JSONTreeError: Error, Hashable, Sendable {
     /// What was expected.
-    public var message: String
+    package var message: String
     /// Bytes before the place.
-    public var offset: Int
+    package var offset: Int
 }

@@ -1,13 +1,13 @@
-public import KymographCore
+package import KymographCore
 
 /// Reads SampledData back into times and values, in exact decimal arithmetic.
 ///
 /// Reads R4 and STU3 (`period`), R5 (`interval`, `intervalUnit`, `offsets`), and R4 with the extensions that carry R5's
 /// offsets: value = origin + token × factor, and the time of sample i is the start + (i ÷ dimensions) × period
 /// (FHIR datatypes, "SampledData").
-public struct SeriesDecoder: Sendable {
+package struct SeriesDecoder: Sendable {
     /// What a token says.
-    public enum Value: Hashable, Sendable {
+    package enum Value: Hashable, Sendable {
         /// A value; its exponent is the finest of origin and token × factor, so that `36.60` has two decimals.
         case number(Decimal64)
         /// `E`: there is no valid measurement.
@@ -19,24 +19,24 @@ public struct SeriesDecoder: Sendable {
     }
 
     /// One token.
-    public struct Sample: Hashable, Sendable {
+    package struct Sample: Hashable, Sendable {
         /// When it was measured, rounded down to nanoseconds.
-        public var instant: Instant
+        package var instant: Instant
         /// Which of the signals it belongs to, from 0.
-        public var dimension: Int
+        package var dimension: Int
         /// What it says.
-        public var value: Value
+        package var value: Value
     }
 
     /// A series of an Observation.
-    public struct Series: Hashable, Sendable {
+    package struct Series: Hashable, Sendable {
         /// `system|code` of the component, or of the Observation when the series is its own value.
-        public var codes: [String]
+        package var codes: [String]
         /// The tokens in order.
-        public var samples: [Sample]
+        package var samples: [Sample]
 
         /// The samples that have a value, in order.
-        public var values: [(instant: Instant, number: Decimal64)] {
+        package var values: [(instant: Instant, number: Decimal64)] {
             samples.compactMap { sample in
                 if case .number(let number) = sample.value { (sample.instant, number) } else { nil }
             }
@@ -46,7 +46,7 @@ public struct SeriesDecoder: Sendable {
     /// Every series of `observation`: its own value first, then those of its components.
     ///
     /// - Throws: ``SeriesDecoderError`` when a series cannot be read as FHIR defines it.
-    public static func series(of observation: JSONTree) throws(SeriesDecoderError) -> [Series] {
+    package static func series(of observation: JSONTree) throws(SeriesDecoderError) -> [Series] {
         var found: [Series] = []
         for holder in [observation] + (observation["component"]?.elements ?? []) {
             guard let data = holder["valueSampledData"] else { continue }
@@ -58,7 +58,7 @@ public struct SeriesDecoder: Sendable {
     /// The samples of a SampledData value whose first sample is at `start`.
     ///
     /// - Throws: ``SeriesDecoderError`` when it cannot be read as FHIR defines it.
-    public static func samples(_ data: JSONTree, start: Instant) throws(SeriesDecoderError) -> [Sample] {
+    package static func samples(_ data: JSONTree, start: Instant) throws(SeriesDecoderError) -> [Sample] {
         let tokens = (data["data"]?.text ?? "").split(separator: " ", omittingEmptySubsequences: false)
         let dimensions = Int(data["dimensions"]?.digits ?? "") ?? 0
         guard dimensions > 0, tokens.count % dimensions == 0 else {
@@ -94,9 +94,9 @@ public struct SeriesDecoder: Sendable {
 }
 
 /// A series is not what FHIR defines.
-public struct SeriesDecoderError: Error, Hashable, Sendable {
+package struct SeriesDecoderError: Error, Hashable, Sendable {
     /// What is wrong.
-    public var message: String
+    package var message: String
 
     init(_ message: String) {
         self.message = message

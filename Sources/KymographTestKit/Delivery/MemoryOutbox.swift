@@ -1,8 +1,8 @@
-public import Kymograph
+package import Kymograph
 import Synchronization
 
 /// An outbox in memory that remembers what it is told. It never waits for rows.
-public final class MemoryOutbox: OutboxQueue {
+package final class MemoryOutbox: OutboxQueue {
     private struct State {
         var rows: [OutboxRow] = []
         var through: Int64 = 0
@@ -13,18 +13,18 @@ public final class MemoryOutbox: OutboxQueue {
     private let state = Mutex(State())
 
     /// An outbox with a row for each of these bundles, with their entries; those through `settledThrough` are done.
-    public init(_ bundles: [String] = [], settledThrough: Int64 = 0) {
+    package init(_ bundles: [String] = [], settledThrough: Int64 = 0) {
         state.withLock { $0.through = settledThrough }
         for bundle in bundles { add(bundle) }
     }
 
     /// Adds a row with the entries of a bundle; its number, which leaves gaps.
     @discardableResult
-    public func add(_ bundle: String) -> Int64 { add(Array(bundle.utf8)) }
+    package func add(_ bundle: String) -> Int64 { add(Array(bundle.utf8)) }
 
     /// Adds a row with the entries of a bundle, or with a block of them; its number, which leaves gaps.
     @discardableResult
-    public func add(_ bytes: [UInt8]) -> Int64 {
+    package func add(_ bytes: [UInt8]) -> Int64 {
         state.withLock { state in
             let number = (state.rows.last?.number ?? 0) + 3
             state.rows.append(OutboxRow(number: number, body: FormerBundle.block(of: bytes) ?? bytes))
@@ -33,7 +33,7 @@ public final class MemoryOutbox: OutboxQueue {
     }
 
     /// Rows after `number`.
-    public func rows(after number: Int64, bytes: Int, milliseconds: Int) -> [OutboxRow] {
+    package func rows(after number: Int64, bytes: Int, milliseconds: Int) -> [OutboxRow] {
         state.withLock { state in
             var taken: [OutboxRow] = []
             var size = 0
@@ -47,7 +47,7 @@ public final class MemoryOutbox: OutboxQueue {
     }
 
     /// Keeps what it is told; `number` must not be less than before, nor than the rows of what became of entries.
-    public func settle(through number: Int64, receipts: [DeliveryReceipt], undeliverable: [UndeliverableEntry]) {
+    package func settle(through number: Int64, receipts: [DeliveryReceipt], undeliverable: [UndeliverableEntry]) {
         state.withLock { state in
             precondition(number >= state.through, "settled backwards")
             precondition(
@@ -60,13 +60,13 @@ public final class MemoryOutbox: OutboxQueue {
     }
 
     /// The last number settled.
-    public var settledThrough: Int64 { state.withLock { $0.through } }
+    package var settledThrough: Int64 { state.withLock { $0.through } }
     /// The number of the last row.
-    public var lastNumber: Int64 { state.withLock { $0.rows.last?.number ?? 0 } }
+    package var lastNumber: Int64 { state.withLock { $0.rows.last?.number ?? 0 } }
     /// All receipts.
-    public var receipts: [DeliveryReceipt] { state.withLock { $0.receipts } }
+    package var receipts: [DeliveryReceipt] { state.withLock { $0.receipts } }
     /// All undeliverable entries.
-    public var undeliverable: [UndeliverableEntry] { state.withLock { $0.undeliverable } }
+    package var undeliverable: [UndeliverableEntry] { state.withLock { $0.undeliverable } }
     /// Whether every row is done.
-    public var isSettled: Bool { settledThrough == lastNumber }
+    package var isSettled: Bool { settledThrough == lastNumber }
 }

@@ -1,8 +1,8 @@
-public import KymographCore
+package import KymographCore
 
 /// Finds, in the output of a pipeline as it comes piece by piece, the time of each Observation: its
 /// `effectiveDateTime`, or the end of its `effectivePeriod`. Whether these are lines or bundles does not matter.
-public struct EffectiveTimes {
+package struct EffectiveTimes {
     private enum Step {
         /// An element that ends before `end`, with a time if that is in UTC.
         case element(Instant?, end: Int)
@@ -16,11 +16,11 @@ public struct EffectiveTimes {
     private static let quote = UInt8(ascii: "\"")
 
     /// Begins before the first byte.
-    public init() {}
+    package init() {}
 
     /// Takes the next piece, and calls `found` with each time that it completes. Times that are not in UTC are passed
     /// over.
-    public mutating func take(_ piece: ArraySlice<UInt8>, found: (Instant) -> Void) {
+    package mutating func take(_ piece: ArraySlice<UInt8>, found: (Instant) -> Void) {
         waiting += piece
         var place = 0
         while true {

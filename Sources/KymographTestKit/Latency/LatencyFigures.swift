@@ -1,32 +1,32 @@
 import Histogram
 
 /// How long something took, many times: percentiles of an HdrHistogram with three significant digits.
-public struct LatencyFigures: Sendable {
+package struct LatencyFigures: Sendable {
     private var histogram = Histogram<UInt64>(highestTrackableValue: 3_600_000_000_000)
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
 
     /// Notes `nanoseconds`, at most an hour; less than nothing counts as nothing.
-    public mutating func record(_ nanoseconds: Int64) {
+    package mutating func record(_ nanoseconds: Int64) {
         histogram.record(UInt64(min(max(nanoseconds, 0), 3_600_000_000_000)))
     }
 
     /// How many were noted.
-    public var count: Int { Int(histogram.totalCount) }
+    package var count: Int { Int(histogram.totalCount) }
 
     /// The nanoseconds within which `percent` of them were; 0 when there are none.
-    public func nanoseconds(within percent: Double) -> Int64 {
+    package func nanoseconds(within percent: Double) -> Int64 {
         count == 0 ? 0 : Int64(percent < 100 ? histogram.valueAtPercentile(percent) : histogram.max)
     }
 
     /// The percentiles that ``row(_:)`` shows.
-    public static let percents: [Double] = [50, 90, 99, 99.9, 100]
+    package static let percents: [Double] = [50, 90, 99, 99.9, 100]
     /// The line above rows.
-    public static let header = row("microseconds", ["p50", "p90", "p99", "p99.9", "max"])
+    package static let header = row("microseconds", ["p50", "p90", "p99", "p99.9", "max"])
 
     /// The percentiles in microseconds, under ``header``.
-    public func row(_ name: String) -> String {
+    package func row(_ name: String) -> String {
         Self.row(
             name,
             Self.percents.map { percent in

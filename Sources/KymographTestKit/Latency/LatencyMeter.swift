@@ -1,8 +1,8 @@
-public import KymographCore
+package import KymographCore
 import Synchronization
 
 /// Measures what comes out of a pipeline against a ``LatencyPlan``. For two threads: one that sends, one that reads.
-public final class LatencyMeter: Sendable {
+package final class LatencyMeter: Sendable {
     private struct State {
         var times = EffectiveTimes()
         var figures = LatencyFigures()
@@ -16,13 +16,13 @@ public final class LatencyMeter: Sendable {
     private let ended = Atomic(false)
 
     /// Measures nothing before ``begin(_:)``.
-    public init(_ plan: LatencyPlan) { self.plan = plan }
+    package init(_ plan: LatencyPlan) { self.plan = plan }
 
     /// The first reading of the plan is due at `start`.
-    public func begin(_ start: Instant) { state.withLock { $0.start = start } }
+    package func begin(_ start: Instant) { state.withLock { $0.start = start } }
 
     /// Takes a piece of output that was there at `now`.
-    public func take(_ piece: ArraySlice<UInt8>, now: Instant) {
+    package func take(_ piece: ArraySlice<UInt8>, now: Instant) {
         state.withLock { state in
             var times = state.times
             state.times = EffectiveTimes()
@@ -37,14 +37,14 @@ public final class LatencyMeter: Sendable {
     }
 
     /// The output has ended.
-    public func end() { ended.store(true, ordering: .releasing) }
+    package func end() { ended.store(true, ordering: .releasing) }
 
     /// Whether it has.
-    public var hasEnded: Bool { ended.load(ordering: .acquiring) }
+    package var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
     /// Observations that came out, those that are not measured among them.
-    public var seen: Int { state.withLock { $0.seen } }
+    package var seen: Int { state.withLock { $0.seen } }
 
     /// How long those that are measured took.
-    public var figures: LatencyFigures { state.withLock { $0.figures } }
+    package var figures: LatencyFigures { state.withLock { $0.figures } }
 }

@@ -2,11 +2,11 @@ import Foundation
 import KymographCore
 
 /// Sends the readings of a ``LatencyPlan`` when they are due, while another thread reads what comes out.
-public struct LatencyRun: ~Copyable {
+package struct LatencyRun: ~Copyable {
     /// How long readings took to come out, from when they were due.
-    public private(set) var latency = LatencyFigures()
+    package private(set) var latency = LatencyFigures()
     /// How long after they were due they were sent; a part of ``latency`` that the pipeline has no part in.
-    public private(set) var lateness = LatencyFigures()
+    package private(set) var lateness = LatencyFigures()
 
     private let plan: LatencyPlan
     private let meter: LatencyMeter
@@ -22,7 +22,7 @@ public struct LatencyRun: ~Copyable {
     private static let leastSleep: Int64 = 30
 
     /// Prepares a run.
-    public init(_ plan: LatencyPlan) {
+    package init(_ plan: LatencyPlan) {
         self.plan = plan
         meter = LatencyMeter(plan)
     }
@@ -31,7 +31,7 @@ public struct LatencyRun: ~Copyable {
     /// thread of its own; empty is the end.
     ///
     /// - Throws: ``SendingError`` when nothing comes out, or the output ends.
-    public mutating func run(
+    package mutating func run(
         _ sender: inout ReadingSender, output: @escaping @Sendable () -> ArraySlice<UInt8>
     ) throws(SendingError) {
         let (meter, clock) = (meter, clock)

@@ -1,16 +1,16 @@
 import FoundationEssentials
-public import KymographCore
+package import KymographCore
 
 /// The time of day that does not jump: that of the system at the beginning, and then as a steady clock goes on.
-public struct ScheduleClock: Sendable {
+package struct ScheduleClock: Sendable {
     private let began = ContinuousClock.now
     private let first = Instant(nanoseconds: Int64(Date.now.timeIntervalSince1970 * 1e6) * 1_000)
 
     /// Begins now.
-    public init() {}
+    package init() {}
 
     /// The present.
-    public var now: Instant {
+    package var now: Instant {
         let passed = (ContinuousClock.now - began).components
         return first.advanced(by: passed.seconds * 1_000_000_000 + passed.attoseconds / 1_000_000_000)
     }

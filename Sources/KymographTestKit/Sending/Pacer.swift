@@ -1,9 +1,9 @@
-public import KymographCore
+package import KymographCore
 
 /// Makes recorded time pass at a multiple of real time.
-public struct Pacer {
+package struct Pacer {
     /// How fast.
-    public enum Pace: Sendable, Hashable {
+    package enum Pace: Sendable, Hashable {
         /// As fast as the destination takes.
         case unlimited
         /// So many times faster than recorded.
@@ -19,16 +19,16 @@ public struct Pacer {
     private var count = 0
 
     /// Starts the clock.
-    public init(pace: Pace) {
+    package init(pace: Pace) {
         self.pace = pace
         began = clock.now
     }
 
     /// Real time since the start.
-    public var elapsed: Duration { began.duration(to: clock.now) }
+    package var elapsed: Duration { began.duration(to: clock.now) }
 
     /// How long to wait before a reading recorded at `recorded` may leave; zero or negative when it is due.
-    public mutating func wait(until recorded: Instant) -> Duration {
+    package mutating func wait(until recorded: Instant) -> Duration {
         defer { count += 1 }
         switch pace {
         case .unlimited: return .zero

@@ -1,8 +1,8 @@
 import Glibc
-public import KymographCore
+package import KymographCore
 
 /// Where readings are sent.
-public enum ReadingDestination: Sendable, Hashable {
+package enum ReadingDestination: Sendable, Hashable {
     /// UDP, one reading a datagram; the host may be a name, an IPv4 or an IPv6 address.
     case udp(host: String, port: UInt16)
     /// TCP, NDJSON; the host as for UDP.
@@ -18,17 +18,17 @@ public enum ReadingDestination: Sendable, Hashable {
 }
 
 /// Readings cannot be sent.
-public struct SendingError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SendingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What failed and what to do, in one line.
-    public var description: String
+    package var description: String
 }
 
 /// Sends lines to one destination. Datagrams leave one by one; streams are written in blocks of up to 64 KiB.
-public struct ReadingSender: ~Copyable {
+package struct ReadingSender: ~Copyable {
     /// Lines handed to the kernel, or waiting in the block.
-    public private(set) var sent = 0
+    package private(set) var sent = 0
     /// Datagrams that came back because nobody listened; the last one's return may stay unseen.
-    public private(set) var refused = 0
+    package private(set) var refused = 0
 
     /// Refusals since a datagram was last accepted.
     private var lastRefused = 0
@@ -40,7 +40,7 @@ public struct ReadingSender: ~Copyable {
     /// Connects.
     ///
     /// - Throws: ``SendingError`` when the destination does not exist or nobody accepts.
-    public init(to destination: ReadingDestination) throws(SendingError) {
+    package init(to destination: ReadingDestination) throws(SendingError) {
         switch destination {
         case .udp(let host, let port):
             name = "udp \(host):\(port)"
@@ -74,13 +74,13 @@ public struct ReadingSender: ~Copyable {
     }
 
     /// Sends `line`, which ends with a line end. A receiver of datagrams needs none, and does not get it.
-    public mutating func send(_ line: ByteView) throws(SendingError) {
+    package mutating func send(_ line: ByteView) throws(SendingError) {
         let hasEnd = line.count > 0 && line[line.count - 1] == UInt8(ascii: "\n")
         try send(exactly: isDatagram && hasEnd ? line[0..<(line.count - 1)] : line)
     }
 
     /// Sends `bytes` as they are: a datagram, or a part of a stream.
-    public mutating func send(exactly bytes: ByteView) throws(SendingError) {
+    package mutating func send(exactly bytes: ByteView) throws(SendingError) {
         sent += 1
         guard isDatagram else {
             block.append(bytes)
@@ -92,7 +92,7 @@ public struct ReadingSender: ~Copyable {
     }
 
     /// Writes what waits in the block; call it before pausing and at the end.
-    public mutating func flush() throws(SendingError) {
+    package mutating func flush() throws(SendingError) {
         var start = 0
         while start < block.count {
             let written = SendingSocket.write(block.view(start..<block.count), to: socket)

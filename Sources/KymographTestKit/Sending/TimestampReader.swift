@@ -1,17 +1,17 @@
 import FoundationEssentials
-public import KymographCore
+package import KymographCore
 
 /// Finds the recorded time in a line of NDJSON, for replaying.
-public struct TimestampReader {
+package struct TimestampReader {
     private let field: String
 
     /// Looks for the top-level member `field`: RFC 3339 text, or a number of milliseconds since 1970.
-    public init(field: String) {
+    package init(field: String) {
         self.field = field
     }
 
     /// The time in `line`, or nil when it has none that can be read.
-    public func time(in line: [UInt8]) -> Instant? {
+    package func time(in line: [UInt8]) -> Instant? {
         guard let tree = try? JSONTree(parsing: line) else { return nil }
         let reading = tree.elements?.first ?? tree
         switch reading[field] {
@@ -22,7 +22,7 @@ public struct TimestampReader {
     }
 
     /// The instant that RFC 3339 `text` names, or nil; digits beyond microseconds are dropped.
-    public static func instant(_ text: String) -> Instant? {
+    package static func instant(_ text: String) -> Instant? {
         let plain = Date.ISO8601FormatStyle()
         let date =
             (try? plain.parse(text)) ?? (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))

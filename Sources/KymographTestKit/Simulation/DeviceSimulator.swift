@@ -1,14 +1,14 @@
-public import KymographCore
+package import KymographCore
 
 /// Plays a population of devices: readings in the order in which they would arrive, with losses, duplicates and delays.
 ///
 /// Deterministic: the same ``SimulationPlan`` gives the same deliveries. Memory grows with the number of sensors and
 /// with what is under way, not with the length of the simulation.
-public struct DeviceSimulator: Sendable {
+package struct DeviceSimulator: Sendable {
     /// What is played.
-    public let plan: SimulationPlan
+    package let plan: SimulationPlan
     /// What happened so far.
-    public private(set) var counts = SimulationCounts()
+    package private(set) var counts = SimulationCounts()
 
     private let end: Instant
     private var generator: SeededGenerator
@@ -18,7 +18,7 @@ public struct DeviceSimulator: Sendable {
     private var underWay = EarliestFirst<SimulatedDelivery>()
 
     /// Sets the devices up.
-    public init(plan: SimulationPlan) {
+    package init(plan: SimulationPlan) {
         precondition(plan.devices > 0 && plan.duration >= 0 && plan.maxLateness >= 0)
         self.plan = plan
         end = plan.start.advanced(by: plan.duration)
@@ -36,7 +36,7 @@ public struct DeviceSimulator: Sendable {
     }
 
     /// The next delivery, or nil when all has been delivered.
-    public mutating func next() -> SimulatedDelivery? {
+    package mutating func next() -> SimulatedDelivery? {
         while let due = measurements.earliest, underWay.earliest.map({ due <= $0 }) ?? true {
             guard let (time, sensor) = measurements.pop() else { break }
             measure(sensor, at: time)
@@ -47,7 +47,7 @@ public struct DeviceSimulator: Sendable {
     }
 
     /// Appends the next delivery's line, with its line end, to `writer`; nil when all has been delivered.
-    public mutating func next(into writer: inout ByteWriter) -> SimulatedDelivery? {
+    package mutating func next(into writer: inout ByteWriter) -> SimulatedDelivery? {
         guard let delivery = next() else { return nil }
         delivery.reading.append(to: &writer)
         writer.append("\n")

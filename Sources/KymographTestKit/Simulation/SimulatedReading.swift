@@ -1,32 +1,32 @@
-public import KymographCore
+package import KymographCore
 
 /// One reading of a simulated device.
-public struct SimulatedReading: Sendable, Hashable {
+package struct SimulatedReading: Sendable, Hashable {
     /// Number of the device, from 0.
-    public var device: Int
+    package var device: Int
     /// What was measured.
-    public var signal: SimulatedSignal
+    package var signal: SimulatedSignal
     /// Sequence number within the device, from 1.
-    public var sequence: Int
+    package var sequence: Int
     /// When it was measured; of steps, the end of the interval.
-    public var time: Instant
+    package var time: Instant
     /// Start of the interval of steps, or nil.
-    public var start: Instant?
+    package var start: Instant?
     /// The value in tenths when ``isTenths``; of blood pressure, the systolic one.
-    public var value: Int
+    package var value: Int
     /// Diastolic pressure, or nil.
-    public var diastolic: Int?
+    package var diastolic: Int?
     /// Whether ``value`` counts tenths.
-    public var isTenths = false
+    package var isTenths = false
 
     /// The device's identifier.
-    public var deviceId: String {
+    package var deviceId: String {
         let number = String(device + 1)
         return "sim-" + String(repeating: "0", count: max(0, 4 - number.count)) + number
     }
 
     /// Appends the reading in the form of the `reading` mapping, without a line end.
-    public func append(to writer: inout ByteWriter) {
+    package func append(to writer: inout ByteWriter) {
         writer.append("{\"deviceId\":\"")
         writer.append(Array(deviceId.utf8))
         writer.append("\",\"type\":\"")
@@ -72,11 +72,11 @@ public struct SimulatedReading: Sendable, Hashable {
 }
 
 /// The arrival of a reading at the pipeline.
-public struct SimulatedDelivery: Sendable, Hashable {
+package struct SimulatedDelivery: Sendable, Hashable {
     /// When it arrives.
-    public var time: Instant
+    package var time: Instant
     /// What arrives.
-    public var reading: SimulatedReading
+    package var reading: SimulatedReading
     /// Whether the reading is delivered once more apart from this.
-    public var isDuplicate: Bool
+    package var isDuplicate: Bool
 }

@@ -1,44 +1,44 @@
-public import KymographCore
+package import KymographCore
 
 /// What a ``DeviceSimulator`` plays: who measures what, how often, and what goes wrong on the way.
-public struct SimulationPlan: Sendable, Hashable {
+package struct SimulationPlan: Sendable, Hashable {
     /// Number of devices, at least 1.
-    public var devices = 10
+    package var devices = 10
     /// Number of the first device, from 1, so that several plans can play different devices.
-    public var firstDevice = 1
+    package var firstDevice = 1
     /// Readings per second and device, by signal; a signal that is absent or 0 is not measured.
-    public var rates: [SimulatedSignal: Double] = SimulationPlan.wearableRates(total: 1)
+    package var rates: [SimulatedSignal: Double] = SimulationPlan.wearableRates(total: 1)
     /// Time of the first readings.
-    public var start = Instant(seconds: 1_772_323_200)
+    package var start = Instant(seconds: 1_772_323_200)
     /// Length of the event time that is played, in nanoseconds.
-    public var duration: Int64 = 300_000_000_000
+    package var duration: Int64 = 300_000_000_000
     /// Equal plans with equal seeds give equal bytes.
-    public var seed: UInt64 = 1
+    package var seed: UInt64 = 1
     /// How far a reading's time strays from its regular place, as a part (0…1) of half its interval.
-    public var jitter = 0.0
+    package var jitter = 0.0
     /// Probability that a delivered reading is delivered a second time.
-    public var duplicates = 0.0
+    package var duplicates = 0.0
     /// Probability that a reading is never delivered. Its sequence number is used up, so the gap shows.
-    public var losses = 0.0
+    package var losses = 0.0
     /// Probability that a reading is delivered late, by up to ``maxLateness``.
-    public var late = 0.0
+    package var late = 0.0
     /// Longest lateness, in nanoseconds; also the longest delay of a duplicate.
-    public var maxLateness: Int64 = 20_000_000_000
+    package var maxLateness: Int64 = 20_000_000_000
     /// Probability that a reading is delivered after its successor of the same device and signal.
-    public var outOfOrder = 0.0
+    package var outOfOrder = 0.0
 
     /// Ten devices, one reading a second each, five minutes, nothing goes wrong.
-    public init() {}
+    package init() {}
 
     /// `total` readings per second and device in the mix of a wearable: 70 % heart rate, 15 % steps, 10 % glucose,
     /// 5 % blood pressure.
-    public static func wearableRates(total: Double) -> [SimulatedSignal: Double] {
+    package static func wearableRates(total: Double) -> [SimulatedSignal: Double] {
         [.heartRate: total * 0.70, .steps: total * 0.15, .glucose: total * 0.10, .bloodPressure: total * 0.05]
     }
 }
 
 /// What a simulated device can measure; the names are the `type`s of the `reading` mapping.
-public enum SimulatedSignal: String, CaseIterable, Sendable {
+package enum SimulatedSignal: String, CaseIterable, Sendable {
     /// Beats per minute, 45…180.
     case heartRate
     /// Steps since the previous reading of the device.
@@ -50,17 +50,17 @@ public enum SimulatedSignal: String, CaseIterable, Sendable {
 }
 
 /// What became of the readings of a simulation so far.
-public struct SimulationCounts: Sendable, Hashable {
+package struct SimulationCounts: Sendable, Hashable {
     /// Readings that the devices made.
-    public var measured = 0
+    package var measured = 0
     /// Readings that will never be delivered.
-    public var lost = 0
+    package var lost = 0
     /// Deliveries of readings for the first time.
-    public var delivered = 0
+    package var delivered = 0
     /// Deliveries of readings that had been delivered, or will be, apart from this.
-    public var duplicated = 0
+    package var duplicated = 0
     /// Readings delivered late on purpose.
-    public var late = 0
+    package var late = 0
     /// Readings held back behind their successor.
-    public var outOfOrder = 0
+    package var outOfOrder = 0
 }

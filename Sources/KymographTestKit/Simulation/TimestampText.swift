@@ -1,11 +1,11 @@
-public import KymographCore
+package import KymographCore
 
 /// RFC 3339 text of instants, in UTC, with as many digits of the fraction as it has (0, 3, 6 or 9).
 ///
 /// Written here on purpose and not shared with the pipeline, so that simulated data and pipeline check each other.
-public enum TimestampText {
+package enum TimestampText {
     /// Appends `instant`.
-    public static func append(_ instant: Instant, to writer: inout ByteWriter) {
+    package static func append(_ instant: Instant, to writer: inout ByteWriter) {
         let second: Int64 = 1_000_000_000
         let (days, time) = floored(floored(instant.nanoseconds, second).quotient, 86_400)
         let date = civil(days)
@@ -21,7 +21,7 @@ public enum TimestampText {
 
     /// The instant that `text` names, in the form of ``append(_:to:)`` with up to nine digits of the fraction; nil for
     /// any other text.
-    public static func instant(_ text: ArraySlice<UInt8>) -> Instant? {
+    package static func instant(_ text: ArraySlice<UInt8>) -> Instant? {
         let bytes = Array(text.dropLast())
         guard text.last == UInt8(ascii: "Z"), (19...29).contains(bytes.count), bytes.count != 20 else { return nil }
         // 0 stands for any digit; there may be fewer of the fraction.

@@ -221,7 +221,9 @@ import TrialSupport
             #expect(outcome.readings.count == 61_100 && outcome.rejections.isEmpty)
             return session.plainReadings - before
         }
-        #expect(plain[0] == 0 && plain[1] < 1_100 && plain[2] >= 60_000, "\(plain)")
+        // The others have used up the tries when the array comes first; the second time, all is forgotten within it, and
+        // what follows is learnt anew.
+        #expect(plain[0] == 0 && 1..<60_000 ~= plain[1] && plain[2] >= 60_000, "\(plain)")
     }
 
     @Test func aFullOutputRefusesEachElement() throws {

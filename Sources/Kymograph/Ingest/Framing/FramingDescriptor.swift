@@ -1,15 +1,15 @@
 /// A framing that a configuration can name.
-public struct FramingDescriptor: Sendable {
+package struct FramingDescriptor: Sendable {
     /// The first word.
-    public var name: String
+    package var name: String
     /// Reads the options, the words behind the first one.
-    public var parse: Parse
+    package var parse: Parse
 
     /// Reads options.
-    public typealias Parse = @Sendable ([String]) throws(SettingProblem) -> StreamFraming
+    package typealias Parse = @Sendable ([String]) throws(SettingProblem) -> StreamFraming
 
     /// Makes a descriptor.
-    public init(name: String, parse: @escaping Parse) {
+    package init(name: String, parse: @escaping Parse) {
         self.name = name
         self.parse = parse
     }

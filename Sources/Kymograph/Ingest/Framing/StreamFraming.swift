@@ -1,7 +1,7 @@
-public import KymographCore
+package import KymographCore
 
 /// How the bytes of a stream become payloads.
-public enum StreamFraming: Hashable, Sendable {
+package enum StreamFraming: Hashable, Sendable {
     /// NDJSON: one payload a line.
     case lines
     /// Any other way.
@@ -29,26 +29,26 @@ public enum StreamFraming: Hashable, Sendable {
 }
 
 /// What the output of a Bluetooth tool does not say.
-public struct CaptureFraming: Hashable, Sendable {
+package struct CaptureFraming: Hashable, Sendable {
     /// Device of packets whose own is not told; nil for the source's default.
-    public var device: IdentifierText?
+    package var device: IdentifierText?
     /// Minutes that device clocks are ahead of UTC; ``UTCOffset/none`` when nobody knows.
-    public var offsetMinutes = UTCOffset.none
+    package var offsetMinutes = UTCOffset.none
 
     /// Knows neither.
-    public init() {}
+    package init() {}
 }
 
 /// A framing from outside of this module.
-public struct CustomFraming: Hashable, Sendable {
+package struct CustomFraming: Hashable, Sendable {
     /// The framing as one writes it, with its options. Two of one text are the same.
-    public let text: String
+    package let text: String
     /// Whether nothing but the content of payloads tells when their beginning or end is missing, as on a serial line.
-    public let hidesCuts: Bool
+    package let hidesCuts: Bool
     private let make: @Sendable (Int) -> any StreamProtocol
 
     /// Makes a framing; `make` opens it for one stream, with the longest payload in bytes.
-    public init(text: String, hidesCuts: Bool, make: @escaping @Sendable (Int) -> any StreamProtocol) {
+    package init(text: String, hidesCuts: Bool, make: @escaping @Sendable (Int) -> any StreamProtocol) {
         self.text = text
         self.hidesCuts = hidesCuts
         self.make = make
@@ -58,8 +58,8 @@ public struct CustomFraming: Hashable, Sendable {
     func open(cap: Int) -> any StreamProtocol { make(cap) }
 
     /// Whether both are written alike.
-    public static func == (one: CustomFraming, other: CustomFraming) -> Bool { one.text == other.text }
+    package static func == (one: CustomFraming, other: CustomFraming) -> Bool { one.text == other.text }
 
     /// Hashes the text.
-    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }

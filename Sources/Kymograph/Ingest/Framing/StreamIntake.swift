@@ -1,18 +1,18 @@
-public import KymographCore
+package import KymographCore
 
 /// Where and when bytes arrived.
-public struct Arrival: Sendable {
+package struct Arrival: Sendable {
     /// The source's number.
-    public var source: Int
+    package var source: Int
     /// When the batch was received.
-    public var received: Instant
+    package var received: Instant
 }
 
 /// One look at a stream: its protocol hands on payloads here, and they are counted.
-public struct StreamIntake {
+package struct StreamIntake {
     private let stream: Stream
     /// Where and when the bytes arrived.
-    public private(set) var arrival: Arrival
+    package private(set) var arrival: Arrival
     /// What the look has given.
     var counts = SourceCounts()
 
@@ -30,7 +30,7 @@ public struct StreamIntake {
 
     /// Hands on one whole payload, unless it is the stream's first one and is none: it asks for acknowledgements, or
     /// may be a part of what was sent before the stream was opened.
-    public mutating func payload(_ bytes: ByteView, to consumer: inout some PayloadConsumer & ~Copyable) {
+    package mutating func payload(_ bytes: ByteView, to consumer: inout some PayloadConsumer & ~Copyable) {
         switch first(bytes, &consumer) {
         case .payload: handOn(bytes, to: &consumer)
         case .part: reject(.beginningMissed, bytes, to: &consumer)
@@ -39,13 +39,13 @@ public struct StreamIntake {
     }
 
     /// Hands on a payload that nothing but the end of the stream has completed, unless it may be a part.
-    public mutating func lastPayload(_ bytes: ByteView, to consumer: inout some PayloadConsumer & ~Copyable) {
+    package mutating func lastPayload(_ bytes: ByteView, to consumer: inout some PayloadConsumer & ~Copyable) {
         guard !stream.mayBePart(bytes) else { return reject(.frameIncomplete, bytes, to: &consumer) }
         handOn(bytes, to: &consumer)
     }
 
     /// Gives up bytes that are no payload: the first ones of them, as many as a payload may have.
-    public mutating func reject(
+    package mutating func reject(
         _ reason: Rejection, _ bytes: ByteView, to consumer: inout some PayloadConsumer & ~Copyable
     ) {
         stream.isFresh = false
@@ -58,7 +58,7 @@ public struct StreamIntake {
 
     /// Tells the sender `bytes` once everything handed on so far is durable, or at once where nothing ever is. Replies
     /// leave in order. For protocols with ``Acknowledging/byProtocol``.
-    public mutating func reply(_ bytes: [UInt8]) { stream.expectReply(bytes) }
+    package mutating func reply(_ bytes: [UInt8]) { stream.expectReply(bytes) }
 
     /// Hands on one message of a socket that keeps them apart.
     mutating func message(

@@ -1,9 +1,9 @@
-public import KymographCore
+package import KymographCore
 
 /// How the bytes of one stream become payloads, and how its sender hears what is durable. One object per stream.
 ///
 /// A lane calls it once for each chunk that it reads. What it hands on goes through ``StreamIntake``, which counts.
-public protocol StreamProtocol: AnyObject {
+package protocol StreamProtocol: AnyObject {
     /// How the sender hears what is durable. Default: on request.
     var acknowledging: Acknowledging { get }
 
@@ -25,13 +25,13 @@ public protocol StreamProtocol: AnyObject {
 
 extension StreamProtocol {
     /// On request.
-    public var acknowledging: Acknowledging { .onRequest }
+    package var acknowledging: Acknowledging { .onRequest }
     /// Nothing.
-    public var kept: ByteView { ByteView("") }
+    package var kept: ByteView { ByteView("") }
 }
 
 /// How the sender of a stream hears what is durable.
-public enum Acknowledging: Sendable {
+package enum Acknowledging: Sendable {
     /// Not at all.
     case never
     /// By lines, once its first payload was ``Acknowledger/request``; docs/durability.md.
@@ -41,24 +41,24 @@ public enum Acknowledging: Sendable {
 }
 
 /// Bytes of a stream, with ``ByteView/padding`` readable bytes after them.
-public struct StreamPiece {
+package struct StreamPiece {
     /// Most bytes that a protocol may keep besides the longest payload.
-    public static let mostHead = 64
+    package static let mostHead = 64
 
     /// What was kept of the former piece, and what is new.
-    public var bytes: ByteView
+    package var bytes: ByteView
     /// How many of them were kept.
-    public var keptCount: Int
+    package var keptCount: Int
 
     /// Makes a piece.
-    public init(_ bytes: ByteView, keptCount: Int = 0) {
+    package init(_ bytes: ByteView, keptCount: Int = 0) {
         self.bytes = bytes
         self.keptCount = keptCount
     }
 }
 
 /// Why a stream ends.
-public enum StreamEnding: Hashable, Sendable {
+package enum StreamEnding: Hashable, Sendable {
     /// Its sender has ended it: what is unfinished may be complete.
     case ended
     /// It was cut: what is unfinished is rejected for this reason.

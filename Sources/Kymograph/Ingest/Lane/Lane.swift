@@ -10,9 +10,9 @@ import Synchronization
 /// let lane = try Lane([SourceConfiguration(.udp(parsing: "127.0.0.1:5757"))])
 /// try lane.run(&mapper)       // on the lane's own thread; returns after lane.stop()
 /// ```
-public final class Lane: Sendable {
+package final class Lane: Sendable {
     /// Why ``run(_:)`` returned.
-    public enum End: Sendable {
+    package enum End: Sendable {
         /// ``stop()`` was called.
         case stopped
         /// All sources came to their end.
@@ -26,7 +26,7 @@ public final class Lane: Sendable {
     /// Opens `configurations`.
     ///
     /// - Throws: the first ``SourceError``; what was opened before it is closed again.
-    public init(_ configurations: [SourceConfiguration]) throws(SourceError) {
+    package init(_ configurations: [SourceConfiguration]) throws(SourceError) {
         let raw = kymo_event_create()
         guard raw >= 0 else { throw .system(-raw, "create", "an event for stopping") }
         stopEvent = Descriptor(raw)
@@ -45,28 +45,28 @@ public final class Lane: Sendable {
     }
 
     /// Number of sources, in the order they were given.
-    public var count: Int { sources.count }
+    package var count: Int { sources.count }
 
     /// What source `index` listens to, with the port that the kernel chose.
-    public func address(_ index: Int) -> any SourceAddress { sources[index].opened.address }
+    package func address(_ index: Int) -> any SourceAddress { sources[index].opened.address }
 
     /// Bytes of receive buffer that the kernel granted source `index`, comparable with what was asked for; 0 for
     /// streams. The kernel counts its own bookkeeping against it: small datagrams take 768 bytes each and more.
-    public func receiveBufferBytes(_ index: Int) -> Int { sources[index].opened.bufferBytes }
+    package func receiveBufferBytes(_ index: Int) -> Int { sources[index].opened.bufferBytes }
 
     /// What source `index` received so far; exact once ``run(_:)`` has returned.
-    public func counts(_ index: Int) -> SourceCounts { sources[index].counters.snapshot }
+    package func counts(_ index: Int) -> SourceCounts { sources[index].counters.snapshot }
 
     /// Makes ``run(_:)`` return: sockets give what the kernel has already queued, streams on standard input end at the
     /// next chunk. Does not wait.
-    public func stop() {
+    package func stop() {
         _ = kymo_event_raise(stopEvent.raw)
     }
 
     /// Reads the sources until ``stop()``, or until all have ended, and closes them. To be called once.
     ///
     /// - Throws: ``SourceError`` when a source cannot be read any more. All sources are closed then, too.
-    public func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> End {
+    package func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> End {
         precondition(!hasRun.exchange(true, ordering: .relaxed), "a lane runs once")
         defer { for source in sources { source.opened.close() } }
         var loop = LaneLoop(sources: sources, readiness: try Readiness())

@@ -1,26 +1,26 @@
 import Synchronization
 
 /// What a source received so far. Published once per batch, so it may lag a batch behind.
-public struct SourceCounts: Hashable, Sendable {
+package struct SourceCounts: Hashable, Sendable {
     /// Datagrams, those rejected as too long included.
-    public var datagrams: UInt64 = 0
+    package var datagrams: UInt64 = 0
     /// Lines or frames, those rejected included and empty ones not.
-    public var lines: UInt64 = 0
+    package var lines: UInt64 = 0
     /// Bytes of datagrams, or of streams with everything between payloads.
-    public var bytes: UInt64 = 0
+    package var bytes: UInt64 = 0
     /// Lines and datagrams handed to ``PayloadConsumer/rejected(_:bytes:source:received:)``.
-    public var rejected: UInt64 = 0
+    package var rejected: UInt64 = 0
     /// Datagrams that the kernel dropped, mostly because the receive buffer was full.
-    public var kernelDrops: UInt64 = 0
+    package var kernelDrops: UInt64 = 0
     /// Clients accepted since the start; for a serial line, how often it came back.
-    public var connections: UInt64 = 0
+    package var connections: UInt64 = 0
     /// Clients that were refused because too many were connected.
-    public var refusedConnections: UInt64 = 0
+    package var refusedConnections: UInt64 = 0
     /// Clients that were disconnected because they were silent for too long.
-    public var idleConnections: UInt64 = 0
+    package var idleConnections: UInt64 = 0
 
     /// Nothing received.
-    public init() {}
+    package init() {}
 
     /// Adds what another socket received.
     mutating func add(_ other: SourceCounts) {

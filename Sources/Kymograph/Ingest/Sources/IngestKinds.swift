@@ -2,14 +2,14 @@
 ///
 /// Configuration, environment, command line, their messages, the reference and `kymo dead replay` are made from this
 /// list. A program that embeds the pipeline adds its own kinds: see docs/extending.md.
-public struct IngestKinds: Sendable {
+package struct IngestKinds: Sendable {
     /// Kinds of sources, in the order of the reference.
-    public private(set) var sources: [SourceDescriptor]
+    package private(set) var sources: [SourceDescriptor]
     /// Framings, in the order in which messages list them.
-    public private(set) var framings: [FramingDescriptor]
+    package private(set) var framings: [FramingDescriptor]
 
     /// Those of `kymo`.
-    public static let builtIn = IngestKinds(
+    package static let builtIn = IngestKinds(
         sources: [
             UDPSource.descriptor, TCPSource.descriptor, UnixStreamSource.descriptor, UnixMessageSource.descriptor,
             UnixDatagramSource.descriptor, SerialLine.descriptor, StandardInputSource.descriptor,
@@ -17,7 +17,7 @@ public struct IngestKinds: Sendable {
         framings: FramingText.descriptors)
 
     /// These kinds and further ones.
-    public func adding(sources: [SourceDescriptor] = [], framings: [FramingDescriptor] = []) -> IngestKinds {
+    package func adding(sources: [SourceDescriptor] = [], framings: [FramingDescriptor] = []) -> IngestKinds {
         let keys = (self.sources + sources).map(\.key)
         let names = (self.framings + framings).map(\.name)
         precondition(Set(keys).count == keys.count && Set(names).count == names.count, "two kinds have one name")
@@ -28,10 +28,10 @@ public struct IngestKinds: Sendable {
     }
 
     /// The kind of source called `key`.
-    public func source(_ key: String) -> SourceDescriptor? { sources.first { $0.key == key } }
+    package func source(_ key: String) -> SourceDescriptor? { sources.first { $0.key == key } }
 
     /// The address that the name of a source stands for; nil for a name that its configuration states.
-    public func address(named name: String) -> (any SourceAddress)? {
+    package func address(named name: String) -> (any SourceAddress)? {
         let words = name.split(separator: " ", maxSplits: 1).map(String.init)
         guard words.count == 2, let address = try? source(words[0])?.parse(words[1]), address.name == name else {
             return nil

@@ -1,14 +1,14 @@
 import CKymographLinux
 
 /// A numeric IPv4 or IPv6 host and a port.
-public struct NetworkAddress: Hashable, Sendable {
+package struct NetworkAddress: Hashable, Sendable {
     /// The host, without brackets.
-    public var host: String
+    package var host: String
     /// The port; 0 lets the kernel choose.
-    public var port: UInt16
+    package var port: UInt16
 
     /// Makes an address.
-    public init(host: String, port: UInt16) {
+    package init(host: String, port: UInt16) {
         self.host = host
         self.port = port
     }
@@ -16,7 +16,7 @@ public struct NetworkAddress: Hashable, Sendable {
     /// Reads `127.0.0.1:5757` or `[::1]:5757`.
     ///
     /// - Throws: ``SourceError`` of kind ``SourceError/Kind/invalidAddress``.
-    public init(parsing text: String) throws(SourceError) {
+    package init(parsing text: String) throws(SourceError) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             throw .invalidAddress(text, "it has no port from 0 to 65535; write 127.0.0.1:5757 or [::1]:5757")
         }
@@ -70,10 +70,10 @@ public struct NetworkAddress: Hashable, Sendable {
     }
 
     /// `127.0.0.1:5757` or `[::1]:5757`.
-    public var text: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    package var text: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
     /// Whether only this machine can reach it.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         // Safe: Swift lends the host as a C string for the call.
         unsafe kymo_inet_is_loopback(host) != 0
     }

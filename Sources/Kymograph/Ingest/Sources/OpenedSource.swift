@@ -1,9 +1,9 @@
 import CKymographLinux
 
 /// An open source: what a lane reads, and how.
-public struct OpenedSource: Sendable {
+package struct OpenedSource: Sendable {
     /// How a lane reads it.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// A socket of datagrams. Where they may gather, a lane lets them do so in the receive buffer while they come
         /// densely; where few fit and senders wait, it takes each at once.
         case datagrams(mayGather: Bool)
@@ -19,12 +19,12 @@ public struct OpenedSource: Sendable {
     /// Opens a stream again.
     ///
     /// - Throws: ``SourceError`` while it is not there.
-    public typealias Reopen = @Sendable () throws(SourceError) -> Descriptor
+    package typealias Reopen = @Sendable () throws(SourceError) -> Descriptor
 
     /// A socket that clients connect to.
-    public struct Listener: Sendable {
+    package struct Listener: Sendable {
         /// What becomes of clients beyond a limit.
-        public enum Overflow: Sendable {
+        package enum Overflow: Sendable {
             /// They wait in the kernel's queue until one has gone.
             case waits
             /// They are disconnected at once, and counted.
@@ -32,18 +32,18 @@ public struct OpenedSource: Sendable {
         }
 
         /// Whether the kernel keeps messages apart.
-        public var hasMessages: Bool
+        package var hasMessages: Bool
         /// What becomes of clients beyond a limit.
-        public var overflow: Overflow
+        package var overflow: Overflow
         /// Most bytes that may wait in a connection, and are still read when the lane stops.
-        public var queuedBytes: Int
+        package var queuedBytes: Int
         /// Who has connected; nil where the kernel does not say.
-        public var peer: @Sendable (Int32) -> Peer?
+        package var peer: @Sendable (Int32) -> Peer?
         /// Sets what a new connection needs.
-        public var prepare: @Sendable (Int32) -> Void
+        package var prepare: @Sendable (Int32) -> Void
 
         /// A listener whose clients wait while there are too many.
-        public init(
+        package init(
             hasMessages: Bool = false, overflow: Overflow = .waits, queuedBytes: Int = 4 << 20,
             prepare: @escaping @Sendable (Int32) -> Void = { _ in }, peer: @escaping @Sendable (Int32) -> Peer?
         ) {
@@ -56,18 +56,18 @@ public struct OpenedSource: Sendable {
     }
 
     /// What was opened, with the port that the kernel chose.
-    public var address: any SourceAddress
+    package var address: any SourceAddress
     /// The socket or stream, non-blocking.
-    public var descriptor: Descriptor
+    package var descriptor: Descriptor
     /// How a lane reads it.
-    public var form: Form
+    package var form: Form
     /// Bytes of receive buffer that the kernel granted, 0 where it has no size of its own.
-    public var bufferBytes = 0
+    package var bufferBytes = 0
     /// The socket's file, removed on close.
     var file: SocketFile?
 
     /// What `address` has opened.
-    public init(_ address: any SourceAddress, _ descriptor: Descriptor, _ form: Form) {
+    package init(_ address: any SourceAddress, _ descriptor: Descriptor, _ form: Form) {
         self.address = address
         self.descriptor = descriptor
         self.form = form

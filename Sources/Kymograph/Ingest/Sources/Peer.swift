@@ -1,12 +1,12 @@
 /// Who sends what comes by a connection.
-public enum Peer: Hashable, Sendable {
+package enum Peer: Hashable, Sendable {
     /// A process of this machine.
     case process(PeerCredentials)
     /// A port of a host on the network.
     case network(NetworkAddress)
 
     /// In messages: `127.0.0.1:40123`, or a process with its user and group.
-    public var name: String {
+    package var name: String {
         switch self {
         case .process(let credentials): credentials.text
         case .network(let address): address.text
@@ -14,7 +14,7 @@ public enum Peer: Hashable, Sendable {
     }
 
     /// For dead letters.
-    public var text: String { "sent by \(name)" }
+    package var text: String { "sent by \(name)" }
 
     /// The host, of which only so many connections are accepted; nil where none is told.
     var host: String? {

@@ -1,13 +1,13 @@
 import CKymographLinux
 
 /// Who connected a Unix socket, as the kernel says (SO_PEERCRED): what the process was when it connected.
-public struct PeerCredentials: Hashable, Sendable {
+package struct PeerCredentials: Hashable, Sendable {
     /// The process, 0 when it is in a namespace that this process cannot see.
-    public var process: Int32
+    package var process: Int32
     /// Its effective user.
-    public var user: UInt32
+    package var user: UInt32
     /// Its effective group.
-    public var group: UInt32
+    package var group: UInt32
 
     /// Asks the kernel who is at the other end of `descriptor`; nil when it does not say.
     init?(_ descriptor: Int32) {

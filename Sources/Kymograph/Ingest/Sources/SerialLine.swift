@@ -3,9 +3,9 @@ import Glibc
 
 /// A serial line and how it is set, always raw and without flow control. It need not be there when the lane begins, and
 /// may be unplugged: the lane waits for it.
-public struct SerialLine: SourceAddress {
+package struct SerialLine: SourceAddress {
     /// What is sent besides the data bits, to find errors on the way.
-    public enum Parity: Character, Sendable {
+    package enum Parity: Character, Sendable {
         /// Nothing.
         case none = "N"
         /// A bit that makes the number of ones even.
@@ -15,18 +15,18 @@ public struct SerialLine: SourceAddress {
     }
 
     /// The device, such as `/dev/ttyUSB0`; better one of `/dev/serial/by-id/`, which stays when the line is unplugged.
-    public var path: String
+    package var path: String
     /// Bits per second.
-    public var speed: Int
+    package var speed: Int
     /// Bits of a character, 5 to 8.
-    public var dataBits = 8
+    package var dataBits = 8
     /// The parity bit.
-    public var parity = Parity.none
+    package var parity = Parity.none
     /// Stop bits, 1 or 2.
-    public var stopBits = 1
+    package var stopBits = 1
 
     /// Makes a line with 8N1.
-    public init(path: String, speed: Int) {
+    package init(path: String, speed: Int) {
         self.path = path
         self.speed = speed
     }
@@ -34,7 +34,7 @@ public struct SerialLine: SourceAddress {
     /// Reads `/dev/ttyUSB0:115200` or `/dev/ttyUSB0:9600,7E1`. The path may have colons.
     ///
     /// - Throws: ``SourceError`` of kind ``SourceError/Kind/invalidAddress``.
-    public init(parsing text: String) throws(SourceError) {
+    package init(parsing text: String) throws(SourceError) {
         guard let colon = text.lastIndex(of: ":"), colon > text.startIndex else {
             throw .invalidLine(text, "it has no speed; write /dev/ttyUSB0:115200 or /dev/ttyUSB0:115200,8N1")
         }
@@ -61,7 +61,7 @@ public struct SerialLine: SourceAddress {
     }
 
     /// What all serial lines have in common.
-    public static let descriptor: SourceDescriptor = {
+    package static let descriptor: SourceDescriptor = {
         var descriptor = SourceDescriptor(
             key: "serial", form: "path and speed", about: "Serial line, such as `/dev/ttyUSB0:115200,8N1`",
             flag: .option(help: "Read a serial line: /dev/ttyUSB0:115200,8N1. Repeatable.", valueName: "path:speed"),
@@ -78,12 +78,12 @@ public struct SerialLine: SourceAddress {
     }()
 
     /// `serial /dev/ttyUSB0`.
-    public var name: String { "serial \(path)" }
+    package var name: String { "serial \(path)" }
     /// The line.
-    public var claim: String? { "the line \(path)" }
+    package var claim: String? { "the line \(path)" }
 
     /// Opens the line. One that is not there is waited for; everything else that is wrong shows at the start.
-    public func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
+    package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         var descriptor = Descriptor(-1)
         do throws(SourceError) {
             descriptor = try openLine()
@@ -109,7 +109,7 @@ public struct SerialLine: SourceAddress {
 
 extension SourceAddress where Self == SerialLine {
     /// A serial line.
-    public static func serial(_ line: SerialLine) -> SerialLine { line }
+    package static func serial(_ line: SerialLine) -> SerialLine { line }
 }
 
 extension SourceError {

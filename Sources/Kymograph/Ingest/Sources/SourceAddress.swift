@@ -1,7 +1,7 @@
 /// Where readings come from: one address of one kind of source.
 ///
 /// A kind is one type in a file of its own, with its ``SourceDescriptor``, and one row in ``IngestKinds/builtIn``.
-public protocol SourceAddress: Hashable, Sendable {
+package protocol SourceAddress: Hashable, Sendable {
     /// What all sources of the kind have in common.
     static var descriptor: SourceDescriptor { get }
 
@@ -29,19 +29,19 @@ public protocol SourceAddress: Hashable, Sendable {
 
 extension SourceAddress {
     /// What all sources of the kind have in common.
-    public var kind: SourceDescriptor { Self.descriptor }
+    package var kind: SourceDescriptor { Self.descriptor }
     /// The name.
-    public var claim: String? { name }
+    package var claim: String? { name }
     /// No.
-    public var isShareable: Bool { false }
+    package var isShareable: Bool { false }
     /// None.
-    public var route: SourceRoute? { nil }
+    package var route: SourceRoute? { nil }
     /// Nothing.
-    public func problem(in configuration: SourceConfiguration) -> SettingProblem? { nil }
+    package func problem(in configuration: SourceConfiguration) -> SettingProblem? { nil }
 }
 
 /// How a process of this machine sends to a source.
-public enum SourceRoute: Hashable, Sendable {
+package enum SourceRoute: Hashable, Sendable {
     /// By UDP datagrams.
     case udp(NetworkAddress)
     /// By a TCP connection.

@@ -1,42 +1,42 @@
 /// One source of a lane and its limits.
-public struct SourceConfiguration: Sendable {
+package struct SourceConfiguration: Sendable {
     /// Where readings come from.
-    public var address: any SourceAddress
+    package var address: any SourceAddress
     /// The number that the consumer gets with every payload.
-    public var number: Int
+    package var number: Int
     /// Receive buffer to ask the kernel for, in bytes. Sockets only.
-    public var receiveBufferBytes = 4 << 20
+    package var receiveBufferBytes = 4 << 20
     /// How the bytes of a stream become payloads. Sources of streams only.
-    public var framing = StreamFraming.lines
+    package var framing = StreamFraming.lines
     /// Longest line in bytes, without its end, or longest payload of a frame. Sources of streams only.
-    public var lineCap = 1 << 20
+    package var lineCap = 1 << 20
     /// Permissions of a Unix socket's file.
-    public var socketMode: UInt32 = 0o660
+    package var socketMode: UInt32 = 0o660
     /// Whether other lanes may listen to the same UDP port (SO_REUSEPORT).
-    public var sharesPort = false
+    package var sharesPort = false
     /// Whether the kernel hands over datagrams of one sender that came together as one message (UDP_GRO). It is
     /// quicker, but then counts each such message that it drops as one datagram.
-    public var coalesces = false
+    package var coalesces = false
     /// Most nanoseconds that UDP datagrams may gather in the receive buffer while they come densely; 0 when each is to
     /// be received at once. A lane rests no longer than all of its sources let it.
-    public var longestRest: Int64 = 0
+    package var longestRest: Int64 = 0
     /// Most clients at a time; nil for the number of the kind. What becomes of further ones, the kind says.
-    public var maxConnections: Int?
+    package var maxConnections: Int?
     /// Most connections of one host at a time; network sources only.
-    public var maxConnectionsPerPeer = 32
+    package var maxConnectionsPerPeer = 32
     /// Nanoseconds after which a client that sends nothing is disconnected; 0 for never.
-    public var idleLimit: Int64 = 0
+    package var idleLimit: Int64 = 0
     /// Whether other machines may send without encryption and authentication; network sources only.
-    public var isInsecure = false
+    package var isInsecure = false
 
     /// Makes a configuration with default limits.
-    public init(_ address: some SourceAddress, number: Int = 0) {
+    package init(_ address: some SourceAddress, number: Int = 0) {
         self.address = address
         self.number = number
     }
 
     /// What sources of its kind can do.
-    public var capabilities: SourceCapabilities { address.kind.capabilities }
+    package var capabilities: SourceCapabilities { address.kind.capabilities }
 
     /// Most clients at a time.
     var connectionLimit: Int { maxConnections ?? address.kind.connectionLimit }

@@ -1,7 +1,7 @@
 /// A kind of source: what configuration, command line, documentation and `kymo dead replay` know of it.
-public struct SourceDescriptor: Sendable {
+package struct SourceDescriptor: Sendable {
     /// How the command line names a source of the kind.
-    public enum Flag: Sendable {
+    package enum Flag: Sendable {
         /// `--key VALUE`, which can be repeated.
         case option(help: String, valueName: String)
         /// `--key`, which stands for the value `true`.
@@ -9,27 +9,27 @@ public struct SourceDescriptor: Sendable {
     }
 
     /// Key in the configuration, first word of names, flag, and end of the environment variable (`KYMO_UDP`).
-    public var key: String
+    package var key: String
     /// What may be written as address, for people.
-    public var form: String
+    package var form: String
     /// What the kind is, in a sentence without final stop.
-    public var about: String
+    package var about: String
     /// The flag.
-    public var flag: Flag
+    package var flag: Flag
     /// What its sources can do.
-    public var capabilities: SourceCapabilities
+    package var capabilities: SourceCapabilities
     /// Whether commas in the environment variable separate addresses; they are part of one otherwise.
-    public var splitsAtCommas = true
+    package var splitsAtCommas = true
     /// Most clients at a time, where the configuration names no number.
-    public var connectionLimit = 1_024
+    package var connectionLimit = 1_024
     /// Reads an address as the configuration has it.
-    public var parse: Parse
+    package var parse: Parse
 
     /// Reads an address.
-    public typealias Parse = @Sendable (String) throws(SettingProblem) -> any SourceAddress
+    package typealias Parse = @Sendable (String) throws(SettingProblem) -> any SourceAddress
 
     /// Makes a descriptor.
-    public init(
+    package init(
         key: String, form: String, about: String, flag: Flag, capabilities: SourceCapabilities, parse: @escaping Parse
     ) {
         self.key = key
@@ -42,27 +42,27 @@ public struct SourceDescriptor: Sendable {
 }
 
 /// What sources of a kind can do: which settings have an effect on them, and how their payloads may end.
-public struct SourceCapabilities: OptionSet, Sendable {
+package struct SourceCapabilities: OptionSet, Sendable {
     /// The bits.
-    public let rawValue: Int
+    package let rawValue: Int
 
     /// Takes the bits.
-    public init(rawValue: Int) { self.rawValue = rawValue }
+    package init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Bytes come without borders: a framing finds the payloads.
-    public static let framing = SourceCapabilities(rawValue: 1)
+    package static let framing = SourceCapabilities(rawValue: 1)
     /// Clients connect.
-    public static let clients = SourceCapabilities(rawValue: 1 << 1)
+    package static let clients = SourceCapabilities(rawValue: 1 << 1)
     /// Other machines can reach it: clients have addresses, and connections break within a payload.
-    public static let network = SourceCapabilities(rawValue: 1 << 2)
+    package static let network = SourceCapabilities(rawValue: 1 << 2)
     /// The source ends of its own, and the pipeline with its last source.
-    public static let ends = SourceCapabilities(rawValue: 1 << 3)
+    package static let ends = SourceCapabilities(rawValue: 1 << 3)
     /// The kernel keeps what has not been read in a buffer whose size can be set.
-    public static let receiveBuffer = SourceCapabilities(rawValue: 1 << 4)
+    package static let receiveBuffer = SourceCapabilities(rawValue: 1 << 4)
     /// The kernel can hand over several datagrams as one message.
-    public static let coalescing = SourceCapabilities(rawValue: 1 << 5)
+    package static let coalescing = SourceCapabilities(rawValue: 1 << 5)
     /// The address is a socket's file.
-    public static let socketFile = SourceCapabilities(rawValue: 1 << 6)
+    package static let socketFile = SourceCapabilities(rawValue: 1 << 6)
     /// A payload may have begun before the source was opened, and go on after it has gone.
-    public static let openEnds = SourceCapabilities(rawValue: 1 << 7)
+    package static let openEnds = SourceCapabilities(rawValue: 1 << 7)
 }

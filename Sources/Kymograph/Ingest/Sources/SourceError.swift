@@ -1,9 +1,9 @@
 import Glibc
 
 /// Why a source cannot be opened or read.
-public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Another process, or another source, has the address.
         case addressInUse
         /// The process may not use the address.
@@ -17,12 +17,12 @@ public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What went wrong.
-    public var kind: Kind
+    package var kind: Kind
     /// The address, what happened to it, and what to do.
-    public var message: String
+    package var message: String
 
     /// Whether the same attempt may succeed later.
-    public var isRetriable: Bool {
+    package var isRetriable: Bool {
         switch kind {
         case .addressInUse, .missing: true
         case .permission, .invalidAddress: false
@@ -31,10 +31,10 @@ public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The message.
-    public var description: String { message }
+    package var description: String { message }
 
     /// Makes an error.
-    public init(kind: Kind, message: String) {
+    package init(kind: Kind, message: String) {
         self.kind = kind
         self.message = message
     }
@@ -44,7 +44,7 @@ public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The error for errno `code` (positive) of `action` on `name`.
-    public static func system(_ code: Int32, _ action: String, _ name: String) -> SourceError {
+    package static func system(_ code: Int32, _ action: String, _ name: String) -> SourceError {
         let (kind, advice) = advice(for: code)
         let reason = ErrorText.of(code)
         return SourceError(

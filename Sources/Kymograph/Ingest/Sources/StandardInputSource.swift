@@ -1,15 +1,15 @@
 import Glibc
 
 /// An open file descriptor: 0 is standard input. The lane reads a copy, and leaves the process's own open.
-public struct StandardInputSource: SourceAddress {
+package struct StandardInputSource: SourceAddress {
     /// The descriptor.
-    public var descriptor: Int32
+    package var descriptor: Int32
 
     /// Makes a source.
-    public init(descriptor: Int32 = 0) { self.descriptor = descriptor }
+    package init(descriptor: Int32 = 0) { self.descriptor = descriptor }
 
     /// What all such sources have in common.
-    public static let descriptor = SourceDescriptor(
+    package static let descriptor = SourceDescriptor(
         key: "stdin", form: "`true`", about: "Standard input",
         flag: .toggle(help: "Read standard input, and end with it."), capabilities: [.framing, .ends]
     ) { (text) throws(SettingProblem) in
@@ -20,10 +20,10 @@ public struct StandardInputSource: SourceAddress {
     }
 
     /// `stdin`, or `descriptor 5`.
-    public var name: String { descriptor == 0 ? "stdin" : "descriptor \(descriptor)" }
+    package var name: String { descriptor == 0 ? "stdin" : "descriptor \(descriptor)" }
 
     /// Copies the descriptor.
-    public func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
+    package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw .system(errno, "read", name) }
         return OpenedSource(self, Descriptor(copy), .stream)
@@ -32,7 +32,7 @@ public struct StandardInputSource: SourceAddress {
 
 extension SourceAddress where Self == StandardInputSource {
     /// An open file descriptor: 0 is standard input.
-    public static func standardInput(descriptor: Int32) -> StandardInputSource {
+    package static func standardInput(descriptor: Int32) -> StandardInputSource {
         StandardInputSource(descriptor: descriptor)
     }
 }

@@ -5,7 +5,7 @@ import CKymographLinux
 /// Without TLS nothing on the way is encrypted, and anybody who reaches the port may send: other addresses than this
 /// machine's own need ``SourceConfiguration/isInsecure``. Clients beyond a limit are disconnected at once, so that
 /// those who keep connections open cannot keep others waiting.
-public struct TCPSource: SourceAddress {
+package struct TCPSource: SourceAddress {
     /// Seconds of silence after which the kernel asks whether a client is still there, between two of its questions,
     /// and after which a client has gone that does not take what it was sent.
     private static let (silence, interval, unread): (Int32, Int32, Int32) = (60, 10, 120)
@@ -15,13 +15,13 @@ public struct TCPSource: SourceAddress {
     private static let queuedBytes = 8 << 20
 
     /// Where it listens.
-    public var address: NetworkAddress
+    package var address: NetworkAddress
 
     /// Makes a source.
-    public init(_ address: NetworkAddress) { self.address = address }
+    package init(_ address: NetworkAddress) { self.address = address }
 
     /// What all TCP sources have in common.
-    public static let descriptor: SourceDescriptor = {
+    package static let descriptor: SourceDescriptor = {
         var descriptor = SourceDescriptor(
             key: "tcp", form: "numeric address and port", about: "TCP: a stream of each client",
             flag: .option(
@@ -34,14 +34,14 @@ public struct TCPSource: SourceAddress {
     }()
 
     /// `tcp 127.0.0.1:5757`.
-    public var name: String { "tcp \(address.text)" }
+    package var name: String { "tcp \(address.text)" }
     /// The address; nothing when the kernel chooses the port.
-    public var claim: String? { address.port == 0 ? nil : name }
+    package var claim: String? { address.port == 0 ? nil : name }
     /// A connection.
-    public var route: SourceRoute? { address.port == 0 ? nil : .tcp(address) }
+    package var route: SourceRoute? { address.port == 0 ? nil : .tcp(address) }
 
     /// An address that others reach, without a word that they may.
-    public func problem(in configuration: SourceConfiguration) -> SettingProblem? {
+    package func problem(in configuration: SourceConfiguration) -> SettingProblem? {
         guard !configuration.isInsecure, !address.isLoopback else { return nil }
         return SettingProblem(
             message: "other machines can reach \(address.text), and TCP neither encrypts nor asks who sends",
@@ -49,7 +49,7 @@ public struct TCPSource: SourceAddress {
     }
 
     /// Binds a socket and listens.
-    public func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
+    package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         // Safe: Swift lends the host as a C string for the call.
         let raw = unsafe kymo_tcp_listen(address.host, address.port)
         guard raw >= 0 else { throw .system(-raw, "listen to", name) }
@@ -65,7 +65,7 @@ public struct TCPSource: SourceAddress {
 
 extension SourceAddress where Self == TCPSource {
     /// TCP on a numeric host, without brackets.
-    public static func tcp(host: String, port: UInt16) -> TCPSource {
+    package static func tcp(host: String, port: UInt16) -> TCPSource {
         TCPSource(NetworkAddress(host: host, port: port))
     }
 }

@@ -2,31 +2,31 @@ import CKymographLinux
 
 /// UDP on a numeric IPv4 or IPv6 host; port 0 lets the kernel choose. An IPv6 host does not receive IPv4, so that
 /// `0.0.0.0` and `::` can be given together.
-public struct UDPSource: SourceAddress {
+package struct UDPSource: SourceAddress {
     /// Where it listens.
-    public var address: NetworkAddress
+    package var address: NetworkAddress
 
     /// Makes a source.
-    public init(_ address: NetworkAddress) { self.address = address }
+    package init(_ address: NetworkAddress) { self.address = address }
 
     /// What all UDP sources have in common.
-    public static let descriptor = SourceDescriptor(
+    package static let descriptor = SourceDescriptor(
         key: "udp", form: "numeric address and port", about: "UDP: one reading, an array or NDJSON per datagram",
         flag: .option(help: "Listen on UDP: 127.0.0.1:5757, [::1]:5757. Repeatable.", valueName: "host:port"),
         capabilities: [.receiveBuffer, .coalescing]
     ) { (text) throws(SettingProblem) in UDPSource(try NetworkAddress.setting(text)) }
 
     /// `udp 127.0.0.1:5757`.
-    public var name: String { "udp \(address.text)" }
+    package var name: String { "udp \(address.text)" }
     /// The address; nothing when the kernel chooses the port.
-    public var claim: String? { address.port == 0 ? nil : name }
+    package var claim: String? { address.port == 0 ? nil : name }
     /// Lanes can share a port that is known.
-    public var isShareable: Bool { address.port != 0 }
+    package var isShareable: Bool { address.port != 0 }
     /// Datagrams.
-    public var route: SourceRoute? { address.port == 0 ? nil : .udp(address) }
+    package var route: SourceRoute? { address.port == 0 ? nil : .udp(address) }
 
     /// Binds a socket.
-    public func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
+    package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         // Safe: Swift lends the host as a C string for the call.
         let raw = unsafe kymo_udp_open(address.host, address.port, configuration.sharesPort ? 1 : 0)
         guard raw >= 0 else { throw .system(-raw, "listen to", name) }
@@ -41,7 +41,7 @@ public struct UDPSource: SourceAddress {
 
 extension SourceAddress where Self == UDPSource {
     /// UDP on a numeric host, without brackets.
-    public static func udp(host: String, port: UInt16) -> UDPSource {
+    package static func udp(host: String, port: UInt16) -> UDPSource {
         UDPSource(NetworkAddress(host: host, port: port))
     }
 }

@@ -1,18 +1,18 @@
 /// One request to a server.
-public struct HTTPRequest: Sendable {
+package struct HTTPRequest: Sendable {
     /// `GET`, `POST`, `PUT`.
-    public var method: String
+    package var method: String
     /// Absolute URL, percent-encoded.
-    public var url: String
+    package var url: String
     /// Header fields, in order.
-    public var headers: [(name: String, value: String)]
+    package var headers: [(name: String, value: String)]
     /// The body; empty when there is none.
-    public var body: [UInt8]
+    package var body: [UInt8]
     /// Longest time from begin to end, in milliseconds.
-    public var timeout: Int
+    package var timeout: Int
 
     /// A request.
-    public init(
+    package init(
         _ method: String, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
         timeout: Int = 30_000
     ) {
@@ -25,31 +25,31 @@ public struct HTTPRequest: Sendable {
 }
 
 /// What a server answered.
-public struct HTTPResponse: Sendable {
+package struct HTTPResponse: Sendable {
     /// Status code, 100…599.
-    public var status: Int
+    package var status: Int
     /// Header fields as they came.
-    public var headers: [(name: String, value: String)]
+    package var headers: [(name: String, value: String)]
     /// The body, decoded from its transfer and content coding.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// A response.
-    public init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+    package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         self.status = status
         self.headers = headers
         self.body = body
     }
 
     /// The first field called `name`, whatever its case.
-    public func header(_ name: String) -> String? {
+    package func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 }
 
 /// Why there is no response.
-public struct HTTPFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package struct HTTPFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// The host could not be found or reached: the server has surely not seen the request.
         case unreachable
         /// TLS could not be agreed on: the server has surely not seen the request.
@@ -65,22 +65,22 @@ public struct HTTPFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What went wrong.
-    public var kind: Kind
+    package var kind: Kind
     /// What could not be done and why; never with secrets.
-    public var message: String
+    package var message: String
 
     /// A failure.
-    public init(_ kind: Kind, _ message: String) {
+    package init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message
     }
 
     /// The message.
-    public var description: String { message }
+    package var description: String { message }
 }
 
 /// Carries requests to servers and answers back.
-public protocol HTTPTransport: Sendable {
+package protocol HTTPTransport: Sendable {
     /// Sends `request`; `completion` is called exactly once, on a thread of the transport, and must not block.
     func submit(
         _ request: HTTPRequest, completion: @escaping @Sendable (Result<HTTPResponse, HTTPFailure>) -> Void)

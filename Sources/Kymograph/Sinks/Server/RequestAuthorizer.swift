@@ -1,5 +1,5 @@
 /// Gives requests the right to be answered.
-public protocol RequestAuthorizer: Sendable {
+package protocol RequestAuthorizer: Sendable {
     /// The value of the `Authorization` field, or nil when none is needed. `completion` is called exactly once, on any
     /// thread, at once when the value is known, and must not block. Callers that ask while a token is being fetched
     /// share that fetch.
@@ -10,18 +10,18 @@ public protocol RequestAuthorizer: Sendable {
 }
 
 /// Why a request got no right to be answered.
-public struct AuthorizationFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package struct AuthorizationFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the same may succeed later, such as when the token endpoint could not be reached.
-    public var isRetriable: Bool
+    package var isRetriable: Bool
     /// What could not be done, why, and what to do; never with secrets.
-    public var message: String
+    package var message: String
 
     /// A failure.
-    public init(isRetriable: Bool, _ message: String) {
+    package init(isRetriable: Bool, _ message: String) {
         self.isRetriable = isRetriable
         self.message = message
     }
 
     /// The message.
-    public var description: String { message }
+    package var description: String { message }
 }

@@ -1,7 +1,7 @@
 extension ServerAccess {
     /// Everything that is wrong, as far as it can be known without asking the server; `readingFiles` also tells
     /// whether the files are there, can be read, only by the owner where they are secret, and hold what they should.
-    public func faults(readingFiles: Bool = true) -> [Fault] {
+    package func faults(readingFiles: Bool = true) -> [Fault] {
         var check = AccessCheck(access: self, readsFiles: readingFiles)
         check.checkNumbers()
         check.checkURL(url, "url")

@@ -1,5 +1,5 @@
 /// Authentication method of a server.
-public enum ServerAuthorization: Hashable, Sendable {
+package enum ServerAuthorization: Hashable, Sendable {
     /// It does not ask.
     case open
     /// By a token in a file (RFC 6750).

@@ -3,9 +3,9 @@ import KymographCore
 /// What versions 1 to 3 of the store kept in the place of entries: a bundle in one line, or lines of NDJSON.
 ///
 /// Nothing else reads JSON that this program has written.
-public enum FormerBundle {
+package enum FormerBundle {
     /// The entries of `text` as a block; nil when it is none of those, or when nobody could tell its entries apart.
-    public static func block(of text: [UInt8]) -> [UInt8]? {
+    package static func block(of text: [UInt8]) -> [UInt8]? {
         guard let first = lines(of: text).first, let root = FormerJSON(first) else { return nil }
         guard root["resourceType"]?.string == "Bundle" else { return linesBlock(of: text) }
         guard let type = root["type"]?.string.flatMap(ObservationOptions.BundleType.init), lines(of: text).count == 1,

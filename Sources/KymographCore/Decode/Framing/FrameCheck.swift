@@ -1,6 +1,6 @@
 /// A checksum at the end of a frame. Names and parameters are those of the catalogue of CRC algorithms
 /// (reveng.sourceforge.io), where one name stands for one algorithm; "CRC-16" alone stands for many.
-public enum FrameCheck: String, CaseIterable, Sendable {
+package enum FrameCheck: String, CaseIterable, Sendable {
     /// None.
     case none
     /// CRC-16/IBM-3740, also called CCITT-FALSE: polynomial 1021, begins with FFFF, not reflected.
@@ -21,7 +21,7 @@ public enum FrameCheck: String, CaseIterable, Sendable {
     case crc32c = "crc32c"
 
     /// Bytes in a frame.
-    public var width: Int {
+    package var width: Int {
         switch self {
         case .none: 0
         case .crc32, .crc32c: 4

@@ -8,11 +8,11 @@
 /// var position = 0
 /// while let event = decoder.next(piece, from: &position) { … }
 /// ```
-public struct FrameDecoder: ~Copyable {
+package struct FrameDecoder: ~Copyable {
     /// How the stream is cut.
-    public let framing: Framing
+    package let framing: Framing
     /// Longest payload in bytes.
-    public let cap: Int
+    package let cap: Int
     let longestRaw: Int
     let checksum: FrameChecksum
     /// The frame that is not complete, as received; while skipping, nothing.
@@ -27,7 +27,7 @@ public struct FrameDecoder: ~Copyable {
     var skipped: UInt64 = 0
 
     /// Makes a decoder for payloads of at most `cap` bytes.
-    public init(_ framing: Framing, cap: Int) {
+    package init(_ framing: Framing, cap: Int) {
         self.framing = framing
         self.cap = cap
         longestRaw = framing.longestRaw(cap: cap)
@@ -35,7 +35,7 @@ public struct FrameDecoder: ~Copyable {
     }
 
     /// The next event in `piece`, which must be padded; nil when all of it has been used. `position` begins at 0.
-    public mutating func next(_ piece: ByteView, from position: inout Int) -> FrameEvent? {
+    package mutating func next(_ piece: ByteView, from position: inout Int) -> FrameEvent? {
         forgetSpent()
         return switch framing.borders {
         case .delimiter(let bytes):
@@ -48,7 +48,7 @@ public struct FrameDecoder: ~Copyable {
 
     /// What the end of the stream makes of the unfinished frame: the last delimited payload is complete without its
     /// border, everything else is ``Rejection/frameIncomplete``.
-    public mutating func finish() -> FrameEvent? {
+    package mutating func finish() -> FrameEvent? {
         forgetSpent()
         guard unfinished.count > 0 else { return nil }
         isSpent = true
@@ -59,7 +59,7 @@ public struct FrameDecoder: ~Copyable {
     }
 
     /// Gives up the unfinished frame, because nobody will read its rest; nil when there is none.
-    public mutating func abandon() -> ByteView? {
+    package mutating func abandon() -> ByteView? {
         forgetSpent()
         isSkipping = false
         guard unfinished.count > 0 else { return nil }

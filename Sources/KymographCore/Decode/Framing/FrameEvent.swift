@@ -1,5 +1,5 @@
 /// What ``FrameDecoder`` found. Views are valid until its next call.
-public enum FrameEvent {
+package enum FrameEvent {
     /// A payload, empty only if the framing keeps those, with ``ByteView/padding`` readable bytes after it.
     case frame(ByteView)
     /// Bytes that are no payload, the first of them up to the cap; what follows is read.

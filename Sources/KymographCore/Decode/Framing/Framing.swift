@@ -1,7 +1,7 @@
 /// How a byte stream that is not NDJSON is cut into payloads.
-public struct Framing: Hashable, Sendable {
+package struct Framing: Hashable, Sendable {
     /// What marks the borders.
-    public enum Borders: Hashable, Sendable {
+    package enum Borders: Hashable, Sendable {
         /// One to eight bytes between payloads, which they never hold.
         case delimiter([UInt8])
         /// A length before each payload.
@@ -15,16 +15,16 @@ public struct Framing: Hashable, Sendable {
     }
 
     /// What marks the borders.
-    public var borders: Borders
+    package var borders: Borders
     /// What each frame carries at its end, which is no part of the payload.
-    public var check: FrameCheck
+    package var check: FrameCheck
     /// Whether the check is sent with its highest byte first.
-    public var isCheckBigEndian: Bool
+    package var isCheckBigEndian: Bool
     /// Whether a frame without content is a payload.
-    public var keepsEmpty = false
+    package var keepsEmpty = false
 
     /// Makes a framing.
-    public init(_ borders: Borders, check: FrameCheck = .none, isCheckBigEndian: Bool = false) {
+    package init(_ borders: Borders, check: FrameCheck = .none, isCheckBigEndian: Bool = false) {
         self.borders = borders
         self.check = check
         self.isCheckBigEndian = isCheckBigEndian

@@ -1,7 +1,7 @@
 /// The length before a payload.
-public struct LengthField: Hashable, Sendable {
+package struct LengthField: Hashable, Sendable {
     /// How the number is written.
-    public enum Form: Hashable, Sendable {
+    package enum Form: Hashable, Sendable {
         /// One, two, three or four bytes.
         case fixed(width: Int, isBigEndian: Bool)
         /// Seven bits a byte, the lowest first, at most five bytes (protocol buffers).
@@ -9,16 +9,16 @@ public struct LengthField: Hashable, Sendable {
     }
 
     /// How the number is written.
-    public var form: Form
+    package var form: Form
     /// Bytes of the frame before the number.
-    public var offset: Int
+    package var offset: Int
     /// What to add to the number for the bytes after it: negative when it counts itself.
-    public var adjustment: Int
+    package var adjustment: Int
     /// Whether payloads begin with the frame and not behind the number.
-    public var keepsHead: Bool
+    package var keepsHead: Bool
 
     /// Makes a field.
-    public init(_ form: Form, offset: Int = 0, adjustment: Int = 0, keepsHead: Bool = false) {
+    package init(_ form: Form, offset: Int = 0, adjustment: Int = 0, keepsHead: Bool = false) {
         self.form = form
         self.offset = offset
         self.adjustment = adjustment

@@ -1,9 +1,9 @@
 /// A time zone by which times without an offset are read: a source's wall clock.
 ///
 /// Made of a TZif file (RFC 8536), as the system's tz database has it; the rule at its end is applied up to 2261.
-public struct LocalTimeZone: Sendable, Equatable {
+package struct LocalTimeZone: Sendable, Equatable {
     /// The name in the tz database, such as `Europe/Berlin`.
-    public let name: String
+    package let name: String
     /// When the offset changes, in seconds since the epoch; in rising order.
     private let changes: [Int64]
     /// Seconds ahead of UTC: before the first change, and from each change on.
@@ -11,14 +11,14 @@ public struct LocalTimeZone: Sendable, Equatable {
 
     /// Reads `file`, a TZif file of version 2 or later; nil when it is none, or has a rule of another form than
     /// `Mm.w.d`, which no zone of the tz database has.
-    public init?(name: String, file: [UInt8]) {
+    package init?(name: String, file: [UInt8]) {
         guard var reader = ZoneFileReader(file), let zone = reader.read() else { return nil }
         self.name = name
         (changes, offsets) = (zone.changes, zone.offsets)
     }
 
     /// A zone whose clock is always `minutes` ahead of UTC.
-    public init(name: String, minutes: Int16) {
+    package init(name: String, minutes: Int16) {
         self.name = name
         (changes, offsets) = ([], [Int64(minutes) * 60])
     }

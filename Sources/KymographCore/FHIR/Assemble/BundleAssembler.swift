@@ -1,16 +1,16 @@
 /// Makes of each entry block what files get: a bundle in one line, or the lines of NDJSON. Keeps its memory.
 ///
 /// The block is as large as a bundle may be: ``EntryWriter`` ends it there.
-public struct BundleAssembler: ~Copyable, Sendable {
+package struct BundleAssembler: ~Copyable, Sendable {
     private var index = EntryIndex()
     private var output = ByteWriter(capacity: 1 << 16)
 
     /// Has nothing yet.
-    public init() {}
+    package init() {}
 
     /// The bundle, or lines, of `block`, each with its line feed; nil when the block cannot be read. Valid until the
     /// next call.
-    public mutating func text(of block: ByteView) -> ByteView? {
+    package mutating func text(of block: ByteView) -> ByteView? {
         guard let entries = index.read(block) else { return nil }
         output.removeAll()
         let form = entries.form
@@ -40,7 +40,7 @@ public struct BundleAssembler: ~Copyable, Sendable {
 
 extension ByteWriter {
     /// Writes a bundle up to its first entry.
-    public mutating func appendBundleHead(_ type: ObservationOptions.BundleType) {
+    package mutating func appendBundleHead(_ type: ObservationOptions.BundleType) {
         switch type {
         case .transaction: append("{\"resourceType\":\"Bundle\",\"type\":\"transaction\",\"entry\":[")
         case .batch: append("{\"resourceType\":\"Bundle\",\"type\":\"batch\",\"entry\":[")

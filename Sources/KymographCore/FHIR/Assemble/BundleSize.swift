@@ -58,13 +58,3 @@ struct BundleSize: ~Copyable, Sendable {
         return text.count + measured - 1 + 3 > limit
     }
 }
-
-/// What the bytes of a bundle depend on.
-struct EntryBlockSize: BitwiseCopyable {
-    var entries = 0
-    var bytes = 0
-    /// Bytes of all texts besides bodies, and of the longest entry's.
-    var texts = 0
-    var longest = 0
-    var references = 0
-}

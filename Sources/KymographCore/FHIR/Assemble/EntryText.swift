@@ -2,7 +2,7 @@
 extension EntryBlock {
     /// Writes `entry` as an element of a bundle of this form.
     @inline(__always)
-    public func append(_ entry: Entry, as form: BundleForm, to output: inout ByteWriter) {
+    package func append(_ entry: Entry, as form: BundleForm, to output: inout ByteWriter) {
         output.append("{")
         if form.writesFullURL(of: entry.kind, isJoined: entry.isInPanel) {
             output.append("\"fullUrl\":\"")
@@ -20,7 +20,7 @@ extension EntryBlock {
 
     /// Writes the resource of `entry` as bundles and lines of this form have it.
     @inline(__always)
-    public func append(resource entry: Entry, as form: BundleForm, to output: inout ByteWriter) {
+    package func append(resource entry: Entry, as form: BundleForm, to output: inout ByteWriter) {
         append(resource: entry, withID: form.hasID(entry.kind), to: &output) { reference, output in
             append(reference, of: entry, as: form, to: &output)
         }
@@ -28,7 +28,7 @@ extension EntryBlock {
 
     /// Writes the resource of `entry`; `members` writes the members of a Reference.
     @inline(__always)
-    public func append(
+    package func append(
         resource entry: Entry, withID: Bool, to output: inout ByteWriter,
         members: (EntryReference, inout ByteWriter) -> Void
     ) {
@@ -54,7 +54,7 @@ extension EntryBlock {
 
     /// Writes the members of a Reference as bundles and lines of this form have them.
     @inline(__always)
-    public func append(
+    package func append(
         _ reference: EntryReference, of entry: Entry, as form: BundleForm, to output: inout ByteWriter
     ) {
         switch reference.role {
@@ -74,7 +74,7 @@ extension EntryBlock {
     }
 
     /// Writes the members of a Reference by identifier.
-    public func append(
+    package func append(
         byIdentifier reference: EntryReference, of entry: Entry, withType: Bool, to output: inout ByteWriter
     ) {
         let (type, system, value) = name(of: reference, entry)
@@ -123,7 +123,7 @@ extension ByteWriter {
 
     /// Writes how a server is to store the resource of `entry`.
     @inline(__always)
-    public mutating func appendRequest(of entry: Entry, as form: BundleForm) {
+    package mutating func appendRequest(of entry: Entry, as form: BundleForm) {
         append("{\"method\":\"")
         append(entry.isCreated(as: form) ? "POST" : "PUT")
         append("\",\"url\":\"")
@@ -166,25 +166,25 @@ extension Entry {
     /// Whether it is put under the id that we give it. The id of a Device is the server's: whoever wrote the first
     /// Observation of it made it.
     @inline(__always)
-    public func isPut(as form: BundleForm) -> Bool {
+    package func isPut(as form: BundleForm) -> Bool {
         form.write == .putByID && (kind == .observation || kind == .resource)
     }
 
     /// Whether it is to be made unless the server has it.
     @inline(__always)
-    public func isCreated(as form: BundleForm) -> Bool {
+    package func isCreated(as form: BundleForm) -> Bool {
         kind.isBare || form.write == .conditionalCreate
     }
 
     /// The `url` of its request.
-    public func url(as form: BundleForm) -> String {
+    package func url(as form: BundleForm) -> String {
         var writer = ByteWriter(capacity: 256)
         writer.appendURL(of: self, as: form)
         return writer.view.string
     }
 
     /// The `ifNoneExist` of its request, where that has one.
-    public func ifNoneExist(as form: BundleForm) -> String? {
+    package func ifNoneExist(as form: BundleForm) -> String? {
         guard isCreated(as: form) else { return nil }
         var writer = ByteWriter(capacity: 256)
         writer.appendCondition(of: self)

@@ -1,5 +1,5 @@
 /// One entry of a block: a resource, and what whoever puts entries together must know of it.
-public struct Entry: BitwiseCopyable {
+package struct Entry: BitwiseCopyable {
     /// Head, parts and References.
     let record: ByteView
 
@@ -9,19 +9,19 @@ public struct Entry: BitwiseCopyable {
 
     /// What it is.
     @inline(__always)
-    public var kind: EntryKind { EntryKind(rawValue: record[4]) ?? .resource }
+    package var kind: EntryKind { EntryKind(rawValue: record[4]) ?? .resource }
 
     /// Whether it belongs together with the entry before: both are of one window.
-    public var isJoined: Bool { record[5] & EntryLayout.isJoined != 0 }
+    package var isJoined: Bool { record[5] & EntryLayout.isJoined != 0 }
 
     /// Whether it is a panel or a member of one: only those are several of one window.
     var isInPanel: Bool { kind == .observation && record[5] & (EntryLayout.isJoined | EntryLayout.beginsPanel) != 0 }
 
     /// Whether it stands for a Device that another entry describes, which is not here.
-    public var isStandIn: Bool { record[5] & EntryLayout.isStandIn != 0 }
+    package var isStandIn: Bool { record[5] & EntryLayout.isStandIn != 0 }
 
     /// Whether bundles do not have it: References name it, and that is all.
-    public var isUnwritten: Bool { record[5] & EntryLayout.isUnwritten != 0 }
+    package var isUnwritten: Bool { record[5] & EntryLayout.isUnwritten != 0 }
 
     // MARK: Parts
 
@@ -36,33 +36,33 @@ public struct Entry: BitwiseCopyable {
 
     /// The resource's JSON, without its id, and with holes for References.
     @inline(__always)
-    public var body: ByteView { record[EntryLayout.entryHead..<EntryLayout.entryHead + length(.body)] }
+    package var body: ByteView { record[EntryLayout.entryHead..<EntryLayout.entryHead + length(.body)] }
 
     /// Type of the resource.
     @inline(__always)
-    public var type: ByteView {
+    package var type: ByteView {
         let start = EntryLayout.entryHead + length(.body)
         return record[start..<start + length(.type)]
     }
 
     /// The id that we give it; empty for bare entries.
     @inline(__always)
-    public var id: ByteView {
+    package var id: ByteView {
         let start = EntryLayout.entryHead + length(.body) + length(.type)
         return record[start..<start + length(.id)]
     }
 
     /// What References within a bundle say where it does not follow from the id; else empty.
-    public var fullURL: ByteView { part(.fullURL) }
+    package var fullURL: ByteView { part(.fullURL) }
     /// System of the identifier that it is searched by.
-    public var system: ByteView { part(.system) }
+    package var system: ByteView { part(.system) }
     /// Value of that, of a long one what stands for it.
-    public var value: ByteView { part(.value) }
+    package var value: ByteView { part(.value) }
     /// The whole of a long identifier; empty for others.
-    public var whole: ByteView { part(.whole) }
+    package var whole: ByteView { part(.whole) }
 
     /// System and value of the encounter that it refers to; nil without one.
-    public var encounter: (system: ByteView, value: ByteView)? {
+    package var encounter: (system: ByteView, value: ByteView)? {
         guard hasEncounter else { return nil }
         let text = part(.encounter)
         let end = 4 + Int(text.half(at: 0))
@@ -86,11 +86,11 @@ public struct Entry: BitwiseCopyable {
 
     /// Number of References in the body.
     @inline(__always)
-    public var referenceCount: Int { Int(record.half(at: 4) >> 16) }
+    package var referenceCount: Int { Int(record.half(at: 4) >> 16) }
 
     /// Reference `index` of the body, in their order.
     @inline(__always)
-    public func reference(_ index: Int) -> EntryReference {
+    package func reference(_ index: Int) -> EntryReference {
         checkedReference(index) ?? EntryReference(place: 0, role: .encounter, target: 0)
     }
 
@@ -104,11 +104,11 @@ public struct Entry: BitwiseCopyable {
     }
 
     /// Number of the entry that is its Patient.
-    public var patient: Int? { number(at: EntryLayout.patient) }
+    package var patient: Int? { number(at: EntryLayout.patient) }
     /// Number of the entry that is its Device.
-    public var device: Int? { number(at: EntryLayout.device) }
+    package var device: Int? { number(at: EntryLayout.device) }
     /// Number of the entry that is the gateway.
-    public var gateway: Int? { number(at: EntryLayout.gateway) }
+    package var gateway: Int? { number(at: EntryLayout.gateway) }
 
     func number(at place: Int) -> Int? {
         let number = record.half(at: place)

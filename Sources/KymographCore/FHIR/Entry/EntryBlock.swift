@@ -1,37 +1,37 @@
 /// The entries of a block, looked at in place. Valid as long as the bytes, and as the ``EntryIndex`` is not used anew.
-public struct EntryBlock: BitwiseCopyable {
+package struct EntryBlock: BitwiseCopyable {
     /// All bytes.
     let bytes: ByteView
     fileprivate let starts: ElementList<Int>
     /// How the run that wrote the block puts entries together.
-    public let form: BundleForm
+    package let form: BundleForm
 
     /// Number of entries.
-    public var count: Int { starts.count - 1 }
+    package var count: Int { starts.count - 1 }
 
     /// Entry `number`; traps when out of range.
     @inline(__always)
-    public subscript(number: Int) -> Entry { Entry(bytes[starts[number]..<starts[number + 1]]) }
+    package subscript(number: Int) -> Entry { Entry(bytes[starts[number]..<starts[number + 1]]) }
 }
 
 /// Finds the entries of blocks, and checks that a block is whole. Keeps its memory from block to block.
-public struct EntryIndex: ~Copyable, Sendable {
+package struct EntryIndex: ~Copyable, Sendable {
     /// Where entries begin, and where the last one ends.
     private var starts = RawArray<Int>(capacity: 128)
 
     private var form = BundleForm()
 
     /// Knows no block yet.
-    public init() {}
+    package init() {}
 
     /// The block that was read last, whose bytes are now here.
-    public func again(_ bytes: ByteView) -> EntryBlock {
+    package func again(_ bytes: ByteView) -> EntryBlock {
         precondition(starts.count > 0 && starts[starts.count - 1] == bytes.count, "these are other bytes")
         return EntryBlock(bytes: bytes, starts: starts.list(0..<starts.count), form: form)
     }
 
     /// The entries of `bytes`; nil unless these are one whole block, whatever they are.
-    public mutating func read(_ bytes: ByteView) -> EntryBlock? {
+    package mutating func read(_ bytes: ByteView) -> EntryBlock? {
         guard bytes.count >= EntryLayout.blockHead, bytes.half(at: 0) == EntryLayout.magic,
             let form = EntryLayout.form(of: bytes.half(at: 4)), Int(bytes.half(at: 12)) == bytes.count
         else { return nil }

@@ -217,3 +217,13 @@ struct EntryHoles: ~Copyable, Sendable {
     @inline(__always)
     subscript(index: Int) -> EntryReference { references[index] }
 }
+
+/// What the bytes of a bundle depend on.
+struct EntryBlockSize: BitwiseCopyable {
+    var entries = 0
+    var bytes = 0
+    /// Bytes of all texts besides bodies, and of the longest entry's.
+    var texts = 0
+    var longest = 0
+    var references = 0
+}

@@ -1,39 +1,39 @@
 /// An entry as values, for whoever makes blocks of what was not encoded here.
-public struct EntryDraft: Sendable {
+package struct EntryDraft: Sendable {
     /// What it is.
-    public var kind: EntryKind
+    package var kind: EntryKind
     /// The resource's JSON, without its id, and with holes for References.
-    public var body: [UInt8] = []
+    package var body: [UInt8] = []
     /// Where in the body the id belongs.
-    public var idPlace = 0
+    package var idPlace = 0
     /// Type of the resource.
-    public var type: [UInt8] = []
+    package var type: [UInt8] = []
     /// The id that we give it.
-    public var id: [UInt8] = []
+    package var id: [UInt8] = []
     /// What References within a bundle say.
-    public var fullURL: [UInt8] = []
+    package var fullURL: [UInt8] = []
     /// System of the identifier that it is searched by.
-    public var system: [UInt8] = []
+    package var system: [UInt8] = []
     /// Value of that.
-    public var value: [UInt8] = []
+    package var value: [UInt8] = []
     /// The whole of a long identifier.
-    public var whole: [UInt8] = []
+    package var whole: [UInt8] = []
     /// The encounter that it refers to.
-    public var encounter: (system: [UInt8], value: [UInt8])?
+    package var encounter: (system: [UInt8], value: [UInt8])?
     /// In the order of their places.
-    public var references: [EntryReference] = []
+    package var references: [EntryReference] = []
     /// Whether bundles do not have it.
-    public var isUnwritten = false
+    package var isUnwritten = false
     /// Whether it stands for a Device that is described elsewhere.
-    public var isStandIn = false
+    package var isStandIn = false
     /// Whether bundles may give it a `fullUrl` because a panel needs that.
-    public var isInPanel = false
+    package var isInPanel = false
 
     /// An entry of `kind`, with nothing in it.
-    public init(_ kind: EntryKind) { self.kind = kind }
+    package init(_ kind: EntryKind) { self.kind = kind }
 
     /// The block of `drafts`, for bundles or lines of `form`. Targets of References must be among them.
-    public static func block(of drafts: [EntryDraft], form: BundleForm) -> [UInt8] {
+    package static func block(of drafts: [EntryDraft], form: BundleForm) -> [UInt8] {
         var writer = EntryBlockWriter(form: form)
         for draft in drafts { writer.append(draft) }
         return writer.finish().array

@@ -2,7 +2,7 @@
 extension EntryBlock {
     /// Entry `number` with the Patients and Devices that it refers to. A Device that another entry describes comes with
     /// its identifier only, and members of a panel are named and not there.
-    public func excerpt(_ number: Int) -> [UInt8] {
+    package func excerpt(_ number: Int) -> [UInt8] {
         var writer = EntryBlockWriter(form: form)
         var numbers: [Int: UInt32] = [:]
         for other in targets(of: number) where other != number {

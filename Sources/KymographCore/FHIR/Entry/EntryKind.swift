@@ -1,5 +1,5 @@
 /// What an entry is. The raw values are in every store: never change or reuse one.
-public enum EntryKind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
+package enum EntryKind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     /// An Observation.
     case observation = 1
     /// Another resource of readings.
@@ -14,13 +14,13 @@ public enum EntryKind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     case gateway = 6
 
     /// Whether it is there for others to refer to.
-    public var isBare: Bool { rawValue >= EntryKind.patient.rawValue }
+    package var isBare: Bool { rawValue >= EntryKind.patient.rawValue }
 }
 
 /// A Reference in the body of an entry: a hole that whoever puts entries together fills.
-public struct EntryReference: BitwiseCopyable, Sendable {
+package struct EntryReference: BitwiseCopyable, Sendable {
     /// What a Reference names. The raw values are in every store: never change or reuse one.
-    public enum Role: UInt32, BitwiseCopyable, Sendable, CaseIterable {
+    package enum Role: UInt32, BitwiseCopyable, Sendable, CaseIterable {
         /// Who the resource is about.
         case patient = 0
         /// What took the readings.
@@ -33,12 +33,12 @@ public struct EntryReference: BitwiseCopyable, Sendable {
     }
 
     /// Where in the body its members belong.
-    public var place: Int
+    package var place: Int
     /// What it names.
-    public var role: Role
+    package var role: Role
     /// Number of the entry that it names; of an encounter 0.
-    public var target: Int
+    package var target: Int
 
     /// A Reference.
-    public init(place: Int, role: Role, target: Int) { (self.place, self.role, self.target) = (place, role, target) }
+    package init(place: Int, role: Role, target: Int) { (self.place, self.role, self.target) = (place, role, target) }
 }

@@ -1,7 +1,7 @@
 /// How Observations and bundles are written and what identifier systems they use.
-public struct ObservationOptions: Sendable {
+package struct ObservationOptions: Sendable {
     /// The type of bundles.
-    public enum BundleType: String, Sendable, CaseIterable, BitwiseCopyable {
+    package enum BundleType: String, Sendable, CaseIterable, BitwiseCopyable {
         /// All or nothing; Observations refer to the Patient and Device entries of their bundle.
         case transaction
         /// Entry by entry; Observations refer to Patient and Device by identifier (entries of a batch may not refer to
@@ -12,7 +12,7 @@ public struct ObservationOptions: Sendable {
     }
 
     /// How a server is asked to store an Observation.
-    public enum Write: String, Sendable, CaseIterable, BitwiseCopyable {
+    package enum Write: String, Sendable, CaseIterable, BitwiseCopyable {
         /// `PUT Observation/<id>` with an id made of the identity: sending again replaces, so late data arrive.
         case putByID
         /// `POST` with `ifNoneExist` on the identifier: the first write wins, later ones are ignored.
@@ -23,7 +23,7 @@ public struct ObservationOptions: Sendable {
     }
 
     /// What the output is made of.
-    public enum Format: String, Sendable, CaseIterable, BitwiseCopyable {
+    package enum Format: String, Sendable, CaseIterable, BitwiseCopyable {
         /// One bundle per line.
         case bundle
         /// One Observation per line (application/fhir+ndjson), with references by identifier.
@@ -31,36 +31,36 @@ public struct ObservationOptions: Sendable {
     }
 
     /// Identifier system of patients.
-    public var patientSystem = "urn:kymograph:patient"
+    package var patientSystem = "urn:kymograph:patient"
     /// Identifier system of devices.
-    public var deviceSystem = "urn:kymograph:device"
+    package var deviceSystem = "urn:kymograph:device"
     /// Identifier system of the Patient that stands for the wearer of a device whose readings name no patient.
-    public var deviceSubjectSystem = "urn:kymograph:device-subject"
+    package var deviceSubjectSystem = "urn:kymograph:device-subject"
     /// Identifier system of encounters.
-    public var encounterSystem = "urn:kymograph:encounter"
+    package var encounterSystem = "urn:kymograph:encounter"
     /// Identifier system of Observations.
-    public var observationSystem = "urn:kymograph:observation"
+    package var observationSystem = "urn:kymograph:observation"
     /// Identifier system of resources that are neither Observations nor what readings are about.
-    public var resourceSystem = "urn:kymograph:resource"
+    package var resourceSystem = "urn:kymograph:resource"
     /// The implementation guide that Observations follow.
-    public var profile = OutputProfile.none
+    package var profile = OutputProfile.none
     /// Identifier of this gateway, which Observations of the profile `phd` refer to: its EUI-64.
-    public var gateway = ""
+    package var gateway = ""
     /// Identifier system of the gateway: EUI-64, as the guide has it.
-    public var gatewaySystem = "urn:oid:1.2.840.10004.1.1.1.0.0.1.0.0.1.2680"
+    package var gatewaySystem = "urn:oid:1.2.840.10004.1.1.1.0.0.1.0.0.1.2680"
     /// The version of FHIR.
-    public var version = FHIRVersion.r4
+    package var version = FHIRVersion.r4
     /// How many digits of a second's fraction Observations say at most.
-    public var timePrecision = TimePrecision.source
+    package var timePrecision = TimePrecision.source
     /// The type of bundles.
-    public var bundleType: BundleType = .transaction
+    package var bundleType: BundleType = .transaction
     /// How a server is asked to store Observations.
-    public var write: Write = .putByID
+    package var write: Write = .putByID
     /// What the output is made of.
-    public var format: Format = .bundle
+    package var format: Format = .bundle
 
     /// The defaults.
-    public init() {}
+    package init() {}
 
     /// Whether Observations carry an id of ours.
     var writesID: Bool { form.writesID }

@@ -1,5 +1,5 @@
 /// The implementation guide whose profiles Observations follow besides those of FHIR itself.
-public enum OutputProfile: String, Sendable, CaseIterable {
+package enum OutputProfile: String, Sendable, CaseIterable {
     /// None.
     case none
     /// HL7 Personal Health Devices (`http://hl7.org/fhir/uv/phd`), which is of FHIR R4.

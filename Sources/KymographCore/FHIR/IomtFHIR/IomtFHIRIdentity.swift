@@ -11,7 +11,7 @@ extension Digest256 {
     }
 
     /// The logical id of the resource with this identifier; an empty system is allowed.
-    public func resourceID(system: String, value: String) -> String {
+    package func resourceID(system: String, value: String) -> String {
         var scratch = ByteWriter()
         let digest = ofIdentifier(Array(system.utf8), Array(value.utf8), scratch: &scratch)
         scratch.removeAll()
@@ -52,10 +52,10 @@ extension ByteWriter {
 }
 
 /// References as the reference system reads them.
-public enum ResourceReference {
+package enum ResourceReference {
     /// The id in `reference` when it is `type/id`, without regard to the case of the type; nil when it is anything else
     /// (mapping dialect, section 7).
-    public static func id(of reference: String, type: String) -> String? {
+    package static func id(of reference: String, type: String) -> String? {
         let parts = reference.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == type.lowercased(), !parts[1].isEmpty,
             parts[1].utf8.allSatisfy(isIDByte)

@@ -82,7 +82,7 @@ extension ObservationEncoder {
 
     /// Whether a resource was written since the last time of asking that is no Observation.
     @inline(__always)
-    public mutating func takeResource() -> Bool {
+    package mutating func takeResource() -> Bool {
         guard wroteResource else { return false }
         wroteResource = false
         return true

@@ -7,7 +7,7 @@
 ///
 /// What only reads is mutating as well where it is called while an Observation is written: the compiler lends a call
 /// that only reads a copy of all 2 KiB of a noncopyable struct that is being changed (Swift 6.3).
-public struct ObservationEncoder: ~Copyable, Sendable {
+package struct ObservationEncoder: ~Copyable, Sendable {
     private let compile: ObservationPrograms.Compiler
     let options: ObservationOptions
     let digest: Digest256
@@ -53,7 +53,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
     /// The scale of the waveform whose origin was just written.
     var compactScale: SeriesScale?
     /// What the prepared content's Observation does not say.
-    public internal(set) var losses = ObservationLosses()
+    package internal(set) var losses = ObservationLosses()
     /// Digest of the prepared content's identity.
     private(set) var identityDigest = Digest256.Bytes(repeating: 0)
 
@@ -88,7 +88,7 @@ public struct ObservationEncoder: ~Copyable, Sendable {
 
     /// Appends the Observation of `content`, which has at least one reading, to `writer`, with references by
     /// identifier; nothing when skipped.
-    public mutating func encode(_ content: borrowing WindowContent, into writer: inout ByteWriter) -> EncodeOutcome {
+    package mutating func encode(_ content: borrowing WindowContent, into writer: inout ByteWriter) -> EncodeOutcome {
         if let rejection = prepare(content) { return .skipped(rejection) }
         return .written(condensedValues: write(content, references: .byIdentifier, into: &writer))
     }

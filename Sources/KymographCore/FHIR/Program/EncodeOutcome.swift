@@ -1,5 +1,5 @@
 /// What became of a window's content.
-public enum EncodeOutcome: Hashable, Sendable {
+package enum EncodeOutcome: Hashable, Sendable {
     /// The Observation was written. Its series have `condensedValues` values less than readings, as readings share a
     /// grid slot (SampledData with a fixed period, by the template's collision policy). n readings of one slot count
     /// n - 1, whatever the policy; n where their mean or sum does not fit 18 digits, which leaves `E`.

@@ -1,7 +1,7 @@
 /// How a series of one window is written.
-public struct SeriesPlan: Sendable, BitwiseCopyable {
+package struct SeriesPlan: Sendable, BitwiseCopyable {
     /// The number of samples that one series may have: about 2 MB of holes.
-    public static let maxSamples: Int64 = 1 << 20
+    package static let maxSamples: Int64 = 1 << 20
 
     /// Nanoseconds between samples.
     var period: Int64

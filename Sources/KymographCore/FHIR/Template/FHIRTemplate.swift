@@ -1,26 +1,26 @@
 /// How measurements of one type become an Observation: a checked `CodeValueFhir` template (mapping dialect, section 4);
 /// or another resource: a `ResourceFhir` template, which is our addition.
-public struct FHIRTemplate: Sendable {
+package struct FHIRTemplate: Sendable {
     /// A value that the template reads from measurements.
-    public struct ValueUse: Sendable {
+    package struct ValueUse: Sendable {
         /// The value's name, case-sensitive.
-        public let name: String
+        package let name: String
         /// Whether it must be a number.
-        public let isNumeric: Bool
+        package let isNumeric: Bool
         /// Whether it may be an array of numbers.
-        public private(set) var takesSamples = false
+        package private(set) var takesSamples = false
         /// Where the template names it.
-        public let position: SourcePosition
+        package let position: SourcePosition
     }
 
     /// The measurement type, as spelled; types are looked up without regard to case.
-    public let typeName: String
+    package let typeName: String
     /// Where the type name is written.
-    public let namePosition: SourcePosition
+    package let namePosition: SourcePosition
     /// The grouping that the file declares, or nil when it declares none.
-    public let declaredGrouping: Grouping?
+    package let declaredGrouping: Grouping?
     /// What the file declares for readings of one time, or nil.
-    public var sameInstant: SameInstant?
+    package var sameInstant: SameInstant?
     let categories: [CodeableConcept]
     var code: CodeableConcept
     let profiles: [String]
@@ -44,13 +44,13 @@ public struct FHIRTemplate: Sendable {
 
     /// The declared grouping; when none is declared, windows of `nanoseconds` for types that summarise (Statistics, our
     /// addition), and one Observation per reading for all others, as the reference has it (mapping dialect, section 4).
-    public func grouping(defaultPeriod nanoseconds: Int64) -> Grouping {
+    package func grouping(defaultPeriod nanoseconds: Int64) -> Grouping {
         if let declaredGrouping { return declaredGrouping }
         return valueRules.contains { $0.kind.needsWindow } ? .tumbling(nanoseconds: nanoseconds) : .instance
     }
 
     /// Every value that the template reads, in file order of the value and then the components.
-    public var valueUses: [ValueUse] {
+    package var valueUses: [ValueUse] {
         valueRules.flatMap(\.uses) + members.uses + (resource?.uses ?? []) + (summary.map { [$0.use] } ?? [])
     }
 
@@ -191,7 +191,7 @@ enum SlotCollision: UInt8, Sendable, CaseIterable {
 
 extension FHIRTemplate {
     /// Each tag of its Observations (`meta.tag`) as `code`, and as `system|code` when it has a system.
-    public var tagNames: [String] {
+    package var tagNames: [String] {
         members.tags.flatMap { tag -> [String] in
             guard let code = tag.code else { return [] }
             return [code] + (tag.system.map { ["\($0)|\(code)"] } ?? [])

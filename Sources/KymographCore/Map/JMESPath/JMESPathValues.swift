@@ -391,8 +391,8 @@ struct JMESPathValues: ~Copyable {
         return object
     }
 
-    /// Adds a member to the object that was begun as `object`, with the text of constant `key` as its key; the last of two
-    /// of the same name counts.
+    /// Adds a member to the object that was begun as `object`, with the text of constant `key` as its key; the
+    /// last of two of the same name counts.
     mutating func appendEntry(key: Int, _ value: Int, to object: Int) {
         let key = own[key]
         for index in object - JMESPathValues.ownBase + 1..<own.count

@@ -1,5 +1,5 @@
 /// The kinds of device templates (mapping dialect, section 2.1).
-public enum DeviceTemplateKind: String, CaseIterable, Sendable {
+package enum DeviceTemplateKind: String, CaseIterable, Sendable {
     /// Expressions other than the match are relative to the matched token.
     case jsonPath = "JsonPathContent"
     /// As `jsonPath`, with device and time taken from the Azure IoT Hub envelope.
@@ -11,15 +11,15 @@ public enum DeviceTemplateKind: String, CaseIterable, Sendable {
 }
 
 /// One device template as read from `device.json`, its expressions compiled.
-public struct DeviceTemplate: Sendable {
+package struct DeviceTemplate: Sendable {
     /// One `values` entry.
-    public struct Value: Sendable {
+    package struct Value: Sendable {
         /// `valueName`.
-        public var name: String
+        package var name: String
         /// `required`.
-        public var isRequired: Bool
+        package var isRequired: Bool
         /// Where the entry is.
-        public var position: SourcePosition
+        package var position: SourcePosition
         /// What selects it; nil for a constant.
         var expression: TemplateExpression?
         /// What happens to it on its way into the measurement.
@@ -34,17 +34,17 @@ public struct DeviceTemplate: Sendable {
     }
 
     /// Which kind of template.
-    public var kind: DeviceTemplateKind
+    package var kind: DeviceTemplateKind
     /// `typeName`: the measurement type that it produces.
-    public var typeName: String
+    package var typeName: String
     /// Where the type name is.
-    public var position: SourcePosition
+    package var position: SourcePosition
     /// Whose rules apply where the reference system has quirks.
-    public var compatibility: Compatibility
+    package var compatibility: Compatibility
     /// `values`, in file order.
-    public var values: [Value]
+    package var values: [Value]
     /// `timestampFormat`.
-    public var timestampFormat: TimestampFormat
+    package var timestampFormat: TimestampFormat
     var match: TemplateExpression
     var device: TemplateExpression?
     var timestamp: TemplateExpression

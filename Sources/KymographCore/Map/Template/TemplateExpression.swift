@@ -21,14 +21,14 @@ struct ExpressionProgram: Sendable {
 }
 
 /// The languages of expressions (mapping dialect, section 3).
-public enum ExpressionLanguage: String, CaseIterable, Sendable {
+package enum ExpressionLanguage: String, CaseIterable, Sendable {
     /// JSONPath in the reference's dialect.
     case jsonPath = "JsonPath"
     /// JMESPath with the reference's functions.
     case jmesPath = "JmesPath"
 
     /// The language that a mapping calls `name`, in any case.
-    public init?(named name: String) {
+    package init?(named name: String) {
         guard let known = ExpressionLanguage.allCases.first(where: { $0.rawValue.lowercased() == name.lowercased() })
         else { return nil }
         self = known

@@ -1,7 +1,7 @@
 /// A unit of measure, read from its case-sensitive UCUM code (<https://ucum.org/ucum>, section 2).
-public struct UCUMUnit: Sendable, Hashable {
+package struct UCUMUnit: Sendable, Hashable {
     /// The code as it was written.
-    public internal(set) var code: String
+    package internal(set) var code: String
     let dimension: UCUMDimension
     /// How many base units one of it is.
     let magnitude: ExactRatio
@@ -19,7 +19,7 @@ public struct UCUMUnit: Sendable, Hashable {
     static let one = UCUMUnit(code: "1", dimension: .number, magnitude: .one)
 
     /// Whether values in `other` can be converted to values in this unit without knowing what was measured.
-    public func isCommensurable(with other: UCUMUnit) -> Bool { dimension == other.dimension }
+    package func isCommensurable(with other: UCUMUnit) -> Bool { dimension == other.dimension }
 
     /// Whether it is a scale whose zero is not that of its base unit, so that it cannot be part of a product.
     var isScale: Bool { zeroPoint != .zero }

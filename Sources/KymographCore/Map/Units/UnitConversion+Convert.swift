@@ -13,7 +13,7 @@ extension UnitConversion {
     ///   on a scale with an offset, to one decimal more than the value has, at least 2. An exact result drops its
     ///   trailing zeros down to the value's own significant digits or decimals: `98.6 [degF]` is `37.0 Cel`, and
     ///   `1 [in_i]` is `2.54 cm`.
-    public func convert(_ value: Decimal64, digits: Int? = nil) -> Decimal64? {
+    package func convert(_ value: Decimal64, digits: Int? = nil) -> Decimal64? {
         if isIdentity { return value }
         guard var exact = quotient(of: value) else { return nil }
         if exact.dividend == 0 {

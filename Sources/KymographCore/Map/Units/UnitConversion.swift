@@ -1,14 +1,14 @@
 /// Why values of one unit cannot be converted to another, and what to do about it.
-public struct UnitMismatch: Error, Equatable, Sendable {
+package struct UnitMismatch: Error, Equatable, Sendable {
     /// What is wrong.
-    public var message: String
+    package var message: String
     /// What to do.
-    public var advice: String
+    package var advice: String
 }
 
 /// An exact linear rule from one unit to another: `(value × numerator × 10^exponent + offset) / denominator`, the
 /// offset with an exponent of its own. Flat, and made at load.
-public struct UnitConversion: BitwiseCopyable, Sendable, Equatable {
+package struct UnitConversion: BitwiseCopyable, Sendable, Equatable {
     let numerator: Int64
     /// At least 1.
     let denominator: Int64
@@ -17,12 +17,12 @@ public struct UnitConversion: BitwiseCopyable, Sendable, Equatable {
     let offsetExponent: Int16
 
     /// Whether both units are the same, so that a value keeps its digits.
-    public var isIdentity: Bool { numerator == 1 && denominator == 1 && exponent == 0 && offset == 0 }
+    package var isIdentity: Bool { numerator == 1 && denominator == 1 && exponent == 0 && offset == 0 }
 
     /// The rule from `source` to `target`; with a `substance` also between mass and amount of it.
     ///
     /// - Throws: when the units measure different things, or the factor is beyond 63 bits.
-    public init(
+    package init(
         from source: UCUMUnit, to target: UCUMUnit, substance: Substance? = nil
     ) throws(UnitMismatch) {
         let molar = try UnitConversion.molarFactor(source, target, substance)

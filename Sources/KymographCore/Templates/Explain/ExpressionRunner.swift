@@ -1,7 +1,7 @@
 /// Evaluates one expression over documents, for people who write mappings. Not for the path of readings.
-public struct ExpressionRunner: ~Copyable {
+package struct ExpressionRunner: ~Copyable {
     /// Why there is no result.
-    public enum Failure: Error, Equatable {
+    package enum Failure: Error, Equatable {
         /// The document is refused: the reason, and the place.
         case document(Rejection, SourcePosition)
         /// The expression fails on this document: the message, and the byte of the expression.
@@ -35,7 +35,7 @@ public struct ExpressionRunner: ~Copyable {
     /// Compiles `expression`. With `compatibility`, documents that only the reference's reader takes are read, too.
     ///
     /// - Throws: ``ExpressionError`` with the byte where it goes wrong.
-    public init(
+    package init(
         _ expression: String, language: ExpressionLanguage, compatibility: Compatibility = .none,
         limits: ScanLimits = ScanLimits()
     ) throws(ExpressionError) {
@@ -58,7 +58,7 @@ public struct ExpressionRunner: ~Copyable {
     /// line, `null` when there is nothing.
     ///
     /// - Throws: ``Failure``.
-    public mutating func run(_ document: [UInt8]) throws(Failure) -> [UInt8] {
+    package mutating func run(_ document: [UInt8]) throws(Failure) -> [UInt8] {
         let storage = PaddedBytes(copying: document)
         do throws(Failure) {
             try scan(storage.view)

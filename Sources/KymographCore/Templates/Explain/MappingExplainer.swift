@@ -1,47 +1,47 @@
 /// What one device template made of a payload, for `kymo map --explain`.
-public struct TemplateExplanation: Sendable {
+package struct TemplateExplanation: Sendable {
     /// An expression and what it gave.
-    public struct Field: Sendable {
+    package struct Field: Sendable {
         /// The field's name in the template.
-        public var name: String
+        package var name: String
         /// The expression.
-        public var expression: String
+        package var expression: String
         /// The value's text, or why there is none.
-        public var result: String
+        package var result: String
     }
 
     /// One match of the template.
-    public struct Match: Sendable {
+    package struct Match: Sendable {
         /// The template's expressions, in the order of evaluation.
-        public var fields: [Field]
+        package var fields: [Field]
         /// "a reading", or the reason for the rejection and the field that caused it.
-        public var outcome: String
+        package var outcome: String
     }
 
     /// The mapping's name.
-    public var mapping: String
+    package var mapping: String
     /// The template's type name.
-    public var typeName: String
+    package var typeName: String
     /// Line of the template in its file.
-    public var line: Int
+    package var line: Int
     /// The match expression.
-    public var matchExpression: String
+    package var matchExpression: String
     /// Why the match expression could not be evaluated; nil when it could.
-    public var failure: String?
+    package var failure: String?
     /// When there is no match: what the payload has for the names that the expression mentions.
-    public var missing: [Field]
+    package var missing: [Field]
     /// When there is no match: the match expression that was probably meant.
-    public var meant: String?
+    package var meant: String?
     /// The matches.
-    public var matches: [Match]
+    package var matches: [Match]
     /// The object of a packet that this is about, as JSON; nil where the payload is JSON itself.
-    public var object: String?
+    package var object: String?
     /// Where the value that this is about begins in the payload.
-    public var offset = 0
+    package var offset = 0
 }
 
 /// Says why a payload gave the readings it gave, or none. Slow and thorough; not for the path of readings.
-public struct MappingExplainer: ~Copyable {
+package struct MappingExplainer: ~Copyable {
     private let set: MappingSet
     private let templates: [Int]
     /// Whether documents that only the reference's reader takes are explained, too.
@@ -51,7 +51,7 @@ public struct MappingExplainer: ~Copyable {
     private var packets: OwnedList<PacketStage>
 
     /// Explains the templates numbered `templates` of `set`.
-    public init(_ set: MappingSet, templates: [Int], limits: ScanLimits = ScanLimits()) {
+    package init(_ set: MappingSet, templates: [Int], limits: ScanLimits = ScanLimits()) {
         self.set = set
         self.templates = templates
         isLenient = templates.contains { set.templates[$0].template.compatibility == .iomtFHIR }
@@ -63,7 +63,7 @@ public struct MappingExplainer: ~Copyable {
     /// Explains each value of a payload, or each object of the first packet in it, to `body`. `bytes` must be padded.
     ///
     /// - Throws: ``ScanFailure`` at what is not JSON, or no packet. What comes before it has been explained.
-    public mutating func explain(
+    package mutating func explain(
         _ bytes: ByteView, context: SourceContext, received: Instant, to body: (TemplateExplanation) -> Void
     ) throws(ScanFailure) {
         guard packets.count > 0 else { return try explain(values: bytes, context, received, to: body) }

@@ -1,9 +1,9 @@
 /// Why an expression cannot be used, and where in it.
-public struct ExpressionError: Error, Equatable, Sendable {
+package struct ExpressionError: Error, Equatable, Sendable {
     /// What is wrong.
-    public var message: String
+    package var message: String
     /// Bytes before the place in the expression.
-    public var offset: Int
+    package var offset: Int
 }
 
 /// Compiles JSONPath in the dialect of the reference system (mapping dialect, section 3.1) into a ``PathProgram``.

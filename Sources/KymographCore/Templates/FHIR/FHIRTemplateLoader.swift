@@ -2,10 +2,10 @@
 ///
 /// Facts: spec/mapping-dialect.md section 4. Every problem is noted, not only the first; templates without a problem of
 /// their own are returned although others have some.
-public enum FHIRTemplateLoader {
+package enum FHIRTemplateLoader {
     /// The templates of `root`, in file order; `version` is that of the output, with which the file must agree if it
     /// names one.
-    public static func load(
+    package static func load(
         _ root: JSONNode, version: FHIRVersion = .r4, log: inout DiagnosticLog
     ) -> [FHIRTemplate] {
         let rootFields = ["$schema", "fhirVersion", "templateType", "template"]

@@ -211,16 +211,16 @@ struct MappingContinuity {
 }
 
 /// A type of an earlier run, as a store knows it.
-public struct FormerType: Sendable {
+package struct FormerType: Sendable {
     /// The type as it was.
-    public var type: MeasurementType
+    package var type: MeasurementType
     /// What is known of its readings.
-    public var history: TypeHistory
+    package var history: TypeHistory
     /// Whether the store has had readings of it.
-    public var hasReadings: Bool
+    package var hasReadings: Bool
 
     /// A type.
-    public init(type: MeasurementType, history: TypeHistory, hasReadings: Bool) {
+    package init(type: MeasurementType, history: TypeHistory, hasReadings: Bool) {
         (self.type, self.history, self.hasReadings) = (type, history, hasReadings)
     }
 }

@@ -1,11 +1,11 @@
 /// Loads, checks and joins mappings. All findings of all files are reported, not the first.
-public struct MappingLoader {
+package struct MappingLoader {
     /// What loading gave: a set when there was no error, and everything that was noticed.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The set, or nil when there was an error.
-        public var set: MappingSet?
+        package var set: MappingSet?
         /// Errors and warnings in file order.
-        public var diagnostics: [Diagnostic]
+        package var diagnostics: [Diagnostic]
     }
 
     /// The name of the hidden value that keeps a reading's length; no mapping can use it, for it is no identifier.
@@ -42,7 +42,7 @@ public struct MappingLoader {
     ///
     /// With `measurementsOnly`, FHIR templates are left aside and every value is kept as the text that was sent.
     /// With `continuing`, the set can replace that one in a running pipeline.
-    public static func load(
+    package static func load(
         _ mappings: [NamedMapping], defaultPeriod: Int64 = 300_000_000_000, measurementsOnly: Bool = false,
         continuing former: MappingSet? = nil, stored: [FormerType] = []
     ) -> Result {

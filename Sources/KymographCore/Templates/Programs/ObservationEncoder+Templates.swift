@@ -1,6 +1,6 @@
 extension ObservationEncoder {
     /// Compiles `templates`, one per type of `types` (nil for a type without); both have the same count.
-    public init(
+    package init(
         types: [MeasurementType], templates: [FHIRTemplate?], options: ObservationOptions = ObservationOptions(),
         digest: Digest256
     ) {

@@ -67,7 +67,7 @@ enum PersonalHealthShape {
 
 extension MappingSet {
     /// What is to be said of the set's types where output follows `profile`; `mappings` are those it was loaded from.
-    public func diagnostics(of profile: OutputProfile, _ mappings: [NamedMapping]) -> [Diagnostic] {
+    package func diagnostics(of profile: OutputProfile, _ mappings: [NamedMapping]) -> [Diagnostic] {
         profile == .phd ? PersonalHealthShape.check(self, mappings) : []
     }
 }

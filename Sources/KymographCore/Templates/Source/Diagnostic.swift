@@ -1,7 +1,7 @@
 /// Something wrong, or doubtful, in a configuration or mapping file, and what to do about it.
-public struct Diagnostic: Hashable, Sendable {
+package struct Diagnostic: Hashable, Sendable {
     /// How bad it is.
-    public enum Severity: String, Sendable {
+    package enum Severity: String, Sendable {
         /// The file cannot be used.
         case error
         /// The file can be used, but probably does not do what was meant.
@@ -9,23 +9,23 @@ public struct Diagnostic: Hashable, Sendable {
     }
 
     /// How bad it is.
-    public var severity: Severity
+    package var severity: Severity
     /// The file's path or catalogue name.
-    public var file: String
+    package var file: String
     /// Where in the file.
-    public var position: SourcePosition
+    package var position: SourcePosition
     /// What is wrong, in one sentence without a final stop.
-    public var message: String
+    package var message: String
     /// What to do, in one sentence without a final stop; empty when the message says it.
-    public var advice: String
+    package var advice: String
     /// What kind of finding it is, in a short word that stays the same from version to version, as `loinc-check-digit`;
     /// empty for what has none.
-    public var code: String
+    package var code: String
     /// Type name of the template that it is about; empty when it is about none, or the template has no name.
-    public var template = ""
+    package var template = ""
 
     /// Makes a diagnostic.
-    public init(
+    package init(
         _ severity: Severity, file: String, position: SourcePosition, message: String, advice: String = "",
         code: String = ""
     ) {
@@ -38,31 +38,31 @@ public struct Diagnostic: Hashable, Sendable {
     }
 
     /// `file:line:column: severity: message; advice`, the form that editors and CI systems recognise.
-    public var text: String {
+    package var text: String {
         let tail = advice.isEmpty ? "" : "; \(advice)"
         return "\(file):\(position.line):\(position.column): \(severity.rawValue): \(message)\(tail)"
     }
 
     /// ``text`` with the template's type name and the finding's code behind it.
-    public var fullText: String {
+    package var fullText: String {
         let parts = (template.isEmpty ? [] : ["type \(template)"]) + (code.isEmpty ? [] : [code])
         return parts.isEmpty ? text : "\(text) [\(parts.joined(separator: ", "))]"
     }
 }
 
 /// Collects diagnostics of one file, so that a check reports all of them and not the first.
-public struct DiagnosticLog: Sendable {
+package struct DiagnosticLog: Sendable {
     /// The file that is being read.
-    public let file: String
+    package let file: String
     /// What was found so far, in order.
-    public private(set) var all: [Diagnostic] = []
+    package private(set) var all: [Diagnostic] = []
     /// The version of FHIR that the file is written for, by which its codes are checked.
     var fhirVersion = FHIRVersion.r4
     /// Whose rules the file is read by: the reference takes names in any case, and ignores what its shells have more.
     var compatibility = Compatibility.none
 
     /// Starts a log for `file`.
-    public init(file: String) {
+    package init(file: String) {
         self.file = file
     }
 
@@ -70,17 +70,17 @@ public struct DiagnosticLog: Sendable {
     var errorCount: Int { all.count { $0.severity == .error } }
 
     /// Whether an error was found.
-    public var hasErrors: Bool { all.contains { $0.severity == .error } }
+    package var hasErrors: Bool { all.contains { $0.severity == .error } }
 
     /// Notes an error at `position`.
-    public mutating func error(
+    package mutating func error(
         _ position: SourcePosition, _ message: String, advice: String = "", code: String = ""
     ) {
         add(.error, position, message, advice, code)
     }
 
     /// Notes a warning at `position`.
-    public mutating func warning(
+    package mutating func warning(
         _ position: SourcePosition, _ message: String, advice: String = "", code: String = ""
     ) {
         add(.warning, position, message, advice, code)

@@ -1,6 +1,6 @@
 /// The kinds of findings about mapping files. Raw values are what `kymo check --format json` calls `code`: scripts rely
 /// on them, so they are added to and never renamed. docs/mapping-language.md lists what each means.
-public enum Finding: String, CaseIterable, Sendable {
+package enum Finding: String, CaseIterable, Sendable {
     // Form of the files.
     case invalidJSON = "invalid-json"
     case wrongKind = "wrong-kind"

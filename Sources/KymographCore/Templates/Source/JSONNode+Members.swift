@@ -1,19 +1,19 @@
 /// Reading and changing resources that are kept as nodes.
 extension JSONNode {
     /// A node that comes from no file.
-    public init(_ value: Value) { self.init(position: .start, value: value) }
+    package init(_ value: Value) { self.init(position: .start, value: value) }
 
     /// The member called `name`; null counts as none.
-    public func member(_ name: String) -> JSONNode? {
+    package func member(_ name: String) -> JSONNode? {
         guard let node = members?.last(where: { $0.name == name })?.node, !node.isNull else { return nil }
         return node
     }
 
     /// The digits of a number.
-    public var numberText: String? { if case .number(let text) = value { text } else { nil } }
+    package var numberText: String? { if case .number(let text) = value { text } else { nil } }
 
     /// Sets the member called `name`, at its place or at the end; nil removes it.
-    public mutating func set(_ name: String, to node: JSONNode?) {
+    package mutating func set(_ name: String, to node: JSONNode?) {
         var members = members ?? []
         let place = members.firstIndex { $0.name == name }
         switch (place, node) {
@@ -26,7 +26,7 @@ extension JSONNode {
     }
 
     /// The node with the member called `name` set.
-    public func setting(_ name: String, to node: JSONNode?) -> JSONNode {
+    package func setting(_ name: String, to node: JSONNode?) -> JSONNode {
         var changed = self
         changed.set(name, to: node)
         return changed

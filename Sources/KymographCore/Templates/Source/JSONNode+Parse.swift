@@ -3,7 +3,7 @@ extension JSONNode {
     ///
     /// A UTF-8 byte order mark at the start is skipped, because editors on Windows write one. What the reference's
     /// reader takes besides JSON (``LenientJSON``) is taken too, with one warning per kind.
-    public static func parse(_ file: [UInt8], log: inout DiagnosticLog) -> JSONNode? {
+    package static func parse(_ file: [UInt8], log: inout DiagnosticLog) -> JSONNode? {
         let storage = PaddedBytes(copying: file)
         let start = file.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         var reader = JSONFileReader(lines: LineIndex(storage.view))

@@ -1,16 +1,16 @@
 /// A JSON value with its place in the file, for load-time reading of mappings. Not for readings.
-public struct JSONNode: Sendable {
+package struct JSONNode: Sendable {
     /// A member of an object.
-    public struct Member: Sendable {
+    package struct Member: Sendable {
         /// The unescaped name.
-        public var name: String
+        package var name: String
         /// Where the name's opening quote is.
-        public var position: SourcePosition
+        package var position: SourcePosition
         /// The value.
-        public var node: JSONNode
+        package var node: JSONNode
 
         /// Makes a member.
-        public init(name: String, position: SourcePosition, node: JSONNode) {
+        package init(name: String, position: SourcePosition, node: JSONNode) {
             self.name = name
             self.position = position
             self.node = node
@@ -18,7 +18,7 @@ public struct JSONNode: Sendable {
     }
 
     /// The kinds of JSON values.
-    public enum Value: Sendable {
+    package enum Value: Sendable {
         /// An object's members in file order, duplicates included.
         case object([Member])
         /// An array's elements.
@@ -34,38 +34,38 @@ public struct JSONNode: Sendable {
     }
 
     /// Where the value's first byte is.
-    public var position: SourcePosition
+    package var position: SourcePosition
     /// The value.
-    public var value: Value
+    package var value: Value
 
     /// Makes a node.
-    public init(position: SourcePosition, value: Value) {
+    package init(position: SourcePosition, value: Value) {
         self.position = position
         self.value = value
     }
 
     /// The members when this is an object.
-    public var members: [Member]? {
+    package var members: [Member]? {
         if case .object(let members) = value { members } else { nil }
     }
 
     /// The elements when this is an array.
-    public var elements: [JSONNode]? {
+    package var elements: [JSONNode]? {
         if case .array(let elements) = value { elements } else { nil }
     }
 
     /// The text when this is a string.
-    public var string: String? {
+    package var string: String? {
         if case .string(let text) = value { text } else { nil }
     }
 
     /// Whether this is `null`.
-    public var isNull: Bool {
+    package var isNull: Bool {
         if case .null = value { true } else { false }
     }
 
     /// "an object", "a string", … for messages.
-    public var kind: String {
+    package var kind: String {
         switch value {
         case .object: "an object"
         case .array: "an array"

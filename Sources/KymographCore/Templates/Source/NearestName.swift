@@ -1,8 +1,8 @@
 /// Finds the name a user probably meant.
-public enum NearestName {
+package enum NearestName {
     /// The candidate within `edits` edits (two, or a third of the length, when nil) of `name`, ignoring case; nil when
     /// none is near.
-    public static func of(_ name: String, among candidates: [String], within edits: Int? = nil) -> String? {
+    package static func of(_ name: String, among candidates: [String], within edits: Int? = nil) -> String? {
         let wanted = Array(name.lowercased())
         let limit = edits ?? max(2, wanted.count / 3)
         let scored = candidates.map { (distance(wanted, Array($0.lowercased())), $0) }
@@ -11,7 +11,8 @@ public enum NearestName {
     }
 
     /// `did you mean 'x'?`, or `fallback` when no candidate is near.
-    public static func advice(for name: String, among candidates: [String], otherwise fallback: String = "") -> String {
+    package static func advice(for name: String, among candidates: [String], otherwise fallback: String = "") -> String
+    {
         of(name, among: candidates).map { "did you mean '\($0)'?" } ?? fallback
     }
 

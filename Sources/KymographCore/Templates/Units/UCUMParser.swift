@@ -224,7 +224,7 @@ extension UCUMUnit {
     /// Reads `code`: units with prefixes, whole numbers, `.`, `/`, exponents, parentheses and annotations.
     ///
     /// - Throws: what is wrong and where; for a usual misspelling such as `mmHg` the code that is meant.
-    public static func parse(_ code: String) throws(ExpressionError) -> UCUMUnit {
+    package static func parse(_ code: String) throws(ExpressionError) -> UCUMUnit {
         var parser = UCUMParser(code)
         var unit = try parser.parse()
         unit.code = code

@@ -1,16 +1,16 @@
 /// Readings of one shard in the order in which it took them, packed to become durable together.
-public struct JournalBlock: Sendable {
+package struct JournalBlock: Sendable {
     /// Its number, greater than those of the shard's earlier blocks and different from those of other shards.
-    public var number: Int64
+    package var number: Int64
     /// Readings in it.
-    public var count: Int
+    package var count: Int
     /// The readings; see ``JournalWriter``.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
     /// How much more readings it has than were kept with it: who takes the place of another is one reading with that.
-    public var surplus = 0
+    package var surplus = 0
 
     /// A block.
-    public init(number: Int64, count: Int, bytes: [UInt8]) {
+    package init(number: Int64, count: Int, bytes: [UInt8]) {
         self.number = number
         self.count = count
         self.bytes = bytes
@@ -18,28 +18,28 @@ public struct JournalBlock: Sendable {
 }
 
 /// A place in the journal: everything before it is included.
-public struct JournalPlace: Hashable, Comparable, Sendable, BitwiseCopyable {
+package struct JournalPlace: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Number of the block.
-    public var block: Int64
+    package var block: Int64
     /// Readings of the block that come before.
-    public var index: Int
+    package var index: Int
 
     /// A place.
-    public init(block: Int64, index: Int) {
+    package init(block: Int64, index: Int) {
         self.block = block
         self.index = index
     }
 
     /// Order in the journal of one shard.
-    public static func < (left: JournalPlace, right: JournalPlace) -> Bool {
+    package static func < (left: JournalPlace, right: JournalPlace) -> Bool {
         (left.block, left.index) < (right.block, right.index)
     }
 }
 
 /// Readings as a journal has them, one by one: what a dead letter keeps of a reading, to be taken again.
-public enum JournalRecord {
+package enum JournalRecord {
     /// A block with one reading, of a series that its owner knows.
-    public static func bytes(of reading: Measurement, payload: ByteView) -> [UInt8] {
+    package static func bytes(of reading: Measurement, payload: ByteView) -> [UInt8] {
         var reading = reading
         // What else is marked is the state of a window.
         reading.mark &= ReadingMark.source
@@ -50,7 +50,7 @@ public enum JournalRecord {
     }
 
     /// Whether the reading of such a block, of `type`, has an id of its sender.
-    public static func hasId(_ bytes: [UInt8], of type: MeasurementType) -> Bool {
+    package static func hasId(_ bytes: [UInt8], of type: MeasurementType) -> Bool {
         bytes.withByteView { bytes in
             guard var reader = JournalReader(bytes), let record = reader.next() else { return false }
             return ReadingKey(type).hasId(ReadingKey.Content(reading: record.reading, payload: record.payload))
@@ -59,7 +59,7 @@ public enum JournalRecord {
 
     /// A block of the readings of such blocks, each with the store's number of its series, and the numbers of their
     /// sources; nil when one of them is damaged.
-    public static func join(_ records: [(series: Int, bytes: [UInt8])]) -> (block: JournalBlock, sources: [Int])? {
+    package static func join(_ records: [(series: Int, bytes: [UInt8])]) -> (block: JournalBlock, sources: [Int])? {
         var writer = JournalWriter()
         writer.begin(0)
         var sources: [Int] = []

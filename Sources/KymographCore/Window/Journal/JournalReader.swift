@@ -1,19 +1,19 @@
 /// Reads a journal block; see ``JournalWriter``. Nothing in the bytes is trusted: they may have been damaged.
-public struct JournalReader {
+package struct JournalReader {
     /// One reading of a block.
-    public struct Record {
+    package struct Record {
         /// The series, by the store's number.
-        public var series: Int
+        package var series: Int
         /// The reading.
-        public var reading: Measurement
+        package var reading: Measurement
         /// Its value records; part of the block.
-        public var payload: ByteView
+        package var payload: ByteView
 
         /// Whether it took the place of a reading that came before: together they are one reading, and a rejected one.
-        public var supersedes: Bool { reading.mark & ReadingMark.supersedes != 0 }
+        package var supersedes: Bool { reading.mark & ReadingMark.supersedes != 0 }
 
         /// Whether it is no new reading, but one that has moved to another time, and so left its window.
-        public var moves: Bool { reading.mark & ReadingMark.moves != 0 }
+        package var moves: Bool { reading.mark & ReadingMark.moves != 0 }
     }
 
     private let series: ByteView
@@ -21,15 +21,15 @@ public struct JournalReader {
     private var number = 0
     private var rows: WindowBlockDecoder
     /// Readings read so far.
-    public private(set) var read = 0
+    package private(set) var read = 0
     /// Readings that the block says it has.
-    public var count: Int { rows.count }
+    package var count: Int { rows.count }
 
     /// Whether all readings were read, and nothing else is there.
-    public var isComplete: Bool { rows.isComplete && offset == series.count }
+    package var isComplete: Bool { rows.isComplete && offset == series.count }
 
     /// Reads what comes before the readings; nil when it is damaged or of another version.
-    public init?(_ bytes: ByteView) {
+    package init?(_ bytes: ByteView) {
         guard bytes.count > 0, bytes[0] == JournalWriter.version else { return nil }
         var offset = 1
         guard let count = Varint.read(bytes, &offset), count <= UInt64(bytes.count),
@@ -41,7 +41,7 @@ public struct JournalReader {
     }
 
     /// The next reading, or nil at the end and when the block is damaged.
-    public mutating func next() -> Record? {
+    package mutating func next() -> Record? {
         guard let reading = rows.next() else { return nil }
         guard let step = Varint.read(series, &offset) else { return nil }
         number = Int(truncatingIfNeeded: Int64(number) &+ Varint.unzigzag(step))

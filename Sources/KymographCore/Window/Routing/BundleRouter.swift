@@ -1,5 +1,5 @@
 /// Decides which sinks get the Observation of a window.
-public struct BundleRouter: Sendable {
+package struct BundleRouter: Sendable {
     private let filters: [SinkFilter]
     private(set) var types: [MeasurementType]
     private(set) var templates: [FHIRTemplate?]
@@ -9,7 +9,7 @@ public struct BundleRouter: Sendable {
 
     /// Routes by `filters`, one per sink, at most ``BundleRoute/mostSinks``; nil when nothing is to be decided.
     /// `templates` has one element per type.
-    public init?(_ filters: [SinkFilter], types: [MeasurementType], templates: [FHIRTemplate?]) {
+    package init?(_ filters: [SinkFilter], types: [MeasurementType], templates: [FHIRTemplate?]) {
         guard filters.contains(where: { !$0.isOpen }) else { return nil }
         precondition(filters.count <= BundleRoute.mostSinks)
         self.filters = filters

@@ -1,20 +1,20 @@
 /// Which Observations a sink gets: those that match one pattern of each list that has any.
-public struct SinkFilter: Hashable, Sendable {
+package struct SinkFilter: Hashable, Sendable {
     /// Names of types (`typeName` of the device template).
-    public var types: [NamePattern] = []
+    package var types: [NamePattern] = []
     /// Device identifiers.
-    public var devices: [NamePattern] = []
+    package var devices: [NamePattern] = []
     /// Numbers of sources (``ReadingSource``); a window matches when any of its readings came from one of them. Nil for
     /// all sources, empty for none.
-    public var sources: [Int]?
+    package var sources: [Int]?
     /// Tags of the FHIR template: a `code`, or `system|code`.
-    public var tags: [NamePattern] = []
+    package var tags: [NamePattern] = []
 
     /// Everything.
-    public init() {}
+    package init() {}
 
     /// Whether it lets everything pass.
-    public var isOpen: Bool { types.isEmpty && devices.isEmpty && sources == nil && tags.isEmpty }
+    package var isOpen: Bool { types.isEmpty && devices.isEmpty && sources == nil && tags.isEmpty }
 
     /// Whether windows of a series may match, as far as its readings do not decide.
     func mayMatch(type: String, tags: [String], device: [UInt8]) -> Bool {

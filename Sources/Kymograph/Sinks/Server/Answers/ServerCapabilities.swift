@@ -1,17 +1,17 @@
 import KymographCore
 
 /// What a server says that it can do (its CapabilityStatement).
-public struct ServerCapabilities: Hashable, Sendable {
+package struct ServerCapabilities: Hashable, Sendable {
     /// `fhirVersion`, such as `4.0.1`.
-    public var version = ""
+    package var version = ""
     /// Name and version of its software, empty when it does not tell.
-    public var software = ""
+    package var software = ""
     /// Whether it processes transactions.
-    public var hasTransaction = false
+    package var hasTransaction = false
     /// Whether it processes batches.
-    public var hasBatch = false
+    package var hasBatch = false
     /// Types of resources that `PUT <type>/<id>` may make.
-    public var updateCreateTypes: Set<String> = []
+    package var updateCreateTypes: Set<String> = []
 
     /// Of a server that has said nothing.
     init() {}

@@ -1,8 +1,8 @@
 /// A client that gets tokens by the OAuth 2 client credentials grant (RFC 6749, section 4.4), which SMART Backend
 /// Services are a form of.
-public struct OAuthClient: Hashable, Sendable {
+package struct OAuthClient: Hashable, Sendable {
     /// Where a secret stands in the request for a token.
-    public enum SecretPlacement: Hashable, Sendable {
+    package enum SecretPlacement: Hashable, Sendable {
         /// In the `Authorization` field (`client_secret_basic`), which every server must understand.
         case header
         /// In the form (`client_secret_post`).
@@ -10,7 +10,7 @@ public struct OAuthClient: Hashable, Sendable {
     }
 
     /// How the client proves who it is.
-    public enum Proof: Hashable, Sendable {
+    package enum Proof: Hashable, Sendable {
         /// By a secret that the token endpoint knows, too.
         case secret(SecretFile, SecretPlacement = .header)
         /// By a signature, as SMART Backend Services want it: the key (PEM; RSA signs RS384, P-384 signs ES384) and its
@@ -19,17 +19,17 @@ public struct OAuthClient: Hashable, Sendable {
     }
 
     /// `client_id`.
-    public var identifier: String
+    package var identifier: String
     /// How it proves who it is.
-    public var proof: Proof
+    package var proof: Proof
     /// What it asks to be allowed, such as `system/Observation.cu system/Device.cu system/Patient.cu`; empty for
     /// whatever the server gives it.
-    public var scope: String
+    package var scope: String
     /// URL of the token endpoint; nil when the server names it in `.well-known/smart-configuration`.
-    public var tokenURL: String?
+    package var tokenURL: String?
 
     /// A client.
-    public init(identifier: String, proof: Proof, scope: String, tokenURL: String? = nil) {
+    package init(identifier: String, proof: Proof, scope: String, tokenURL: String? = nil) {
         self.identifier = identifier
         self.proof = proof
         self.scope = scope

@@ -5,7 +5,7 @@ import Glibc
 /// It is read only when nobody else can read it. As ssh wants it of keys: it belongs to this process's user, with mode
 /// 0600 or stricter. Or it belongs to root, who can read everything anyway; then the group may read it (0440, as
 /// orchestrators mount secrets), others may not.
-public struct SecretFile: Hashable, Sendable {
+package struct SecretFile: Hashable, Sendable {
     /// What tells one state of a file from another.
     struct Stamp: Hashable, Sendable {
         fileprivate var device: UInt
@@ -27,10 +27,10 @@ public struct SecretFile: Hashable, Sendable {
     static let maxBytes = 64 << 10
 
     /// Where it is.
-    public var path: String
+    package var path: String
 
     /// The file at `path`.
-    public init(_ path: String) {
+    package init(_ path: String) {
         self.path = path
     }
 

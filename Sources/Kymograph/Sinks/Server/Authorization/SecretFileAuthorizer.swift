@@ -5,9 +5,9 @@ import Synchronization
 ///
 /// The file is read again when it has changed, and when a server has refused what it held: whoever rotates the secret
 /// replaces the file, and nothing has to be restarted.
-public final class SecretFileAuthorizer: RequestAuthorizer {
+package final class SecretFileAuthorizer: RequestAuthorizer {
     /// What the file holds.
-    public enum Scheme: Hashable, Sendable {
+    package enum Scheme: Hashable, Sendable {
         /// A token.
         case bearer
         /// The password of a user.
@@ -24,13 +24,13 @@ public final class SecretFileAuthorizer: RequestAuthorizer {
     private let known = Mutex<Known?>(nil)
 
     /// Reads the secret from `file`, when it is asked for.
-    public init(_ scheme: Scheme, file: SecretFile) {
+    package init(_ scheme: Scheme, file: SecretFile) {
         self.scheme = scheme
         self.file = file
     }
 
     /// Gives the value at once.
-    public func authorize(completion: @escaping @Sendable (Result<String?, AuthorizationFailure>) -> Void) {
+    package func authorize(completion: @escaping @Sendable (Result<String?, AuthorizationFailure>) -> Void) {
         completion(
             known.withLock { known in
                 if let known, known.stamp == file.stamp { return .success(known.value) }
@@ -48,7 +48,7 @@ public final class SecretFileAuthorizer: RequestAuthorizer {
     }
 
     /// Makes the next request read the file again.
-    public func refused(_ value: String?) {
+    package func refused(_ value: String?) {
         known.withLock { known in
             if known?.value == value { known = nil }
         }

@@ -1,11 +1,11 @@
-public import KymographCore
+package import KymographCore
 import Synchronization
 
 /// Authorizes by tokens that an OAuth 2 token endpoint gives: by client credentials or SMART Backend Services.
 ///
 /// A token is used until 80 % of its life have passed, and to its end while no other can be had. Whoever asks while a
 /// token is being fetched shares that fetch.
-public final class TokenAuthorizer: RequestAuthorizer {
+package final class TokenAuthorizer: RequestAuthorizer {
     private typealias Completion = @Sendable (Result<String?, AuthorizationFailure>) -> Void
 
     /// Where tokens come from, as configured or discovered.
@@ -33,7 +33,7 @@ public final class TokenAuthorizer: RequestAuthorizer {
     ///   - timeout: Longest time for one request, in milliseconds.
     ///   - now: The clock, for tests.
     /// - Throws: When `client` names a token URL that is none.
-    public init(
+    package init(
         _ client: OAuthClient, base: ServerURL, transport: any HTTPTransport, timeout: Int = 30_000,
         now: @escaping @Sendable () -> Instant = WallClock.now
     ) throws(ServerURL.Fault) {
@@ -48,7 +48,7 @@ public final class TokenAuthorizer: RequestAuthorizer {
     }
 
     /// Gives the token that is known, or fetches one.
-    public func authorize(completion: @escaping @Sendable (Result<String?, AuthorizationFailure>) -> Void) {
+    package func authorize(completion: @escaping @Sendable (Result<String?, AuthorizationFailure>) -> Void) {
         let now = now()
         let (value, isFirst) = state.withLock { state -> (String?, Bool) in
             if let token = state.token, now < token.renewal { return (token.value, false) }
@@ -60,7 +60,7 @@ public final class TokenAuthorizer: RequestAuthorizer {
     }
 
     /// Forgets the token that `value` is of.
-    public func refused(_ value: String?) {
+    package func refused(_ value: String?) {
         state.withLock { state in
             if state.token?.value == value { state.token = nil }
         }

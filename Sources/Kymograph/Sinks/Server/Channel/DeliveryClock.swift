@@ -1,21 +1,21 @@
 import Glibc
-public import KymographCore
+package import KymographCore
 
 /// The times that delivery goes by, handed in so that tests can let them pass.
-public struct DeliveryClock: Sendable {
+package struct DeliveryClock: Sendable {
     /// Time since some moment, which never jumps: what waits, waits by this.
-    public var elapsed: @Sendable () -> Instant
+    package var elapsed: @Sendable () -> Instant
     /// Civil time, for dates that servers give.
-    public var civil: @Sendable () -> Instant
+    package var civil: @Sendable () -> Instant
 
     /// A clock.
-    public init(elapsed: @escaping @Sendable () -> Instant, civil: @escaping @Sendable () -> Instant) {
+    package init(elapsed: @escaping @Sendable () -> Instant, civil: @escaping @Sendable () -> Instant) {
         self.elapsed = elapsed
         self.civil = civil
     }
 
     /// The system's clocks.
-    public static let system = DeliveryClock(
+    package static let system = DeliveryClock(
         elapsed: {
             var time = timespec()
             // Safe: the struct is ours; CLOCK_MONOTONIC always exists.

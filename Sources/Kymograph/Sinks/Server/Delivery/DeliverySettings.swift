@@ -1,43 +1,43 @@
-public import KymographCore
+package import KymographCore
 
 /// How one FHIR server is delivered to.
-public struct DeliverySettings: Sendable {
+package struct DeliverySettings: Sendable {
     /// Base URL of the server, without a slash at its end.
-    public var base: String
+    package var base: String
     /// Where Patients and Devices come from. There is no default.
-    public var identity: ResourceIdentityMode
+    package var identity: ResourceIdentityMode
     /// The version of FHIR that the rows are written in.
-    public var version = FHIRVersion.r4
+    package var version = FHIRVersion.r4
     /// With ``Compatibility/iomtFHIR``, Patients and Devices are made and Observations merged on the server as the
     /// reference system does.
-    public var compatibility = Compatibility.none
+    package var compatibility = Compatibility.none
     /// Most entries of a bundle, Patients and Devices included.
-    public var maxEntries = 100
+    package var maxEntries = 100
     /// Most bytes of a bundle of more than one Observation.
-    public var maxBytes = 1 << 20
+    package var maxBytes = 1 << 20
     /// Most requests under way at once.
-    public var maxConcurrency = 8
+    package var maxConcurrency = 8
     /// Bytes of rows that are held in memory, about.
-    public var rowBytes = 16 << 20
+    package var rowBytes = 16 << 20
     /// Longest time of one request, in milliseconds.
-    public var timeout = 30_000
+    package var timeout = 30_000
     /// Bound of the wait after a first failure, in nanoseconds.
-    public var firstBackoff: Int64 = 500_000_000
+    package var firstBackoff: Int64 = 500_000_000
     /// Largest bound of a wait after failures, in nanoseconds.
-    public var longestBackoff: Int64 = 60 * 1_000_000_000
+    package var longestBackoff: Int64 = 60 * 1_000_000_000
     /// Longest wait that a server may ask for, in nanoseconds.
-    public var longestRetryAfter: Int64 = 600 * 1_000_000_000
+    package var longestRetryAfter: Int64 = 600 * 1_000_000_000
     /// How long an answer about a Device, Patient or Encounter is used before it is asked for again, in nanoseconds.
-    public var identityMaxAge: Int64 = 600 * 1_000_000_000
+    package var identityMaxAge: Int64 = 600 * 1_000_000_000
     /// Whether a search shows, before a bundle brings a Patient or Device, that the server takes no other one for it.
     var checksIdentifiers = true
     /// Whether the server makes resources under ids that it is given; nil: as it states of each type.
-    public var updateCreate: Bool?
+    package var updateCreate: Bool?
     /// Identifier systems of what resources refer to.
-    public var systems = ReferenceSystems()
+    package var systems = ReferenceSystems()
 
     /// The defaults for a server.
-    public init(base: String, identity: ResourceIdentityMode) {
+    package init(base: String, identity: ResourceIdentityMode) {
         var base = base
         while base.hasSuffix("/") { base.removeLast() }
         self.base = base

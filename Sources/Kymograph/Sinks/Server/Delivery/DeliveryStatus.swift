@@ -1,9 +1,9 @@
-public import KymographCore
+package import KymographCore
 
 /// How delivery to a server stands.
-public struct DeliveryStatus: Hashable, Sendable {
+package struct DeliveryStatus: Hashable, Sendable {
     /// Whether the server is asked.
-    public enum Circuit: String, Hashable, Sendable {
+    package enum Circuit: String, Hashable, Sendable {
         /// It has not been asked yet what it can do.
         case probing
         /// It is sent what there is.
@@ -17,42 +17,42 @@ public struct DeliveryStatus: Hashable, Sendable {
     }
 
     /// The server.
-    public var base = ""
+    package var base = ""
     /// What the server can do and what is done with it, or why nothing is.
-    public var verdict = ""
+    package var verdict = ""
     /// Whether the server is asked.
-    public var circuit = Circuit.probing
+    package var circuit = Circuit.probing
     /// Requests under way.
-    public var inFlight = 0
+    package var inFlight = 0
     /// Requests that may be under way now.
-    public var concurrency = 0
+    package var concurrency = 0
     /// Rows in memory that are not done.
-    public var rows = 0
+    package var rows = 0
     /// Entries in memory that are not done.
-    public var waiting = 0
+    package var waiting = 0
     /// Entries that the server has stored, in this run; Patients and Devices included.
-    public var delivered = 0
+    package var delivered = 0
     /// Entries that the server will not take, in this run, by reason.
-    public var undeliverableReasons = ReasonCounts()
+    package var undeliverableReasons = ReasonCounts()
     /// All of them.
-    public var undeliverable: Int { undeliverableReasons.total }
+    package var undeliverable: Int { undeliverableReasons.total }
     /// Attempts after the first of their request, in this run.
-    public var retries = 0
+    package var retries = 0
     /// What went wrong last, empty when nothing did; never with secrets.
-    public var lastError = ""
+    package var lastError = ""
     /// When that was.
-    public var lastErrorTime: Instant?
+    package var lastErrorTime: Instant?
     /// When something is sent next, if nothing is under way and something waits.
-    public var nextAttempt: Instant?
+    package var nextAttempt: Instant?
     /// How long the oldest row in memory has been there, in nanoseconds.
-    public var oldestRowAge: Int64?
+    package var oldestRowAge: Int64?
     /// Devices, with what their readings name, whose ids the server was asked for and that are remembered.
-    public var lookups = 0
+    package var lookups = 0
     /// How long ago the oldest of these answers was given, in nanoseconds; nil when there is none.
-    public var oldestLookupAge: Int64?
+    package var oldestLookupAge: Int64?
     /// The last row that is done with all before it.
-    public var settledThrough: Int64 = 0
+    package var settledThrough: Int64 = 0
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
 }

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Call ``start()`` once; then ``finish()`` to end when the outbox is empty, or ``stop()`` to end at once; ``wait``
 /// for the end. Answers that come after a stop are lost, and what they were for is delivered again by the next run.
-public final class ServerDelivery: Sendable {
+package final class ServerDelivery: Sendable {
     private struct Shared {
         var status: DeliveryStatus
         var isFinishing = false
@@ -33,7 +33,7 @@ public final class ServerDelivery: Sendable {
     /// Delivers from `queue` by `transport`. Waits after failures are drawn from `random`.
     ///
     /// - Throws: when the system gives no event to wake the thread with.
-    public init(
+    package init(
         _ settings: DeliverySettings, queue: any OutboxQueue, transport: any HTTPTransport,
         authorizer: any RequestAuthorizer, clock: DeliveryClock = .system,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -51,36 +51,36 @@ public final class ServerDelivery: Sendable {
     }
 
     /// How delivery stands; at most about a second old.
-    public var status: DeliveryStatus { shared.withLock { $0.status } }
+    package var status: DeliveryStatus { shared.withLock { $0.status } }
 
     /// Whether the thread has ended.
-    public var isDone: Bool { shared.withLock { $0.isDone } }
+    package var isDone: Bool { shared.withLock { $0.isDone } }
 
     /// Begins, on a thread of its own.
-    public func start() {
+    package func start() {
         WorkerThread.start("delivery") { self.run() }
     }
 
     /// Ends when everything in the outbox is settled. Rows that come meanwhile are delivered too.
-    public func finish() {
+    package func finish() {
         shared.withLock { $0.isFinishing = true }
         inbox.wake()
     }
 
     /// Ends at once.
-    public func stop() {
+    package func stop() {
         shared.withLock { $0.isStopped = true }
         inbox.wake()
     }
 
     /// Asks the server anew for every Device, Patient and Encounter from here on.
-    public func forgetLookups() {
+    package func forgetLookups() {
         shared.withLock { $0.forgetsLookups = true }
         inbox.wake()
     }
 
     /// Waits for the end, up to `milliseconds`; whether it came.
-    public func wait(milliseconds: Int) -> Bool {
+    package func wait(milliseconds: Int) -> Bool {
         let end = clock.elapsed().advanced(by: Int64(milliseconds) * 1_000_000)
         while !isDone {
             if clock.elapsed() >= end { return false }

@@ -4,12 +4,12 @@
 /// and shared; proxies as the environment names them (`http_proxy`, `https_proxy`, `no_proxy`). Redirects are not
 /// followed, because what a request carries is meant for one server. A request is sent at most once: what a broken
 /// connection may have carried is reported as `lost`, not repeated.
-public final class CurlTransport: HTTPTransport {
+package final class CurlTransport: HTTPTransport {
     private let queue = CurlQueue()
     private let compresses: Bool
 
     /// Starts the thread. Files that `settings` name are read when a connection is made.
-    public init(_ settings: HTTPSettings = HTTPSettings()) {
+    package init(_ settings: HTTPSettings = HTTPSettings()) {
         compresses = settings.compressesBodies
         WorkerThread.start("kymo-http") { [queue] in
             let loop = CurlLoop(queue, settings)
@@ -22,7 +22,7 @@ public final class CurlTransport: HTTPTransport {
     }
 
     /// Sends `request`; see ``HTTPTransport``.
-    public func submit(
+    package func submit(
         _ request: HTTPRequest, completion: @escaping @Sendable (Result<HTTPResponse, HTTPFailure>) -> Void
     ) {
         if queue.add(CurlJob(request, compresses: compresses, completion: completion)) { return }
@@ -32,7 +32,7 @@ public final class CurlTransport: HTTPTransport {
 
     /// Fails everything that is under way and all that is submitted later. When it returns, all completions have been
     /// called, unless it is called by one of them.
-    public func close() {
+    package func close() {
         queue.close()
     }
 }

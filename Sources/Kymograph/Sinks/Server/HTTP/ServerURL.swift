@@ -1,22 +1,22 @@
 /// The absolute URL of a server, or of a place on it: `http` or `https`, percent-encoded, without credentials.
-public struct ServerURL: Hashable, Sendable {
+package struct ServerURL: Hashable, Sendable {
     /// Why a text is no such URL; never with the text, which may hold a password.
-    public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
+    package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// What is wrong and what to do.
-        public var description: String
+        package var description: String
     }
 
     /// The URL as it was given.
-    public let text: String
+    package let text: String
     /// Whether the scheme is `https`.
-    public let isEncrypted: Bool
+    package let isEncrypted: Bool
     /// Host name or address in lower case, without the brackets of IPv6.
-    public let host: String
+    package let host: String
     /// Scheme, host and port: all of the URL that messages show.
-    public let origin: String
+    package let origin: String
 
     /// Reads `text`.
-    public init(_ text: String) throws(Fault) {
+    package init(_ text: String) throws(Fault) {
         let lower = text.lowercased()
         guard let scheme = ["https://", "http://"].first(where: lower.hasPrefix) else {
             throw Fault(description: "is no URL of a server; begin with https:// (or http://)")
@@ -38,14 +38,14 @@ public struct ServerURL: Hashable, Sendable {
     }
 
     /// Whether what is sent there stays on this machine.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
     /// This URL with `path` (which begins with a slash) after it, whether this one ends with a slash or not.
-    public func appending(_ path: String) -> String {
+    package func appending(_ path: String) -> String {
         var base = text[...]
         while base.hasSuffix("/") { base = base.dropLast() }
         return base + path

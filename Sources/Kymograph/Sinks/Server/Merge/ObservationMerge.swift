@@ -1,4 +1,4 @@
-public import KymographCore
+package import KymographCore
 
 /// Merges an Observation into the one that a server already holds under its identity (mapping dialect, section 6.4).
 ///
@@ -8,11 +8,11 @@ public import KymographCore
 ///
 /// With `compatibility: iomt-fhir`, quirks 19, 20 and 21 are the reference's. By default a series keeps the time of
 /// every sample: where the two grids do not fit, the merged one is as fine as both need.
-public struct ObservationMerge: Sendable {
+package struct ObservationMerge: Sendable {
     /// Why two Observations cannot be merged.
-    public struct Failure: Error, Hashable, Sendable {
+    package struct Failure: Error, Hashable, Sendable {
         /// What does not fit.
-        public var message: String
+        package var message: String
     }
 
     let compatibility: Compatibility
@@ -21,7 +21,7 @@ public struct ObservationMerge: Sendable {
     let union: EffectiveTexts
 
     /// The merged Observation.
-    public static func merge(
+    package static func merge(
         _ existing: JSONNode, with new: JSONNode, compatibility: Compatibility = .none
     ) throws(Failure) -> JSONNode {
         let merge = ObservationMerge(

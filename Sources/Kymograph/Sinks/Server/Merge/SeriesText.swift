@@ -1,14 +1,14 @@
-public import KymographCore
+package import KymographCore
 
 /// One value of a series and its time.
-public struct SeriesSample: Hashable, Sendable {
+package struct SeriesSample: Hashable, Sendable {
     /// When.
-    public var instant: Instant
+    package var instant: Instant
     /// The value as the series has it, verbatim.
-    public var text: String
+    package var text: String
 
     /// Makes a sample.
-    public init(instant: Instant, text: String) {
+    package init(instant: Instant, text: String) {
         self.instant = instant
         self.text = text
     }
@@ -16,10 +16,10 @@ public struct SeriesSample: Hashable, Sendable {
 
 /// SampledData as text: reading, merging and writing what a server already holds (mapping dialect, sections 6.3 and
 /// 6.4). Not for readings: ``ObservationEncoder`` writes those without any text between.
-public enum SeriesText {
+package enum SeriesText {
     /// The samples of `data`: token i is at `start` + i × `period` nanoseconds, `E` is none, anything else is a value.
     /// Times beyond 2262 are held there.
-    public static func parse(_ data: String, start: Instant, period: Int64) -> [SeriesSample] {
+    package static func parse(_ data: String, start: Instant, period: Int64) -> [SeriesSample] {
         var samples: [SeriesSample] = []
         var instant = start
         for token in data.split(separator: " ") {
@@ -30,7 +30,7 @@ public enum SeriesText {
     }
 
     /// Both lists, which are in time order, as one; of two samples of one instant the new one stays.
-    public static func merge(_ existing: [SeriesSample], with new: [SeriesSample]) -> [SeriesSample] {
+    package static func merge(_ existing: [SeriesSample], with new: [SeriesSample]) -> [SeriesSample] {
         var merged: [SeriesSample] = []
         merged.reserveCapacity(existing.count + new.count)
         var next = 0
@@ -50,7 +50,7 @@ public enum SeriesText {
     ///
     /// Of several samples in a slot the last stays, an empty slot is `E`, and samples outside are left out. With
     /// `compatibility: iomt-fhir` a sample before the start blocks all behind it, as in the reference (quirk 18).
-    public static func build(
+    package static func build(
         _ samples: [SeriesSample], start: Instant, end: Instant, period: Int64,
         compatibility: Compatibility = .none
     ) -> String? {

@@ -1,17 +1,17 @@
 /// How entries are put together: as bundles of a type, whose entries a server is asked to store in one of several ways,
 /// or as lines of NDJSON.
-public struct BundleForm: Hashable, Sendable, BitwiseCopyable {
+package struct BundleForm: Hashable, Sendable, BitwiseCopyable {
     /// Bundles or lines.
-    public var format: ObservationOptions.Format
+    package var format: ObservationOptions.Format
     /// The type of bundles.
-    public var type: ObservationOptions.BundleType
+    package var type: ObservationOptions.BundleType
     /// How a server is asked to store resources.
-    public var write: ObservationOptions.Write
+    package var write: ObservationOptions.Write
     /// Whether References by identifier state the type of what they name, as they do in all versions but STU3.
-    public var hasReferenceType: Bool
+    package var hasReferenceType: Bool
 
     /// The form of these options.
-    public init(
+    package init(
         format: ObservationOptions.Format = .bundle, type: ObservationOptions.BundleType = .transaction,
         write: ObservationOptions.Write = .putByID, hasReferenceType: Bool = true
     ) {
@@ -26,10 +26,10 @@ public struct BundleForm: Hashable, Sendable, BitwiseCopyable {
     /// Whether described Devices carry an id of ours: not where a server may have given them one before.
     var writesDeviceID: Bool { format == .ndjson || type == .collection }
     /// Whether resources refer to entries of their own bundle.
-    public var refersToEntries: Bool { format == .bundle && type != .batch }
+    package var refersToEntries: Bool { format == .bundle && type != .batch }
 
     /// How a panel refers to its members.
-    public enum MemberReferences: Sendable {
+    package enum MemberReferences: Sendable {
         /// By the `fullUrl` of its entry, where it has no id yet, or none that a server gave it.
         case byEntry
         /// By the id that it is put under.
@@ -39,13 +39,13 @@ public struct BundleForm: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// How panels refer to their members.
-    public var memberReferences: MemberReferences {
+    package var memberReferences: MemberReferences {
         guard refersToEntries else { return .byIdentifier }
         return type == .transaction && write == .putByID ? .byID : .byEntry
     }
 
     /// Whether resources of `kind` carry an id of ours.
-    public func hasID(_ kind: EntryKind) -> Bool { kind == .describedDevice ? writesDeviceID : writesID }
+    package func hasID(_ kind: EntryKind) -> Bool { kind == .describedDevice ? writesDeviceID : writesID }
 
     /// Whether the bundle's entry of a resource of `kind`, a panel or its member if `isJoined`, has a `fullUrl`.
     func writesFullURL(of kind: EntryKind, isJoined: Bool) -> Bool {
@@ -59,18 +59,18 @@ public struct BundleForm: Hashable, Sendable, BitwiseCopyable {
 
 extension ObservationOptions {
     /// How entries are put together.
-    public var form: BundleForm {
+    package var form: BundleForm {
         BundleForm(format: format, type: bundleType, write: write, hasReferenceType: version.hasReferenceType)
     }
 }
 
 /// How large the bundles of files are.
-public struct BundleLimits: Hashable, Sendable {
+package struct BundleLimits: Hashable, Sendable {
     /// Most entries of a bundle, Patients and Devices included, or most lines of NDJSON.
-    public var entries: Int
+    package var entries: Int
     /// Most bytes of a bundle that has more than one Observation.
-    public var bytes: Int
+    package var bytes: Int
 
     /// The limits.
-    public init(entries: Int = 100, bytes: Int = 1 << 20) { (self.entries, self.bytes) = (entries, bytes) }
+    package init(entries: Int = 100, bytes: Int = 1 << 20) { (self.entries, self.bytes) = (entries, bytes) }
 }

@@ -4,9 +4,9 @@
 /// ``BundleLimits`` allow, or two of one identity, which a server must refuse in one transaction. A content is encoded
 /// and added first; if the block is overfull with it, ``finish(isOverfull:)`` gives the block without it, and
 /// ``begin(with:)`` moves it into the next one. The writer keeps its memory.
-public struct EntryWriter: ~Copyable, Sendable {
+package struct EntryWriter: ~Copyable, Sendable {
     /// What became of a content.
-    public enum AddOutcome: Hashable, Sendable {
+    package enum AddOutcome: Hashable, Sendable {
         /// It is in the block.
         case added(Addition)
         /// There is nothing to write, and why.
@@ -14,18 +14,18 @@ public struct EntryWriter: ~Copyable, Sendable {
     }
 
     /// A content that is in the block.
-    public struct Addition: Hashable, Sendable {
+    package struct Addition: Hashable, Sendable {
         /// Its Observations or other resources.
-        public var contents: Int
+        package var contents: Int
         /// Whether it is no Observation.
-        public var isResource: Bool
+        package var isResource: Bool
         /// Readings that its series are condensed by (``EncodeOutcome/written``).
-        public var condensedValues: Int
+        package var condensedValues: Int
         /// What its Observation does not say of its readings.
-        public var losses: ObservationLosses
+        package var losses: ObservationLosses
         /// Whether the block must end before it: ``EntryWriter/finish(isOverfull:)``, then
         /// ``EntryWriter/begin(with:)``.
-        public var isOverfull: Bool
+        package var isOverfull: Bool
     }
 
     var encoder: ObservationEncoder
@@ -40,7 +40,7 @@ public struct EntryWriter: ~Copyable, Sendable {
     /// The content that was added last.
     private var last = LastContent()
     /// Observations and other resources of readings so far.
-    public internal(set) var contentCount = 0
+    package internal(set) var contentCount = 0
 
     /// Where the content that was added last begins, and what it is known by.
     private struct LastContent {
@@ -57,7 +57,7 @@ public struct EntryWriter: ~Copyable, Sendable {
     }
 
     /// Writes with `encoder`; blocks hold what bundles within `limits` may, but always one content, however large.
-    public init(_ encoder: consuming ObservationEncoder, limits: BundleLimits = BundleLimits()) {
+    package init(_ encoder: consuming ObservationEncoder, limits: BundleLimits = BundleLimits()) {
         form = encoder.options.form
         block = EntryBlockWriter(form: form)
         size = BundleSize(form: form, limit: limits.bytes)
@@ -78,7 +78,7 @@ public struct EntryWriter: ~Copyable, Sendable {
     // MARK: Contents
 
     /// Adds the entries of `content`, which has at least one reading.
-    public mutating func add(_ content: borrowing WindowContent) -> AddOutcome {
+    package mutating func add(_ content: borrowing WindowContent) -> AddOutcome {
         if let rejection = encoder.prepare(content) { return .skipped(rejection) }
         last.start = block.bytes.count
         (last.entriesBefore, last.contentsBefore) = (block.count, contentCount)
@@ -115,7 +115,7 @@ public struct EntryWriter: ~Copyable, Sendable {
 
     /// Completes the block; empty when nothing was added. One that is overfull ends before the last content, which
     /// ``begin(with:)`` must have next. Valid until then.
-    public mutating func finish(isOverfull: Bool = false) -> ByteView {
+    package mutating func finish(isOverfull: Bool = false) -> ByteView {
         if isOverfull {
             moved.removeAll()
             moved.append(block.bytes.view(last.ownStart..<block.bytes.count))
@@ -125,7 +125,7 @@ public struct EntryWriter: ~Copyable, Sendable {
     }
 
     /// Forgets the entries.
-    public mutating func reset() {
+    package mutating func reset() {
         block.removeAll()
         parties.removeAll()
         identities.removeAll()
@@ -138,7 +138,7 @@ public struct EntryWriter: ~Copyable, Sendable {
     private var moved = ByteWriter(capacity: 1_024)
 
     /// Begins the next block with `content`, which the one before could not hold: its entries are there already.
-    public mutating func begin(with content: borrowing WindowContent) {
+    package mutating func begin(with content: borrowing WindowContent) {
         let (number, contents, digest) = (last.ownNumber, contentCount - last.contentsBefore, last.digest)
         reset()
         (last.digest, contentCount) = (digest, contents)

@@ -1,12 +1,12 @@
 /// Takes plain readings of a ``Mapper``.
-public protocol PlainReadingOutput: ~Copyable {
+package protocol PlainReadingOutput: ~Copyable {
     /// A normalised reading that is plain, of the series with this key, as nearly all are: small enough for registers.
     /// False when nothing has happened, and the reading comes by ``accept(_:payload:key:)`` then.
     mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool
 }
 
 /// Takes what a ``Mapper`` makes of a payload. A generic parameter of the mapper's calls, never an existential.
-public protocol MeasurementOutput: PlainReadingOutput, ~Copyable {
+package protocol MeasurementOutput: PlainReadingOutput, ~Copyable {
     /// A normalised reading. `payload` holds its ``ValueRecord``s; `key` is its ``SeriesKey`` encoding, both valid only
     /// during the call.
     ///
@@ -20,13 +20,13 @@ public protocol MeasurementOutput: PlainReadingOutput, ~Copyable {
 extension MeasurementOutput where Self: ~Copyable {
     /// Has no way of its own for them.
     @inline(__always)
-    public mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool { false }
+    package mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool { false }
 }
 
 /// Which part of a mapping rejected a reading; turned into text only when a dead letter is written.
-public struct RejectionDetail: BitwiseCopyable, Sendable {
+package struct RejectionDetail: BitwiseCopyable, Sendable {
     /// The parts of a device template that can fail.
-    public enum Field: UInt8, Sendable, BitwiseCopyable {
+    package enum Field: UInt8, Sendable, BitwiseCopyable {
         /// No particular field.
         case none
         /// `typeMatchExpression`.
@@ -50,16 +50,16 @@ public struct RejectionDetail: BitwiseCopyable, Sendable {
     }
 
     /// Index of the device template in the mapping set, or -1.
-    public var template: Int32
+    package var template: Int32
     /// The field.
-    public var field: Field
+    package var field: Field
     /// Index of the entry in the template's `values` when the field is a value.
-    public var value: Int32
+    package var value: Int32
     /// Byte offset in the payload when the scanner refused it, else -1.
-    public var offset: Int32
+    package var offset: Int32
 
     /// Makes a detail.
-    public init(template: Int = -1, field: Field = .none, value: Int = 0, offset: Int = -1) {
+    package init(template: Int = -1, field: Field = .none, value: Int = 0, offset: Int = -1) {
         self.template = Int32(template)
         self.field = field
         self.value = Int32(value)
@@ -68,17 +68,17 @@ public struct RejectionDetail: BitwiseCopyable, Sendable {
 }
 
 /// What a source contributes to its readings.
-public struct SourceContext: Sendable {
+package struct SourceContext: Sendable {
     /// Device of readings that name none; empty for "reject them".
-    public var defaultDevice: [UInt8]
+    package var defaultDevice: [UInt8]
     /// Patient of readings that name none; empty for none.
-    public var defaultPatient: [UInt8]
+    package var defaultPatient: [UInt8]
     /// Whether a reading without patient is rejected (`identity: strict`).
-    public var requiresPatient: Bool
+    package var requiresPatient: Bool
     /// How far, in nanoseconds, a reading's time may lie after its receipt.
-    public var maxFuture: Int64
+    package var maxFuture: Int64
     /// The wall clock by which times without an offset are read; nil for UTC.
-    public var timezone: LocalTimeZone?
+    package var timezone: LocalTimeZone?
 
     /// `time` by the source's wall clock, if it has no offset; nil when that shows it twice or never.
     @inline(__always)
@@ -87,7 +87,7 @@ public struct SourceContext: Sendable {
     }
 
     /// Makes a context; the default tolerates clocks that are 5 minutes fast.
-    public init(
+    package init(
         defaultDevice: [UInt8] = [], defaultPatient: [UInt8] = [], requiresPatient: Bool = false,
         maxFuture: Int64 = 300_000_000_000, timezone: LocalTimeZone? = nil
     ) {
