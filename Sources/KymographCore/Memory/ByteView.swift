@@ -10,7 +10,7 @@ private import CSIMD
 package struct ByteView: BitwiseCopyable {
     /// Bytes that every buffer handed to the scanner must have readable after its last byte, so that eight-byte loads
     /// need no bounds test. Their content does not matter.
-    package static let padding = 64
+    @inlinable package static var padding: Int { 64 }
 
     @usableFromInline let base: UnsafePointer<UInt8>
     /// Number of bytes.
@@ -32,6 +32,7 @@ package struct ByteView: BitwiseCopyable {
     }
 
     /// The byte at `index`.
+    @inlinable
     @inline(__always)
     package subscript(index: Int) -> UInt8 {
         assert(index >= 0 && index < count + ByteView.padding)

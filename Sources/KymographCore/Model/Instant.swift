@@ -2,9 +2,10 @@
 @usableFromInline
 package struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Nanoseconds since the Unix epoch.
-    package var nanoseconds: Int64
+    @usableFromInline package var nanoseconds: Int64
 
     /// Makes an instant from nanoseconds since the Unix epoch.
+    @inlinable
     @inline(__always)
     package init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
@@ -16,17 +17,19 @@ package struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
     }
 
     /// Earliest representable instant; also stands for "never".
-    package static let distantPast = Instant(nanoseconds: .min)
+    @usableFromInline package static let distantPast = Instant(nanoseconds: .min)
     /// Latest representable instant.
-    package static let distantFuture = Instant(nanoseconds: .max)
+    @usableFromInline package static let distantFuture = Instant(nanoseconds: .max)
 
     /// Order in time.
+    @inlinable
     @inline(__always)
-    @usableFromInline package static func < (left: Instant, right: Instant) -> Bool {
+    package static func < (left: Instant, right: Instant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
     /// The instant `nanoseconds` later, held at the ends of the range instead of overflowing.
+    @inlinable
     @inline(__always)
     package func advanced(by nanoseconds: Int64) -> Instant {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)

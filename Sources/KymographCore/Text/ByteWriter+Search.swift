@@ -4,6 +4,11 @@ extension ByteWriter {
     /// as a space or as a second search value (spec/fhir.md section 5). The result is ASCII that JSON need not escape.
     mutating func appendIdentifierSearch(system: ByteView, value: ByteView) {
         append("identifier=")
+        if ByteWriter.isPlain(system) && ByteWriter.isPlain(value) {
+            append(system)
+            append(UInt8(ascii: "|"))
+            return append(value)
+        }
         appendSearchToken(system)
         // FHIR search reads an unescaped comma as "or", and a bar or dollar as a separator, even when percent-encoded:
         // those take a backslash (R4 search, "Escaping Search Parameters"). The separating bar is then percent-encoded
@@ -22,15 +27,16 @@ extension ByteWriter {
     }
 
     fileprivate mutating func appendSearchToken(_ text: ByteView) {
-        var clean = 0
-        for index in 0..<text.count where !ByteWriter.isPlain(text[index]) {
-            append(text[clean..<index])
-            if ByteWriter.isSearchSyntax(text[index]) { append("%5C") }
+        var place = 0
+        while true {
+            let end = ByteWriter.plainEnd(of: text, from: place)
+            append(text[place..<end])
+            guard end < text.count else { return }
+            if ByteWriter.isSearchSyntax(text[end]) { append("%5C") }
             append(UInt8(ascii: "%"))
-            appendUpperHex(text[index])
-            clean = index + 1
+            appendUpperHex(text[end])
+            place = end + 1
         }
-        append(text[clean..<text.count])
     }
 
     private static func needsBackslash(_ text: ByteView) -> Bool {
@@ -39,21 +45,50 @@ extension ByteWriter {
     }
 
     @inline(__always)
+    private static func isPlain(_ text: ByteView) -> Bool { plainEnd(of: text, from: 0) == text.count }
+
+    /// Where the plain bytes from `start` on end.
+    private static func plainEnd(of text: ByteView, from start: Int) -> Int {
+        var place = start
+        while place &+ 8 <= text.count, arePlain(text.word(at: place)) { place &+= 8 }
+        while place < text.count, isPlain(text[place]) { place &+= 1 }
+        return place
+    }
+
+    @inline(__always)
     private static func isSearchSyntax(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "|") || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "$")
             || byte == UInt8(ascii: "\\")
     }
 
-    /// The unreserved characters of RFC 3986, and those of its query characters that mean nothing to a FHIR server.
     @inline(__always)
     private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        case UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "@"): true
-        default: false
-        }
+        // With zeros, which are plain, in the other places.
+        arePlain(UInt64(byte) | 0x3030_3030_3030_3000)
+    }
+
+    /// Whether all eight bytes of `word` are plain: the unreserved characters of RFC 3986, and those of its query
+    /// characters that mean nothing to a FHIR server.
+    @inline(__always)
+    private static func arePlain(_ word: UInt64) -> Bool {
+        guard word & 0x8080_8080_8080_8080 == 0 else { return false }
+        let lower = within(word, UInt8(ascii: "a"), UInt8(ascii: "z"))
+        let upper = within(word, UInt8(ascii: "@"), UInt8(ascii: "Z"))
+        // Digits, and `-./` before and `:` behind them.
+        let digits = within(word, UInt8(ascii: "-"), UInt8(ascii: ":"))
+        let others =
+            within(word, UInt8(ascii: "_"), UInt8(ascii: "_")) | within(word, UInt8(ascii: "~"), UInt8(ascii: "~"))
+        return lower | upper | digits | others == 0x8080_8080_8080_8080
+    }
+
+    /// The highest bit of each byte of `word` that is `first` to `last`; all bytes are ASCII.
+    @inline(__always)
+    private static func within(_ word: UInt64, _ first: UInt8, _ last: UInt8) -> UInt64 {
+        let each: UInt64 = 0x0101_0101_0101_0101
+        // The sums set that bit for bytes from `first` on, and for those behind `last`, and carry nothing.
+        let from = word &+ each &* (0x80 &- UInt64(first))
+        let behind = word &+ each &* (0x7F &- UInt64(last))
+        return from & ~behind & each &* 0x80
     }
 
     private mutating func appendUpperHex(_ byte: UInt8) {

@@ -3,13 +3,13 @@ extension EntryBlock {
     /// Writes `entry` as an element of a bundle of this form.
     @inline(__always)
     package func append(_ entry: Entry, as form: BundleForm, to output: inout ByteWriter) {
-        output.append("{")
         if form.writesFullURL(of: entry.kind, isJoined: entry.isInPanel) {
-            output.append("\"fullUrl\":\"")
+            output.append("{\"fullUrl\":\"")
             output.appendFullURL(of: entry)
-            output.append("\",")
+            output.append("\",\"resource\":")
+        } else {
+            output.append("{\"resource\":")
         }
-        output.append("\"resource\":")
         append(resource: entry, as: form, to: &output)
         if form.type != .collection {
             output.append(",\"request\":")
@@ -124,9 +124,8 @@ extension ByteWriter {
     /// Writes how a server is to store the resource of `entry`.
     @inline(__always)
     package mutating func appendRequest(of entry: Entry, as form: BundleForm) {
-        append("{\"method\":\"")
-        append(entry.isCreated(as: form) ? "POST" : "PUT")
-        append("\",\"url\":\"")
+        entry.isCreated(as: form)
+            ? append("{\"method\":\"POST\",\"url\":\"") : append("{\"method\":\"PUT\",\"url\":\"")
         appendURL(of: entry, as: form)
         if entry.isCreated(as: form) {
             append("\",\"ifNoneExist\":\"")

@@ -12,15 +12,18 @@ package struct Entry: BitwiseCopyable {
     package var kind: EntryKind { EntryKind(rawValue: record[4]) ?? .resource }
 
     /// Whether it belongs together with the entry before: both are of one window.
+    @inline(__always)
     package var isJoined: Bool { record[5] & EntryLayout.isJoined != 0 }
 
     /// Whether it is a panel or a member of one: only those are several of one window.
     var isInPanel: Bool { kind == .observation && record[5] & (EntryLayout.isJoined | EntryLayout.beginsPanel) != 0 }
 
     /// Whether it stands for a Device that another entry describes, which is not here.
+    @inline(__always)
     package var isStandIn: Bool { record[5] & EntryLayout.isStandIn != 0 }
 
     /// Whether bundles do not have it: References name it, and that is all.
+    @inline(__always)
     package var isUnwritten: Bool { record[5] & EntryLayout.isUnwritten != 0 }
 
     // MARK: Parts
@@ -28,6 +31,7 @@ package struct Entry: BitwiseCopyable {
     @inline(__always)
     private func length(_ part: EntryPart) -> Int { Int(record.half(at: part.length)) }
 
+    @inline(__always)
     private func part(_ part: EntryPart) -> ByteView {
         var start = EntryLayout.entryHead
         for before in 0..<part.rawValue { start += Int(record.half(at: EntryLayout.lengths + 4 * before)) }
@@ -53,10 +57,13 @@ package struct Entry: BitwiseCopyable {
     }
 
     /// What References within a bundle say where it does not follow from the id; else empty.
+    @inline(__always)
     package var fullURL: ByteView { part(.fullURL) }
     /// System of the identifier that it is searched by.
+    @inline(__always)
     package var system: ByteView { part(.system) }
     /// Value of that, of a long one what stands for it.
+    @inline(__always)
     package var value: ByteView { part(.value) }
     /// The whole of a long identifier; empty for others.
     package var whole: ByteView { part(.whole) }
@@ -69,6 +76,7 @@ package struct Entry: BitwiseCopyable {
         return (text[4..<end], text[end..<text.count])
     }
 
+    @inline(__always)
     var hasEncounter: Bool { length(.encounter) > 0 }
 
     /// Whether what it says of an encounter can be read.
@@ -110,6 +118,7 @@ package struct Entry: BitwiseCopyable {
     /// Number of the entry that is the gateway.
     package var gateway: Int? { number(at: EntryLayout.gateway) }
 
+    @inline(__always)
     func number(at place: Int) -> Int? {
         let number = record.half(at: place)
         return number == EntryLayout.none ? nil : Int(number)

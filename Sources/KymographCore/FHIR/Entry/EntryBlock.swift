@@ -53,6 +53,7 @@ package struct EntryIndex: ~Copyable, Sendable {
     }
 
     /// Where the entry at `place` ends; nil when its lengths do not fit each other or the block.
+    @inline(__always)
     private static func end(ofEntryAt place: Int, _ bytes: ByteView) -> Int? {
         guard bytes.count - place >= EntryLayout.entryHead else { return nil }
         let size = Int(bytes.half(at: place))
@@ -60,20 +61,21 @@ package struct EntryIndex: ~Copyable, Sendable {
             return nil
         }
         var sum = EntryLayout.entryHead + EntryLayout.reference * Int(bytes.half(at: place + 4) >> 16)
-        for part in 0..<EntryPart.allCases.count {
+        for part in 0..<EntryPart.count {
             sum += Int(bytes.half(at: place + EntryLayout.lengths + 4 * part))
         }
         return sum == size ? place + size : nil
     }
 
     /// Whether everything that the entry refers to is where it says.
+    @inline(__always)
     private static func isSound(_ number: Int, _ block: EntryBlock) -> Bool {
         let entry = block[number]
         let bodyCount = entry.body.count
         guard entry.idPlace <= bodyCount, entry.hasSoundEncounter, number > 0 || !entry.isJoined,
-            isOne(of: [.patient], entry.number(at: EntryLayout.patient), block),
-            isOne(of: EntryKinds.devices, entry.number(at: EntryLayout.device), block),
-            isOne(of: EntryKinds.devices, entry.number(at: EntryLayout.gateway), block)
+            isOne(of: .patients, entry.number(at: EntryLayout.patient), block),
+            isOne(of: .devices, entry.number(at: EntryLayout.device), block),
+            isOne(of: .devices, entry.number(at: EntryLayout.gateway), block)
         else { return false }
         var place = entry.idPlace
         for index in 0..<entry.referenceCount {
@@ -83,10 +85,10 @@ package struct EntryIndex: ~Copyable, Sendable {
             place = reference.place
             let isKnown =
                 switch reference.role {
-                case .patient: isOne(of: [.patient], reference.target, block)
-                case .device, .gateway: isOne(of: EntryKinds.devices, reference.target, block)
+                case .patient: isOne(of: .patients, reference.target, block)
+                case .device, .gateway: isOne(of: .devices, reference.target, block)
                 case .encounter: entry.hasEncounter
-                case .member: isOne(of: [.observation], reference.target, block)
+                case .member: isOne(of: .observations, reference.target, block)
                 }
             guard isKnown else { return false }
         }
@@ -94,6 +96,7 @@ package struct EntryIndex: ~Copyable, Sendable {
     }
 
     /// Whether entry `number`, if it is one, is there and of one of `kinds`.
+    @inline(__always)
     private static func isOne(of kinds: EntryKinds, _ number: Int?, _ block: EntryBlock) -> Bool {
         guard let number else { return true }
         return number < block.count && kinds.contains(block[number].kind)
@@ -101,15 +104,20 @@ package struct EntryIndex: ~Copyable, Sendable {
 }
 
 /// A set of kinds.
-private struct EntryKinds: ExpressibleByArrayLiteral {
-    private var bits: UInt8 = 0
+private struct EntryKinds {
+    private var bits: UInt8
 
-    init(arrayLiteral kinds: EntryKind...) {
-        for kind in kinds { bits |= 1 << kind.rawValue }
-    }
-
+    @inline(__always)
+    static var patients: EntryKinds { EntryKinds(bits: bit(.patient)) }
     /// All Devices; the gateway may be one of those that take readings.
-    static let devices: EntryKinds = [.device, .describedDevice, .gateway]
+    @inline(__always)
+    static var devices: EntryKinds { EntryKinds(bits: bit(.device) | bit(.describedDevice) | bit(.gateway)) }
+    @inline(__always)
+    static var observations: EntryKinds { EntryKinds(bits: bit(.observation)) }
 
-    func contains(_ kind: EntryKind) -> Bool { bits >> kind.rawValue & 1 == 1 }
+    @inline(__always)
+    private static func bit(_ kind: EntryKind) -> UInt8 { 1 &<< kind.rawValue }
+
+    @inline(__always)
+    func contains(_ kind: EntryKind) -> Bool { bits & EntryKinds.bit(kind) != 0 }
 }

@@ -28,7 +28,7 @@ enum EntryLayout {
 }
 
 /// Texts of an entry, in their order.
-enum EntryPart: Int, CaseIterable {
+enum EntryPart: Int {
     /// The resource's JSON, without its id, and with holes for References: `"subject":{}`.
     case body
     /// Type of the resource.
@@ -45,7 +45,12 @@ enum EntryPart: Int, CaseIterable {
     /// System of the encounter that it refers to, 32 bits of length, and value; empty without one.
     case encounter
 
+    /// How many there are.
+    @inline(__always)
+    static var count: Int { EntryPart.encounter.rawValue + 1 }
+
     /// Where its length is in the entry's head.
+    @inline(__always)
     var length: Int { EntryLayout.lengths + 4 * rawValue }
 }
 
