@@ -49,22 +49,7 @@ struct Status: ParsableCommand {
         var lines = ["\(status.directory): \(user)"]
         let (before, after) = status.lines(age: TimeText.of)
         lines += before
-        for sink in status.sinks {
-            lines.append("sink \(sink.name): settled through \(sink.settledThrough), \(sink.waiting) wait")
-            if sink.lacking > 0 {
-                lines.append("  lacks the latest version of \(sink.lacking) resources: see 'kymo ledger'")
-            }
-            guard let delivery = sink.delivery else { continue }
-            lines.append("  \(delivery.verdict)")
-            lines.append(
-                "  circuit \(delivery.circuit), in flight \(delivery.inFlight), delivered \(delivery.delivered), "
-                    + "undeliverable \(delivery.undeliverableReasons.text), retries \(delivery.retries)")
-            let next = delivery.nextAttempt.map { "; next attempt \($0)" } ?? ""
-            if !delivery.lastError.isEmpty { lines.append("  last error: \(delivery.lastError)\(next)") }
-            if let age = delivery.oldestLookupAge {
-                lines.append("  lookups \(delivery.lookups), the oldest \(TimeText.of(age)) old")
-            }
-        }
+        for sink in status.sinks { lines += sink.lines(age: TimeText.of) }
         lines += after
         return lines.joined(separator: "\n") + "\n"
     }

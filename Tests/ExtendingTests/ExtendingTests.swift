@@ -18,14 +18,14 @@ import Testing
         $0.components(separatedBy: "```")[0]
     }
 
-    @Test(arguments: ["FIFOSource", "NetstringProtocol", "ExtendedKinds"])
+    @Test(arguments: ["FIFOSource", "NetstringProtocol", "IndexFile", "ExtendedKinds"])
     func theDocumentShowsWhatIsCompiled(file: String) {
         let code = Self.read("Tests/ExtendingTests/\(file).swift")
         #expect(code.count > 100 && Self.blocks.contains(code), "docs/extending.md lacks \(file).swift as it is")
     }
 
     @Test func theDocumentShowsNothingElse() {
-        #expect(Self.blocks.count == 3)
+        #expect(Self.blocks.count == 4)
     }
 
     @Test func theConfigurationKnowsThem() {
@@ -69,6 +69,69 @@ import Testing
         let outcome = try #require(Self.outcome.value)
         #expect(outcome.exitCode == ExitStatus.success && outcome.message.isEmpty, "\(outcome.message)")
         #expect(outcome.summary.received == 41 && outcome.summary.accepted == 40)
+    }
+
+    @Test func theConfigurationKnowsTheSink() throws {
+        let (settings, diagnostics) = extendedSettings("sinks:\n- separator: tab\n  index: a.csv\n- to: out\n")
+        #expect(diagnostics.map(\.text) == [])
+        #expect(settings.outgoingSinks.map(\.name) == ["index a.csv", "files out"])
+        #expect(settings.sinks[0].address as? IndexFile == IndexFile(path: "a.csv", separator: "\t"))
+        let wrong = extendedSettings(
+            """
+            sinks:
+            - {index: a.csv, separator: dot}
+            - {index: a.csv, name: b}
+            - {to: out, separator: tab}
+            - {index: ""}
+            - {to: none}
+            - {types: x}
+            """)
+        #expect(
+            wrong.diagnostics.map(\.text) == [
+                "kymo.yaml:2:29: error: sinks[0].separator: 'dot' is not one of comma, tab; write one of them",
+                "kymo.yaml:5:11: error: sinks[3].index: the value is empty; write a path, such as ./index.csv",
+                "kymo.yaml:7:3: error: sinks[5]: it says neither where bundles go nor to which server; add one of to, "
+                    + "server, index",
+                "kymo.yaml:3:11: error: sinks[1].index: two sinks write to one place; make one of them",
+                "kymo.yaml:4:24: warning: sinks[2].separator: it has no effect without an index; remove it",
+                "kymo.yaml:6:8: error: sinks[4].to: bundles would go nowhere; name a directory or stdout, or remove it",
+            ])
+        let builtIn = ConfigurationLoader.load(
+            ConfigurationInput(file: (name: "kymo.yaml", bytes: Array("sinks: [{index: a.csv}]".utf8))))
+        #expect(builtIn.diagnostics.contains { $0.message.contains("unknown key 'index'") })
+    }
+
+    /// The index has a line for each Observation of the files beside it, with a store and without.
+    @Test(arguments: [StoreSettings.Keeping.nothing, .everything])
+    func aPipelineWritesToTheSink(keeping: StoreSettings.Keeping) throws {
+        let folder = TemporaryFolder()
+        let (index, out, path) = (folder.file("index.csv"), folder.file("out"), folder.file("readings"))
+        try Data(Readings.ndjson(Readings.heartRates(40) + Readings.heartRates(9, device: "b"))).write(
+            to: URL(filePath: path))
+        var (settings, diagnostics) = extendedSettings("sinks: [{index: \(index)}, {to: \(out)}]")
+        #expect(diagnostics.map(\.text) == [])
+        let file = unsafe open(path, O_RDONLY)
+        defer { close(file) }
+        settings.sources = [PipelineSettings.Source(.standardInput(descriptor: file))]
+        settings.store.keeping = keeping
+        settings.store.directory = folder.file("store")
+        let set = try #require(ConfigurationLoader.checkMappings(settings).set)
+        let outcome = try Pipeline(settings, set: set, notes: { _ in }).run(signals: nil)
+        #expect(outcome.exitCode == ExitStatus.success && outcome.message.isEmpty, "\(outcome.message)")
+        let lines = String(decoding: FileManager.default.contents(atPath: index) ?? Data(), as: UTF8.self)
+            .split(separator: "\n").map { $0.split(separator: ",") }
+        #expect(lines.count > 1 && lines.allSatisfy { $0.count == 3 && $0[0] == "Observation" }, "\(lines)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: out).filter { $0.hasSuffix(".ndjson") }
+        let text = names.map {
+            String(decoding: FileManager.default.contents(atPath: "\(out)/\($0)") ?? Data(), as: UTF8.self)
+        }
+        .joined()
+        for line in lines { #expect(text.contains("\"id\":\"\(line[1])\""), "\(line)") }
+        #expect(lines.count == text.components(separatedBy: "\"resourceType\":\"Observation\"").count - 1)
+        guard keeping == .everything else { return }
+        let status = try StoreReader(directory: folder.file("store")).status(limitBytes: 1)
+        #expect(status.sinks.map(\.name) == ["files \(out)", "index \(index)"])
+        #expect(status.sinks.allSatisfy { $0.waiting == 0 && $0.settledThrough > 0 })
     }
 
     private static let outcome = Shared<Pipeline.Outcome>()

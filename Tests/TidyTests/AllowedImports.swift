@@ -2,22 +2,13 @@
 ///
 /// A row is a folder, a colon, and what it uses; it may go on in lines that begin with blanks.
 struct AllowedImports {
-    /// A use that is there, but is to go: it closes a circle.
-    struct Exception: Equatable {
-        var from: String
-        var to: String
-        /// How it can go.
-        var reason: String
-    }
-
     /// The module's folder below `Sources`.
     var module: String
     /// In the order of the table.
     private(set) var rows: [(folder: String, uses: [String])] = []
-    var exceptions: [Exception] = []
 
-    init(module: String, table: String, exceptions: [Exception] = []) {
-        (self.module, self.exceptions) = (module, exceptions)
+    init(module: String, table: String) {
+        self.module = module
         for line in table.split(separator: "\n") {
             let parts = line.split(separator: ":", maxSplits: 1)
             let uses = parts[parts.count - 1].split(separator: " ").map(String.init)
@@ -89,76 +80,47 @@ struct AllowedImports {
                 Map/Template Map/Program Map Templates/Expressions Templates/Device
             """)
 
-    /// The edges. The exceptions were there when the table was made; none may come.
+    /// What is around the core: sources, sinks, the store, and what puts them together.
     static let edges = AllowedImports(
         module: "Kymograph",
         table: """
             System:
             Crypto:
             Captures:
-            Ingest: System Captures
-            Sinks: System Ingest
-            Sinks/Server: Crypto Sinks
+            Configuration/Values:
+            Ingest: System Configuration/Values
+            Ingest/Framing: System Captures Configuration/Values Ingest
+            Ingest/Sources: System Configuration/Values Ingest Ingest/Framing
+            Ingest/Lane: System Ingest Ingest/Framing Ingest/Sources
+            Sinks/Outbox:
+            Sinks: System
+            Sinks/Files: System Sinks
+            Sinks/DeadLetters: System Sinks
+            Sinks/Server:
             Sinks/Server/HTTP: System Sinks/Server
-            Sinks/Server/Authorization: Crypto Ingest Sinks Sinks/Server Sinks/Server/HTTP
-            Sinks/Server/Channel: Ingest Sinks/Server
-            Sinks/Server/Answers: Sinks/Server/Channel
+            Sinks/Server/Authorization: System Crypto Sinks/Server Sinks/Server/HTTP
+            Sinks/Server/Access: System Crypto Sinks/Server Sinks/Server/HTTP Sinks/Server/Authorization
+            Sinks/Server/Channel: System Sinks/Server
+            Sinks/Server/Responses: Sinks/Server/Channel
             Sinks/Server/Merge:
-            Store: System Ingest Sinks Sinks/Server Sinks/Server/HTTP
-            Sinks/Server/Rows: Sinks/Server/Channel Store
-            Sinks/Server/Identity: Sinks/Server/Merge Sinks/Server/Rows
-            Sinks/Server/Delivery: System Ingest Sinks/Server Sinks/Server/Channel Sinks/Server/Answers
-                Sinks/Server/Merge Store Sinks/Server/Rows Sinks/Server/Identity
-            Configuration: Ingest Sinks Sinks/Server Sinks/Server/HTTP Sinks/Server/Authorization Store
-                Sinks/Server/Rows Sinks/Server/Identity Sinks/Server/Delivery
-            Archive: System Sinks Store
+            Sinks/Server/Identity: Sinks/Server Sinks/Server/Merge
+            Sinks/Server/Entries: Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Identity
+            Sinks/Server/Delivery: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Responses
+                Sinks/Server/Merge Sinks/Server/Identity Sinks/Server/Entries
+            Telemetry: Ingest Sinks/Outbox
+            Sinks/Kinds: System Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server Sinks/Server/HTTP
+                Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Delivery Telemetry
+            Store/Migration: Sinks/Server
+            Store: System Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
+            Archive: System Store
+            Configuration: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks/Files Sinks/Kinds
+                Store
             Preview:
-            Ledger: System Ingest Store Sinks/Server/Delivery Configuration Archive Preview
-            Pipeline: System Ingest Sinks Store Configuration Archive Ledger
+            Ledger: System Ingest Sinks/Outbox Telemetry Store Archive
+            Control: System Ingest Ingest/Sources Store Ledger
+            Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
+            Pipeline: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Ingest/Lane Sinks
+                Sinks/DeadLetters Telemetry Store Archive Configuration Preview Ledger Control Pipeline/Output
             .:
-            """,
-        exceptions: [
-            Exception(
-                from: "Configuration", to: "Pipeline",
-                reason: "WaitStrategy needs the clock of Ingest, which belongs to System"),
-            Exception(
-                from: "Ingest", to: "Ledger",
-                reason: "requests of the control socket and returning letters are told by types of the ledger"),
-            Exception(from: "Ingest", to: "Sinks", reason: "FileSystem belongs to System"),
-            Exception(from: "Ledger", to: "Pipeline", reason: "LetterReplay tells how the payloads of a source came"),
-            Exception(
-                from: "Sinks", to: "Pipeline",
-                reason: "Doorbell and PipelineControl belong to System once the descriptor is there"),
-            Exception(
-                from: "Sinks", to: "Store",
-                reason: "CrashPoint belongs to System, and StoredOutbox is what a delivery is given"),
-            Exception(
-                from: "Sinks/Server", to: "Sinks/Server/Authorization",
-                reason: "ServerAccess puts the parts of a server together, and belongs above them"),
-            Exception(
-                from: "Sinks/Server", to: "Sinks/Server/HTTP",
-                reason: "ServerAccess puts the parts of a server together, and belongs above them"),
-            Exception(
-                from: "Sinks/Server/Channel", to: "Pipeline",
-                reason: "Doorbell belongs to System once the descriptor is there"),
-            Exception(
-                from: "Sinks/Server/Channel", to: "Sinks/Server/Delivery",
-                reason: "DeliverySettings belong to the channel"),
-            Exception(
-                from: "Sinks/Server/Rows", to: "Sinks/Server/Identity",
-                reason: "a row keeps what its references were resolved to"),
-            Exception(
-                from: "Store", to: "Configuration",
-                reason: "DeliveryWays, ServerWay and StoreStage put a pipeline together"),
-            Exception(
-                from: "Store", to: "Ledger",
-                reason: "letters and totals of the ledger are what the store writes"),
-            Exception(
-                from: "Store", to: "Pipeline",
-                reason: "DeliveryWays, ServerWay and StoreStage put a pipeline together"),
-            Exception(
-                from: "Store", to: "Sinks/Server/Delivery",
-                reason: "DeliveryWays, ServerWay and StoreStage put a pipeline together"),
-            Exception(from: "Store", to: "Sinks/Server/Rows", reason: "the letter of an entry is cut out of a row"),
-        ])
+            """)
 }

@@ -33,17 +33,15 @@ enum FolderRules {
 
     private static func useComplaints(_ uses: [Use], _ table: AllowedImports) -> [String] {
         let allowed = table.rows.reduce(into: [String: [String]]()) { $0[$1.folder] = $1.uses }
-        return uses.filter { use in
-            allowed[use.from]?.contains(use.to) != true
-                && !table.exceptions.contains { $0.from == use.from && $0.to == use.to }
-        }.map { "\($0.reference.place): \($0.from) may not use \($0.reference.type) of \($0.to)" }
+        return uses.filter { allowed[$0.from]?.contains($0.to) != true }.map {
+            "\($0.reference.place): \($0.from) may not use \($0.reference.type) of \($0.to)"
+        }
     }
 
     private static func staleComplaints(_ uses: [Use], _ table: AllowedImports) -> [String] {
         let isUsed = { (from: String, to: String) in uses.contains { $0.from == from && $0.to == to } }
         let rows = table.rows.flatMap { row in row.uses.filter { !isUsed(row.folder, $0) }.map { (row.folder, $0) } }
-        let exceptions = table.exceptions.filter { !isUsed($0.from, $0.to) }.map { ($0.from, $0.to) }
-        return (rows + exceptions).map { "\(table.module): \($0.0) no longer uses \($0.1): take it out of the table" }
+        return rows.map { "\(table.module): \($0.0) no longer uses \($0.1): take it out of the table" }
     }
 
     /// Rows that use a folder that is not above them, as every circle has one; and load-time code on the hot path.

@@ -11,12 +11,7 @@ import Testing
         let complaints = FolderRules.complaints(graph, table)
         let circles = FolderRules.circles(graph, table)
         #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))\n\(circles)")
-        if table.exceptions.isEmpty { #expect(circles.isEmpty, "\(circles)") }
-    }
-
-    @Test func exceptionsSayHowTheyCanGo() {
-        for exception in AllowedImports.edges.exceptions { #expect(exception.reason.count > 10, "\(exception)") }
-        #expect(AllowedImports.core.exceptions.isEmpty)
+        #expect(circles.isEmpty, "\(circles)")
     }
 }
 
@@ -27,11 +22,8 @@ import Testing
         path: "Sources/M/High/B.swift", text: "// C of Top\nlet text = \"C\"\nfinal class B {\n    var a: A?\n}")
     private let table = "Low:\nHigh: Low"
 
-    private func complaints(
-        _ files: [SourceFile], _ table: String, exceptions: [AllowedImports.Exception] = []
-    ) -> [String] {
-        FolderRules.complaints(
-            FolderGraph(of: files), AllowedImports(module: "M", table: table, exceptions: exceptions))
+    private func complaints(_ files: [SourceFile], _ table: String) -> [String] {
+        FolderRules.complaints(FolderGraph(of: files), AllowedImports(module: "M", table: table))
     }
 
     @Test func letsPassWhatIsAllowed() {
@@ -42,10 +34,6 @@ import Testing
     @Test func findsAUseOutsideOfTheTable() {
         let back = SourceFile(path: "Sources/M/Low/D.swift", text: "enum D {\n    case b(B)\n}")
         #expect(complaints([low, high, back], table) == ["Sources/M/Low/D.swift:2: Low may not use B of High"])
-        let exception = AllowedImports.Exception(from: "Low", to: "High", reason: "")
-        #expect(complaints([low, high, back], table, exceptions: [exception]).isEmpty)
-        let stale = ["M: Low no longer uses High: take it out of the table"]
-        #expect(complaints([low, high], table, exceptions: [exception]) == stale)
     }
 
     @Test func findsFoldersThatTheTableDoesNotHave() {

@@ -56,7 +56,7 @@ struct ConfigurationFileReader {
         } else if path == "sources" {
             settings.sources = ElementListReader.read(value, .sources(settings.kinds), file: file, log: &log)
         } else if path == "sinks" {
-            settings.sinks = ElementListReader.read(value, .sinks, file: file, log: &log)
+            settings.sinks = ElementListReader.read(value, .sinks(settings.sinkKinds), file: file, log: &log)
         } else if Self.sections.contains(path) {
             section("\(path).", value)
         } else if let setting = SettingTable.settings.first(where: { $0.key == path }) {
@@ -119,7 +119,7 @@ extension Setting {
             return elements.compactMap { element(of: $0, file: file, subject: subject, log: &log) }
         case .nothing:
             log.add(.error, origin, "no value is given", advice: "write \(formInSentence), or remove the key")
-        default:
+        case .list, .mapping:
             let expected = isList ? "\(formInSentence), or a list of them" : formInSentence
             log.add(.error, origin, "found \(node.kind)", advice: "write \(expected)")
         }

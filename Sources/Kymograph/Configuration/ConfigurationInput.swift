@@ -15,6 +15,8 @@ package struct ConfigurationInput: Sendable {
 
     /// The kinds of sources and framings that may be named.
     package var kinds = IngestKinds.builtIn
+    /// The kinds of sinks that may be named.
+    package var sinkKinds = SinkKinds.builtIn
 
     /// Makes an input; without arguments it leads to the defaults.
     package init(

@@ -7,7 +7,7 @@ package enum ConfigurationLoader {
     /// The settings can be used when no diagnostic is an error. Their sources are empty when none is named anywhere.
     package static func load(_ input: ConfigurationInput) -> (settings: PipelineSettings, diagnostics: [Diagnostic]) {
         var settings = PipelineSettings()
-        settings.kinds = input.kinds
+        (settings.kinds, settings.sinkKinds) = (input.kinds, input.sinkKinds)
         var log = ConfigurationLog()
         if let file = input.file {
             ConfigurationFileReader.read(name: file.name, bytes: file.bytes, into: &settings, log: &log)

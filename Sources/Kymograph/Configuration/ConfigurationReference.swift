@@ -15,7 +15,7 @@ package enum ConfigurationReference {
     }
 
     /// Every key of a sink, as a Markdown table.
-    package static var sinksTable: String { elementTable(SettingTable.sinks, PipelineSettings.Sink()) }
+    package static var sinksTable: String { elementTable(SinkSettings.all(.builtIn), PipelineSettings.Sink()) }
 
     private static func elementTable<Element>(_ settings: [Setting<Element>], _ defaults: Element) -> String {
         let rows = settings.map { setting in

@@ -44,7 +44,7 @@ struct ElementListReader<Element> {
             return elements.enumerated().compactMap { element($1, name: "\(form.name)[\($0)]") }
         case .list, .nothing:
             log.add(.error, origin(node, form.name), "no \(form.noun) is named", advice: form.adviceWhenEmpty)
-        default:
+        case .text, .mapping:
             log.add(
                 .error, origin(node, form.name), "expected a list, found \(node.kind)",
                 advice: "begin each \(form.noun) with '- ', as in '\(form.example)'")
@@ -121,10 +121,10 @@ extension ElementListReader<PipelineSettings.Source>.Form {
 }
 
 extension ElementListReader<PipelineSettings.Sink>.Form {
-    /// The `sinks`.
-    static var sinks: Self {
+    /// The `sinks`, of these kinds.
+    static func sinks(_ kinds: SinkKinds) -> Self {
         Self(
-            name: "sinks", noun: "sink", kinds: ["to", "server"], settings: SettingTable.sinks,
+            name: "sinks", noun: "sink", kinds: kinds.keys, settings: SinkSettings.all(kinds),
             example: "- to: /var/lib/kymo/bundles",
             adviceWhenEmpty: "name one, or remove the key to write to output.to and server.url",
             messageWithoutKind: "it says neither where bundles go nor to which server",

@@ -1,12 +1,36 @@
 import KymographCore
 
 extension PipelineSettings {
-    /// One place that bundles go to, and which of them.
+    /// One place that entries go to without a list of ``sinks``: standard output, a directory, or none.
+    package struct Destination: Sendable, Equatable {
+        /// The place; nil for none: a FHIR server gets everything.
+        package var address: (any SinkAddress)?
+
+        /// Standard output.
+        package static let standardOutput = Destination(address: StandardOutputAddress())
+        /// None.
+        package static let nowhere = Destination(address: nil)
+
+        /// Rotating files in the directory at `path`.
+        package static func directory(_ path: String) -> Destination {
+            Destination(address: DirectoryAddress(path: path))
+        }
+
+        /// Whether both are the same place.
+        package static func == (one: Destination, other: Destination) -> Bool {
+            guard let address = one.address, let otherAddress = other.address else {
+                return one.address == nil && other.address == nil
+            }
+            return address.isSame(as: otherAddress)
+        }
+    }
+
+    /// One place that entries go to, and which of them.
     package struct Sink: Sendable {
-        /// Standard output or a directory; ``Destination/nowhere`` for a server.
-        package var destination = Destination.nowhere
-        /// The FHIR server, if it is one.
-        package var server = ServerSettings()
+        /// The place; nil where none is named.
+        package var address: (any SinkAddress)?
+        /// What was read of each kind, by its key: its settings may come before its place.
+        var drafts: [String: any SinkAddress] = [:]
         /// The name in messages and receipts, and under which progress is kept; nil for the usual one.
         package var statedName: String?
         /// Patterns of types that it gets; empty for all.
@@ -22,18 +46,14 @@ extension PipelineSettings {
         /// Where the values were written, by key (`to`, `types[0]`); empty for a sink made in code.
         package var origins: [String: SettingOrigin] = [:]
 
+        /// A sink without a place.
+        init() {}
+
         /// A sink that gets everything.
-        package init() {}
+        package init(_ address: some SinkAddress) { self.address = address }
 
         /// The name in messages and receipts, and under which progress is kept.
-        package var name: String {
-            if let statedName { return statedName }
-            switch destination {
-            case .standardOutput: return "stdout"
-            case .directory(let path): return "files \(path)"
-            case .nowhere: return "server \(server.base)"
-            }
-        }
+        package var name: String { statedName ?? address?.name ?? "" }
 
         /// What it gets.
         var filter: SinkFilter {
@@ -50,18 +70,13 @@ extension PipelineSettings {
     package var outgoingSinks: [Sink] {
         guard sinks.isEmpty else { return sinks }
         var found: [Sink] = []
-        if destination != .nowhere {
-            var sink = Sink()
-            sink.destination = destination
+        if let address = destination.address {
+            var sink = Sink(address)
             // Whatever the directory is called: a run that writes to another one goes on.
             sink.statedName = "output"
             found.append(sink)
         }
-        if server.isNamed {
-            var sink = Sink()
-            sink.server = server
-            found.append(sink)
-        }
+        if server.isNamed { found.append(Sink(server)) }
         return found
     }
 

@@ -32,18 +32,10 @@ package struct PipelineSettings: Sendable {
         package var name: String { statedName ?? configuration.address.name }
     }
 
-    /// Where output goes.
-    package enum Destination: Hashable, Sendable {
-        /// Standard output.
-        case standardOutput
-        /// Rotating files in this directory.
-        case directory(String)
-        /// Nowhere: a FHIR server gets everything.
-        case nowhere
-    }
-
     /// The kinds of sources and framings that the configuration may name.
     package var kinds = IngestKinds.builtIn
+    /// The kinds of sinks that the configuration may name.
+    package var sinkKinds = SinkKinds.builtIn
     /// Sources; empty for the default ones.
     package var sources: [Source] = []
     /// Mappings of sources that name none.
@@ -82,8 +74,8 @@ package struct PipelineSettings: Sendable {
     package var wait = WaitStrategy.sleep
     /// Slots of each ring, a power of two of at least 512.
     package var ringSlots = 8_192
-    /// Where output goes.
-    package var destination: Destination = .standardOutput
+    /// Where output goes besides ``server``.
+    package var destination = Destination.standardOutput
     /// How Observations and bundles are written.
     package var output = ObservationOptions()
     /// Most entries of a bundle.
@@ -118,7 +110,7 @@ package struct PipelineSettings: Sendable {
         if store.keeping == .auto {
             let isPipe =
                 listeningSources.allSatisfy { $0.configuration.capabilities.contains(.ends) }
-                && outgoingSinks.allSatisfy { $0.destination == .standardOutput }
+                && outgoingSinks.allSatisfy { $0.address?.kind.capabilities.contains(.pipe) ?? false }
             store.keeping = isPipe && store.directory == nil ? .nothing : .everything
         }
         if store.directory == nil { store.directory = StoreDirectory.usual(environment) }

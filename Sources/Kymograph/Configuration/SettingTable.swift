@@ -39,8 +39,12 @@ enum SettingTable {
     ]
 
     private static let output: [Setting<PipelineSettings>] = [
-        destination(
-            "output.to", \.destination, "`stdout`, `none` or directory", "Where bundles go besides a FHIR server"),
+        .single(
+            "output.to", "`stdout`, `none` or directory", "Where bundles go besides a FHIR server",
+            read: { (text, settings) throws(SettingProblem) in
+                settings.destination.address = try settings.sinkKinds.address(text, "to")
+            },
+            shown: { $0.destination.address?.text ?? SinkKinds.nowhere }),
         .choice(
             "output.format", \.output.format, [("bundle", .bundle), ("ndjson", .ndjson)],
             "One bundle or one Observation a line"),
@@ -121,70 +125,8 @@ enum SettingTable {
         .count("limits.values", \.scan.values, 1...most, "Most values of a document"),
     ]
 
-    private static let server: [Setting<PipelineSettings>] = serverKeys.map { $0.lifted("server.\($0.key)", \.server) }
-
-    private static let serverKeys: [Setting<ServerSettings>] = [
-        .text("url", "URL", \.url, "Base URL of the FHIR server that gets all bundles"),
-        .choice(
-            "identity", \.identity,
-            [("create", .create), ("lookup", .lookup), ("lookupWithEncounter", .lookupWithEncounter)],
-            "Where Patients and Devices come from: made by kymo, or looked up; must be said"),
-        .choice(
-            "authorization", \.authorization,
-            ServerSettings.Authorization.allCases.map { ($0.rawValue, $0) }, "Authentication method"),
-        .text("tokenFile", "file", \.tokenFile, "Bearer token"),
-        .text("user", "text", \.user, "User of basic authorization"),
-        .text("passwordFile", "file", \.passwordFile, "Password of basic authorization"),
-        .text("clientId", "text", \.clientID, "Client of OAuth 2 and SMART Backend Services"),
-        .text("secretFile", "file", \.secretFile, "Client secret of OAuth 2"),
-        .text("keyFile", "file", \.keyFile, "Private key of SMART Backend Services, PEM"),
-        .text("keyId", "text", \.keyID, "`kid` of that key in the registered key set"),
-        .text("scope", "text", \.scope, "Scopes to ask for, such as `system/*.cruds`"),
-        .text("tokenUrl", "URL", \.tokenURL, "Token endpoint; left out, the one that the server names"),
-        .text("caFile", "file", \.caFile, "Authorities to trust in place of the system's, PEM"),
-        .text("certificateFile", "file", \.certificateFile, "Client certificate, PEM"),
-        .text("certificateKeyFile", "file", \.certificateKeyFile, "Key of the client certificate, PEM"),
-        .choice("gzip", \.gzip, [("true", true), ("false", false)], "Whether bodies are compressed"),
-        .duration("timeout", \.timeout, atLeast: millisecond, "Longest time of a request"),
-        .count("connections", \.connections, 1...1_000, "Most requests at once"),
-        .duration(
-            "identityMaxAge", \.identityMaxAge, atLeast: 1_000 * millisecond,
-            "How long the server's answer about a Device, Patient or Encounter is used before it is asked again"),
-    ]
-
-    /// Keys of a sink in the list of them.
-    static let sinks: [Setting<PipelineSettings.Sink>] =
-        [
-            destination("to", \.destination, "`stdout` or directory", "Where bundles go"),
-            serverKeys[0].lifted("server", \.server),
-            .text("name", "text", \.statedName, "Name in messages, receipts and progress"),
-            .names(
-                "types", "type, with `*` for any characters", \.types, "Types of readings that it gets; left out, all"),
-            .names(
-                "devices", "device identifier, with `*` for any characters", \.devices,
-                "Devices whose readings it gets; left out, all"),
-            .names(
-                "sources", "source's name, with `*` for any characters", \.sources,
-                "Sources whose readings it gets: a window with a reading of one of them goes there as a whole"),
-            .names(
-                "tags", "tag, with `*` for any characters", \.tags,
-                "Tags of FHIR templates whose Observations it gets, as `code`, or with system and bar before it"
-            ),
-        ] + serverKeys.dropFirst().map { $0.lifted($0.key, \.server) }
-
-    private static func destination<Root>(
-        _ key: String, _ path: Setting<Root>.Path<PipelineSettings.Destination>, _ form: String, _ about: String
-    ) -> Setting<Root> {
-        .single(key, form, about) { (text, root) throws(SettingProblem) in
-            let place = try Setting<Root>.notEmpty(text, "directory, or stdout")
-            root[keyPath: path] = place == "stdout" ? .standardOutput : place == "none" ? .nowhere : .directory(place)
-        } shown: { root in
-            switch root[keyPath: path] {
-            case .directory(let path): path
-            case .standardOutput: "stdout"
-            case .nowhere: key == "to" ? "" : "none"
-            }
-        }
+    private static let server: [Setting<PipelineSettings>] = ServerSettings.keys.map {
+        $0.lifted("server.\($0.key)", \.server)
     }
 
     private static let store: [Setting<PipelineSettings>] = [

@@ -12,7 +12,7 @@ enum SettingsCheck {
         checkBundles(settings, log: &log)
         checkProfile(settings, log: &log)
         SinkCheck.check(settings, log: &log)
-        ServerCheck.check(settings, log: &log)
+        SinkCheck.checkKinds(settings, log: &log)
     }
 
     private static func checkAddresses(_ sources: [PipelineSettings.Source], log: inout ConfigurationLog) {
@@ -90,10 +90,8 @@ enum SettingsCheck {
         if settings.rotation.compression == .none, let origin = settings.origins["output.dictionary"] {
             log.add(.warning, origin, "it has no effect without compression", advice: "set output.compression to zstd")
         }
-        let hasDirectory = settings.outgoingSinks.contains { sink in
-            if case .directory = sink.destination { true } else { false }
-        }
-        guard !hasDirectory, settings.outgoingSinks.contains(where: { $0.destination == .standardOutput }) else {
+        let places = settings.outgoingSinks.compactMap(\.address).map(\.kind.capabilities)
+        guard !places.contains(where: { $0.contains(.files) }), places.contains(where: { $0.contains(.pipe) }) else {
             return
         }
         if settings.rotation.compression != .none { checkDirectory("output.compression", settings, log: &log) }

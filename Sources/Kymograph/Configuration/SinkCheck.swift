@@ -11,22 +11,61 @@ enum SinkCheck {
                 advice: "keep at most \(BundleRoute.mostSinks), or run another kymo for the others")
         }
         var names: Set<String> = []
-        var places: [PipelineSettings.Destination] = [.nowhere]
+        var claims: Set<String> = []
         for sink in settings.sinks {
-            if places.contains(sink.destination), sink.destination != .nowhere {
+            if let claim = sink.address?.claim, !claims.insert(claim).inserted {
                 log.add(.error, sink.origin, "two sinks write to one place", advice: "make one of them")
             }
-            places.append(sink.destination)
             if sink.name.unicodeScalars.contains(where: { $0.value < 0x20 }) {
                 log.add(.error, sink.origin, "the name has a control character", advice: "write letters and digits")
             }
-            checkEffect(sink, log: &log)
+            checkEffect(sink, settings.sinkKinds, log: &log)
             checkSources(sink, settings.listeningSources, log: &log)
-            if !names.insert(sink.name).inserted {
+            if sink.address != nil, !names.insert(sink.name).inserted {
                 log.add(
                     .error, sink.origin, "two sinks are called '\(sink.name)'",
                     advice: "progress is kept by name: remove one, or give it another name")
             }
+        }
+    }
+
+    /// Checks each sink as its kind does, and the only server.
+    static func checkKinds(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        for sink in settings.sinks {
+            guard let address = sink.address else { continue }
+            note(address, stated: sink.origins, prefix: "", sink.origin, settings, log: &log)
+        }
+        let prefix = "server."
+        let stated = settings.origins.filter { $0.key.hasPrefix(prefix) }
+        guard settings.server.isNamed else { return checkWithoutServer(settings, stated, log: &log) }
+        let short = Dictionary(uniqueKeysWithValues: stated.map { (String($0.key.dropFirst(prefix.count)), $0.value) })
+        let origin = stated["server.url"] ?? .commandLine("--server")
+        note(settings.server, stated: short, prefix: prefix, origin, settings, log: &log)
+    }
+
+    /// Notes what `address` finds wrong; `stated` are the places of its settings, and `origin` is its own.
+    private static func note(
+        _ address: any SinkAddress, stated: [String: SettingOrigin], prefix: String, _ origin: SettingOrigin,
+        _ settings: PipelineSettings, log: inout ConfigurationLog
+    ) {
+        let keys = Set(address.kind.settings.map(\.key)).intersection(stated.keys)
+        let circumstances = SinkCircumstances(
+            stated: keys, prefix: prefix, output: settings.output, keepsNothing: settings.store.keeping == .nothing)
+        for finding in address.findings(circumstances) {
+            let place =
+                finding.key.flatMap { stated[$0] } ?? finding.pipelineKey.flatMap { settings.origins[$0] } ?? origin
+            log.add(finding.severity, place, finding.message, advice: finding.advice)
+        }
+    }
+
+    private static func checkWithoutServer(
+        _ settings: PipelineSettings, _ stated: [String: SettingOrigin], log: inout ConfigurationLog
+    ) {
+        if let key = stated.keys.min(), let origin = stated[key] {
+            log.add(.warning, origin, "it has no effect without a server", advice: "add server.url, or remove \(key)")
+        } else if settings.outgoingSinks.isEmpty {
+            let origin = settings.origins["output.to"] ?? .commandLine("--out")
+            log.add(.error, origin, "output goes nowhere", advice: "name a server with server.url, or a place")
         }
     }
 
@@ -37,14 +76,18 @@ enum SinkCheck {
         log.add(.error, origin, "it is given besides sinks", advice: "make it an element of sinks, or remove sinks")
     }
 
-    private static func checkEffect(_ sink: PipelineSettings.Sink, log: inout ConfigurationLog) {
-        if sink.origins["to"] != nil, sink.destination == .nowhere {
+    private static func checkEffect(
+        _ sink: PipelineSettings.Sink, _ kinds: SinkKinds, log: inout ConfigurationLog
+    ) {
+        if sink.address == nil, kinds.keys.contains(where: { sink.origins[$0] != nil }) {
             log.add(.error, sink.origin, "bundles would go nowhere", advice: "name a directory or stdout, or remove it")
         }
-        let own = ["to", "server", "name", "types", "devices", "sources", "tags"]
-        let others = sink.origins.keys.filter { !own.contains($0) && !$0.contains("[") }
-        guard !sink.server.isNamed, let key = others.min(), let origin = sink.origins[key] else { return }
-        log.add(.warning, origin, "it has no effect without a server", advice: "remove it")
+        for kind in kinds.all where kind.key != sink.address?.kind.key {
+            let stated = kind.settings.map(\.key).filter { sink.origins[$0] != nil }
+            guard let key = stated.min(), let origin = sink.origins[key] else { continue }
+            let article = "aeio".contains(kind.key.prefix(1)) ? "an" : "a"
+            log.add(.warning, origin, "it has no effect without \(article) \(kind.key)", advice: "remove it")
+        }
     }
 
     /// A pattern that no source has would keep everything from a sink.
@@ -65,5 +108,5 @@ enum SinkCheck {
 
 extension PipelineSettings.Sink {
     /// Where it was written.
-    var origin: SettingOrigin { origins["to"] ?? origins["server"] ?? .commandLine("sinks") }
+    var origin: SettingOrigin { origins[address?.kind.key ?? "to"] ?? .commandLine("sinks") }
 }

@@ -1,3 +1,5 @@
+import COpenSSL
+import FoundationEssentials
 import KymographCore
 
 /// The signed statement by which a client proves to a token endpoint who it is: a JSON Web Token (RFC 7523, section 3;
@@ -33,5 +35,26 @@ struct ClientAssertion {
         writer.appendJSON(text)
         writer.append(UInt8(ascii: "\""))
         return writer.view.string
+    }
+}
+
+/// Cryptographically secure random bytes.
+enum RandomBytes {
+    /// `count` bytes of OpenSSL's generator; ends the process when the system has no randomness.
+    static func take(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        // Safe: OpenSSL writes `count` bytes.
+        let code = unsafe RAND_bytes(&bytes, Int32(count))
+        precondition(code == 1, "OpenSSL has no random bytes")
+        return bytes
+    }
+}
+
+/// Base64 for URLs, without padding (RFC 4648, section 5).
+enum Base64URL {
+    /// The text of `bytes`.
+    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        let plain = Data(bytes).base64EncodedString()
+        return String(plain.compactMap { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 == "=" ? nil : $0 })
     }
 }

@@ -17,12 +17,11 @@ final class ReturningLetters: Sendable {
     /// Whether nothing is expected. Costs those nothing who look at each payload.
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
-    /// Expects the bytes of `letter` from its source.
-    func expect(_ letter: StoredLetter) {
-        guard let bytes = letter.bytes else { return }
+    /// Expects `bytes` of a letter from `source`, which came first at `time`.
+    func expect(_ bytes: [UInt8], from source: String, firstAt time: Instant) {
         times.withLock { times in
             if times.count >= ReturningLetters.most { times.removeAll() }
-            times[Payload(source: letter.source, bytes: bytes), default: []].append(letter.at)
+            times[Payload(source: source, bytes: bytes), default: []].append(time)
             count.store(times.count, ordering: .relaxed)
         }
     }

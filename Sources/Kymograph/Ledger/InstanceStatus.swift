@@ -26,93 +26,6 @@ package struct InstanceStatus: Codable, Sendable {
         }
     }
 
-    /// One sink.
-    package struct Sink: Codable, Sendable {
-        /// Its name.
-        package var name: String
-        /// The last row of the outbox that it has taken.
-        package var settledThrough: Int64
-        /// Rows that it has not taken yet.
-        package var waiting: Int
-        /// Resources of which a FHIR server has kept an earlier version, and lacks the latest.
-        package var lacking = 0
-        /// Of a FHIR server of a running instance, how delivery goes.
-        package var delivery: Delivery?
-    }
-
-    /// How delivery to a FHIR server goes.
-    package struct Delivery: Codable, Sendable {
-        /// What the server can do, or why nothing is sent.
-        package var verdict: String
-        /// `probing`, `closed` (healthy), `open` (left alone for a while), `halfOpen` or `refused`.
-        package var circuit: String
-        /// Requests under way.
-        package var inFlight: Int
-        /// Entries stored in this run.
-        package var delivered: Int
-        /// Entries in this run that the server will not take.
-        package var undeliverable: Int
-        /// How many of them there are for each reason.
-        package var undeliverableReasons: ReasonCounts
-        /// Attempts after the first of their request.
-        package var retries: Int
-        /// What went wrong last, empty when nothing did.
-        package var lastError: String
-        /// When something is sent next, if it waits.
-        package var nextAttempt: String?
-        /// Answers about Devices, Patients and Encounters that are used at present.
-        package var lookups: Int
-        /// How long ago the oldest of them was given, in seconds.
-        package var oldestLookupAge: Double?
-
-        init(_ status: DeliveryStatus) {
-            (verdict, circuit, inFlight) = (status.verdict, status.circuit.rawValue, status.inFlight)
-            (delivered, undeliverable, retries) = (status.delivered, status.undeliverable, status.retries)
-            undeliverableReasons = status.undeliverableReasons
-            lastError = status.lastError
-            nextAttempt = status.nextAttempt.map(\.text)
-            lookups = status.lookups
-            oldestLookupAge = status.oldestLookupAge.map { Double($0) / 1e9 }
-        }
-    }
-
-    /// Notes how delivery to a FHIR server goes, under its sink, which has no row before anything was settled.
-    mutating func note(_ status: DeliveryStatus, of name: String) {
-        let place = sinks.firstIndex { $0.name == name } ?? sinks.count
-        if place == sinks.count { sinks.append(Sink(name: name, settledThrough: 0, waiting: store.outboxRows)) }
-        sinks[place].delivery = Delivery(status)
-    }
-
-    /// What the store holds.
-    package struct Stored: Codable, Sendable {
-        /// Series.
-        package var series = 0
-        /// Closed windows.
-        package var windows = 0
-        /// Blocks of the journal, and the readings in them.
-        package var journalBlocks = 0
-        /// Readings of the journal.
-        package var journalReadings = 0
-        /// Bundles that wait for some sink.
-        package var outboxRows = 0
-        /// When the oldest of them was made.
-        package var outboxOldest: String?
-        /// Its age in seconds.
-        package var outboxOldestAge: Double?
-        /// Dead letters that were not sent again.
-        package var deadLetters = 0
-        /// Readings that were acknowledged and are lost, since the store was damaged.
-        package var lost = 0
-        /// Whether more may be lost than anybody knows.
-        package var isLostAtLeast = false
-        /// Damaged rows that were put aside.
-        package var quarantined = 0
-        /// Bytes in use.
-        package var usedBytes = 0
-        /// Bytes that it may use.
-        package var limitBytes = 0
-    }
-
     /// The data directory.
     package var directory: String
     /// Process id of the instance that uses it; nil when there is none.
@@ -124,9 +37,9 @@ package struct InstanceStatus: Codable, Sendable {
     /// The balance since its start, as `kymo run` prints it.
     package var balance: String?
     /// The store.
-    package var store = Stored()
+    package var store = StoreStatus()
     /// Sinks.
-    package var sinks: [Sink] = []
+    package var sinks: [SinkStatus] = []
     /// Every counter: of a running instance all, otherwise those of the store. Nil from an instance of kymo 0.1.
     package var counters: CounterSamples?
 
@@ -134,6 +47,13 @@ package struct InstanceStatus: Codable, Sendable {
 }
 
 extension InstanceStatus {
+    /// Notes how delivery goes to the sink `name`, which has no row before anything was settled.
+    mutating func note(_ delivery: DeliverySummary, of name: String) {
+        let place = sinks.firstIndex { $0.name == name } ?? sinks.count
+        if place == sinks.count { sinks.append(SinkStatus(name: name, settledThrough: 0, waiting: store.outboxRows)) }
+        sinks[place].delivery = delivery
+    }
+
     /// Notes all counters, with those of `run` where an instance runs.
     mutating func count(_ run: PipelineSummary?) {
         counters = CounterTable.samples(CounterInput(run: run, stored: store, sinks: sinks))
@@ -179,7 +99,7 @@ extension InstanceStatus {
         }
         for row in try Row.fetchAll(db, sql: "SELECT name, through FROM sink ORDER BY name") {
             let waiting = try OutboxRow.waiting(for: row[0], after: row[1], db)
-            sinks.append(Sink(name: row[0], settledThrough: row[1], waiting: waiting))
+            sinks.append(SinkStatus(name: row[0], settledThrough: row[1], waiting: waiting))
         }
         let lacking = try LackingResources(db).bySink
         for place in sinks.indices { sinks[place].lacking = lacking[sinks[place].name]?.count ?? 0 }

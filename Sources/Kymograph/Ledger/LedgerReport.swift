@@ -3,30 +3,6 @@ package import KymographCore
 /// The balance of what was received: where every reading is, and whether a span is complete. For people and, as JSON,
 /// for programs. Times are RFC 3339 texts in UTC.
 package struct LedgerReport: Encodable, Sendable {
-    /// Readings of the whole store. ``received`` is counted where they come in, all else where they end.
-    package struct Balance: Codable, Sendable, Equatable {
-        /// Readings that sources gave.
-        package var received = 0
-        /// Readings that are in windows, those that the archive has dropped since among them.
-        package var accepted = 0
-        /// Readings that were there already.
-        package var duplicate = 0
-        /// Readings whose values differed from what was there.
-        package var conflict = 0
-        /// Readings of windows that are still open.
-        package var open = 0
-        /// Rejected readings by reason.
-        package var rejected: [String: Int] = [:]
-        /// Received and nowhere else: on their way, or lost when a run was killed. Nobody was told that they are kept.
-        package var onTheWay = 0
-        /// Readings that were acknowledged and are not in the store any more: it was damaged.
-        package var lost = 0
-        /// Whether more may be lost than anybody knows.
-        package var isLostAtLeast = false
-        /// Datagrams that the kernel dropped: nobody received them.
-        package var kernelDropped = 0
-    }
-
     /// What one source gave in the hours of the span.
     package struct Source: Codable, Sendable {
         /// Its name.
@@ -123,7 +99,7 @@ package struct LedgerReport: Encodable, Sendable {
     /// Its end.
     package var to: String?
     /// The whole store.
-    package var balance = Balance()
+    package var balance = LedgerBalance()
     /// Sources.
     package var sources: [Source] = []
     /// Series in the span.

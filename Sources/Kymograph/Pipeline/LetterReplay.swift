@@ -19,7 +19,7 @@ package enum LetterReplay {
         replay.sources = []
         replay.noticesMissingFrames = false
         let timezones = try StoreReader(directory: directory).timezones()
-        for letter in letters { replay.returning.expect(letter) }
+        for letter in letters { letter.expect(replay.returning) }
         for name in Set(letters.map(\.source)).sorted() {
             let payloads = letters.filter { $0.source == name }.compactMap(\.bytes)
             let known = settings.listeningSources.first { $0.name == name }

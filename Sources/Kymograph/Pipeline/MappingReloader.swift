@@ -1,17 +1,6 @@
 import KymographCore
 import Synchronization
 
-/// How often mappings were loaded again while a pipeline ran.
-package struct ReloadCounts: Hashable, Sendable {
-    /// Took effect.
-    package var succeeded = 0
-    /// Had errors: the former mappings stayed in use.
-    package var failed = 0
-
-    /// None.
-    package init() {}
-}
-
 /// Loads the mappings again when a signal asks for it or a file changes, and puts them into use when they are good.
 ///
 /// On a thread of its own: a file system that hangs must keep neither readings nor signals waiting.
@@ -35,7 +24,7 @@ final class MappingReloader: Sendable {
     init(
         _ settings: PipelineSettings, _ mappings: MappingExchange, watch: MappingWatch?,
         notes: @escaping @Sendable (String) -> Void, findings: @escaping @Sendable ([Diagnostic]) -> Void
-    ) throws(SourceError) {
+    ) throws(SystemError) {
         self.settings = settings
         self.mappings = mappings
         self.watch = watch

@@ -28,7 +28,7 @@ extension Pipeline {
         if request.command == .forgetLookups { return forgetLookups() }
         if request.command == .expect { return expect(request.letters, store) }
         guard let change = request.letterChange else { return ControlAnswer(status: status(store)) }
-        if case .deliver = change, stage?.serverStatuses.isEmpty ?? true {
+        if case .deliver = change, stage?.deliverySummaries.isEmpty ?? true {
             return ControlAnswer(
                 error:
                     "this instance has no FHIR server to send entries to: end it, and replay before one with --server")
@@ -45,7 +45,7 @@ extension Pipeline {
         let letters = store.read { try StoredLetter.fetch(numbers, $0) } ?? []
         let refusals = LetterTrial(settings, mappings.current, types: mappings.current.types).refusals(letters)
         let refused = Set(refusals.map(\.letter))
-        for letter in letters where !refused.contains(letter.number) { settings.returning.expect(letter) }
+        for letter in letters where !refused.contains(letter.number) { letter.expect(settings.returning) }
         return ControlAnswer(refused: refusals)
     }
 
@@ -68,7 +68,7 @@ extension Pipeline {
             return read
         }
         var answer = stored ?? status
-        for (sink, delivery) in stage?.serverStatuses ?? [] { answer.note(delivery, of: sink) }
+        for (sink, delivery) in stage?.deliverySummaries ?? [] { answer.note(delivery, of: sink) }
         answer.count(summary)
         return answer
     }

@@ -68,30 +68,7 @@ extension Pipeline {
             exitCode: ExitStatus.config)
     }
 
-    static func openSink(
-        _ destination: PipelineSettings.Destination, _ settings: PipelineSettings, _ notes: (String) -> Void
-    ) throws(SinkError) -> any BundleSink {
-        switch destination {
-        case .standardOutput: return StandardOutputSink()
-        case .nowhere: return NoSink()
-        case .directory(let path):
-            var options = settings.rotation
-            if options.compression != .none, let file = settings.dictionary {
-                options.dictionary = try ZstdDictionary(path: file)
-            }
-            let sink = try RotatingFileSink(directory: path, options: options)
-            for file in sink.recovered { notes(describe(file)) }
-            return sink
-        }
-    }
-
-    private static func describe(_ file: RecoveredFile) -> String {
-        let part = file.isPartial ? ", which is only the beginning of a file," : ""
-        let cut = file.bytesCut > 0 ? " without the \(file.bytesCut) bytes of its unfinished line" : ""
-        return "recovered \(file.name)\(part) of an earlier run that did not end well\(cut)"
-    }
-
-    static func bells(_ count: Int) throws(SourceError) -> [Doorbell] {
+    static func bells(_ count: Int) throws(SystemError) -> [Doorbell] {
         var bells: [Doorbell] = []
         for _ in 0..<count { bells.append(try Doorbell()) }
         return bells

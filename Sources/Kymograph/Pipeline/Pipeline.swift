@@ -37,11 +37,11 @@ package final class Pipeline: Sendable {
     let control: PipelineControl
     /// The clock of receive times.
     private let clock: ReceiveClock
-    private let runningLanes: LaneCount
-    private let runningShards: LaneCount
-    private let runningClosing = LaneCount(1)
+    private let runningLanes: RunningThreads
+    private let runningShards: RunningThreads
+    private let runningClosing = RunningThreads(1)
     /// Lanes and shards that are not ready yet.
-    private let starting: LaneCount
+    private let starting: RunningThreads
     /// Why the dead letters are not complete, if so.
     private let closingMessage = Mutex<String?>(nil)
 
@@ -62,8 +62,8 @@ package final class Pipeline: Sendable {
         for note in settings.strayPatterns(set) { notes(note) }
         mappings = MappingExchange(set)
         ledger = PipelineLedger(sources: settings.sources.count)
-        do throws(SourceError) { control = try PipelineControl(notes: notes) } catch { throw PipelineError(error) }
-        outputs = try OutputStages.open(settings, ledger: ledger, control: control, notes)
+        do throws(SystemError) { control = try PipelineControl(notes: notes) } catch { throw PipelineError(error) }
+        outputs = try OutputStages.open(settings, ledger: ledger, control: control)
         do throws(SinkError) {
             if let path = settings.deadLetter {
                 deadLetters = try DeadLetterWriter(path: path)
@@ -74,13 +74,15 @@ package final class Pipeline: Sendable {
             throw PipelineError(error)
         }
         let assignment = Pipeline.assignment(settings)
-        do throws(SourceError) {
+        do throws(SystemError) {
             reloader = try MappingReloader(
                 settings, mappings, watch: watch, notes: notes,
                 findings: findings ?? { found in for diagnostic in found { notes(diagnostic.text) } })
             bells = try Pipeline.bells(settings.shards)
-            lanes = try Pipeline.openLanes(settings, assignment)
         } catch {
+            throw PipelineError(error)
+        }
+        do throws(SourceError) { lanes = try Pipeline.openLanes(settings, assignment) } catch {
             throw PipelineError(error)
         }
         laneSources = assignment
@@ -89,6 +91,11 @@ package final class Pipeline: Sendable {
             stage = try StoreStage(store, settings: settings, outputs: outputs, mappings: mappings, control: control)
             store.begin(shards: settings.shards)
         } else {
+            if let taker = outputs.takers.first {
+                throw PipelineError(
+                    message: "\(settings.outgoingSinks[taker.sink].name) needs a data directory: remove ephemeral",
+                    exitCode: ExitStatus.config)
+            }
             stage = nil
         }
         clock = store?.receiveClock ?? ReceiveClock()
@@ -96,9 +103,9 @@ package final class Pipeline: Sendable {
             KernelDropNotes(
                 stage.store, numbers: assignment.flatMap { $0.map { settings.sources[$0].ledgerNumber } })
         }
-        runningLanes = LaneCount(lanes.count)
-        runningShards = LaneCount(settings.shards)
-        starting = LaneCount(lanes.count + settings.shards)
+        runningLanes = RunningThreads(lanes.count)
+        runningShards = RunningThreads(settings.shards)
+        starting = RunningThreads(lanes.count + settings.shards)
     }
 
     /// What is listened to, one line per source, with what the kernel granted.

@@ -51,7 +51,7 @@ struct ShardWorker {
     /// The clock that receive times are of.
     let clock: ReceiveClock
     /// Becomes true when no lane will put anything into the rings any more.
-    let inputsEnded: LaneCount
+    let inputsEnded: RunningThreads
     /// Called when everything is made that work needs.
     let didStart: @Sendable () -> Void
 
@@ -154,20 +154,6 @@ struct ShardWorker {
     private func send(_ shard: inout some WorkingShard & ~Copyable, now: Instant) {
         if shard.sendWaiting(), stage == nil { outputs.tick(now) }
     }
-}
-
-/// How many lanes still run.
-final class LaneCount: Sendable {
-    private let count: Atomic<Int>
-
-    init(_ count: Int) { self.count = Atomic(count) }
-
-    /// Whether all have ended. What they wrote before is visible then.
-    var isZero: Bool { count.load(ordering: .acquiring) == 0 }
-
-    /// Notes that one has ended; whether it was the last.
-    @discardableResult
-    func leave() -> Bool { count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }
 
 /// What a shard's thread needs of a shard, once per batch.

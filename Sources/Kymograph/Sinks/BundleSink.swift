@@ -1,9 +1,7 @@
 package import KymographCore
+import Synchronization
 
-/// Where bundles go. Called once per bundle, from any thread, one call at a time per sink.
-///
-/// ``write(_:)`` either takes the bundle or throws. What it took is written by a later call even if one fails in
-/// between, without loss or duplicate while the process runs; what it did not take may be given again.
+/// Where bundles go as text, each in a line. Called as ``BlockSink`` is, and with the same duties.
 package protocol BundleSink: AnyObject, Sendable {
     /// Takes one bundle, or a block of NDJSON. A newline is added when it does not end with one.
     func write(_ bytes: ByteView) throws(SinkError)
@@ -19,4 +17,34 @@ package protocol BundleSink: AnyObject, Sendable {
 
     /// Writes everything, makes it durable where it is a file, and takes no more. May be called again after an error.
     func close() throws(SinkError)
+}
+
+/// Makes a bundle, or lines of NDJSON, of each block of entries for a ``BundleSink``.
+package final class BundleWriter: BlockSink {
+    private let sink: any BundleSink
+    private let assembler = Mutex(BundleAssembler())
+
+    /// Writes to `sink`.
+    package init(_ sink: any BundleSink) { self.sink = sink }
+
+    /// Takes the entries of one block.
+    package func write(_ block: ByteView) throws(SinkError) -> Int? {
+        try assembler.withLock { (assembler) throws(SinkError) in
+            guard let bundle = assembler.text(of: block) else { return nil }
+            try sink.write(bundle)
+            return bundle.count
+        }
+    }
+
+    /// Gives everything taken so far to the system.
+    package func flush() throws(SinkError) { try sink.flush() }
+
+    /// Gives everything taken so far to the system, and makes it durable where it is a file.
+    package func synchronise() throws(SinkError) { try sink.synchronise() }
+
+    /// Does what is due at `now`.
+    package func tick(_ now: Instant) throws(SinkError) { try sink.tick(now) }
+
+    /// Writes everything and takes no more.
+    package func close() throws(SinkError) { try sink.close() }
 }

@@ -1,19 +1,22 @@
-import KymographCore
+package import KymographCore
 
 /// Bytes that were taken and not yet written. A failed or short write leaves the rest in place for the next attempt.
-struct PendingBytes: ~Copyable, Sendable {
+package struct PendingBytes: ~Copyable, Sendable {
     /// What is not written, from `sent` on.
     var writer = ByteWriter(capacity: PendingBytes.limit + 4096)
     private var sent = 0
 
+    /// Nothing waits.
+    package init() {}
+
     /// Bytes after which a sink writes.
-    static let limit = 65_536
+    package static let limit = 65_536
 
     /// Bytes that wait.
-    var count: Int { writer.count - sent }
+    package var count: Int { writer.count - sent }
 
     /// Takes `bytes` and ends them with a newline.
-    mutating func appendLine(_ bytes: ByteView) {
+    package mutating func appendLine(_ bytes: ByteView) {
         appendLine(bytes, from: 0)
     }
 
@@ -38,7 +41,7 @@ struct PendingBytes: ~Copyable, Sendable {
     }
 
     /// Writes everything to `descriptor`; `name` is for the message.
-    mutating func drain(to descriptor: Int32, name: String) throws(SinkError) {
+    package mutating func drain(to descriptor: Int32, name: String) throws(SinkError) {
         while count > 0 {
             let size = FileSystem.write(descriptor, writer.view(sent..<writer.count))
             guard size >= 0 else { throw .system(Int32(-size), "write to", name) }

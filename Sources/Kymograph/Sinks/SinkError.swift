@@ -38,8 +38,14 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The message.
     package var description: String { message }
 
+    /// Makes an error.
+    package init(kind: Kind, message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
     /// The error for errno `code` (positive) of `action` on `name`.
-    static func system(_ code: Int32, _ action: String, _ name: String) -> SinkError {
+    package static func system(_ code: Int32, _ action: String, _ name: String) -> SinkError {
         let (kind, advice): (Kind, String) =
             switch code {
             case EPIPE: (.brokenPipe, "the reader has gone")

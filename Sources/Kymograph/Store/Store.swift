@@ -38,7 +38,7 @@ package final class Store: ShardStore {
     private struct Usage {
         var shards = Int.max
         var sinks: [String] = []
-        var direct: DirectDelivery?
+        var direct: (any UnitDelivery)?
     }
 
     /// The latest window of an earlier run.
@@ -224,7 +224,7 @@ package final class Store: ShardStore {
     }
 
     /// Says that bundles go another way than through the outbox.
-    func begin(direct: DirectDelivery) { usage.withLock { $0.direct = direct } }
+    func begin(direct: any UnitDelivery) { usage.withLock { $0.direct = direct } }
 
     /// Says how many shards there are: the journal is kept until all of them have said what they need.
     func begin(shards: Int) { usage.withLock { $0.shards = shards } }

@@ -25,16 +25,6 @@ struct StoredDeadLetter: Sendable {
     var outbox: Int64?
 }
 
-/// What an operator makes of dead letters.
-enum LetterChange: Sendable {
-    /// They are of no use any more.
-    case discard([Int64])
-    /// Their bytes were received again.
-    case noteReplayed([Int64])
-    /// Undeliverable entries go to their sinks again.
-    case deliver([Int64])
-}
-
 /// Whose readings a count is of: the row of a ledger.
 struct TallyKey: Hashable, Sendable {
     /// The source's number.

@@ -27,7 +27,7 @@ final class StoreQueue: Sendable {
     private let isForced = Atomic(false)
 
     init() throws(StoreError) {
-        do throws(SourceError) {
+        do throws(SystemError) {
             (bell, urgency) = (try Doorbell(), try Doorbell())
         } catch {
             throw StoreError(.unusable, error.message)

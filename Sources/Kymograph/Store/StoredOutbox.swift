@@ -41,7 +41,7 @@ final class StoredOutbox: OutboxQueue {
         }
         let settled = through.flatMap { $0 } ?? 0
         progress = Mutex(Progress(settled: settled, handedOut: settled, lookedAt: settled))
-        do throws(SourceError) { bell = try Doorbell() } catch { throw StoreError(.unusable, error.message) }
+        do throws(SystemError) { bell = try Doorbell() } catch { throw StoreError(.unusable, error.message) }
     }
 
     /// The last number settled.

@@ -11,6 +11,9 @@ package struct PipelineError: Error, Hashable, Sendable, CustomStringConvertible
         self.exitCode = exitCode
     }
 
+    /// What the system refuses ends a start.
+    init(_ error: SystemError) { self.init(message: error.message, exitCode: ExitStatus.osError) }
+
     /// The message.
     package var description: String { message }
 }

@@ -1,5 +1,6 @@
 import CKymographLinux
 import Foundation
+import Synchronization
 
 /// Starts named threads. The data plane has its own: a task of the cooperative pool must not block on a socket or ring.
 enum WorkerThread {
@@ -16,4 +17,18 @@ enum WorkerThread {
         thread.stackSize = 1 << 20
         thread.start()
     }
+}
+
+/// How many of several threads still run.
+final class RunningThreads: Sendable {
+    private let count: Atomic<Int>
+
+    init(_ count: Int) { self.count = Atomic(count) }
+
+    /// Whether all have ended. What they wrote before is visible then.
+    var isZero: Bool { count.load(ordering: .acquiring) == 0 }
+
+    /// Notes that one has ended; whether it was the last.
+    @discardableResult
+    func leave() -> Bool { count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }

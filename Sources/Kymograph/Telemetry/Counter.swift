@@ -37,8 +37,8 @@ struct Counter: Sendable {
 /// What counters read: all that an instance has counted, and what its store holds; without an instance, the store.
 struct CounterInput: Sendable {
     var run: PipelineSummary?
-    var stored: InstanceStatus.Stored?
-    var sinks: [InstanceStatus.Sink] = []
+    var stored: StoreStatus?
+    var sinks: [SinkStatus] = []
 }
 
 /// A line that people read, made of the phrases of counters in the order of the table.

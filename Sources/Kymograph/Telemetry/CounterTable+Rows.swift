@@ -23,7 +23,7 @@ extension CounterTable {
     /// What the store holds at the moment.
     static func ofStore(
         _ name: String, _ unit: String, _ help: String, _ phrases: [CounterPhrase] = [],
-        _ read: @escaping @Sendable (InstanceStatus.Stored) -> Double
+        _ read: @escaping @Sendable (StoreStatus) -> Double
     ) -> Counter {
         Counter(name: name, kind: .gauge, unit: unit, labels: [], help: help, phrases: phrases) { input in
             input.stored.map { [([], read($0))] } ?? []
@@ -33,17 +33,17 @@ extension CounterTable {
     /// A counter of each sink.
     static func ofSinks(
         _ name: String, _ kind: Counter.Kind, unit: String, _ help: String,
-        _ read: @escaping @Sendable (InstanceStatus.Sink) -> Int
+        _ read: @escaping @Sendable (SinkStatus) -> Int
     ) -> Counter {
         Counter(name: name, kind: kind, unit: unit, labels: ["sink"], help: help, phrases: []) { input in
             input.sinks.map { ([$0.name], Double(read($0))) }
         }
     }
 
-    /// A counter of each sink that is a FHIR server of a running instance.
-    static func ofServers(
+    /// A counter of each sink of a running instance that takes entries by itself, as FHIR servers do.
+    static func ofDeliveries(
         _ name: String, _ kind: Counter.Kind, unit: String, _ help: String,
-        _ read: @escaping @Sendable (InstanceStatus.Delivery) -> Double
+        _ read: @escaping @Sendable (DeliverySummary) -> Double
     ) -> Counter {
         Counter(name: name, kind: kind, unit: unit, labels: ["sink"], help: help, phrases: []) { input in
             input.sinks.compactMap { sink in sink.delivery.map { ([sink.name], read($0)) } }

@@ -297,17 +297,18 @@ enum CounterTable {
                 } ?? []
             }
         },
-        ofServers("kymo_sink_retries_total", .counter, unit: "requests", "Attempts after the first of their request") {
+        ofDeliveries("kymo_sink_retries_total", .counter, unit: "requests", "Attempts after the first of their request")
+        {
             Double($0.retries)
         },
-        ofServers("kymo_sink_requests_in_flight", .gauge, unit: "requests", "Requests under way") {
+        ofDeliveries("kymo_sink_requests_in_flight", .gauge, unit: "requests", "Requests under way") {
             Double($0.inFlight)
         },
-        ofServers(
+        ofDeliveries(
             "kymo_sink_lookups", .gauge, unit: "answers",
             "Answers about Devices, Patients and Encounters that are used at present"
         ) { Double($0.lookups) },
-        ofServers(
+        ofDeliveries(
             "kymo_sink_oldest_lookup_age_seconds", .gauge, unit: "seconds", "Age of the oldest of them; 0 without any"
         ) { $0.oldestLookupAge ?? 0 },
     ]

@@ -79,3 +79,14 @@ package struct PipelineSummary: Sendable {
         return CounterTable.text(line, CounterTable.samples(input), input)
     }
 }
+
+/// How often mappings were loaded again while a pipeline ran.
+package struct ReloadCounts: Hashable, Sendable {
+    /// Took effect.
+    package var succeeded = 0
+    /// Had errors: the former mappings stayed in use.
+    package var failed = 0
+
+    /// None.
+    package init() {}
+}

@@ -25,11 +25,13 @@ import Testing
         let sinks = result.settings.outgoingSinks
         try #require(sinks.count == 3)
         #expect(sinks.map(\.name) == ["files /var/lib/out", "stdout", "hospital"])
-        #expect(sinks.map(\.destination) == [.directory("/var/lib/out"), .standardOutput, .nowhere])
+        #expect(sinks[0].address as? DirectoryAddress == DirectoryAddress(path: "/var/lib/out"))
+        #expect(sinks[1].address is StandardOutputAddress)
         #expect(sinks[0].types == ["heartRate", "body*"] && sinks[0].devices == ["bed-*"])
         #expect(sinks[1].sources == ["ward", "unix *"] && sinks[1].tags == ["urn:study|research"])
-        #expect(sinks[2].server.url == "https://fhir.example/r4/" && sinks[2].server.identity == .lookup)
-        #expect(sinks[2].server.authorization == .bearer && sinks[2].server.tokenFile == "/etc/token")
+        let server = try #require(sinks[2].address as? ServerSettings)
+        #expect(server.url == "https://fhir.example/r4/" && server.identity == .lookup)
+        #expect(server.authorization == .bearer && server.tokenFile == "/etc/token")
     }
 
     /// Without a list, `output.to` and `server` are the sinks.

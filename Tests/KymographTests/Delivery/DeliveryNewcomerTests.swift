@@ -143,6 +143,25 @@ import Testing
         #expect(refusals(rehearsal) == ["Observation/abc-1-1 identityAmbiguous"] && rehearsal.values.isEmpty)
     }
 
+    /// In an outage, the request that would close the circuit is taken back, because the server is to be searched again:
+    /// nothing is under way, and the search is sent at once. The thread asks for the status after every turn.
+    @Test func theStatusCanBeReadWhileASearchIsRepeatedInAnOutage() throws {
+        let rehearsal = try rehearsal([TestRow.transaction([Reading("a", 1, patient: "p")])])
+        rehearsal.server.otherwise = { $0.method == "POST" ? .fail(.unreachable) : .pass }
+        var attempts: [Instant?] = []
+        while rehearsal.seconds < 700 {
+            rehearsal.turn()
+            let status = rehearsal.engine.status
+            if status.circuit == .halfOpen, status.inFlight == 0 {
+                attempts.append(status.nextAttempt)
+                #expect(status.nextAttempt == rehearsal.time.now)
+            }
+            let wake = try #require(rehearsal.engine.nextWake)
+            rehearsal.time.advance(to: max(wake, rehearsal.time.now.advanced(by: 1)))
+        }
+        #expect(!attempts.isEmpty)
+    }
+
     @Test func searchesThatFailAreRepeated() throws {
         let rehearsal = try rehearsal([TestRow.transaction([Reading("a", 1, patient: "p")])])
         rehearsal.server.steps = [.status(503), .fail(.timeout), .cut, .status(429)]

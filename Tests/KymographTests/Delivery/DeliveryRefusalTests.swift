@@ -102,7 +102,7 @@ import TrialSupport
         rehearsal.server.largestBundle = 9
         rehearsal.run()
         #expect(rehearsal.values.count == 40 && rehearsal.outbox.undeliverable.isEmpty)
-        #expect(rehearsal.engine.size.entries < 100, "the next bundles are smaller from the start")
+        #expect(rehearsal.engine.launcher.sender.limit.entries < 100, "the next bundles are smaller from the start")
     }
 
     @Test func oneThatIsTooLargeAloneIsPutAside() throws {

@@ -81,7 +81,8 @@ import Testing
         rehearsal.run(seconds: 70_000)
         #expect(names(rehearsal).isEmpty && rehearsal.engine.status.undeliverable == 0)
         // One of each device, and the few that were detached.
-        #expect((6...13).contains(rehearsal.engine.flights), "\(rehearsal.engine.flights)")
+        #expect(
+            (6...13).contains(rehearsal.engine.launcher.flights.count), "\(rehearsal.engine.launcher.flights.count)")
         #expect(rehearsal.server.bundles.count < 5_000, "\(rehearsal.server.bundles.count)")
         rehearsal.server.otherwise = nil
         rehearsal.run(seconds: 80_000)

@@ -64,7 +64,7 @@ import Testing
     private func intake() -> StreamIntake {
         let configuration = SourceConfiguration(.standardInput(descriptor: 0), number: 3)
         return StreamIntake(
-            Stream(Descriptor(-1), source: 0, configuration: configuration),
+            Stream(Descriptor(-1), source: 0, configuration: configuration).progress,
             received: Instant(seconds: 1_772_352_000))
     }
 

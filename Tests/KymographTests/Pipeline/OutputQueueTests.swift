@@ -12,7 +12,7 @@ import Testing
     init() throws {
         control = try PipelineControl { _ in }
         queue = try OutputQueue(
-            stage: OutputStage(sink: sink, ledger: ledger, control: control), control: control)
+            stage: OutputStage(sink: BundleWriter(sink), ledger: ledger, control: control), control: control)
     }
 
     /// Writes a block whose one line is `text`.

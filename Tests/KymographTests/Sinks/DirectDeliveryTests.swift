@@ -7,7 +7,7 @@ import Testing
     /// A shard that waits for its own windows is not held up by what other shards submit meanwhile.
     @Test func waitingEndsThoughMoreIsSubmitted() throws {
         let control = try PipelineControl { _ in }
-        let output = OutputStage(sink: NoSink(), ledger: PipelineLedger(sources: 0), control: control)
+        let output = OutputStage(sink: IdleSink(), ledger: PipelineLedger(sources: 0), control: control)
         let (chain, isOver) = (Chain(), AtomicFlag())
         // Every unit that is delivered brings the next one, as busy shards do: there is always one more.
         let delivery = try DirectDelivery(output: output, control: control) { _ in
@@ -28,6 +28,15 @@ import Testing
         runner.join()
         waiter.join()
     }
+}
+
+/// Takes whatever comes.
+private final class IdleSink: BlockSink {
+    func write(_ block: ByteView) -> Int? { block.count }
+    func flush() {}
+    func synchronise() {}
+    func tick(_ now: Instant) {}
+    func close() {}
 }
 
 /// Submits one unit after the other.

@@ -28,7 +28,7 @@ import Testing
         #expect(try store.value("SELECT count(*) FROM window") == 0)
     }
 
-    private func balance(_ store: Store) throws -> LedgerReport.Balance {
+    private func balance(_ store: Store) throws -> LedgerBalance {
         try store.pool.read { db in
             let open = try OpenReadings(db, types: try StoredTypes.read(db).compactMap(\.type))
             return try LedgerTotals(db, open: open).balance

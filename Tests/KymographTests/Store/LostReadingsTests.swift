@@ -87,7 +87,7 @@ import TrialSupport
 
     /// What starts have made of a damaged store.
     struct End {
-        var balance = LedgerReport.Balance()
+        var balance = LedgerBalance()
         var differences: [String] = []
         var notes: [String] = []
         /// Readings that are still there, or that are counted as rejected.
@@ -130,7 +130,7 @@ import TrialSupport
         end.present = present + end.balance.rejected.values.reduce(0, +)
     }
 
-    static func isSound(_ balance: LedgerReport.Balance) -> Bool {
+    static func isSound(_ balance: LedgerBalance) -> Bool {
         let parts = [
             balance.accepted, balance.duplicate, balance.conflict, balance.open, balance.onTheWay, balance.lost,
         ]

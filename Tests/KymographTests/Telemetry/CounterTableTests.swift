@@ -42,22 +42,22 @@ import Testing
         return run
     }
 
-    private var stored: InstanceStatus.Stored {
-        var stored = InstanceStatus.Stored()
+    private var stored: StoreStatus {
+        var stored = StoreStatus()
         (stored.series, stored.windows, stored.journalBlocks, stored.journalReadings) = (157, 163, 167, 173)
         (stored.outboxRows, stored.outboxOldestAge, stored.deadLetters) = (179, 181.5, 191)
         (stored.lost, stored.quarantined, stored.usedBytes, stored.limitBytes) = (193, 197, 199, 211)
         return stored
     }
 
-    private var sinks: [InstanceStatus.Sink] {
+    private var sinks: [SinkStatus] {
         var status = DeliveryStatus()
         (status.inFlight, status.delivered, status.retries) = (223, 227, 233)
         status.undeliverableReasons = ReasonCounts(["serverRefused": 229])
         (status.lookups, status.oldestLookupAge) = (239, 241_000_000_000)
-        var sink = InstanceStatus.Sink(name: "server", settledThrough: 7, waiting: 251)
+        var sink = SinkStatus(name: "server", settledThrough: 7, waiting: 251)
         sink.lacking = 257
-        sink.delivery = InstanceStatus.Delivery(status)
+        sink.delivery = DeliverySummary(status)
         return [sink]
     }
 

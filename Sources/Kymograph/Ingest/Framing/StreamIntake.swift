@@ -10,14 +10,14 @@ package struct Arrival: Sendable {
 
 /// One look at a stream: its protocol hands on payloads here, and they are counted.
 package struct StreamIntake {
-    private let stream: Stream
+    private let stream: StreamProgress
     /// Where and when the bytes arrived.
     package private(set) var arrival: Arrival
     /// What the look has given.
     var counts = SourceCounts()
 
     /// A look at `stream` now.
-    init(_ stream: Stream, received: Instant = WallClock.now()) {
+    init(_ stream: StreamProgress, received: Instant = WallClock.now()) {
         self.stream = stream
         arrival = Arrival(source: stream.number, received: received)
     }

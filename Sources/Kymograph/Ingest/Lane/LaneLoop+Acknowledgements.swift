@@ -8,8 +8,8 @@ extension LaneLoop {
     mutating func note(
         _ slot: Int, _ stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
-        guard stream.acknowledger != nil else { return }
-        stream.acknowledger?.note(consumer.mark())
+        guard stream.progress.acknowledger != nil else { return }
+        stream.progress.acknowledger?.note(consumer.mark())
         acknowledging.insert(slot)
         acknowledgesSoon = true
     }
@@ -23,19 +23,19 @@ extension LaneLoop {
                 continue
             }
             let isReachable = answer(stream, &consumer)
-            let isWaiting = stream.acknowledger?.isWaiting ?? false
+            let isWaiting = stream.progress.acknowledger?.isWaiting ?? false
             if !isWaiting || !isReachable { acknowledging.remove(slot) }
-            if isWaiting, isReachable, !(stream.acknowledger?.isUnread ?? false) { acknowledgesSoon = true }
-            let isRefused = stream.acknowledger?.isRefused ?? false
+            if isWaiting, isReachable, !(stream.progress.acknowledger?.isUnread ?? false) { acknowledgesSoon = true }
+            let isRefused = stream.progress.acknowledger?.isRefused ?? false
             if stream.isHalfClosed || isRefused, !isWaiting || !isReachable { try end(slot, stream, &consumer) }
         }
     }
 
     /// Writes what `stream`'s client is to hear, as far as it takes it; false when it has gone.
     func answer(_ stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable) -> Bool {
-        guard let bytes = stream.acknowledger?.answer(&consumer), !bytes.isEmpty else { return true }
+        guard let bytes = stream.progress.acknowledger?.answer(&consumer), !bytes.isEmpty else { return true }
         let size = bytes.withByteView { FileSystem.send(stream.descriptor.raw, $0) }
-        if size > 0 { stream.acknowledger?.sent(size) }
+        if size > 0 { stream.progress.acknowledger?.sent(size) }
         return size > 0 || size == -Int(EAGAIN)
     }
 

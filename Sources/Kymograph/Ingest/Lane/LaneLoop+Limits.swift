@@ -56,7 +56,7 @@ extension LaneLoop {
         for slot in streams.slots {
             guard let stream = streams.stream(slot), case let limit = limits[stream.source], limit > 0,
                 case .listener = sources[stream.source].opened.form, !stream.isHalfClosed,
-                !(stream.acknowledger?.isWaiting ?? false), now - stream.lastReceived > .nanoseconds(limit)
+                !(stream.progress.acknowledger?.isWaiting ?? false), now - stream.lastReceived > .nanoseconds(limit)
             else { continue }
             consumer.batchBegin()
             abandon(stream, .frameIncomplete, &consumer)

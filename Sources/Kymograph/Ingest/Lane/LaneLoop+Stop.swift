@@ -76,7 +76,7 @@ extension LaneLoop {
         abandon(stream, .shutdown, &consumer)
         consumer.batchEnd()
         note(slot, stream, &consumer)
-        if stream.acknowledger == nil { streams.close(slot) } else { stream.isHalfClosed = true }
+        if stream.progress.acknowledger == nil { streams.close(slot) } else { stream.isHalfClosed = true }
     }
 
     /// Most chunks that a stopping lane still takes from a stream; of a source that ends of its own none.
@@ -94,7 +94,7 @@ extension LaneLoop {
     ) {
         guard case .bytes(let decoder) = stream.content else { return }
         consumer.sender(stream.peer)
-        var intake = StreamIntake(stream)
+        var intake = StreamIntake(stream.progress)
         streams.abandon(decoder, reason, &intake, to: &consumer)
         settle(stream, intake)
     }

@@ -63,7 +63,7 @@ extension LaneLoop {
     ) -> StreamTable.Outcome {
         consumer.batchBegin()
         consumer.sender(stream.peer)
-        var intake = StreamIntake(stream)
+        var intake = StreamIntake(stream.progress)
         let outcome =
             switch stream.content {
             case .messages: readMessages(stream, &intake, &consumer)
@@ -83,7 +83,7 @@ extension LaneLoop {
     /// Counts what was read of `stream`.
     func settle(_ stream: Stream, _ intake: StreamIntake) {
         if intake.counts.bytes > 0 { stream.lastReceived = lastIdle }
-        if stream.acknowledging == .onRequest { stream.acknowledger?.add(lines: intake.payloads) }
+        if stream.progress.acknowledging == .onRequest { stream.progress.acknowledger?.add(lines: intake.payloads) }
         sources[stream.source].counters.add(intake.counts)
     }
 
@@ -110,7 +110,7 @@ extension LaneLoop {
         _ slot: Int, _ stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable
     ) throws(SourceError) {
         // A client that has only shut down its writing side still wants to hear of its last lines.
-        if stream.acknowledger?.isWaiting ?? false, !stream.isHalfClosed {
+        if stream.progress.acknowledger?.isWaiting ?? false, !stream.isHalfClosed {
             stream.isHalfClosed = true
             readiness.remove(stream.descriptor.raw)
             return

@@ -67,7 +67,7 @@ extension JSONNode {
     func text(_ name: String) -> String? {
         switch members?.last(where: { $0.name == name })?.node.value {
         case .string(let text), .number(let text): text
-        default: nil
+        case .object, .array, .bool, .null, nil: nil
         }
     }
 

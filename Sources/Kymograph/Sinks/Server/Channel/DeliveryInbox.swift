@@ -13,7 +13,7 @@ final class DeliveryInbox: Sendable {
     private let events = Mutex<[Event]>([])
     private let bell: Doorbell
 
-    init() throws(SourceError) { bell = try Doorbell() }
+    init() throws(SystemError) { bell = try Doorbell() }
 
     /// Leaves a message, from any thread.
     func post(_ event: Event) {

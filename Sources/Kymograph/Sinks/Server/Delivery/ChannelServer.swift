@@ -4,26 +4,12 @@ import KymographCore
 final class ChannelServer: ResourceServer {
     private let channel: ServerChannel
     private let settings: DeliverySettings
-    /// Called when the server fails at a request again and again; whether nobody waits for that one any more.
-    private let whenDoubtful: () -> Bool
-    /// Called when the server may have acted on a request that writes.
-    private let whenUncertain: () -> Void
-    /// What a request that writes was answered before.
-    private let rebuffs: Rebuffs?
-    /// Called before a request is sent again; whether it is not, since what it says is outdated.
-    private let isOutdated: (Exchange) -> Bool
+    private let hooks: RetryHooks
 
-    init(
-        _ channel: ServerChannel, _ settings: DeliverySettings, whenDoubtful: @escaping () -> Bool = { false },
-        whenUncertain: @escaping () -> Void = {}, rebuffs: Rebuffs? = nil,
-        isOutdated: @escaping (Exchange) -> Bool = { _ in false }
-    ) {
+    init(_ channel: ServerChannel, _ settings: DeliverySettings, _ hooks: RetryHooks = RetryHooks()) {
         self.channel = channel
         self.settings = settings
-        self.whenDoubtful = whenDoubtful
-        self.whenUncertain = whenUncertain
-        self.rebuffs = rebuffs
-        self.isOutdated = isOutdated
+        self.hooks = hooks
     }
 
     func search(_ identifier: ServerIdentifier, completion: @escaping (Result<[JSONNode], ServerRefusal>) -> Void) {
@@ -114,13 +100,14 @@ final class ChannelServer: ResourceServer {
     ) {
         var isTaken = false
         let takesBack: (Exchange) -> Bool = { [self] exchange in
-            guard exchange.attempts > 0, isOutdated(exchange) else { return false }
+            guard exchange.attempts > 0, hooks.isOutdated(exchange) else { return false }
             completion(.failure(.outdated))
             return true
         }
         let isWrite = request.method != "GET"
-        channel.send(request, rebuffs: isWrite ? rebuffs : nil, takesBack: takesBack) { [self] outcome, exchange in
-            if isWrite, outcome.mayHaveStored { whenUncertain() }
+        channel.send(request, rebuffs: isWrite ? hooks.rebuffs : nil, takesBack: takesBack) {
+            [self] outcome, exchange in
+            if isWrite, outcome.mayHaveStored { hooks.whenUncertain() }
             return judge(outcome, exchange) {
                 isTaken = isWhole($0)
                 return isTaken
@@ -151,7 +138,7 @@ final class ChannelServer: ResourceServer {
     private func retry(_ outcome: Exchange.Outcome, _ exchange: Exchange, _ isOwn: Bool?) -> Exchange.Verdict {
         if let isOwn { channel.note(&exchange.rebuffs, isOwn: isOwn) }
         if channel.isExhausted(exchange.rebuffs) { return .final }
-        if exchange.rebuffs.isDoubtful { exchange.isDetached = whenDoubtful() }
+        if exchange.rebuffs.isDoubtful { exchange.isDetached = hooks.whenDoubtful() }
         return .retry("\(exchange.request.method): \(EntryAnswer.text(outcome))")
     }
 

@@ -9,12 +9,21 @@ import Synchronization
 /// Call ``start()`` once; then ``finish()`` to end when the outbox is empty, or ``stop()`` to end at once; ``wait``
 /// for the end. Answers that come after a stop are lost, and what they were for is delivered again by the next run.
 package final class ServerDelivery: Sendable {
+    private enum Phase {
+        /// Delivers what there is, and waits for more.
+        case running
+        /// Ends when the outbox is empty.
+        case finishing
+        /// Ends at once.
+        case stopping
+        /// Its thread has ended.
+        case done
+    }
+
     private struct Shared {
         var status: DeliveryStatus
-        var isFinishing = false
-        var isStopped = false
+        var phase = Phase.running
         var forgetsLookups = false
-        var isDone = false
     }
 
     /// How long the thread sleeps at most while rows may come, in milliseconds.
@@ -37,7 +46,7 @@ package final class ServerDelivery: Sendable {
         _ settings: DeliverySettings, queue: any OutboxQueue, transport: any HTTPTransport,
         authorizer: any RequestAuthorizer, clock: DeliveryClock = .system,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
-    ) throws(SourceError) {
+    ) throws(SystemError) {
         self.settings = settings
         self.queue = queue
         self.transport = transport
@@ -54,7 +63,9 @@ package final class ServerDelivery: Sendable {
     package var status: DeliveryStatus { shared.withLock { $0.status } }
 
     /// Whether the thread has ended.
-    package var isDone: Bool { shared.withLock { $0.isDone } }
+    package var isDone: Bool { phase == .done }
+
+    private var phase: Phase { shared.withLock { $0.phase } }
 
     /// Begins, on a thread of its own.
     package func start() {
@@ -63,13 +74,13 @@ package final class ServerDelivery: Sendable {
 
     /// Ends when everything in the outbox is settled. Rows that come meanwhile are delivered too.
     package func finish() {
-        shared.withLock { $0.isFinishing = true }
+        shared.withLock { if $0.phase == .running { $0.phase = .finishing } }
         inbox.wake()
     }
 
     /// Ends at once.
     package func stop() {
-        shared.withLock { $0.isStopped = true }
+        shared.withLock { if $0.phase != .done { $0.phase = .stopping } }
         inbox.wake()
     }
 
@@ -95,7 +106,7 @@ package final class ServerDelivery: Sendable {
         let engine = DeliveryEngine(
             settings, queue: queue, transport: transport, authorizer: authorizer, clock: clock,
             random: random, inbox: inbox)
-        while !shared.withLock({ $0.isStopped }) {
+        while phase != .stopping {
             let forgetsLookups = shared.withLock { shared in
                 defer { shared.forgetsLookups = false }
                 return shared.forgetsLookups
@@ -103,7 +114,7 @@ package final class ServerDelivery: Sendable {
             if forgetsLookups { engine.forgetLookups() }
             engine.turn()
             shared.withLock { $0.status = engine.status }
-            let isFinishing = shared.withLock { $0.isFinishing }
+            let isFinishing = phase == .finishing
             guard engine.isIdle || isFinishing && engine.rows.count == 0 else {
                 pause(engine)
                 continue
@@ -112,7 +123,7 @@ package final class ServerDelivery: Sendable {
             if !engine.take(waiting: isFinishing ? 0 : Self.idleInterval), isFinishing { break }
         }
         engine.channel.abandon()
-        shared.withLock { $0.isDone = true }
+        shared.withLock { $0.phase = .done }
     }
 
     private func pause(_ engine: DeliveryEngine) {
@@ -122,6 +133,6 @@ package final class ServerDelivery: Sendable {
             let left = wake.nanoseconds - clock.elapsed().nanoseconds
             milliseconds = min(milliseconds, max(1, (left + 999_999) / 1_000_000))
         }
-        inbox.sleep(milliseconds: Int32(milliseconds)) { shared.withLock { $0.isStopped } }
+        inbox.sleep(milliseconds: Int32(milliseconds)) { phase == .stopping }
     }
 }

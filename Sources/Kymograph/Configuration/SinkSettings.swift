@@ -1,0 +1,54 @@
+import KymographCore
+
+/// Every key of a sink: those of its kinds' places, those of all, and those that only one kind has.
+enum SinkSettings {
+    typealias SinkSetting = Setting<PipelineSettings.Sink>
+
+    /// All keys, in the order of the reference.
+    static func all(_ kinds: SinkKinds) -> [SinkSetting] {
+        kinds.keys.map { place($0, kinds) } + common
+            + kinds.all.flatMap { kind in kind.settings.map { own($0, of: kind) } }
+    }
+
+    /// The setting that names the place of a sink.
+    private static func place(_ key: String, _ kinds: SinkKinds) -> SinkSetting {
+        let group = kinds.kinds(key)
+        let form = group.map(\.form).joined(separator: " or ")
+        return .single(key, form, group[0].about) { (text, sink) throws(SettingProblem) in
+            sink.address = try kinds.address(text, key, sink.drafts[key])
+            sink.drafts[key] = sink.address
+        } shown: { _ in
+            ""
+        }
+    }
+
+    /// A setting that only `kind` has.
+    private static func own(_ setting: Setting<any SinkAddress>, of kind: SinkDescriptor) -> SinkSetting {
+        SinkSetting(key: setting.key, form: setting.form, about: setting.about, isList: setting.isList) {
+            (texts, sink) throws(SettingProblem) in
+            guard var draft = sink.drafts[kind.key] ?? kind.start else {
+                preconditionFailure("the kind '\(kind.key)' has settings, and nothing to read them into")
+            }
+            try setting.read(texts, &draft)
+            sink.drafts[kind.key] = draft
+            if sink.address?.kind.key == kind.key { sink.address = draft }
+        } shown: { sink in
+            (sink.drafts[kind.key] ?? kind.start).map(setting.shown) ?? ""
+        }
+    }
+
+    private static let common: [SinkSetting] = [
+        .text("name", "text", \.statedName, "Name in messages, receipts and progress"),
+        .names("types", "type, with `*` for any characters", \.types, "Types of readings that it gets; left out, all"),
+        .names(
+            "devices", "device identifier, with `*` for any characters", \.devices,
+            "Devices whose readings it gets; left out, all"),
+        .names(
+            "sources", "source's name, with `*` for any characters", \.sources,
+            "Sources whose readings it gets: a window with a reading of one of them goes there as a whole"),
+        .names(
+            "tags", "tag, with `*` for any characters", \.tags,
+            "Tags of FHIR templates whose Observations it gets, as `code`, or with system and bar before it"
+        ),
+    ]
+}

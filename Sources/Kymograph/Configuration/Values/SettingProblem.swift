@@ -1,0 +1,26 @@
+/// Why a text cannot be a setting's value.
+package struct SettingProblem: Error {
+    /// What is wrong with the value.
+    package var message: String
+    /// What to write instead.
+    package var advice: String
+    /// Which element of a list is meant.
+    var element: Int
+
+    /// Makes a problem.
+    package init(message: String, advice: String = "") {
+        self.init(message: message, advice: advice, element: 0)
+    }
+
+    /// Makes a problem of one element of a list.
+    init(message: String, advice: String = "", element: Int) {
+        self.message = message
+        self.advice = advice
+        self.element = element
+    }
+
+    /// Of a value that is empty, and should be a `form`.
+    static func empty(_ form: String) -> SettingProblem {
+        SettingProblem(message: "the value is empty", advice: "write a \(form)")
+    }
+}

@@ -1,0 +1,77 @@
+import FoundationEssentials
+import GRDB
+import KymographCore
+
+extension StoredLetter {
+    /// Whether it is a normalised measurement that can be taken again.
+    package var hasRecord: Bool { kind == "measurement" && bytes.flatMap { LetterRecord(letter: $0) } != nil }
+}
+
+/// Takes readings of dead letters again: back into the journal of a store that nobody uses, from where the next
+/// pipeline takes them like those of a run that was killed.
+package enum LetterReturn {
+    /// Takes the measurements of `letters`, and notes that they were replayed; gives those that are damaged.
+    package static func run(
+        _ letters: [StoredLetter], directory: String, notes: @escaping @Sendable (String) -> Void
+    ) throws(PipelineError) -> [LetterRefusal] {
+        let whole = letters.filter(isWhole)
+        let damaged = letters.filter { !isWhole($0) }.map { LetterRefusal($0.number, "its record is damaged") }
+        guard !whole.isEmpty else { return damaged }
+        do throws(StoreError) {
+            let store = try Store(path: directory)
+            defer { store.close() }
+            store.watch.begin(note: notes) { notes($0.message) }
+            try store.takeBack(whole)
+            return damaged
+        } catch {
+            throw PipelineError(error)
+        }
+    }
+
+    /// Whether the record of `letter` can be read.
+    private static func isWhole(_ letter: StoredLetter) -> Bool {
+        guard let record = letter.bytes.flatMap({ LetterRecord(letter: $0) }), !record.series.isEmpty else {
+            return false
+        }
+        return JournalRecord.join([(series: 0, bytes: record.bytes)]) != nil
+    }
+}
+
+extension Store {
+    /// Puts the readings of `letters` into the journal, and counts them as received.
+    fileprivate func takeBack(_ letters: [StoredLetter]) throws(StoreError) {
+        let records = letters.compactMap { letter in letter.bytes.flatMap { LetterRecord(letter: $0) } }
+        let series = records.map { (key: $0.series, number: number(of: $0.series)) }
+        let numbered = zip(series, records).map { (series: $0.number.number, bytes: $1.bytes) }
+        guard records.count == letters.count, let (block, sources) = JournalRecord.join(numbered) else {
+            throw StoreError(.unusable, "the record of one of the letters is damaged: leave it out")
+        }
+        let added = StoreCounts(received: block.count, kept: block.count)
+        do {
+            try pool.write { db in
+                for one in series where one.number.isNew {
+                    try ShardUnit.Series(number: one.number.number, key: one.key).insert(db)
+                    try StoreFacts.note(lastSeries: one.number.number, db)
+                }
+                try Store.insert(block, sources, db)
+                try added.add(latest: receiveClock.latest, db)
+                _ = try LetterChange.noteReplayed(letters.map(\.number)).apply(WallClock.now(), db)
+            }
+        } catch {
+            throw StoreError(error, "write to", directory.path)
+        }
+        noteCommitted(added)
+    }
+
+    private static func insert(_ block: JournalBlock, _ sources: [Int], _ db: Database) throws {
+        var compressor = BodyCompressor()
+        let body = compressor.body(block.bytes)
+        try db.execute(
+            sql: "INSERT INTO journal (shard, readings, codec, key_id, checksum, body) VALUES (0, ?, ?, ?, ?, ?)",
+            arguments: [block.count, body.codec.rawValue, body.key, Int64(body.checksum), body.bytes])
+        let hour = LedgerOutcome.hour(of: WallClock.now())
+        for source in sources {
+            try TallyKey(source: source, series: -1, hour: hour, outcome: LedgerOutcome.received).add(1, db)
+        }
+    }
+}

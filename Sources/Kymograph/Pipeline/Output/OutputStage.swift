@@ -1,0 +1,86 @@
+import KymographCore
+import Synchronization
+
+/// The shards' common way out: gives one block at a time to the sink, again and again while the sink says it may work
+/// later.
+final class OutputStage: Sendable {
+    private let sink: any BlockSink
+    private let ledger: PipelineLedger
+    private let control: PipelineControl
+    /// Held while the sink is called.
+    private let turn = Mutex(())
+
+    init(sink: any BlockSink, ledger: PipelineLedger, control: PipelineControl) {
+        self.sink = sink
+        self.ledger = ledger
+        self.control = control
+    }
+
+    /// What became of a block.
+    enum Outcome {
+        case written
+        /// The sink failed for good, or the pipeline is ended by force.
+        case notTaken
+        /// It is no block of entries that this version knows.
+        case unreadable
+    }
+
+    /// Writes the entries of a block. Blocks while the disk is full: that is backpressure, and nothing is lost.
+    @discardableResult
+    func write(_ block: ByteView) -> Outcome {
+        turn.withLock { _ in
+            var size: Int?
+            guard attempt({ () throws(SinkError) in size = try sink.write(block) }) else {
+                ledger.addUndelivered()
+                return .notTaken
+            }
+            guard let size else { return .unreadable }
+            ledger.addBundle(bytes: size)
+            return .written
+        }
+    }
+
+    /// Counts a bundle that is not even tried, because the pipeline is ended by force.
+    func giveUp() { ledger.addUndelivered() }
+
+    /// Makes everything taken durable where it is a file; false when that failed.
+    func synchronise() -> Bool {
+        turn.withLock { _ in attempt { () throws(SinkError) in try sink.synchronise() } }
+    }
+
+    /// Gives what waits in the sink to the system. `now` lets it rotate files.
+    func tick(_ now: Instant) {
+        turn.withLock { _ in
+            _ = attempt { () throws(SinkError) in
+                try sink.flush()
+                try sink.tick(now)
+            }
+        }
+    }
+
+    /// Completes the output.
+    func close() {
+        turn.withLock { _ in
+            _ = attempt { () throws(SinkError) in try sink.close() }
+        }
+    }
+
+    /// Tries until it works, fails for good, or the pipeline is ended by force.
+    private func attempt(_ action: () throws(SinkError) -> Void) -> Bool {
+        var hasReported = false
+        while true {
+            do throws(SinkError) {
+                try action()
+                return true
+            } catch {
+                guard error.isRetriable, !control.isForced else {
+                    control.fail(error.message, exitCode: ExitStatus.ioError)
+                    return false
+                }
+                if !hasReported { control.note("\(error.message); trying again") }
+                hasReported = true
+                control.pause(milliseconds: 500)
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import KymographCore
+
+/// The opened sinks of a pipeline, by their place among all sinks.
+struct OutputStages: Sendable {
+    /// A sink that shards may write to.
+    struct Output: Sendable {
+        /// Its place among all sinks.
+        var sink: Int
+        var stage: OutputStage
+        /// What takes blocks off the shards, where the sink is slow and shards write themselves.
+        var queue: OutputQueue?
+    }
+
+    /// A sink that takes entries from the outbox by itself, once there is one.
+    struct Taker: Sendable {
+        /// Its place among all sinks.
+        var sink: Int
+        var open: @Sendable (any OutboxQueue) throws(PipelineError) -> any SinkDelivery
+    }
+
+    private let outputs: [Output]
+    let takers: [Taker]
+
+    /// Place and way out of each.
+    var stages: [(sink: Int, stage: OutputStage)] { outputs.map { ($0.sink, $0.stage) } }
+
+    /// Opens what `settings` names.
+    static func open(
+        _ settings: PipelineSettings, ledger: PipelineLedger, control: PipelineControl
+    ) throws(PipelineError) -> OutputStages {
+        var (outputs, takers): ([Output], [Taker]) = ([], [])
+        for (number, sink) in settings.outgoingSinks.enumerated() {
+            guard let address = sink.address else { continue }
+            let opened: OpenedSink
+            do throws(SinkError) {
+                opened = try address.open(settings.opening(of: sink, control))
+            } catch {
+                throw PipelineError(error)
+            }
+            switch opened {
+            case .delivery(let open): takers.append(Taker(sink: number, open: open))
+            case .writer(let writer, let isSlow):
+                let stage = OutputStage(sink: writer, ledger: ledger, control: control)
+                var output = Output(sink: number, stage: stage)
+                // With a store, the thread that delivers is no shard's.
+                if isSlow, settings.store.keeping != .everything { output.queue = try queue(for: stage, control) }
+                outputs.append(output)
+            }
+        }
+        return OutputStages(outputs: outputs, takers: takers)
+    }
+
+    private static func queue(for stage: OutputStage, _ control: PipelineControl) throws(PipelineError) -> OutputQueue {
+        do throws(SystemError) {
+            return try OutputQueue(stage: stage, control: control)
+        } catch {
+            throw PipelineError(error)
+        }
+    }
+
+    /// Starts the threads that compress.
+    func start() {
+        for output in outputs { output.queue?.start("kymo-output-\(output.sink)") }
+    }
+
+    /// Writes the entries of a block to those that get them.
+    func write(_ block: ByteView, for route: BundleRoute) {
+        for output in outputs where route.contains(output.sink) {
+            if let queue = output.queue { queue.write(block) } else { output.stage.write(block) }
+        }
+    }
+
+    /// Gives what waits in the sinks to the system. `now` lets them rotate files.
+    func tick(_ now: Instant) {
+        for output in outputs {
+            if let queue = output.queue { queue.tick(now) } else { output.stage.tick(now) }
+        }
+    }
+
+    /// Completes the output.
+    func close() {
+        for output in outputs {
+            output.queue?.finish()
+            output.stage.close()
+        }
+    }
+}
+
+extension PipelineSettings {
+    /// What `sink` is opened with.
+    fileprivate func opening(of sink: Sink, _ control: PipelineControl) -> SinkOpening {
+        SinkOpening(
+            name: sink.name, output: output, compatibility: compatibility, bundleEntries: bundleEntries,
+            bundleBytes: bundleBytes, rotation: rotation, dictionary: dictionary, note: control.note,
+            isForced: { control.isForced })
+    }
+}

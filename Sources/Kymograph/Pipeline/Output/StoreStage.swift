@@ -1,0 +1,73 @@
+import KymographCore
+import Synchronization
+
+/// The store of a pipeline with its thread and what delivers its bundles.
+final class StoreStage: Sendable {
+    let store: Store
+    private let writer: StoreWriter
+    private let delivery: StoreDelivery
+    private let replayed = Mutex(StoreReplay.Outcome())
+    private let control: PipelineControl
+
+    init(
+        _ store: Store, settings: PipelineSettings, outputs: OutputStages, mappings: MappingExchange,
+        control: PipelineControl
+    ) throws(PipelineError) {
+        self.store = store
+        self.control = control
+        store.watch.begin(note: control.note) { control.fail($0.message, exitCode: ExitStatus.ioError) }
+        let delivery = try StoreDelivery(store, settings, outputs: outputs, control: control)
+        self.delivery = delivery
+        writer = StoreWriter(store, mappings: mappings, control: control) { delivery.wake() }
+        store.noteRunBegan(WallClock.now())
+    }
+
+    /// How delivery goes to each sink that takes entries by itself, by the sink's name.
+    var deliverySummaries: [(sink: String, summary: DeliverySummary)] { delivery.summaries }
+
+    /// Has every FHIR server asked anew for Devices, Patients and Encounters; how many servers there are.
+    @discardableResult func forgetLookups() -> Int { delivery.forgetLookups() }
+
+    /// Starts the threads.
+    func start() {
+        WorkerThread.start("kymo-store") { [writer] in writer.run() }
+        delivery.start()
+    }
+
+    /// Notes what a shard took from the journal of an earlier run.
+    func note(_ outcome: StoreReplay.Outcome) {
+        let total = replayed.withLock { total in
+            total.readings += outcome.readings
+            total.damagedBlocks += outcome.damagedBlocks
+            total.rejected += outcome.rejected
+            total.unknown += outcome.unknown
+            return total
+        }
+        if outcome.readings > 0 { control.note("took \(total.readings) readings of an earlier run from the journal") }
+        if outcome.rejected > 0 { control.note("\(outcome.rejected) of them were rejected: see the dead letters") }
+        if outcome.unknown > 0 {
+            control.note("\(outcome.unknown) readings of the journal belong to series that are lost")
+        }
+        if outcome.damagedBlocks > 0 {
+            control.note("\(outcome.damagedBlocks) blocks of the journal are damaged and were put into quarantine")
+        }
+    }
+
+    /// Makes everything durable and delivers it; returns when that is done, when a server cannot be delivered to now,
+    /// or when the pipeline is ended by force.
+    func finish() {
+        delivery.finishDirect()
+        store.queue.close()
+        while !writer.hasEnded, !control.isForced { Wait.milliseconds(1) }
+        delivery.finish()
+        if control.isForced { store.queue.force() }
+    }
+
+    /// Keeps the progress of sinks that came after the last commit, and closes the database.
+    func close() {
+        writer.commitRest()
+        // A run that was cut short may have lost what was on its way, and the ledger must say so.
+        if !control.isForced { store.noteRunEnded(WallClock.now()) }
+        store.close()
+    }
+}

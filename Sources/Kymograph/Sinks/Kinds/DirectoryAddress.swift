@@ -1,0 +1,38 @@
+/// Rotating files in a directory: `to: /var/lib/kymo/bundles`.
+package struct DirectoryAddress: SinkAddress {
+    /// The directory.
+    package var path: String
+
+    /// The kind.
+    package static let descriptor = SinkDescriptor(
+        key: "to", form: "directory", about: "Where bundles go", capabilities: [.files]
+    ) { (text) throws(SettingProblem) in
+        guard !text.isEmpty else { throw .empty("directory, or stdout") }
+        return DirectoryAddress(path: text)
+    }
+
+    /// The directory at `path`.
+    package init(path: String) { self.path = path }
+
+    /// The path.
+    package var text: String { path }
+    /// The name.
+    package var name: String { "files \(path)" }
+
+    /// Locks the directory, and finishes what a crash left in it.
+    package func open(_ opening: SinkOpening) throws(SinkError) -> OpenedSink {
+        var options = opening.rotation
+        if options.compression != .none, let file = opening.dictionary {
+            options.dictionary = try ZstdDictionary(path: file)
+        }
+        let sink = try RotatingFileSink(directory: path, options: options)
+        for file in sink.recovered { opening.note(Self.describe(file)) }
+        return .writer(BundleWriter(sink), isSlow: options.compression != .none)
+    }
+
+    private static func describe(_ file: RecoveredFile) -> String {
+        let part = file.isPartial ? ", which is only the beginning of a file," : ""
+        let cut = file.bytesCut > 0 ? " without the \(file.bytesCut) bytes of its unfinished line" : ""
+        return "recovered \(file.name)\(part) of an earlier run that did not end well\(cut)"
+    }
+}

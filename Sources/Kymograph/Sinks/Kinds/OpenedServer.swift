@@ -1,0 +1,74 @@
+import KymographCore
+
+/// Delivery to one FHIR server, with the connection that it goes by.
+final class OpenedServer: SinkDelivery {
+    private let delivery: ServerDelivery
+    private let transport: CurlTransport
+
+    /// Nanoseconds that a server may ask to be left alone for before it counts as away.
+    private static let patience: Int64 = 5_000_000_000
+
+    /// Opens the way to `server` for the sink `name`. Files are looked at here: a configuration is checked on other
+    /// machines, too.
+    init(
+        _ server: ServerSettings, name: String, _ settings: DeliverySettings, _ outbox: any OutboxQueue
+    ) throws(PipelineError) {
+        let access = server.access
+        if let fault = access.faults().first {
+            let key = ServerSettings.key(ofFault: fault.setting)
+            throw PipelineError(message: "\(name): \(key): \(fault.message)", exitCode: ExitStatus.config)
+        }
+        transport = access.makeTransport()
+        let authorizer: any RequestAuthorizer
+        do throws(ServerAccess.Fault) {
+            authorizer = try access.makeAuthorizer(transport)
+        } catch {
+            throw PipelineError(message: error.description, exitCode: ExitStatus.config)
+        }
+        do throws(SystemError) {
+            delivery = try ServerDelivery(settings, queue: outbox, transport: transport, authorizer: authorizer)
+        } catch {
+            throw PipelineError(error)
+        }
+    }
+
+    func start() { delivery.start() }
+
+    func finish() { delivery.finish() }
+
+    var isWorthWaitingFor: Bool { !delivery.isDone && !isAway(WallClock.now()) }
+
+    /// Whether nothing will be delivered for a while.
+    private func isAway(_ now: Instant) -> Bool {
+        let status = delivery.status
+        if [.open, .refused].contains(status.circuit) { return true }
+        guard status.inFlight == 0, let next = status.nextAttempt else { return false }
+        return next > now.advanced(by: OpenedServer.patience)
+    }
+
+    func end() {
+        if !delivery.isDone { delivery.stop() }
+        _ = delivery.wait(milliseconds: 1_000)
+        transport.close()
+    }
+
+    var summary: DeliverySummary { DeliverySummary(delivery.status) }
+
+    func forgetLookups() -> Bool {
+        delivery.forgetLookups()
+        return true
+    }
+}
+
+extension DeliverySummary {
+    /// What `status` says.
+    init(_ status: DeliveryStatus) {
+        (verdict, circuit, inFlight) = (status.verdict, status.circuit.rawValue, status.inFlight)
+        (delivered, undeliverable, retries) = (status.delivered, status.undeliverable, status.retries)
+        undeliverableReasons = status.undeliverableReasons
+        lastError = status.lastError
+        nextAttempt = status.nextAttempt.map(\.text)
+        lookups = status.lookups
+        oldestLookupAge = status.oldestLookupAge.map { Double($0) / 1e9 }
+    }
+}

@@ -1,0 +1,39 @@
+/// Where entries go: one place of one kind of sink.
+///
+/// A kind is one type in a file of its own, with its ``SinkDescriptor``, and one row in ``SinkKinds/builtIn``.
+package protocol SinkAddress: Hashable, Sendable {
+    /// What all sinks of the kind have in common.
+    static var descriptor: SinkDescriptor { get }
+
+    /// The place as the configuration has it.
+    var text: String { get }
+
+    /// The name in messages and receipts, and under which progress is kept, where the configuration states none.
+    /// Default: the kind's key, a space and the place.
+    var name: String { get }
+
+    /// What no two sinks can both write to; nil where several can. Default: the name.
+    var claim: String? { get }
+
+    /// What is wrong with it in a configuration that says `circumstances`. Default: nothing.
+    func findings(_ circumstances: SinkCircumstances) -> [SinkFinding]
+
+    /// Opens it.
+    ///
+    /// - Throws: ``SinkError`` that names the place and says what to do.
+    func open(_ opening: SinkOpening) throws(SinkError) -> OpenedSink
+}
+
+extension SinkAddress {
+    /// What all sinks of the kind have in common.
+    package var kind: SinkDescriptor { Self.descriptor }
+    /// The kind's key and the place.
+    package var name: String { "\(kind.key) \(text)" }
+    /// The name.
+    package var claim: String? { name }
+    /// Nothing.
+    package func findings(_ circumstances: SinkCircumstances) -> [SinkFinding] { [] }
+
+    /// Whether `other` is the same place of the same kind.
+    func isSame(as other: any SinkAddress) -> Bool { other as? Self == self }
+}

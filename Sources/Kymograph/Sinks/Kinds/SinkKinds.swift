@@ -1,0 +1,52 @@
+import KymographCore
+
+/// The kinds of sinks that a configuration can name.
+///
+/// Configuration, messages and the reference are made from this list. A program that embeds the pipeline adds its own
+/// kinds: see docs/extending.md.
+package struct SinkKinds: Sendable {
+    /// In the order of the reference.
+    package private(set) var all: [SinkDescriptor]
+
+    /// Those of `kymo`.
+    package static let builtIn = SinkKinds(all: [
+        StandardOutputAddress.descriptor, DirectoryAddress.descriptor, ServerSettings.descriptor,
+    ])
+
+    /// What `output.to` says where output goes to no such place.
+    static let nowhere = "none"
+
+    /// These kinds and further ones.
+    package func adding(_ kinds: [SinkDescriptor]) -> SinkKinds {
+        let more = SinkKinds(all: all + kinds)
+        let places = more.all.map { "\($0.key) \($0.word ?? "")" }
+        let settings = more.all.flatMap { $0.settings.map(\.key) }
+        precondition(Set(places).count == places.count, "two kinds have one key")
+        precondition(Set(settings + more.keys).count == settings.count + more.keys.count, "two settings have one key")
+        return more
+    }
+
+    /// Keys of places, each once.
+    var keys: [String] {
+        all.enumerated().filter { place, kind in !all[..<place].contains { $0.key == kind.key } }.map(\.element.key)
+    }
+
+    /// The kinds whose places have this key.
+    func kinds(_ key: String) -> [SinkDescriptor] { all.filter { $0.key == key } }
+
+    /// Reads a place under `key` into `draft`, what settings of its kind were read into before; nil for no place.
+    func address(
+        _ text: String, _ key: String, _ draft: (any SinkAddress)? = nil
+    ) throws(SettingProblem) -> (any SinkAddress)? {
+        let kinds = kinds(key)
+        if let kind = kinds.first(where: { $0.word == text }) { return try kind.read(text, draft) }
+        if text == SinkKinds.nowhere, kinds.contains(where: { $0.word != nil }) { return nil }
+        guard let kind = kinds.first(where: { $0.word == nil }) else {
+            let words = kinds.compactMap(\.word)
+            throw SettingProblem(
+                message: "'\(text)' is not one of \(words.joined(separator: ", "))",
+                advice: NearestName.advice(for: text, among: words, otherwise: "write one of them"))
+        }
+        return try kind.read(text, draft)
+    }
+}

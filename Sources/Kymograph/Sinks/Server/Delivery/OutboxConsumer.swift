@@ -1,0 +1,118 @@
+import KymographCore
+
+/// Takes rows of an outbox, collects what becomes of their entries, and settles the rows.
+///
+/// An entry is done when the server has stored it, or will never take it; a row is settled when all entries of it and
+/// of the rows before are done.
+final class OutboxConsumer {
+    private let queue: any OutboxQueue
+    private let settings: DeliverySettings
+    private let clock: DeliveryClock
+    private var rows: UnsettledRows
+    /// The last row that the outbox knows to be settled.
+    private(set) var settledThrough: Int64
+    /// Receipts of this run.
+    private(set) var delivered = 0
+    /// Undeliverable entries of this run, by reason.
+    private(set) var undeliverable: [Rejection: Int] = [:]
+
+    /// Begins after the last row that is settled.
+    init(_ queue: any OutboxQueue, _ settings: DeliverySettings, clock: DeliveryClock) {
+        self.queue = queue
+        self.settings = settings
+        self.clock = clock
+        settledThrough = queue.settledThrough
+        rows = UnsettledRows(settledThrough: settledThrough)
+    }
+
+    // MARK: Taking
+
+    /// Whether the memory for rows has room for more.
+    var hasRoom: Bool { max(rows.openBytes, rows.outcomeBytes) < settings.rowBytes }
+
+    /// Whether what is kept until rows are settled fills the memory: what they wait for blocks the rest.
+    var isBlocked: Bool { rows.outcomeBytes >= settings.rowBytes }
+
+    /// The entries of the next rows, for which it waits up to `milliseconds`; nil when there is no row.
+    func take(waiting milliseconds: Int) -> [DeliveryEntry]? {
+        let room = settings.rowBytes - rows.openBytes
+        let taken = queue.rows(after: rows.lastTaken, bytes: room, milliseconds: milliseconds)
+        return taken.isEmpty ? nil : taken.flatMap(add)
+    }
+
+    private func add(_ row: OutboxRow) -> [DeliveryEntry] {
+        let now = clock.elapsed()
+        guard let block = DeliveryBlock(row) else {
+            rows.add(row, entries: 0, now: now)
+            keep(
+                UndeliverableEntry(
+                    row: row.number, resource: "Bundle", reason: .malformedBundle,
+                    detail: Rejection.malformedBundle.explanation, bytes: row.body, attempts: 0))
+            return []
+        }
+        let entries = block.entries(systems: settings.systems, includesUnreferred: !settings.resolvesIdentity)
+        rows.add(row, entries: entries.count, now: now)
+        return entries
+    }
+
+    // MARK: What becomes of entries
+
+    /// Notes that the server has stored `entry`; or, with `isLacking`, that it has kept what it had, which is other
+    /// content.
+    func finish(_ entry: DeliveryEntry, _ answer: EntryAnswer, isLacking: Bool = false) {
+        keep(
+            DeliveryReceipt(
+                row: entry.row, resource: entry.name, status: answer.status, location: answer.location,
+                version: answer.version, attempts: entry.attempts, isLacking: isLacking,
+                wholeIdentifier: entry.wholeIdentifier))
+        rows.finishEntry(of: entry.row)
+    }
+
+    /// Notes that the server will never take `entry`.
+    func discard(_ entry: DeliveryEntry, _ reason: Rejection, _ detail: String) {
+        keep(
+            UndeliverableEntry(
+                row: entry.row, resource: entry.name, reason: reason, detail: detail, bytes: entry.excerpt,
+                attempts: entry.attempts))
+        rows.finishEntry(of: entry.row)
+    }
+
+    /// Notes that `entry` can never be sent, because nobody can tell whom it is about.
+    func discard(_ entry: DeliveryEntry, _ failure: IdentityFailure) {
+        discard(entry, failure.reason, failure.message)
+    }
+
+    /// Counts a receipt, and keeps it for when its row is settled.
+    func keep(_ receipt: DeliveryReceipt) {
+        delivered += 1
+        rows.keep(receipt)
+    }
+
+    /// Counts an undeliverable entry, and keeps it for when its row is settled.
+    func keep(_ entry: UndeliverableEntry) {
+        undeliverable[entry.reason, default: 0] += 1
+        rows.keep(entry)
+    }
+
+    // MARK: Settling
+
+    /// Settles the rows that are done with all before them.
+    func settle() {
+        let outcome = rows.takeSettled()
+        guard !outcome.isEmpty || rows.through > settledThrough else { return }
+        settledThrough = rows.through
+        queue.settle(through: settledThrough, receipts: outcome.receipts, undeliverable: outcome.undeliverable)
+    }
+
+    /// Rows that are not settled.
+    var count: Int { rows.count }
+
+    /// Entries that are not done.
+    var openEntries: Int { rows.openEntries }
+
+    /// Bytes of what became of entries of rows that are not settled, about.
+    var outcomeBytes: Int { rows.outcomeBytes }
+
+    /// When the oldest row that is not settled was taken.
+    var oldest: Instant? { rows.oldest }
+}

@@ -1,0 +1,13 @@
+import KymographCore
+
+/// What the sender of single requests knows and is told while they are tried again and again. Default: ignored.
+struct RetryHooks {
+    /// What a request that writes was answered before.
+    var rebuffs: Rebuffs?
+    /// Called when the server fails at a request again and again; whether nobody waits for that one any more.
+    var whenDoubtful: () -> Bool = { false }
+    /// Called when the server may have acted on a request that writes.
+    var whenUncertain: () -> Void = {}
+    /// Called before a request is sent again; whether it is not, since what it says is outdated.
+    var isOutdated: (Exchange) -> Bool = { _ in false }
+}

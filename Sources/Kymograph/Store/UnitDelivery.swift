@@ -1,0 +1,11 @@
+import KymographCore
+
+/// Takes the units of shards before a store does, and hands them on to it when their entries are delivered: where a file
+/// or standard output is the only sink.
+protocol UnitDelivery: AnyObject, Sendable {
+    /// Takes a unit without its journal; waits while too much is waiting already.
+    func submit(_ unit: ShardUnit)
+
+    /// Waits until everything that was submitted before has been delivered; other shards may go on submitting.
+    func waitUntilDelivered()
+}

@@ -1,0 +1,62 @@
+/// One sink, as `kymo status` and counters show it.
+package struct SinkStatus: Codable, Sendable {
+    /// Its name.
+    package var name: String
+    /// The last row of the outbox that it has taken.
+    package var settledThrough: Int64
+    /// Rows that it has not taken yet.
+    package var waiting: Int
+    /// Resources of which a FHIR server has kept an earlier version, and lacks the latest.
+    package var lacking = 0
+    /// Of a running instance, how delivery goes to a sink that takes entries by itself.
+    package var delivery: DeliverySummary?
+
+    /// What people read of it; `age` writes a length of time in seconds.
+    package func lines(age: (Double) -> String) -> [String] {
+        var lines = ["sink \(name): settled through \(settledThrough), \(waiting) wait"]
+        if lacking > 0 { lines.append("  lacks the latest version of \(lacking) resources: see 'kymo ledger'") }
+        return lines + (delivery?.lines(age: age) ?? [])
+    }
+}
+
+/// How delivery goes to a sink that takes entries by itself, such as a FHIR server.
+package struct DeliverySummary: Codable, Sendable {
+    /// What the server can do, or why nothing is sent.
+    package var verdict = ""
+    /// `probing`, `closed` (healthy), `open` (left alone for a while), `halfOpen` or `refused`.
+    package var circuit = "closed"
+    /// Requests under way.
+    package var inFlight = 0
+    /// Entries stored in this run.
+    package var delivered = 0
+    /// Entries in this run that the server will not take.
+    package var undeliverable = 0
+    /// How many of them there are for each reason.
+    package var undeliverableReasons = ReasonCounts()
+    /// Attempts after the first of their request.
+    package var retries = 0
+    /// What went wrong last, empty when nothing did.
+    package var lastError = ""
+    /// When something is sent next, if it waits.
+    package var nextAttempt: String?
+    /// Answers about Devices, Patients and Encounters that are used at present.
+    package var lookups = 0
+    /// How long ago the oldest of them was given, in seconds.
+    package var oldestLookupAge: Double?
+
+    /// Nothing yet.
+    package init() {}
+
+    /// What people read of it, without the sink's name; `age` writes a length of time in seconds.
+    func lines(age: (Double) -> String) -> [String] {
+        var lines = [
+            "  \(verdict)",
+            "  circuit \(circuit), in flight \(inFlight), delivered \(delivered), undeliverable "
+                + "\(undeliverableReasons.text), retries \(retries)",
+        ]
+        let next = nextAttempt.map { "; next attempt \($0)" } ?? ""
+        if !lastError.isEmpty { lines.append("  last error: \(lastError)\(next)") }
+        if let oldestLookupAge { lines.append("  lookups \(lookups), the oldest \(age(oldestLookupAge)) old") }
+        return lines
+    }
+}
