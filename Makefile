@@ -54,7 +54,7 @@ demo: build .venv/ready ## Devices in, validated FHIR out
 TESTS := .build/tests
 # Properties generate a tenth of the slow cases here and all in `torture`; KYMO_SEED=n generates others.
 RUN_TESTS := $(KYMO_PYTHON) -B Tests/Validation/run_tests.py $(TESTS)/debug/kymographPackageTests.xctest
-test test-build torture: export KYMO_TESTS_OPTIMISED = 1
+test test-build torture docs: export KYMO_TESTS_OPTIMISED = 1
 
 .PHONY: test-build
 test-build: setup ## Build the tests
@@ -70,6 +70,10 @@ test: test-build .venv/ready ## Run all tests
 .PHONY: torture
 torture: test-build .venv/ready ## Run all tests but those of EndToEndTests with full counts, and 1,000 crashes of each kind (hours)
 	KYMO_TORTURE=1000 $(RUN_TESTS) --skip EndToEndTests
+
+.PHONY: docs
+docs: test-build ## Build the reference of the library (.build/docs); warnings are errors
+	Tests/Validation/reference.sh $(TESTS) .build/docs
 
 .PHONY: lint
 lint: ## Check the format of all Swift files

@@ -90,8 +90,14 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "ExtendingTests", dependencies: ["Kymograph", "KymographCore", "CommandSupport"],
+            name: "ExtendingTests",
+            dependencies: ["ExtendingExamples", "Kymograph", "KymographCore", "CommandSupport"],
             swiftSettings: strict),
+        // These two see what a program sees that embeds the library.
+        .target(
+            name: "ExtendingExamples", dependencies: ["Kymograph"], path: "Tests/ExtendingExamples",
+            packageAccess: false, swiftSettings: strict),
+        .testTarget(name: "EmbeddingTests", dependencies: ["Kymograph"], packageAccess: false, swiftSettings: strict),
         .target(name: "TrialSupport", path: "Tests/TrialSupport", swiftSettings: strict),
         .target(
             name: "CommandSupport", dependencies: ["KymographTestKit", "KymographCore", "CKymographLinux"],

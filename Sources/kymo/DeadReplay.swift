@@ -129,7 +129,7 @@ struct DeadReplay: ParsableCommand {
     }
 
     private static func destination(_ name: String) -> ReadingDestination? {
-        switch IngestKinds.builtIn.address(named: name)?.route {
+        switch (IngestKinds.builtIn.address(named: name) as? any RoutedSource)?.route {
         case .udp(let address): .udp(host: address.host, port: address.port)
         case .tcp(let address): .tcp(host: address.host, port: address.port)
         case .unixStream(let path): .unixStream(path: path)

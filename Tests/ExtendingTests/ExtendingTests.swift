@@ -1,11 +1,13 @@
 import CommandSupport
+@testable import ExtendingExamples
 import Foundation
 import Glibc
 import Kymograph
 import KymographCore
 import Testing
 
-/// docs/extending.md: its code is what these tests compile and run.
+/// docs/extending.md: its code is what these tests run, and what `ExtendingExamples` compiles with nothing but what is
+/// public.
 @Suite struct ExtendingTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
@@ -18,14 +20,45 @@ import Testing
         $0.components(separatedBy: "```")[0]
     }
 
-    @Test(arguments: ["FIFOSource", "NetstringProtocol", "IndexFile", "ExtendedKinds"])
+    @Test(arguments: ["FIFOSource", "NetstringProtocol", "ExtendedConfiguration", "IndexFile"])
     func theDocumentShowsWhatIsCompiled(file: String) {
-        let code = Self.read("Tests/ExtendingTests/\(file).swift")
+        // A kind of sink is not public: programs have EntrySink.
+        let folder = file == "IndexFile" ? "ExtendingTests" : "ExtendingExamples"
+        let code = Self.read("Tests/\(folder)/\(file).swift")
         #expect(code.count > 100 && Self.blocks.contains(code), "docs/extending.md lacks \(file).swift as it is")
     }
 
     @Test func theDocumentShowsNothingElse() {
         #expect(Self.blocks.count == 4)
+    }
+
+    /// A configuration that may name them, as the loader reads it.
+    private func extendedSettings(_ yaml: String) -> (settings: PipelineSettings, diagnostics: [Diagnostic]) {
+        var input = ConfigurationInput(file: (name: "kymo.yaml", bytes: Array(yaml.utf8)))
+        input.kinds = .builtIn.adding(sources: [FIFOSource.descriptor], framings: [NetstringProtocol.descriptor])
+        input.sinkKinds = .builtIn.adding([IndexFile.descriptor])
+        return ConfigurationLoader.load(input)
+    }
+
+    /// An engine reads a pipe of netstrings by nothing but the page's code.
+    @Test func anEngineReadsThem() async throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("readings")
+        let engine = try KymographEngine(
+            extendedConfiguration(
+                """
+                sources:
+                - fifo: \(path)
+                  framing: netstring
+                ephemeral: true
+                output: {to: \(folder.file("out"))}
+                """))
+        async let summary = engine.run()
+        Self.write(Readings.heartRates(20).map { "\($0.utf8.count):\($0)," }.joined(), to: path)
+        try Waiting.until("20 readings") { engine.summary.accepted == 20 }
+        engine.stop()
+        #expect(try await summary.received == 20)
+        #expect(engine.sources == ["fifo \(path), mapping reading"])
     }
 
     @Test func theConfigurationKnowsThem() {

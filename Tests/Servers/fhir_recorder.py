@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A FHIR server that takes every bundle and keeps nothing but its text.
 
-  fhir_recorder.py FILE
+  fhir_recorder.py FILE [REFUSED]
 
-Prints its port. Each bundle becomes a line of FILE.
+Prints its port. Each bundle becomes a line of FILE; one that contains the text REFUSED is answered 422, and does not.
 """
 import json
 import sys
@@ -25,6 +25,7 @@ STATEMENT = {
 
 lock = threading.Lock()
 record = open(sys.argv[1], "w")
+refused = sys.argv[2] if len(sys.argv) > 2 else None
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -33,9 +34,9 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *arguments):
         pass
 
-    def answer(self, resource):
+    def answer(self, resource, status=200):
         body = json.dumps(resource).encode()
-        self.send_response(200)
+        self.send_response(status)
         self.send_header("Content-Type", "application/fhir+json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -47,6 +48,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        if refused and refused in text:
+            issue = {"severity": "error", "code": "invariant", "diagnostics": "not here"}
+            return self.answer({"resourceType": "OperationOutcome", "issue": [issue]}, 422)
         with lock:
             record.write(text + "\n")
             record.flush()

@@ -121,6 +121,7 @@ struct AllowedImports {
             Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
             Pipeline: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Ingest/Lane Sinks
                 Sinks/DeadLetters Telemetry Store Archive Configuration Preview Ledger Control Pipeline/Output
+            Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks/Outbox Sinks Sinks/Kinds Configuration Pipeline
             .:
             """)
 }

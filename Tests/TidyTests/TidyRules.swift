@@ -49,7 +49,7 @@ enum TidyRules {
     static func complaints(_ file: SourceFile) -> [String] {
         let code = CodeText.of(file.text).split(separator: "\n", omittingEmptySubsequences: false)
         return lineComplaints(file) + codeComplaints(file, code) + functionComplaints(file)
-            + nameComplaints(file, code) + IdentityRules.complaints(file, code)
+            + nameComplaints(file, code) + IdentityRules.complaints(file, code) + ThrowRules.complaints(file, code)
     }
 
     private static func lineComplaints(_ file: SourceFile) -> [String] {

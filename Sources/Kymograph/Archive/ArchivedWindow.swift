@@ -79,6 +79,8 @@ package struct ArchivedWindow: Sendable {
 
 extension StoreReader {
     /// Windows, latest start first, at most `limit` of them, after the place of `cursor`.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
     package func windows(
         _ filter: ArchiveFilter, after cursor: ArchiveCursor? = nil, limit: Int
     ) throws(PipelineError) -> [ArchivedWindow] {
@@ -105,6 +107,8 @@ extension StoreReader {
     }
 
     /// How much there is: windows and their readings.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
     package func count(_ filter: ArchiveFilter) throws(PipelineError) -> (windows: Int, readings: Int) {
         try read { db in
             let (condition, arguments) = filter.condition(types: try StoredTypes.read(db).compactMap(\.type))

@@ -61,6 +61,8 @@ package struct ReadingTable: Sendable {
 
 extension StoreReader {
     /// Names of sources by number.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
     package func sourceNames() throws(PipelineError) -> [Int: String] {
         try read { db in
             var names: [Int: String] = [:]

@@ -54,6 +54,8 @@ package struct StoreReader: Sendable {
     }
 
     /// The types of the stored readings, by number.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
     package func types() throws(PipelineError) -> [MeasurementType] {
         try read { try StoredTypes.read($0) }.compactMap(\.type)
     }
@@ -67,6 +69,8 @@ package struct StoreReader: Sendable {
     }
 
     /// What a mapping set must continue to be used with the stored readings.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
     package func formerTypes() throws(PipelineError) -> [FormerType] {
         try read { try StoredTypes.formerTypes($0) }
     }

@@ -9,6 +9,8 @@ package struct MappingExportError: Error, Sendable {
 /// Writes mappings and examples to disk.
 package enum MappingExport {
     /// Writes `files` into the new folder `folder`.
+    ///
+    /// - Throws: ``MappingExportError`` when the folder exists, or cannot be written.
     package static func write(_ files: MappingFiles, to folder: String) throws(MappingExportError) {
         guard !FileManager.default.fileExists(atPath: folder) else {
             throw MappingExportError(message: "\(folder) exists already; name a new folder")
@@ -24,6 +26,8 @@ package enum MappingExport {
     }
 
     /// Replaces the expected output of the example `name` in the mapping's folder.
+    ///
+    /// - Throws: ``MappingExportError`` when the file cannot be written.
     package static func write(expected: [UInt8], of name: String, in folder: String) throws(MappingExportError) {
         try write(expected, to: "\(folder)/examples/\(name).out.json")
     }

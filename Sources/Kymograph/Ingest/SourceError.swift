@@ -1,7 +1,7 @@
 import Glibc
 
 /// Why a source cannot be opened or read.
-package struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong.
     package enum Kind: Hashable, Sendable {
         /// Another process, or another source, has the address.
@@ -19,7 +19,7 @@ package struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong.
     package var kind: Kind
     /// The address, what happened to it, and what to do.
-    package var message: String
+    public package(set) var message: String
 
     /// Whether the same attempt may succeed later.
     package var isRetriable: Bool {
@@ -31,7 +31,7 @@ package struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The message.
-    package var description: String { message }
+    public var description: String { message }
 
     /// Makes an error.
     package init(kind: Kind, message: String) {
@@ -39,12 +39,15 @@ package struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
+    /// An error that no errno has: `message` names the source, and says what happened and what to do.
+    public init(message: String) { self.init(kind: .invalidAddress, message: message) }
+
     static func invalidAddress(_ address: String, _ advice: String) -> SourceError {
         SourceError(kind: .invalidAddress, message: "'\(address)' is not an address to listen to: \(advice)")
     }
 
-    /// The error for errno `code` (positive) of `action` on `name`.
-    package static func system(_ code: Int32, _ action: String, _ name: String) -> SourceError {
+    /// The error for errno `code` (positive) of `action` on `name`, such as `"open"` and `"fifo ./readings"`.
+    public static func system(_ code: Int32, _ action: String, _ name: String) -> SourceError {
         let (kind, advice) = advice(for: code)
         let reason = ErrorText.of(code)
         return SourceError(

@@ -108,6 +108,8 @@ extension InstanceStatus {
 
 extension StoreReader {
     /// How it goes in a directory that no instance uses. `limitBytes` is what the configuration says.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
     package func status(limitBytes: Int) throws(PipelineError) -> InstanceStatus {
         let mark = StoreMark.read(in: directory)
         return try read { db in

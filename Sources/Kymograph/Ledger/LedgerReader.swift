@@ -5,6 +5,8 @@ import KymographCore
 extension StoreReader {
     /// The ledger for the windows that `filter` asks for; of the filter, type and modification are not used.
     /// `isRunning` says that a process uses the store now.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
     package func ledger(_ filter: ArchiveFilter, isRunning: Bool) throws(PipelineError) -> LedgerReport {
         // Before the database, which would otherwise seem to lack what is committed meanwhile.
         let mark = StoreMark.read(in: directory)

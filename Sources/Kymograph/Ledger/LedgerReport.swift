@@ -133,6 +133,8 @@ package struct LedgerReport: Encodable, Sendable {
     }
 
     /// Writes ``isComplete`` and ``completeness``, too.
+    ///
+    /// - Throws: What the encoder throws.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(from, forKey: .from)

@@ -5,6 +5,8 @@ import KymographCore
 extension StoreReader {
     /// Recomputes the ledger from the archived blocks, the journal and the receipts; gives every difference from what
     /// the store has counted. `progress` is called with the part of the windows that is done.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
     package func verifyLedger(
         isRunning: Bool, progress: (Double) -> Void
     ) throws(PipelineError) -> LedgerVerification {

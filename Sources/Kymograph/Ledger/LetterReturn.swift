@@ -11,6 +11,8 @@ extension StoredLetter {
 /// pipeline takes them like those of a run that was killed.
 package enum LetterReturn {
     /// Takes the measurements of `letters`, and notes that they were replayed; gives those that are damaged.
+    ///
+    /// - Throws: ``PipelineError`` when the store is in use or cannot be written; none was taken then.
     package static func run(
         _ letters: [StoredLetter], directory: String, notes: @escaping @Sendable (String) -> Void
     ) throws(PipelineError) -> [LetterRefusal] {

@@ -18,6 +18,8 @@ package struct LetterSettlement: Sendable {
     private let last: Int64
 
     /// To be made before the letters of the store in `directory` are taken again.
+    ///
+    /// - Throws: ``PipelineError`` when the store cannot be read.
     package init(_ directory: String) throws(PipelineError) {
         self.directory = directory
         last = try StoreReader(directory: directory).read { db in
@@ -26,6 +28,8 @@ package struct LetterSettlement: Sendable {
     }
 
     /// Settles `letters`, in a store that nobody uses any more.
+    ///
+    /// - Throws: ``PipelineError`` when the store cannot be read or written.
     package func run(
         _ letters: [StoredLetter], notes: @escaping @Sendable (String) -> Void
     ) throws(PipelineError) -> Outcome {

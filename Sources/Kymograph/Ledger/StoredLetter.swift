@@ -74,6 +74,8 @@ package struct StoredLetter: Sendable {
 extension StoreReader {
     /// Dead letters in the order in which they came: those numbered `numbers`, or all of them that were not sent again,
     /// or with `withReplayed` really all.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
     package func letters(
         _ numbers: [Int64] = [], withReplayed: Bool = false
     ) throws(PipelineError) -> [StoredLetter] {

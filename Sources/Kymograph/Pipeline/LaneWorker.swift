@@ -23,13 +23,14 @@ final class LaneReporter: LaneEvents, Sendable {
     private let control: PipelineControl
     private let noticesMissingFrames: Bool
     private let wait: WaitStrategy
+    private let observer: (any ReadingObserver)?
 
     init(
         set: MappingSet, sources: [PipelineSettings.Source], ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
         store: Store?, clock: ReceiveClock, bells: [Doorbell], rings: [Ring], control: PipelineControl,
-        noticesMissingFrames: Bool,
-        wait: WaitStrategy
+        noticesMissingFrames: Bool, wait: WaitStrategy, observer: (any ReadingObserver)?
     ) {
+        self.observer = observer
         self.set = Mutex(set)
         names = sources.map(\.name)
         numbers = sources.map(\.ledgerNumber)
@@ -57,13 +58,14 @@ final class LaneReporter: LaneEvents, Sendable {
 
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
         ledger.sources[source].reject(reason)
-        guard deadLetters != nil || store != nil else { return }
+        guard deadLetters != nil || store != nil || observer != nil else { return }
         let text = describe(detail, reason)
         deadLetters?.append(reason: reason, source: names[source], receivedAt: received, bytes: bytes, detail: text)
-        guard store != nil else { return }
+        guard store != nil || observer != nil else { return }
         let letter = StoredDeadLetter(
             at: received, kind: .payload, reason: reason.name, source: names[source], detail: text, bytes: bytes.array)
-        rejections.withLock { $0.add(letter, source: source) }
+        observer?.rejected(reason, letter, source: source)
+        if store != nil { rejections.withLock { $0.add(letter, source: source) } }
     }
 
     /// What is known of a rejection: the rule, or the limit that no rule knows, and who sent the payload.
@@ -81,6 +83,7 @@ final class LaneReporter: LaneEvents, Sendable {
     /// Hands what was rejected to the store together with the count that it is among.
     func received(_ count: Int, source: Int) {
         ledger.sources[source].add(received: count)
+        observer?.received(count, source: source)
         guard let store else { return }
         let hour = LedgerOutcome.hour(of: WallClock.now())
         let key = TallyKey(source: numbers[source], series: -1, hour: hour, outcome: LedgerOutcome.received)

@@ -35,6 +35,9 @@ package final class Pipeline: Sendable {
     let stage: StoreStage?
     private let dropNotes: KernelDropNotes?
     let control: PipelineControl
+    private let observer: (any ReadingObserver)?
+    /// Whether ``end()`` was called, and nobody has looked.
+    private let isAskedToEnd = Atomic(false)
     /// The clock of receive times.
     private let clock: ReceiveClock
     private let runningLanes: RunningThreads
@@ -48,11 +51,24 @@ package final class Pipeline: Sendable {
     /// Opens everything. `notes` takes messages for the operator while the pipeline runs, and `findings` what is wrong
     /// with mappings that are loaded again; both from any thread. `watch` was made before `set` was loaded; without it,
     /// files are loaded again on SIGHUP only.
-    package init(
+    ///
+    /// - Throws: ``PipelineError`` when an address, a file or the store cannot be had.
+    package convenience init(
         _ settings: PipelineSettings, set: MappingSet, watch: MappingWatch? = nil,
         notes: @escaping @Sendable (String) -> Void,
         findings: (@Sendable ([Diagnostic]) -> Void)? = nil
     ) throws(PipelineError) {
+        try self.init(settings, set: set, watch: watch, observer: nil, notes: notes, findings: findings)
+    }
+
+    /// The same, for an `observer` of single readings.
+    ///
+    /// - Throws: ``PipelineError`` when an address, a file or the store cannot be had.
+    init(
+        _ settings: PipelineSettings, set: MappingSet, watch: MappingWatch?, observer: (any ReadingObserver)?,
+        notes: @escaping @Sendable (String) -> Void, findings: (@Sendable ([Diagnostic]) -> Void)?
+    ) throws(PipelineError) {
+        self.observer = observer
         let store = try Pipeline.openStore(settings)
         let set = try Pipeline.continuing(store, settings, set, findings: findings)
         var settings = try Pipeline.numbered(settings, store)
@@ -88,7 +104,9 @@ package final class Pipeline: Sendable {
         laneSources = assignment
         rings = lanes.map { _ in (0..<settings.shards).map { _ in Ring(capacity: settings.ringSlots) } }
         if let store {
-            stage = try StoreStage(store, settings: settings, outputs: outputs, mappings: mappings, control: control)
+            stage = try StoreStage(
+                store, settings: settings, outputs: outputs, mappings: mappings, control: control,
+                observer: observer)
             store.begin(shards: settings.shards)
         } else {
             if let taker = outputs.takers.first {
@@ -196,6 +214,11 @@ package final class Pipeline: Sendable {
                 case .endNow(let code): return code
                 }
             }
+            if isAskedToEnd.exchange(false, ordering: .relaxed),
+                case .drain = controller.take(.terminate, now: WallClock.now())
+            {
+                stop()
+            }
             if controller.isOverdue(at: WallClock.now()) { control.force() }
             noteKernelDrops()
             progress?(summary)
@@ -205,6 +228,13 @@ package final class Pipeline: Sendable {
             if since.duration(to: clock.now) > .milliseconds(500) { break }
         }
         return nil
+    }
+
+    /// Does what the first SIGTERM does: stops receiving, and delivers what is there for at most
+    /// ``PipelineSettings/drainLimit``. Again it does nothing.
+    func end() {
+        isAskedToEnd.store(true, ordering: .relaxed)
+        control.noteChange()
     }
 
     /// Stops receiving; ``run(signals:progress:)`` returns when everything is delivered.
@@ -246,7 +276,7 @@ package final class Pipeline: Sendable {
         let reporter = LaneReporter(
             set: set, sources: settings.sources, ledger: ledger, deadLetters: deadLetters, store: stage?.store,
             clock: clock, bells: bells, rings: rings[index], control: control,
-            noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait)
+            noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait, observer: observer)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
         var consumer = LaneConsumer(
@@ -276,7 +306,8 @@ package final class Pipeline: Sendable {
                 number: index, stage: stage, rings: rings.map { $0[index] }, settings: settings, set: set,
                 mappings: mappings,
                 reporter: ShardReporter(
-                    mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters),
+                    mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters,
+                    observer: observer),
                 outputs: outputs, bell: bells[index], control: control, clock: clock, inputsEnded: runningLanes,
                 didStart: { [self] in noteStarted() })
             WorkerThread.start("kymo-shard-\(index)", on: settings.processor(at: lanes.count + index)) { [self] in

@@ -8,10 +8,13 @@ final class ShardReporter: ShardEvents, Sendable {
     private let outputs: OutputStages
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
+    private let observer: (any ReadingObserver)?
 
     init(
-        mappings: MappingExchange, outputs: OutputStages, ledger: PipelineLedger, deadLetters: DeadLetterWriter?
+        mappings: MappingExchange, outputs: OutputStages, ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
+        observer: (any ReadingObserver)?
     ) {
+        self.observer = observer
         self.mappings = mappings
         self.outputs = outputs
         self.ledger = ledger
@@ -24,8 +27,10 @@ final class ShardReporter: ShardEvents, Sendable {
 
     /// Writes to the file of dead letters. A store gets the reading with what makes its rejection durable.
     func rejected(_ reading: RejectedReading, payload: ByteView) {
-        guard let deadLetters else { return }
+        guard deadLetters != nil || observer != nil else { return }
         let letter = StoredDeadLetter(reading, payload, mappings.current.types)
+        observer?.rejected(reading.reason, letter, source: nil)
+        guard let deadLetters else { return }
         letter.bytes.withByteView { bytes in
             deadLetters.append(
                 reason: reading.reason, source: letter.source, receivedAt: letter.at, bytes: bytes,

@@ -17,6 +17,8 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
         case syncFailed
         /// The sink was closed before.
         case closed
+        /// The program that embeds the pipeline has not taken it.
+        case notTaken
         /// Another failure of the system, with its errno.
         case system(Int32)
     }
@@ -29,7 +31,7 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the same call may succeed later. What was taken before is still there, and is not written twice.
     package var isRetriable: Bool {
         switch kind {
-        case .diskFull, .inUse: true
+        case .diskFull, .inUse, .notTaken: true
         case .brokenPipe, .permission, .syncFailed, .closed: false
         case .system(let code): [ENOMEM, ENOBUFS, EMFILE, ENFILE].contains(code)
         }

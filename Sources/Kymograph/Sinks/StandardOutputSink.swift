@@ -22,6 +22,8 @@ package final class StandardOutputSink: BundleSink {
     }
 
     /// Takes a bundle; writes when 64 KiB have come together.
+    ///
+    /// - Throws: ``SinkError`` when the bundle was not taken: the sink is closed, or the reader has gone.
     package func write(_ bytes: ByteView) throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in
             guard !state.isClosed else { throw .closed(name) }
@@ -31,6 +33,8 @@ package final class StandardOutputSink: BundleSink {
     }
 
     /// Writes what waits.
+    ///
+    /// - Throws: ``SinkError`` when the reader has gone.
     package func flush() throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in
             try state.pending.drain(to: descriptor, name: name)
@@ -38,14 +42,20 @@ package final class StandardOutputSink: BundleSink {
     }
 
     /// Writes what waits; more cannot be known of a pipe.
+    ///
+    /// - Throws: ``SinkError`` when the reader has gone.
     package func synchronise() throws(SinkError) { try flush() }
 
     /// Writes what waits.
+    ///
+    /// - Throws: ``SinkError`` when the reader has gone.
     package func tick(_ now: Instant) throws(SinkError) {
         try flush()
     }
 
     /// Writes what waits and takes no more.
+    ///
+    /// - Throws: ``SinkError`` when the reader has gone.
     package func close() throws(SinkError) {
         try flush()
         state.withLock { $0.isClosed = true }

@@ -32,6 +32,9 @@ struct StoreDirectory: Sendable {
             .inUse, "another kymo uses the data directory \(path): give each its own with --data, or --ephemeral")
     }
 
+    /// Lets others have the directory, within this process too. Nothing may be written here from now on.
+    func unlock() { _ = flock(descriptor.raw, LOCK_UN) }
+
     /// The database's file.
     var database: String { StoreDirectory.database(in: path) }
 

@@ -9,14 +9,18 @@ final class StoreWriter: Sendable {
     private let control: PipelineControl
     /// Called after each commit, on this thread.
     private let committed: @Sendable () -> Void
+    /// Called with what sinks have settled, once that is durable, on the thread that has committed it.
+    private let settled: @Sendable ([Settlement]) -> Void
     private let isEnded = Atomic(false)
     /// Whether a batch was given up: what came after it may refer to what it had.
     private let hasLost = Atomic(false)
 
     /// Commits what `store` is given. `mappings` have the types of its series.
     init(
-        _ store: Store, mappings: MappingExchange, control: PipelineControl, committed: @escaping @Sendable () -> Void
+        _ store: Store, mappings: MappingExchange, control: PipelineControl,
+        settled: @escaping @Sendable ([Settlement]) -> Void = { _ in }, committed: @escaping @Sendable () -> Void
     ) {
+        self.settled = settled
         self.store = store
         self.mappings = mappings
         self.control = control
@@ -43,6 +47,7 @@ final class StoreWriter: Sendable {
                 break
             }
             store.queue.commit(batch, through: submitted)
+            settled(batch.settlements)
             if !batch.isEmpty { committed() }
         }
         store.queue.end()
@@ -59,6 +64,7 @@ final class StoreWriter: Sendable {
         guard !batch.isEmpty else { return }
         do throws(StoreError) {
             try commit.commit(batch, now: WallClock.now())
+            settled(batch.settlements)
         } catch {
             if error.kind != .full { return control.fail(error.message, exitCode: ExitStatus.ioError) }
             control.note("\(error.message); sinks get their last bundles again at the next start")
@@ -112,6 +118,7 @@ final class StoreWriter: Sendable {
             }
             return canWait(error)
         }
+        settled(relief.settlements)
         return true
     }
 }

@@ -1,7 +1,7 @@
 import KymographCore
 
-/// Takes the units of shards before a store does, and hands them on to it when their entries are delivered: where a file
-/// or standard output is the only sink.
+/// Takes the units of shards before a store does, and hands them on to it when their entries are delivered: where a
+/// file or standard output is the only sink.
 protocol UnitDelivery: AnyObject, Sendable {
     /// Takes a unit without its journal; waits while too much is waiting already.
     func submit(_ unit: ShardUnit)

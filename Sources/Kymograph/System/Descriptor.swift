@@ -2,11 +2,11 @@ import Glibc
 import Synchronization
 
 /// An owned file descriptor, closed once: by ``close()`` or with its last reference.
-package final class Descriptor: Sendable {
+public final class Descriptor: Sendable {
     private let value: Atomic<Int32>
 
-    /// Takes over `raw`.
-    package init(_ raw: Int32) {
+    /// Takes over `raw`, which nobody else may close from here on.
+    public init(_ raw: Int32) {
         value = Atomic(raw)
     }
 
@@ -15,10 +15,10 @@ package final class Descriptor: Sendable {
     }
 
     /// The descriptor's number, -1 after ``close()``.
-    package var raw: Int32 { value.load(ordering: .relaxed) }
+    public var raw: Int32 { value.load(ordering: .relaxed) }
 
     /// Closes it now.
-    package func close() {
+    public func close() {
         let raw = value.exchange(-1, ordering: .relaxed)
         if raw >= 0 { _ = Glibc.close(raw) }
     }

@@ -16,11 +16,15 @@ package struct CounterSamples: Codable, Hashable, Sendable {
     init(_ all: [CounterSample]) { self.all = all }
 
     /// Reads a list.
+    ///
+    /// - Throws: What the decoder throws when there is no such list.
     package init(from decoder: any Decoder) throws {
         all = try decoder.singleValueContainer().decode([CounterSample].self)
     }
 
     /// Writes a list.
+    ///
+    /// - Throws: What the encoder throws.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(all)

@@ -6,15 +6,14 @@ private import CSIMD
 /// 151 ns against 119 ns for one reading). A view is valid only while its owner is alive and unchanged: never store one
 /// beyond the call that received it. Slicing is always checked; single-byte reads are checked in debug builds only.
 @safe
-@usableFromInline
-package struct ByteView: BitwiseCopyable {
+public struct ByteView: BitwiseCopyable {
     /// Bytes that every buffer handed to the scanner must have readable after its last byte, so that eight-byte loads
     /// need no bounds test. Their content does not matter.
-    @inlinable package static var padding: Int { 64 }
+    @inlinable public static var padding: Int { 64 }
 
     @usableFromInline let base: UnsafePointer<UInt8>
     /// Number of bytes.
-    @usableFromInline package let count: Int
+    public let count: Int
 
     /// Views `count` bytes at `base`; `base` must stay valid, and for scanning be padded by ``padding`` bytes.
     @unsafe
@@ -25,7 +24,7 @@ package struct ByteView: BitwiseCopyable {
     }
 
     /// Views the bytes of a string literal, which live as long as the process.
-    package init(_ literal: StaticString) {
+    public init(_ literal: StaticString) {
         precondition(literal.hasPointerRepresentation)
         // Safe: a pointer-represented StaticString is immortal.
         unsafe self.init(base: literal.utf8Start, count: literal.utf8CodeUnitCount)
@@ -34,7 +33,7 @@ package struct ByteView: BitwiseCopyable {
     /// The byte at `index`.
     @inlinable
     @inline(__always)
-    package subscript(index: Int) -> UInt8 {
+    public subscript(index: Int) -> UInt8 {
         assert(index >= 0 && index < count + ByteView.padding)
         // Safe: in bounds, or within the padding that the type demands of scanned buffers.
         return unsafe base[index]
@@ -97,7 +96,7 @@ package struct ByteView: BitwiseCopyable {
 
     /// The bytes `range`, without copying.
     @inline(__always)
-    package subscript(range: Range<Int>) -> ByteView {
+    public subscript(range: Range<Int>) -> ByteView {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         // Safe: checked above.
         return unsafe ByteView(base: base + range.lowerBound, count: range.count)
@@ -123,7 +122,7 @@ package struct ByteView: BitwiseCopyable {
     }
 
     /// Whether the view holds exactly `bytes`.
-    package func equals(_ bytes: [UInt8]) -> Bool {
+    public func equals(_ bytes: [UInt8]) -> Bool {
         // Safe: the array's storage outlives the closure.
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return count == 0 }
@@ -132,7 +131,7 @@ package struct ByteView: BitwiseCopyable {
     }
 
     /// A copy of the bytes.
-    package var array: [UInt8] {
+    public var array: [UInt8] {
         // Safe: base and count describe readable memory by the type's contract.
         unsafe Array(UnsafeBufferPointer(start: base, count: count))
     }

@@ -2,14 +2,14 @@
 ///
 /// Grows by doubling and keeps its memory across ``removeAll()``, so that a warmed-up writer allocates nothing.
 @safe
-package struct ByteWriter: ~Copyable, @unchecked Sendable {
+public struct ByteWriter: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     /// Bytes written so far.
-    package private(set) var count = 0
+    public private(set) var count = 0
 
     /// Reserves room for `capacity` bytes.
-    package init(capacity: Int = 4096) {
+    public init(capacity: Int = 4096) {
         self.capacity = max(capacity, 64)
         unsafe base = .allocate(capacity: self.capacity)
     }
@@ -38,7 +38,7 @@ package struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Writes one byte.
     @inline(__always)
-    package mutating func append(_ byte: UInt8) {
+    public mutating func append(_ byte: UInt8) {
         reserve(1)
         // Safe: reserved.
         unsafe base[count] = byte
@@ -104,7 +104,7 @@ package struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Writes the bytes of `view`.
     @inline(__always)
-    package mutating func append(_ view: ByteView) {
+    public mutating func append(_ view: ByteView) {
         reserve(view.count)
         // Safe: reserved; a view never aliases this writer's memory, which nobody else can see while it is mutated.
         unsafe ByteWriter.copy(view.base, to: base + count, count: view.count)
@@ -155,7 +155,7 @@ package struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Writes `bytes`.
     @inline(__always)
-    package mutating func append(_ bytes: [UInt8]) {
+    public mutating func append(_ bytes: [UInt8]) {
         reserve(bytes.count)
         // Safe: reserved; the array's storage outlives the closure.
         unsafe bytes.withUnsafeBufferPointer { buffer in
@@ -189,7 +189,7 @@ package struct ByteWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// Forgets the bytes and keeps the memory.
-    package mutating func removeAll() {
+    public mutating func removeAll() {
         count = 0
     }
 
@@ -200,7 +200,7 @@ package struct ByteWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// Views everything written; valid until the next mutation.
-    package var view: ByteView { view(0..<count) }
+    public var view: ByteView { view(0..<count) }
 
     /// Views `range` of what was written; valid until the next mutation.
     package func view(_ range: Range<Int>) -> ByteView {

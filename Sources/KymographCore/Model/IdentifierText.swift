@@ -3,17 +3,18 @@
 /// Identifiers are bytes. A `String` is equal to another that is canonically equivalent in Unicode (`é` as one scalar
 /// or as two), so that two devices or patients would be one: whatever compares identifiers, or is keyed by them, has
 /// this type, which is equal only to the same UTF-8.
-package struct IdentifierText: Hashable, Sendable {
-    private let utf8: [UInt8]
+public struct IdentifierText: Hashable, Sendable {
+    /// The bytes.
+    public let utf8: [UInt8]
 
     /// The identifier that `text` is.
-    package init(_ text: String) { utf8 = Array(text.utf8) }
+    public init(_ text: String) { utf8 = Array(text.utf8) }
 
     /// The identifier of these bytes.
-    package init(utf8: [UInt8]) { self.utf8 = utf8 }
+    public init(utf8: [UInt8]) { self.utf8 = utf8 }
 
     /// The identifier as text, for JSON and for people: not to be compared.
-    package var text: String { String(decoding: utf8, as: UTF8.self) }
+    public var text: String { String(decoding: utf8, as: UTF8.self) }
 
     /// Whether there is none.
     package var isEmpty: Bool { utf8.isEmpty }
@@ -24,25 +25,25 @@ package struct IdentifierText: Hashable, Sendable {
 
 extension IdentifierText: Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// Order of the bytes.
-    package static func < (left: IdentifierText, right: IdentifierText) -> Bool {
+    public static func < (left: IdentifierText, right: IdentifierText) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 
     /// The text.
-    package var description: String { text }
+    public var description: String { text }
 
     /// The identifier that `value` is.
-    package init(stringLiteral value: String) { self.init(value) }
+    public init(stringLiteral value: String) { self.init(value) }
 }
 
 extension IdentifierText: Codable {
     /// Reads a string.
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
     /// Writes a string.
-    package func encode(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
     }

@@ -1,13 +1,12 @@
 /// A point in time: nanoseconds since 1970-01-01T00:00:00Z, without leap seconds, from 1678 to 2262.
-@usableFromInline
-package struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
+public struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Nanoseconds since the Unix epoch.
-    @usableFromInline package var nanoseconds: Int64
+    public var nanoseconds: Int64
 
     /// Makes an instant from nanoseconds since the Unix epoch.
     @inlinable
     @inline(__always)
-    package init(nanoseconds: Int64) {
+    public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
@@ -24,7 +23,7 @@ package struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Order in time.
     @inlinable
     @inline(__always)
-    package static func < (left: Instant, right: Instant) -> Bool {
+    public static func < (left: Instant, right: Instant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 

@@ -1,7 +1,7 @@
 /// Every reason for which a reading does not arrive. Counted per source, dead-lettered with its bytes, never thrown.
 ///
 /// Raw values are stored in journals and dead-letter files: never renumber, only append.
-package enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
+public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// The payload is not JSON (RFC 8259).
     case invalidJSON = 0
     /// The payload is not UTF-8.
@@ -123,5 +123,5 @@ package enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     package static let placeCount = Int(allCases.map(\.rawValue).max() ?? 0) + 1
 
     /// The name used in summaries, dead letters and metrics.
-    package var name: String { String(describing: self) }
+    public var name: String { String(describing: self) }
 }

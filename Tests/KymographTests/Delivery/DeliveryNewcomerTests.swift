@@ -143,8 +143,8 @@ import Testing
         #expect(refusals(rehearsal) == ["Observation/abc-1-1 identityAmbiguous"] && rehearsal.values.isEmpty)
     }
 
-    /// In an outage, the request that would close the circuit is taken back, because the server is to be searched again:
-    /// nothing is under way, and the search is sent at once. The thread asks for the status after every turn.
+    /// In an outage, the request that would close the circuit is taken back, because the server is to be searched
+    /// again: nothing is under way, and the search is sent at once. The thread asks for the status after every turn.
     @Test func theStatusCanBeReadWhileASearchIsRepeatedInAnOutage() throws {
         let rehearsal = try rehearsal([TestRow.transaction([Reading("a", 1, patient: "p")])])
         rehearsal.server.otherwise = { $0.method == "POST" ? .fail(.unreachable) : .pass }

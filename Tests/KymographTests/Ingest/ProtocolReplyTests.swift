@@ -10,7 +10,7 @@ import Testing
         var acknowledging: Acknowledging { .byProtocol }
 
         func take(
-            _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
+            _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable
         ) -> Bool {
             for place in 0..<piece.bytes.count {
                 let byte = piece.bytes[place]
@@ -28,7 +28,7 @@ import Testing
 
         func end(
             _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
-            to consumer: inout some PayloadConsumer & ~Copyable
+            to consumer: inout some PayloadReceiver & ~Copyable
         ) {}
     }
 

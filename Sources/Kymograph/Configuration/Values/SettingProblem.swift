@@ -1,5 +1,5 @@
 /// Why a text cannot be a setting's value.
-package struct SettingProblem: Error {
+public struct SettingProblem: Error {
     /// What is wrong with the value.
     package var message: String
     /// What to write instead.
@@ -7,8 +7,9 @@ package struct SettingProblem: Error {
     /// Which element of a list is meant.
     var element: Int
 
-    /// Makes a problem.
-    package init(message: String, advice: String = "") {
+    /// Says what is wrong, and what to write instead, each in a sentence without final stop; `advice` is empty when the
+    /// message says it.
+    public init(message: String, advice: String = "") {
         self.init(message: message, advice: advice, element: 0)
     }
 

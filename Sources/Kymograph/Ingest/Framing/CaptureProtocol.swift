@@ -17,7 +17,7 @@ final class CaptureProtocol: StreamProtocol {
     var acknowledging: Acknowledging { .never }
 
     func take(
-        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
+        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable
     ) -> Bool {
         var position = 0
         while let event = lines.next(piece.bytes, from: &position) {
@@ -34,7 +34,7 @@ final class CaptureProtocol: StreamProtocol {
     /// Nothing is lost with others: tools leave their prompt unfinished.
     func end(
         _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         let reason: Rejection =
             switch ending {
@@ -58,7 +58,7 @@ final class CaptureProtocol: StreamProtocol {
 
     private func handOn(
         _ packets: [CapturedPacket], _ intake: inout StreamIntake,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         for var packet in packets {
             last = max(intake.arrival.received, last.advanced(by: 1_000))

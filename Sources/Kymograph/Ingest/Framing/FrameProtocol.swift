@@ -7,7 +7,7 @@ final class FrameProtocol: StreamProtocol {
     init(_ framing: Framing, cap: Int) { decoder = FrameDecoder(framing, cap: cap) }
 
     func take(
-        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
+        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable
     ) -> Bool {
         var position = 0
         while let event = decoder.next(piece.bytes, from: &position) {
@@ -24,7 +24,7 @@ final class FrameProtocol: StreamProtocol {
 
     func end(
         _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         switch ending {
         case .cut(let reason):

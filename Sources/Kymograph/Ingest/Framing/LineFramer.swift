@@ -20,7 +20,7 @@ struct LineFramer: ~Copyable {
     /// Hands on the lines in `piece`, before which is what ``unfinishedLine`` was.
     mutating func split(
         _ piece: StreamPiece, _ arrival: Arrival, counts: inout SourceCounts,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         let bytes = piece.bytes
         unfinished.removeAll()
@@ -48,7 +48,7 @@ struct LineFramer: ~Copyable {
     @inline(__always)
     private func takeKnown(
         _ bytes: ByteView, from start: Int, _ arrival: Arrival, counts: inout SourceCounts,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadReceiver & ~Copyable
     ) -> Int? {
         guard !isSkipping else { return nil }
         // No further than a line may reach.
@@ -74,7 +74,7 @@ struct LineFramer: ~Copyable {
     @inline(__always)
     func deliver(
         _ line: ByteView, _ arrival: Arrival, counts: inout SourceCounts,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         let length = lengthWithoutReturn(line)
         guard length > 0 else { return }
@@ -86,7 +86,7 @@ struct LineFramer: ~Copyable {
     /// Keeps `rest` until its newline comes, unless it is too long already.
     private mutating func keep(
         _ rest: ByteView, _ arrival: Arrival, counts: inout SourceCounts,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         guard lengthWithoutReturn(rest) > cap else { return unfinished.append(rest) }
         isSkipping = true
@@ -96,7 +96,7 @@ struct LineFramer: ~Copyable {
     /// Gives up the unfinished line `rest`, of which the end will not be read.
     func giveUp(
         _ reason: Rejection, _ rest: ByteView, _ arrival: Arrival, counts: inout SourceCounts,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         counts.lines += 1
         counts.rejected += 1
@@ -106,7 +106,7 @@ struct LineFramer: ~Copyable {
     /// Gives up `line`, of which up to the cap is kept.
     func reject(
         _ reason: Rejection, _ line: ByteView, _ arrival: Arrival, counts: inout SourceCounts,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         counts.lines += 1
         counts.rejected += 1

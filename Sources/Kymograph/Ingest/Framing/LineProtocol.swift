@@ -9,7 +9,7 @@ final class LineProtocol: StreamProtocol {
     var kept: ByteView { framer.unfinishedLine }
 
     func take(
-        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
+        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable
     ) -> Bool {
         var piece = piece
         if intake.isFresh, let end = piece.bytes.firstIndex(of: 0x0A, from: piece.keptCount) {
@@ -24,7 +24,7 @@ final class LineProtocol: StreamProtocol {
 
     func end(
         _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         framer.forget()
         guard rest.count > 0 else { return }
@@ -40,7 +40,7 @@ final class LineProtocol: StreamProtocol {
 
     /// Takes the stream's first line, up to its newline, if it is no payload; whether it is none.
     private func takeFirst(
-        _ bytes: ByteView, _ intake: inout StreamIntake, _ consumer: inout some PayloadConsumer & ~Copyable
+        _ bytes: ByteView, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
     ) -> Bool {
         guard let line = framer.line(bytes) else {
             intake.passFirst()

@@ -40,7 +40,7 @@ enum StreamDecoder {
 
     /// Hands on the payloads that `piece` completes; false when nothing can be made of what follows.
     func take(
-        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
+        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable
     ) -> Bool {
         switch self {
         case .lines(let lines): lines.take(piece, &intake, to: &consumer)
@@ -53,7 +53,7 @@ enum StreamDecoder {
     /// Hands on, or rejects, what is unfinished at the end.
     func end(
         _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         switch self {
         case .lines(let lines): lines.end(ending, rest, &intake, to: &consumer)

@@ -40,15 +40,17 @@ package struct CaptureFraming: Hashable, Sendable {
 }
 
 /// A framing from outside of this module.
-package struct CustomFraming: Hashable, Sendable {
+public struct CustomFraming: Hashable, Sendable {
     /// The framing as one writes it, with its options. Two of one text are the same.
     package let text: String
     /// Whether nothing but the content of payloads tells when their beginning or end is missing, as on a serial line.
     package let hidesCuts: Bool
     private let make: @Sendable (Int) -> any StreamProtocol
 
-    /// Makes a framing; `make` opens it for one stream, with the longest payload in bytes.
-    package init(text: String, hidesCuts: Bool, make: @escaping @Sendable (Int) -> any StreamProtocol) {
+    /// Makes a framing that people write as `text`, options included. `hidesCuts` says whether nothing but the content
+    /// of payloads tells when their beginning or end is missing. `make` opens it for one stream, with the longest
+    /// payload in bytes, on the thread of the lane that reads the stream.
+    public init(text: String, hidesCuts: Bool, make: @escaping @Sendable (Int) -> any StreamProtocol) {
         self.text = text
         self.hidesCuts = hidesCuts
         self.make = make
@@ -58,8 +60,8 @@ package struct CustomFraming: Hashable, Sendable {
     func open(cap: Int) -> any StreamProtocol { make(cap) }
 
     /// Whether both are written alike.
-    package static func == (one: CustomFraming, other: CustomFraming) -> Bool { one.text == other.text }
+    public static func == (one: CustomFraming, other: CustomFraming) -> Bool { one.text == other.text }
 
     /// Hashes the text.
-    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }

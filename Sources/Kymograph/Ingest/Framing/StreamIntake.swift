@@ -1,4 +1,4 @@
-package import KymographCore
+public import KymographCore
 
 /// Where and when bytes arrived.
 package struct Arrival: Sendable {
@@ -9,7 +9,7 @@ package struct Arrival: Sendable {
 }
 
 /// One look at a stream: its protocol hands on payloads here, and they are counted.
-package struct StreamIntake {
+public struct StreamIntake {
     private let stream: StreamProgress
     /// Where and when the bytes arrived.
     package private(set) var arrival: Arrival
@@ -30,7 +30,7 @@ package struct StreamIntake {
 
     /// Hands on one whole payload, unless it is the stream's first one and is none: it asks for acknowledgements, or
     /// may be a part of what was sent before the stream was opened.
-    package mutating func payload(_ bytes: ByteView, to consumer: inout some PayloadConsumer & ~Copyable) {
+    public mutating func payload(_ bytes: ByteView, to consumer: inout some PayloadReceiver & ~Copyable) {
         switch first(bytes, &consumer) {
         case .payload: handOn(bytes, to: &consumer)
         case .part: reject(.beginningMissed, bytes, to: &consumer)
@@ -39,14 +39,14 @@ package struct StreamIntake {
     }
 
     /// Hands on a payload that nothing but the end of the stream has completed, unless it may be a part.
-    package mutating func lastPayload(_ bytes: ByteView, to consumer: inout some PayloadConsumer & ~Copyable) {
+    public mutating func lastPayload(_ bytes: ByteView, to consumer: inout some PayloadReceiver & ~Copyable) {
         guard !stream.mayBePart(bytes) else { return reject(.frameIncomplete, bytes, to: &consumer) }
         handOn(bytes, to: &consumer)
     }
 
     /// Gives up bytes that are no payload: the first ones of them, as many as a payload may have.
-    package mutating func reject(
-        _ reason: Rejection, _ bytes: ByteView, to consumer: inout some PayloadConsumer & ~Copyable
+    public mutating func reject(
+        _ reason: Rejection, _ bytes: ByteView, to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         stream.isFresh = false
         counts.lines += 1
@@ -58,11 +58,11 @@ package struct StreamIntake {
 
     /// Tells the sender `bytes` once everything handed on so far is durable, or at once where nothing ever is. Replies
     /// leave in order. For protocols with ``Acknowledging/byProtocol``.
-    package mutating func reply(_ bytes: [UInt8]) { stream.expectReply(bytes) }
+    public mutating func reply(_ bytes: [UInt8]) { stream.expectReply(bytes) }
 
     /// Hands on one message of a socket that keeps them apart.
     mutating func message(
-        _ bytes: ByteView, isTruncated: Bool, to consumer: inout some PayloadConsumer & ~Copyable
+        _ bytes: ByteView, isTruncated: Bool, to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         counts.bytes += UInt64(bytes.count)
         if case .request = first(bytes, &consumer) { return }
@@ -91,7 +91,7 @@ package struct StreamIntake {
     func passFirst() { stream.isFresh = false }
 
     /// Looks at `bytes`, which are the first payload if none came before.
-    func first(_ bytes: ByteView, _ consumer: inout some PayloadConsumer & ~Copyable) -> First {
+    func first(_ bytes: ByteView, _ consumer: inout some PayloadReceiver & ~Copyable) -> First {
         guard stream.isFresh else { return .payload }
         stream.isFresh = false
         if stream.mayBePart(bytes) { return .part }
@@ -105,7 +105,7 @@ package struct StreamIntake {
     /// Whether `bytes`, unfinished at the end, may be a part of what was sent.
     func mayBePart(_ bytes: ByteView) -> Bool { stream.mayBePart(bytes) }
 
-    private mutating func handOn(_ bytes: ByteView, to consumer: inout some PayloadConsumer & ~Copyable) {
+    private mutating func handOn(_ bytes: ByteView, to consumer: inout some PayloadReceiver & ~Copyable) {
         counts.lines += 1
         consumer.datagram(bytes, source: arrival.source, received: arrival.received)
     }

@@ -1,9 +1,11 @@
-package import KymographCore
+public import KymographCore
 
 /// How the bytes of one stream become payloads, and how its sender hears what is durable. One object per stream.
 ///
-/// A lane calls it once for each chunk that it reads. What it hands on goes through ``StreamIntake``, which counts.
-package protocol StreamProtocol: AnyObject {
+/// A lane calls it once for each chunk that it reads, always on the lane's own thread, and never for two streams at
+/// once. What it hands on goes through ``StreamIntake``, which counts. A call that blocks holds up all sources of the
+/// lane.
+public protocol StreamProtocol: AnyObject {
     /// How the sender hears what is durable. Default: on request.
     var acknowledging: Acknowledging { get }
 
@@ -14,41 +16,41 @@ package protocol StreamProtocol: AnyObject {
     /// Hands on the payloads that `piece` completes; false when nothing can be made of what follows, which ends the
     /// stream.
     func take(
-        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
+        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable
     ) -> Bool
 
     /// Hands on, or rejects, what is unfinished at the end; `rest` is what was ``kept``.
     func end(
         _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
-        to consumer: inout some PayloadConsumer & ~Copyable)
+        to consumer: inout some PayloadReceiver & ~Copyable)
 }
 
 extension StreamProtocol {
     /// On request.
-    package var acknowledging: Acknowledging { .onRequest }
+    public var acknowledging: Acknowledging { .onRequest }
     /// Nothing.
-    package var kept: ByteView { ByteView("") }
+    public var kept: ByteView { ByteView("") }
 }
 
 /// How the sender of a stream hears what is durable.
-package enum Acknowledging: Sendable {
+public enum Acknowledging: Sendable {
     /// Not at all.
     case never
-    /// By lines, once its first payload was ``Acknowledger/request``; docs/durability.md.
+    /// By lines, once its first payload was `{"kymo":"ack"}`; see docs/durability.md.
     case onRequest
     /// By what the protocol gives to ``StreamIntake/reply(_:)``.
     case byProtocol
 }
 
 /// Bytes of a stream, with ``ByteView/padding`` readable bytes after them.
-package struct StreamPiece {
+public struct StreamPiece {
     /// Most bytes that a protocol may keep besides the longest payload.
-    package static let mostHead = 64
+    public static let mostHead = 64
 
     /// What was kept of the former piece, and what is new.
-    package var bytes: ByteView
+    public var bytes: ByteView
     /// How many of them were kept.
-    package var keptCount: Int
+    public var keptCount: Int
 
     /// Makes a piece.
     package init(_ bytes: ByteView, keptCount: Int = 0) {
@@ -58,7 +60,7 @@ package struct StreamPiece {
 }
 
 /// Why a stream ends.
-package enum StreamEnding: Hashable, Sendable {
+public enum StreamEnding: Hashable, Sendable {
     /// Its sender has ended it: what is unfinished may be complete.
     case ended
     /// It was cut: what is unfinished is rejected for this reason.

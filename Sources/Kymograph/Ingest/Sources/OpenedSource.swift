@@ -1,9 +1,9 @@
 import CKymographLinux
 
 /// An open source: what a lane reads, and how.
-package struct OpenedSource: Sendable {
+public struct OpenedSource: Sendable {
     /// How a lane reads it.
-    package enum Form: Sendable {
+    public enum Form: Sendable {
         /// A socket of datagrams. Where they may gather, a lane lets them do so in the receive buffer while they come
         /// densely; where few fit and senders wait, it takes each at once.
         case datagrams(mayGather: Bool)
@@ -19,12 +19,12 @@ package struct OpenedSource: Sendable {
     /// Opens a stream again.
     ///
     /// - Throws: ``SourceError`` while it is not there.
-    package typealias Reopen = @Sendable () throws(SourceError) -> Descriptor
+    public typealias Reopen = @Sendable () throws(SourceError) -> Descriptor
 
     /// A socket that clients connect to.
-    package struct Listener: Sendable {
+    public struct Listener: Sendable {
         /// What becomes of clients beyond a limit.
-        package enum Overflow: Sendable {
+        public enum Overflow: Sendable {
             /// They wait in the kernel's queue until one has gone.
             case waits
             /// They are disconnected at once, and counted.
@@ -42,7 +42,7 @@ package struct OpenedSource: Sendable {
         /// Sets what a new connection needs.
         package var prepare: @Sendable (Int32) -> Void
 
-        /// A listener whose clients wait while there are too many.
+        /// A listener of which the kernel says who has connected, by `peer`.
         package init(
             hasMessages: Bool = false, overflow: Overflow = .waits, queuedBytes: Int = 4 << 20,
             prepare: @escaping @Sendable (Int32) -> Void = { _ in }, peer: @escaping @Sendable (Int32) -> Peer?
@@ -52,6 +52,19 @@ package struct OpenedSource: Sendable {
             self.queuedBytes = queuedBytes
             self.prepare = prepare
             self.peer = peer
+        }
+
+        /// A listener, bound and listening. With `hasMessages` each message of a connection is a payload, and no
+        /// framing applies (SOCK_SEQPACKET). `overflow` is what becomes of clients beyond the limit of the
+        /// configuration, `queuedBytes` how many bytes that wait in a connection are still read when the pipeline
+        /// stops. `prepare` gets the descriptor of each new connection, on the lane's thread, to set what it needs.
+        public init(
+            hasMessages: Bool = false, overflow: Overflow = .waits, queuedBytes: Int = 4 << 20,
+            prepare: @escaping @Sendable (Int32) -> Void = { _ in }
+        ) {
+            self.init(
+                hasMessages: hasMessages, overflow: overflow, queuedBytes: queuedBytes, prepare: prepare,
+                peer: { _ in nil })
         }
     }
 
@@ -66,8 +79,8 @@ package struct OpenedSource: Sendable {
     /// The socket's file, removed on close.
     var file: SocketFile?
 
-    /// What `address` has opened.
-    package init(_ address: any SourceAddress, _ descriptor: Descriptor, _ form: Form) {
+    /// What `address` has opened: `descriptor` is non-blocking, and closed when the source ends.
+    public init(_ address: any SourceAddress, _ descriptor: Descriptor, _ form: Form) {
         self.address = address
         self.descriptor = descriptor
         self.form = form

@@ -83,6 +83,8 @@ package struct SerialLine: SourceAddress {
     package var claim: String? { "the line \(path)" }
 
     /// Opens the line. One that is not there is waited for; everything else that is wrong shows at the start.
+    ///
+    /// - Throws: ``SourceError`` when the line is there and cannot be opened or set up.
     package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         var descriptor = Descriptor(-1)
         do throws(SourceError) {

@@ -1,7 +1,8 @@
 /// Where readings come from: one address of one kind of source.
 ///
-/// A kind is one type in a file of its own, with its ``SourceDescriptor``, and one row in ``IngestKinds/builtIn``.
-package protocol SourceAddress: Hashable, Sendable {
+/// A kind is one type in a file of its own, with its ``SourceDescriptor``. Of those of `kymo` each has one row in
+/// `IngestKinds.builtIn`; a program names its own in ``EngineConfiguration/sourceKinds``.
+public protocol SourceAddress: Hashable, Sendable {
     /// What all sources of the kind have in common.
     static var descriptor: SourceDescriptor { get }
 
@@ -15,13 +16,10 @@ package protocol SourceAddress: Hashable, Sendable {
     /// Whether several lanes can open it, and the kernel deals out among them what comes. Default: no.
     var isShareable: Bool { get }
 
-    /// How a process of this machine sends to it, which `kymo dead replay` does; nil where none can. Default: nil.
-    var route: SourceRoute? { get }
-
     /// What is wrong with the address as `configuration` has it. Default: nothing.
     func problem(in configuration: SourceConfiguration) -> SettingProblem?
 
-    /// Opens it.
+    /// Opens it, on the thread that makes the pipeline, before anything runs.
     ///
     /// - Throws: ``SourceError`` that names the address and says what to do.
     func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource
@@ -31,13 +29,17 @@ extension SourceAddress {
     /// What all sources of the kind have in common.
     package var kind: SourceDescriptor { Self.descriptor }
     /// The name.
-    package var claim: String? { name }
+    public var claim: String? { name }
     /// No.
-    package var isShareable: Bool { false }
-    /// None.
-    package var route: SourceRoute? { nil }
+    public var isShareable: Bool { false }
     /// Nothing.
-    package func problem(in configuration: SourceConfiguration) -> SettingProblem? { nil }
+    public func problem(in configuration: SourceConfiguration) -> SettingProblem? { nil }
+}
+
+/// A source that processes of this machine can send to, as `kymo dead replay` does.
+package protocol RoutedSource: SourceAddress {
+    /// How they send; nil where this address cannot be sent to.
+    var route: SourceRoute? { get }
 }
 
 /// How a process of this machine sends to a source.

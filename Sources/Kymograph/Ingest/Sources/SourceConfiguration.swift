@@ -1,17 +1,17 @@
 /// One source of a lane and its limits.
-package struct SourceConfiguration: Sendable {
+public struct SourceConfiguration: Sendable {
     /// Where readings come from.
     package var address: any SourceAddress
     /// The number that the consumer gets with every payload.
     package var number: Int
     /// Receive buffer to ask the kernel for, in bytes. Sockets only.
-    package var receiveBufferBytes = 4 << 20
+    public package(set) var receiveBufferBytes = 4 << 20
     /// How the bytes of a stream become payloads. Sources of streams only.
     package var framing = StreamFraming.lines
     /// Longest line in bytes, without its end, or longest payload of a frame. Sources of streams only.
     package var lineCap = 1 << 20
     /// Permissions of a Unix socket's file.
-    package var socketMode: UInt32 = 0o660
+    public package(set) var socketMode: UInt32 = 0o660
     /// Whether other lanes may listen to the same UDP port (SO_REUSEPORT).
     package var sharesPort = false
     /// Whether the kernel hands over datagrams of one sender that came together as one message (UDP_GRO). It is
@@ -27,7 +27,7 @@ package struct SourceConfiguration: Sendable {
     /// Nanoseconds after which a client that sends nothing is disconnected; 0 for never.
     package var idleLimit: Int64 = 0
     /// Whether other machines may send without encryption and authentication; network sources only.
-    package var isInsecure = false
+    public package(set) var isInsecure = false
 
     /// Makes a configuration with default limits.
     package init(_ address: some SourceAddress, number: Int = 0) {

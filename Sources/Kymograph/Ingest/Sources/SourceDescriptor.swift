@@ -1,5 +1,5 @@
 /// A kind of source: what configuration, command line, documentation and `kymo dead replay` know of it.
-package struct SourceDescriptor: Sendable {
+public struct SourceDescriptor: Sendable {
     /// How the command line names a source of the kind.
     package enum Flag: Sendable {
         /// `--key VALUE`, which can be repeated.
@@ -39,30 +39,42 @@ package struct SourceDescriptor: Sendable {
         self.capabilities = capabilities
         self.parse = parse
     }
+
+    /// Describes a kind that configurations name by `key`, which no other kind may have. `form` says for people what
+    /// may be written as address, and `about` what the kind is, in a sentence without final stop. `parse` reads an
+    /// address, and throws ``SettingProblem`` for a text that is none.
+    public init(
+        key: String, form: String, about: String, capabilities: SourceCapabilities,
+        parse: @escaping @Sendable (_ text: String) throws(SettingProblem) -> any SourceAddress
+    ) {
+        self.init(
+            key: key, form: form, about: about, flag: .option(help: about, valueName: form),
+            capabilities: capabilities, parse: parse)
+    }
 }
 
 /// What sources of a kind can do: which settings have an effect on them, and how their payloads may end.
-package struct SourceCapabilities: OptionSet, Sendable {
+public struct SourceCapabilities: OptionSet, Sendable {
     /// The bits.
-    package let rawValue: Int
+    public let rawValue: Int
 
     /// Takes the bits.
-    package init(rawValue: Int) { self.rawValue = rawValue }
+    public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Bytes come without borders: a framing finds the payloads.
-    package static let framing = SourceCapabilities(rawValue: 1)
+    public static let framing = SourceCapabilities(rawValue: 1)
     /// Clients connect.
-    package static let clients = SourceCapabilities(rawValue: 1 << 1)
+    public static let clients = SourceCapabilities(rawValue: 1 << 1)
     /// Other machines can reach it: clients have addresses, and connections break within a payload.
-    package static let network = SourceCapabilities(rawValue: 1 << 2)
+    public static let network = SourceCapabilities(rawValue: 1 << 2)
     /// The source ends of its own, and the pipeline with its last source.
-    package static let ends = SourceCapabilities(rawValue: 1 << 3)
+    public static let ends = SourceCapabilities(rawValue: 1 << 3)
     /// The kernel keeps what has not been read in a buffer whose size can be set.
-    package static let receiveBuffer = SourceCapabilities(rawValue: 1 << 4)
+    public static let receiveBuffer = SourceCapabilities(rawValue: 1 << 4)
     /// The kernel can hand over several datagrams as one message.
-    package static let coalescing = SourceCapabilities(rawValue: 1 << 5)
+    public static let coalescing = SourceCapabilities(rawValue: 1 << 5)
     /// The address is a socket's file.
-    package static let socketFile = SourceCapabilities(rawValue: 1 << 6)
+    public static let socketFile = SourceCapabilities(rawValue: 1 << 6)
     /// A payload may have begun before the source was opened, and go on after it has gone.
-    package static let openEnds = SourceCapabilities(rawValue: 1 << 7)
+    public static let openEnds = SourceCapabilities(rawValue: 1 << 7)
 }

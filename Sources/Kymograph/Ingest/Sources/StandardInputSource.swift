@@ -23,6 +23,8 @@ package struct StandardInputSource: SourceAddress {
     package var name: String { descriptor == 0 ? "stdin" : "descriptor \(descriptor)" }
 
     /// Copies the descriptor.
+    ///
+    /// - Throws: ``SourceError`` when there is no such descriptor, or none is left for the copy.
     package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw .system(errno, "read", name) }

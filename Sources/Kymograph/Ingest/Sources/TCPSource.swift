@@ -5,7 +5,7 @@ import CKymographLinux
 /// Without TLS nothing on the way is encrypted, and anybody who reaches the port may send: other addresses than this
 /// machine's own need ``SourceConfiguration/isInsecure``. Clients beyond a limit are disconnected at once, so that
 /// those who keep connections open cannot keep others waiting.
-package struct TCPSource: SourceAddress {
+package struct TCPSource: RoutedSource {
     /// Seconds of silence after which the kernel asks whether a client is still there, between two of its questions,
     /// and after which a client has gone that does not take what it was sent.
     private static let (silence, interval, unread): (Int32, Int32, Int32) = (60, 10, 120)
@@ -49,6 +49,8 @@ package struct TCPSource: SourceAddress {
     }
 
     /// Binds a socket and listens.
+    ///
+    /// - Throws: ``SourceError`` when the address is none of this machine, or in use.
     package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         // Safe: Swift lends the host as a C string for the call.
         let raw = unsafe kymo_tcp_listen(address.host, address.port)

@@ -2,7 +2,7 @@ import CKymographLinux
 
 /// UDP on a numeric IPv4 or IPv6 host; port 0 lets the kernel choose. An IPv6 host does not receive IPv4, so that
 /// `0.0.0.0` and `::` can be given together.
-package struct UDPSource: SourceAddress {
+package struct UDPSource: RoutedSource {
     /// Where it listens.
     package var address: NetworkAddress
 
@@ -26,6 +26,8 @@ package struct UDPSource: SourceAddress {
     package var route: SourceRoute? { address.port == 0 ? nil : .udp(address) }
 
     /// Binds a socket.
+    ///
+    /// - Throws: ``SourceError`` when the address is none of this machine, or in use.
     package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         // Safe: Swift lends the host as a C string for the call.
         let raw = unsafe kymo_udp_open(address.host, address.port, configuration.sharesPort ? 1 : 0)

@@ -1,5 +1,5 @@
 /// A Unix datagram socket at a path. It holds few datagrams, and makes its senders wait.
-package struct UnixDatagramSource: SourceAddress {
+package struct UnixDatagramSource: RoutedSource {
     /// Where its file is.
     package var path: String
 
@@ -22,6 +22,8 @@ package struct UnixDatagramSource: SourceAddress {
     package var route: SourceRoute? { .unixDatagram(path: path) }
 
     /// Binds a socket.
+    ///
+    /// - Throws: ``SourceError`` when the path is in use, or no socket can be made there.
     package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         var opened = try UnixSocket.open(path, .datagrams, configuration, .datagrams(mayGather: false))
         try opened.setReceiveBuffer(configuration)

@@ -1,5 +1,5 @@
 /// A Unix socket at a path whose clients connect and send messages with preserved boundaries (SOCK_SEQPACKET).
-package struct UnixMessageSource: SourceAddress {
+package struct UnixMessageSource: RoutedSource {
     /// Where its file is.
     package var path: String
 
@@ -22,6 +22,8 @@ package struct UnixMessageSource: SourceAddress {
     package var route: SourceRoute? { .unixSeqpacket(path: path) }
 
     /// Binds a socket and listens.
+    ///
+    /// - Throws: ``SourceError`` when the path is in use, or no socket can be made there.
     package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         let listener = OpenedSource.Listener(hasMessages: true, peer: UnixSocket.peer)
         return try UnixSocket.open(path, .messages, configuration, .listener(listener))

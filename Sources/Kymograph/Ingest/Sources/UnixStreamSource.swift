@@ -1,5 +1,5 @@
 /// A Unix stream socket at a path.
-package struct UnixStreamSource: SourceAddress {
+package struct UnixStreamSource: RoutedSource {
     /// Where its file is.
     package var path: String
 
@@ -21,6 +21,8 @@ package struct UnixStreamSource: SourceAddress {
     package var route: SourceRoute? { .unixStream(path: path) }
 
     /// Binds a socket and listens.
+    ///
+    /// - Throws: ``SourceError`` when the path is in use, or no socket can be made there.
     package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         let listener = OpenedSource.Listener(peer: UnixSocket.peer)
         return try UnixSocket.open(path, .bytes, configuration, .listener(listener))

@@ -73,6 +73,8 @@ final class OutputStage: Sendable {
                 try action()
                 return true
             } catch {
+                // A program that was too slow is no failure of its own.
+                if control.isForced, error.kind == .notTaken { return false }
                 guard error.isRetriable, !control.isForced else {
                     control.fail(error.message, exitCode: ExitStatus.ioError)
                     return false

@@ -26,7 +26,9 @@ final class StoreDelivery: Sendable {
         self.store = store
         self.control = control
         let sinks = settings.outgoingSinks
-        let isDirect = sinks.count == 1 && !outputs.stages.isEmpty
+        // For a sink that may be away for long, the outbox is larger than what waits on the direct way.
+        let isAway = sinks.first?.address?.kind.capabilities.contains(.mayBeAway) == true
+        let isDirect = sinks.count == 1 && !outputs.stages.isEmpty && !isAway
         if isDirect, let only = outputs.stages.first {
             direct = try StoreDelivery.direct(store, sinks[0], only.stage, control)
             locals = try StoreDelivery.remains(store, sinks[0], only.stage, control)

@@ -11,14 +11,16 @@ final class StoreStage: Sendable {
 
     init(
         _ store: Store, settings: PipelineSettings, outputs: OutputStages, mappings: MappingExchange,
-        control: PipelineControl
+        control: PipelineControl, observer: (any ReadingObserver)?
     ) throws(PipelineError) {
         self.store = store
         self.control = control
         store.watch.begin(note: control.note) { control.fail($0.message, exitCode: ExitStatus.ioError) }
         let delivery = try StoreDelivery(store, settings, outputs: outputs, control: control)
         self.delivery = delivery
-        writer = StoreWriter(store, mappings: mappings, control: control) { delivery.wake() }
+        writer = StoreWriter(
+            store, mappings: mappings, control: control, settled: { settled in observer?.settled(settled) },
+            committed: { delivery.wake() })
         store.noteRunBegan(WallClock.now())
     }
 
@@ -69,5 +71,17 @@ final class StoreStage: Sendable {
         // A run that was cut short may have lost what was on its way, and the ledger must say so.
         if !control.isForced { store.noteRunEnded(WallClock.now()) }
         store.close()
+        release()
+    }
+
+    /// Lets whoever comes next have the directory, who may be in this process. The thread that writes has ended, or
+    /// does so soon after an end by force; if the system holds it, the directory stays locked.
+    private func release() {
+        var left = 200
+        while !writer.hasEnded, left > 0 {
+            Wait.milliseconds(1)
+            left -= 1
+        }
+        if writer.hasEnded { store.directory.unlock() }
     }
 }

@@ -54,27 +54,37 @@ package final class RotatingFileSink: BundleSink {
     package var finishedFiles: Int { state.withLock { $0.finished } }
 
     /// Takes a bundle; finishes the present file before it when that is full or old.
+    ///
+    /// - Throws: ``SinkError`` when the bundle was not taken: the sink is closed, or a file cannot be written.
     package func write(_ bytes: ByteView) throws(SinkError) {
         let now = clock()
         try state.withLock { (state) throws(SinkError) in try state.write(bytes, now) }
     }
 
     /// Gives what was taken to the system, under the hidden name. Costs compression when called often.
+    ///
+    /// - Throws: ``SinkError`` when not everything could be written; may be called again.
     package func flush() throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in try state.flush() }
     }
 
     /// Gives what was taken to the disk, under the hidden name.
+    ///
+    /// - Throws: ``SinkError`` when not everything is on the disk.
     package func synchronise() throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in try state.synchronise() }
     }
 
     /// Finishes the present file when it is old at `now`.
+    ///
+    /// - Throws: ``SinkError`` when the file cannot be finished; may be called again.
     package func tick(_ now: Instant) throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in try state.tick(now) }
     }
 
     /// Finishes the present file and unlocks the directory.
+    ///
+    /// - Throws: ``SinkError`` when the file cannot be finished; may be called again.
     package func close() throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in try state.close() }
     }

@@ -62,6 +62,8 @@ package struct SinkCapabilities: OptionSet, Sendable {
     /// Who reads it is there while the pipeline runs, and keeps what it needs. Between standard input and such sinks
     /// nothing is kept on disk unless the configuration asks for it.
     package static let pipe = SinkCapabilities(rawValue: 1 << 1)
+    /// It may take nothing for long: with a store, entries wait for it in the outbox.
+    package static let mayBeAway = SinkCapabilities(rawValue: 1 << 2)
 }
 
 extension Setting where Root: SinkAddress {

@@ -24,11 +24,15 @@ package struct ReasonCounts: Codable, Hashable, Sendable {
     }
 
     /// Reads an object with a number for each reason.
+    ///
+    /// - Throws: What the decoder throws when there is no such object.
     package init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode([String: Int].self))
     }
 
     /// Writes an object with a number for each reason.
+    ///
+    /// - Throws: What the encoder throws.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(counts)

@@ -12,7 +12,8 @@ enum IdentityStanding {
 
 /// What the server has of those whom entries are about: it is asked before they are sent.
 ///
-/// ``IdentityLookups`` where the Patients and Devices are the server's, ``ConditionalCreates`` where bundles bring them.
+/// ``IdentityLookups`` where the Patients and Devices are the server's, ``ConditionalCreates`` where bundles bring
+/// them.
 protocol EntryIdentities: AnyObject {
     /// What is known for `entry` now, which gets the ids that the server has.
     func standing(of entry: DeliveryEntry) -> IdentityStanding

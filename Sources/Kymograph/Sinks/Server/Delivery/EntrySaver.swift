@@ -23,7 +23,8 @@ final class EntrySaver {
         self.flights = flights
     }
 
-    /// Stores `entry`, the first of `lane`, in a flight of its own. The lane is in the phase ``DeviceLane/Phase/sending``.
+    /// Stores `entry`, the first of `lane`, in a flight of its own. The lane is in the phase
+    /// ``DeviceLane/Phase/sending``.
     func save(next entry: DeliveryEntry, of lane: DeviceLane) {
         assert(lane.phase == .sending, "the lane would send another entry meanwhile")
         lane.removeFirst()

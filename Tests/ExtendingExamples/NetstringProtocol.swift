@@ -1,11 +1,10 @@
 import Kymograph
-import KymographCore
 
 /// Netstrings: the length in decimal digits, a colon, the payload and a comma, as in `5:hello,`.
 final class NetstringProtocol: StreamProtocol {
-    static let descriptor = FramingDescriptor(name: "netstring") { (options) throws(SettingProblem) in
+    static let descriptor = FramingDescriptor(name: "netstring") { (options) throws(SettingProblem) -> CustomFraming in
         if let option = options.first { throw SettingProblem(message: "'netstring' has no option '\(option)'") }
-        return .custom(CustomFraming(text: "netstring", hidesCuts: false) { NetstringProtocol(longest: $0) })
+        return CustomFraming(text: "netstring", hidesCuts: false) { NetstringProtocol(longest: $0) }
     }
 
     /// What bytes begin with.
@@ -24,20 +23,20 @@ final class NetstringProtocol: StreamProtocol {
     var kept: ByteView { unfinished.view }
 
     func take(
-        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
+        _ piece: StreamPiece, _ intake: inout StreamIntake, to receiver: inout some PayloadReceiver & ~Copyable
     ) -> Bool {
         unfinished.removeAll()
         var rest = piece.bytes
         while rest.count > 0 {
             switch beginning(of: rest) {
             case .payload(let range):
-                if !range.isEmpty { intake.payload(rest[range], to: &consumer) }
+                if !range.isEmpty { intake.payload(rest[range], to: &receiver) }
                 rest = rest[(range.upperBound + 1)..<rest.count]
             case .unfinished:
                 unfinished.append(rest)
                 return true
             case .broken(let reason):
-                intake.reject(reason, rest, to: &consumer)
+                intake.reject(reason, rest, to: &receiver)
                 return false
             }
         }
@@ -46,13 +45,13 @@ final class NetstringProtocol: StreamProtocol {
 
     func end(
         _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
-        to consumer: inout some PayloadConsumer & ~Copyable
+        to receiver: inout some PayloadReceiver & ~Copyable
     ) {
         unfinished.removeAll()
         guard rest.count > 0 else { return }
         switch ending {
-        case .ended: intake.reject(.frameIncomplete, rest, to: &consumer)
-        case .cut(let reason): intake.reject(reason, rest, to: &consumer)
+        case .ended: intake.reject(.frameIncomplete, rest, to: &receiver)
+        case .cut(let reason): intake.reject(reason, rest, to: &receiver)
         }
     }
 

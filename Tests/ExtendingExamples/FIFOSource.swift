@@ -6,8 +6,7 @@ struct FIFOSource: SourceAddress {
     var path: String
 
     static let descriptor = SourceDescriptor(
-        key: "fifo", form: "path", about: "Named pipe",
-        flag: .option(help: "Read a named pipe. Repeatable.", valueName: "path"), capabilities: [.framing]
+        key: "fifo", form: "path", about: "Named pipe", capabilities: [.framing]
     ) { (text) throws(SettingProblem) in
         guard !text.isEmpty else {
             throw SettingProblem(message: "the value is empty", advice: "write a path, such as ./kymo.fifo")

@@ -1,0 +1,47 @@
+public import KymographCore
+
+/// What takes the payloads of a lane: the pipeline, which maps them.
+///
+/// A ``StreamProtocol`` is handed one, and gives it to ``StreamIntake``, which counts; it calls none of these itself.
+/// All methods are called on the lane's thread, and may block: a blocked receiver is back-pressure. Views are valid
+/// only during the call and have ``ByteView/padding`` readable bytes after them.
+public protocol PayloadReceiver: ~Copyable {
+    /// One line of a stream of NDJSON, without its newline and without a carriage return before it. Empty lines are
+    /// left out. `source` is the source's number, and `received` when the bytes were read.
+    mutating func line(_ bytes: ByteView, source: Int, received: Instant)
+
+    /// Takes the first line of `bytes` if it can be told before its end is found; its length without its newline, or
+    /// nil when nothing has happened: the line comes by ``line(_:source:received:)`` then.
+    mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int?
+
+    /// One whole datagram, one message of a socket that keeps them apart, or one frame of a stream that is not
+    /// NDJSON.
+    mutating func datagram(_ bytes: ByteView, source: Int, received: Instant)
+
+    /// Bytes that are no payload: the first part (up to the cap) of a line or frame that is too long, the first part of
+    /// a datagram that is too long, what is no frame, or the unfinished line or frame of a stream that was still open
+    /// when the lane stopped.
+    mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant)
+
+    /// Names the place up to which payloads have been handed over and published; nil when nothing becomes durable here.
+    mutating func mark() -> DurableMark?
+
+    /// The end of a batch of datagrams or a chunk of a stream: the time to publish and to wake the shards.
+    mutating func batchEnd()
+}
+
+extension PayloadReceiver where Self: ~Copyable {
+    /// Knows none.
+    package mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? { nil }
+
+    /// Nothing becomes durable.
+    package mutating func mark() -> DurableMark? { nil }
+}
+
+/// A place in what a lane has handed over; asked later whether all before it is durable.
+public struct DurableMark: Equatable, Sendable {
+    /// Slots written to the ring of each shard.
+    var positions: [UInt64]
+    /// Changes given to the store.
+    var changes: Int
+}
