@@ -34,6 +34,7 @@ let package = Package(
         .target(name: "CSIMD"),
         .target(name: "CPrefetch"),
         .target(name: "KymographCore", dependencies: ["CSIMD", "CPrefetch"], swiftSettings: optimisedInTests),
+        .target(name: "KymographTemplates", dependencies: ["KymographCore"], swiftSettings: optimisedInTests),
         .target(name: "CKymographLinux"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(
@@ -46,8 +47,8 @@ let package = Package(
         .target(
             name: "Kymograph",
             dependencies: [
-                "KymographCore", "CKymographLinux", "CSQLiteChecksums", "CZstd", "COpenSSL", "CCurl", "CSQLite",
-                "CZlib",
+                "KymographCore", "KymographTemplates", "CKymographLinux", "CSQLiteChecksums", "CZstd", "COpenSSL",
+                "CCurl", "CSQLite", "CZlib",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -74,7 +75,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "KymographCoreTests",
-            dependencies: ["KymographCore", "Kymograph", "KymographTestKit", "TrialSupport", "COpenSSL"],
+            dependencies: [
+                "KymographCore", "KymographTemplates", "Kymograph", "KymographTestKit", "TrialSupport", "COpenSSL",
+            ],
             exclude: [
                 "Conformance/expected-differences.json", "Conformance/fhir-expected-differences.json",
                 "Conformance/observation-expected-differences.json",
@@ -91,7 +94,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ExtendingTests",
-            dependencies: ["ExtendingExamples", "Kymograph", "KymographCore", "CommandSupport"],
+            dependencies: [
+                "ExtendingExamples", "Kymograph", "KymographCore", "KymographTemplates", "CommandSupport",
+            ],
             swiftSettings: strict),
         // These two see what a program sees that embeds the library.
         .target(
@@ -112,7 +117,10 @@ let package = Package(
             exclude: ["Store/Migration/Version3"], swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["kymo", "CommandSupport", "TrialSupport", "KymographTestKit", "Kymograph", "KymographCore"],
+            dependencies: [
+                "kymo", "CommandSupport", "TrialSupport", "KymographTestKit", "Kymograph", "KymographCore",
+                "KymographTemplates",
+            ],
             swiftSettings: strict),
     ]
 )
@@ -142,7 +150,8 @@ if Context.environment["KYMO_BENCHMARKS"] == "1" { addBenchmarks() }
             cxxSettings: hasSimdjson ? [.unsafeFlags(simdjsonKernel)] : [],
             linkerSettings: hasSimdjson ? [.linkedLibrary("simdjson")] : []),
         .target(
-            name: "Readings", dependencies: ["KymographCore", "CLimits"], path: "\(folder)/Readings",
+            name: "Readings", dependencies: ["KymographCore", "KymographTemplates", "CLimits"],
+            path: "\(folder)/Readings",
             resources: [.embedInCode("device.json"), .embedInCode("fhir.json")],
             swiftSettings: strict),
         .executableTarget(

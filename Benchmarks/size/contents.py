@@ -26,7 +26,7 @@ def owner(path):
 
 def group(name):
     """What brings a module or library into the binary."""
-    if name in ("Kymograph", "KymographCore", "KymographTestKit", "kymo") or name.startswith("CKymograph"):
+    if name in ("Kymograph", "KymographCore", "KymographTemplates", "KymographTestKit", "kymo") or name.startswith("CKymograph"):
         return "Kymograph"
     if name in ("CSIMD", "CPrefetch", "CCurl", "CNoICUData"):
         return "Kymograph"

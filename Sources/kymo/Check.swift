@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// `kymo check`: configuration and mappings, without running anything.
 struct Check: ParsableCommand {

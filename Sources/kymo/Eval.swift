@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// `kymo eval`: one expression on one document.
 struct Eval: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// `kymo map`: one payload to measurements and Observations.
 struct Map: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// `--mapping` and what it loads.
 struct MappingOptions: ParsableArguments {

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// The flags of `run`, and how they are joined with environment and file.
 struct SettingOptions: ParsableArguments {

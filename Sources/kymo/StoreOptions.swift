@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kymograph
 import KymographCore
+import KymographTemplates
 import KymographTestKit
 
 /// Which store a command looks at.

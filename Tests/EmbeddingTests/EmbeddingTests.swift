@@ -312,6 +312,7 @@ import Testing
         process.arguments = [script.standardized.path, folder.path("bundles"), refused]
         let output = Pipe()
         process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
         try process.run()
         let port = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         return (process, port.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -320,7 +321,8 @@ import Testing
     @Test func whatServersStoreAndRefuse() async throws {
         let folder = Folder()
         let (process, port) = try server(folder, refusing: "watch-2")
-        defer { process.terminate() }
+        // What the test runner blocks, its children block too.
+        defer { kill(process.processIdentifier, SIGKILL) }
         let reports = Box<[DeliveryReport]>([])
         var configuration = EngineConfiguration(
             "server: {url: 'http://127.0.0.1:\(port)/fhir', identity: create}",

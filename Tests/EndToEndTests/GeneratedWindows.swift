@@ -3,6 +3,7 @@ import KymographTestKit
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 import TrialSupport
 
 /// Windows of all types of a catalogue mapping, drawn by a seed: one reading and many, at regular times and at

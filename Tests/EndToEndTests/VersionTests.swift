@@ -1,6 +1,7 @@
 import CommandSupport
 import Kymograph
 import KymographCore
+import KymographTemplates
 import KymographTestKit
 import Testing
 

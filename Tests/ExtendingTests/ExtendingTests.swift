@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Kymograph
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// docs/extending.md: its code is what these tests run, and what `ExtendingExamples` compiles with nothing but what is

@@ -1,5 +1,6 @@
 import Kymograph
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// Every mapping in the catalogue loads without a finding, whatever its folder holds.

@@ -2,6 +2,8 @@
 ///
 /// A row is a folder, a colon, and what it uses; it may go on in lines that begin with blanks.
 struct AllowedImports {
+    static let all = [core, templates, edges]
+
     /// The module's folder below `Sources`.
     var module: String
     /// In the order of the table.
@@ -20,8 +22,7 @@ struct AllowedImports {
         }
     }
 
-    /// The hot path, and behind it what runs when templates are loaded: no folder outside of `Templates` uses one
-    /// within, so that those can be a module of their own.
+    /// The hot path.
     static let core = AllowedImports(
         module: "KymographCore",
         table: """
@@ -64,20 +65,21 @@ struct AllowedImports {
                 FHIR/Program FHIR/Observation
             Window/Routing: Memory Model Reading FHIR/Template Window FHIR/EntryWriter
             Shard: Memory Model Reading Ring Map Window/Journal Window FHIR/Program FHIR/EntryWriter Window/Routing
-            Templates/Source: Memory Model Decode
-            Templates/Expressions: Memory Decode Text Map/Pattern Map/JSONPath Map/JMESPath Map/Template
-                Templates/Source
-            Templates/Units: Model Map/Units Templates/Source Templates/Expressions
-            Templates/Check: Model FHIR/Template Templates/Source Templates/Units
-            Templates/FHIR: Memory Model Decode Text FHIR/Template Templates/Source Templates/Check
-            Templates/Programs: Memory Model Text FHIR/Template Map FHIR/Identity FHIR/Series FHIR/Program FHIR/Glucose
-                FHIR/Observation Templates/Source Templates/Check
-            Templates/Device: Memory Model Decode GATT Map/JMESPath Map/Units Map/Template Templates/Source
-                Templates/Expressions
-            Templates/Mappings: Model GATT Map/Units Map/Template FHIR/Template Map Templates/Source Templates/Check
-                Templates/FHIR Templates/Device
-            Templates/Explain: Memory Model Reading Decode GATT Map/JSONPath Map/JMESPath Map/Compatibility
-                Map/Template Map/Program Map Templates/Expressions Templates/Device
+            """)
+
+    /// What runs when templates are loaded, checked or explained. It uses any folder of the core.
+    static let templates = AllowedImports(
+        module: "KymographTemplates",
+        table: """
+            Source:
+            Expressions: Source
+            Units: Source Expressions
+            Check: Source Units
+            FHIR: Source Check
+            Programs: Source Check
+            Device: Source Expressions
+            Mappings: Source Check FHIR Device
+            Explain: Expressions Device
             """)
 
     /// What is around the core: sources, sinks, the store, and what puts them together.
@@ -121,7 +123,8 @@ struct AllowedImports {
             Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
             Pipeline: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Ingest/Lane Sinks
                 Sinks/DeadLetters Telemetry Store Archive Configuration Preview Ledger Control Pipeline/Output
-            Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks/Outbox Sinks Sinks/Kinds Configuration Pipeline
+            Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds
+                Store Configuration Pipeline
             .:
             """)
 }

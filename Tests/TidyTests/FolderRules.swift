@@ -44,16 +44,12 @@ enum FolderRules {
         return rows.map { "\(table.module): \($0.0) no longer uses \($0.1): take it out of the table" }
     }
 
-    /// Rows that use a folder that is not above them, as every circle has one; and load-time code on the hot path.
+    /// Rows that use a folder that is not above them, as every circle has one.
     private static func orderComplaints(_ table: AllowedImports) -> [String] {
         var above: Set<String> = []
         var found: [String] = []
         for row in table.rows {
             for use in row.uses where !above.contains(use) { found.append("\(row.folder) stands above \(use)") }
-            let isLoading = row.folder.hasPrefix("Templates/")
-            for use in row.uses where use.hasPrefix("Templates/") && !isLoading {
-                found.append("\(row.folder) is on the hot path and may not use \(use)")
-            }
             above.insert(row.folder)
         }
         return found.map { "\(table.module): \($0)" }

@@ -4,7 +4,7 @@ import Foundation
 /// equivalent, so that two of them would be one: what holds or compares identifiers is an `IdentifierText`, or bytes.
 enum IdentityRules {
     /// Folders where the rule holds. The CLI hands texts of its arguments on at once.
-    private static let folders = ["Sources/Kymograph/", "Sources/KymographCore/"]
+    private static let folders = ["Sources/Kymograph/", "Sources/KymographCore/", "Sources/KymographTemplates/"]
 
     /// The name of a client at an authorization server, which is nobody's identifier.
     private static let clientIdentifier = "Sources/Kymograph/Sinks/Server/Authorization/OAuthClient.swift"
@@ -34,7 +34,7 @@ enum IdentityRules {
         "Sources/Kymograph/Store/WindowDeparture.swift": "names of sinks",
         "Sources/KymographCore/FHIR/": "names of elements, codes, units",
         "Sources/KymographCore/Map/": "names of members, values, files and units",
-        "Sources/KymographCore/Templates/": "names of elements, members, values, files and units",
+        "Sources/KymographTemplates/": "names of elements, members, values, files and units",
     ]
 
     /// What is wrong with one file, as `path:line: what`.

@@ -27,7 +27,7 @@ enum PublicSurface {
         Rejection: Rejection .name (56 cases)
         ResourceEntry: ResourceEntry Identifier .system .value .resourceType .id .identifier .device
             .patient .json
-        Setting: SettingProblem .init
+        SettingProblem: SettingProblem .init
         SourceAddress: SourceAddress .descriptor .name .claim .isShareable .problem .open .claim
             .isShareable .problem
         SourceConfiguration: SourceConfiguration .receiveBufferBytes .socketMode .isInsecure

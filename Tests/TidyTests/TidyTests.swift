@@ -85,6 +85,12 @@ import Testing
         #expect(complaints("func long() {\n\(body.dropFirst(11))}\n").isEmpty)
     }
 
+    @Test func findsLoadTimeCodeOnTheHotPath() {
+        let path = "Sources/KymographCore/Map/Bad.swift"
+        #expect(complaints("import KymographTemplates") == ["\(path):1: import KymographTemplates"])
+        #expect(complaints("import KymographCore", path: "Sources/KymographTemplates/Check/Good.swift").isEmpty)
+    }
+
     @Test func letsGoodCodePass() {
         let good = """
             import Synchronization

@@ -1,4 +1,5 @@
 package import KymographCore
+package import KymographTemplates
 
 /// The mapping and the times of the workload.
 package enum Workload {

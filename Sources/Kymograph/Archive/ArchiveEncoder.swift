@@ -1,4 +1,5 @@
 package import KymographCore
+package import KymographTemplates
 
 /// Writes archived windows as Observations, as the pipeline does.
 package struct ArchiveEncoder: ~Copyable {

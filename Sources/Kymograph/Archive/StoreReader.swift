@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GRDB
 package import KymographCore
+package import KymographTemplates
 
 /// A store as commands see it: read only, whether a process uses it or not. Each call sees one state of it.
 package struct StoreReader: Sendable {

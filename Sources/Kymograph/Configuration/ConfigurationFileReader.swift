@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Reads the configuration file: YAML, or JSON, which is YAML too.
 struct ConfigurationFileReader {

@@ -1,4 +1,5 @@
 package import KymographCore
+package import KymographTemplates
 
 extension ConfigurationLoader {
     /// Finds, loads and joins every mapping that the sources of `settings` use.

@@ -1,4 +1,5 @@
-package import KymographCore
+import KymographCore
+package import KymographTemplates
 
 /// Fills ``PipelineSettings`` from flags, environment, file and defaults, in this order of precedence.
 package enum ConfigurationLoader {

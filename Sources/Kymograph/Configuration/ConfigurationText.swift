@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Yams
 
 /// The configuration file as text: composes its nodes, or says why it is not YAML.

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Reads a list of the configuration file whose elements have keys of their own: `sources` and `sinks`.
 struct ElementListReader<Element> {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Reads the environment variables `KYMO_…`.
 enum EnvironmentReader {

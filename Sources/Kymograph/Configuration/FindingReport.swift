@@ -1,4 +1,5 @@
-package import KymographCore
+import KymographCore
+package import KymographTemplates
 
 /// Findings of a check as a document for machines.
 package enum FindingReport {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Checks framings against sources and limits.
 enum FramingCheck {

@@ -1,3 +1,5 @@
+import KymographTemplates
+
 /// The mappings that are compiled into the binary: every folder of the repository's `mappings/`.
 package enum MappingCatalogue {
     /// Names of the mappings, in byte order.

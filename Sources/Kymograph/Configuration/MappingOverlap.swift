@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Finds types that two mappings of one source both give: one payload then gives two
 /// readings at one instant, which the window counts as duplicate or conflict.

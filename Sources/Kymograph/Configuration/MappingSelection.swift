@@ -1,4 +1,5 @@
 package import KymographCore
+package import KymographTemplates
 
 /// Loads mappings that were named on a command line, by catalogue name or folder.
 package enum MappingSelection {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Finds mappings of one source that read different payloads, or contradict each other about them: what a payload is
 /// would then have to be guessed.

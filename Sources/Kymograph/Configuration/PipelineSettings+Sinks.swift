@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 extension PipelineSettings {
     /// One place that entries go to without a list of ``sinks``: standard output, a directory, or none.

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Checks what one value alone does not show: sources against each other, settings against their companions.
 enum SettingsCheck {

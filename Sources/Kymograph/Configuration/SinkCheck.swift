@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Checks the `sinks` against each other and against the rest.
 enum SinkCheck {

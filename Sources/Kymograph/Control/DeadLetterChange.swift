@@ -5,6 +5,8 @@ package enum DeadLetterChange {
     /// Carries out `request`: by the instance that uses `directory`, or in the directory itself when there is none.
     /// `notes` takes what the operator should know, such as that the store had to be repaired. Gives the letters that
     /// stay as they are; nothing keeps it from the others.
+    ///
+    /// - Throws: ``PipelineError`` when the instance does not answer or refuses, or the store cannot be written.
     @discardableResult
     package static func make(
         _ request: ControlRequest, _ directory: String, notes: @escaping @Sendable (String) -> Void

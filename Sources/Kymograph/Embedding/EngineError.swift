@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Why an engine cannot be made, or did not end well.
 public struct EngineError: Error, Sendable, CustomStringConvertible {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Everything that an engine runs with, checked.
 struct EngineLoading {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import KymographCore
+import KymographTemplates
 
 /// Maps the bytes of dead letters again, in a data directory that no instance uses: a pipeline whose sources are files
 /// with the letters of each source, and which has the settings of the sources otherwise.

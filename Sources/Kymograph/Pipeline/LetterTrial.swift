@@ -1,5 +1,6 @@
 import FoundationEssentials
 import KymographCore
+import KymographTemplates
 
 /// Maps the bytes of dead letters without taking what comes of them: what would be rejected again stays a letter, and
 /// is counted once.

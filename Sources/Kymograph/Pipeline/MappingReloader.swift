@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Synchronization
 
 /// Loads the mappings again when a signal asks for it or a file changes, and puts them into use when they are good.

@@ -1,5 +1,6 @@
 import CKymographLinux
 import KymographCore
+import KymographTemplates
 
 /// Opening what a pipeline needs from outside.
 extension Pipeline {

@@ -1,5 +1,6 @@
 import CKymographLinux
 package import KymographCore
+package import KymographTemplates
 import Synchronization
 
 /// Sources, lanes, rings, shards and a sink, wired together and run until they end or are told to.
@@ -105,8 +106,8 @@ package final class Pipeline: Sendable {
         rings = lanes.map { _ in (0..<settings.shards).map { _ in Ring(capacity: settings.ringSlots) } }
         if let store {
             stage = try StoreStage(
-                store, settings: settings, outputs: outputs, mappings: mappings, control: control,
-                observer: observer)
+                store, settings: settings, outputs: outputs, mappings: mappings, control: control
+            ) { observer?.settled($0) }
             store.begin(shards: settings.shards)
         } else {
             if let taker = outputs.takers.first {

@@ -1,5 +1,6 @@
 import CKymographLinux
 import KymographCore
+import KymographTemplates
 import Synchronization
 
 /// The shard's side of the pipeline's bookkeeping: output, ledger, dead letters.

@@ -1,4 +1,5 @@
 package import KymographCore
+package import KymographTemplates
 
 /// What mappings make of sample events, as findings: a rehearsal without sockets, for `kymo check --events`
 /// (mapping dialect, section 9).

@@ -1,4 +1,5 @@
 package import KymographCore
+import KymographTemplates
 
 /// Maps one payload all the way, without sockets or windows that wait: what `kymo map` shows and `kymo test` compares.
 package struct PayloadPreview: Sendable {

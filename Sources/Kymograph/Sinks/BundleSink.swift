@@ -28,6 +28,8 @@ package final class BundleWriter: BlockSink {
     package init(_ sink: any BundleSink) { self.sink = sink }
 
     /// Takes the entries of one block.
+    ///
+    /// - Throws: ``SinkError`` when the sink below cannot.
     package func write(_ block: ByteView) throws(SinkError) -> Int? {
         try assembler.withLock { (assembler) throws(SinkError) in
             guard let bundle = assembler.text(of: block) else { return nil }
@@ -37,14 +39,22 @@ package final class BundleWriter: BlockSink {
     }
 
     /// Gives everything taken so far to the system.
+    ///
+    /// - Throws: ``SinkError`` when the sink below cannot.
     package func flush() throws(SinkError) { try sink.flush() }
 
     /// Gives everything taken so far to the system, and makes it durable where it is a file.
+    ///
+    /// - Throws: ``SinkError`` when the sink below cannot.
     package func synchronise() throws(SinkError) { try sink.synchronise() }
 
     /// Does what is due at `now`.
+    ///
+    /// - Throws: ``SinkError`` when the sink below cannot.
     package func tick(_ now: Instant) throws(SinkError) { try sink.tick(now) }
 
     /// Writes everything and takes no more.
+    ///
+    /// - Throws: ``SinkError`` when the sink below cannot.
     package func close() throws(SinkError) { try sink.close() }
 }

@@ -41,6 +41,8 @@ package struct PendingBytes: ~Copyable, Sendable {
     }
 
     /// Writes everything to `descriptor`; `name` is for the message.
+    ///
+    /// - Throws: ``SinkError`` that names the sink; what was not written stays.
     package mutating func drain(to descriptor: Int32, name: String) throws(SinkError) {
         while count > 0 {
             let size = FileSystem.write(descriptor, writer.view(sent..<writer.count))

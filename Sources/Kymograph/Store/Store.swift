@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GRDB
 package import KymographCore
+import KymographTemplates
 import Synchronization
 
 /// Everything that outlives the process: the journal of readings, closed windows, bundles that wait for sinks, dead

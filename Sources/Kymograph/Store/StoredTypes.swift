@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GRDB
 import KymographCore
+import KymographTemplates
 
 /// A measurement type as a store keeps it: numbers and slots in stored series and windows mean what they meant.
 struct StoredType: Codable, Equatable, Sendable {

@@ -4,6 +4,10 @@ package struct ScanFailure: Error, Equatable, Sendable {
     package var reason: Rejection
     /// Byte offset in the document.
     package var offset: Int
+
+    package init(reason: Rejection, offset: Int) {
+        (self.reason, self.offset) = (reason, offset)
+    }
 }
 
 /// Bounds that keep hostile input cheap.
@@ -28,8 +32,8 @@ package struct ScanLimits: Sendable {
 ///
 /// The tape starts with the envelope `{Body, Properties, SystemProperties}` that the mapping dialect demands, built
 /// around a payload that does not bring one (spec: mapping dialect, section 1.1).
-struct JSONScanner: ~Copyable {
-    var tape: RawArray<Token>
+package struct JSONScanner: ~Copyable {
+    package var tape: RawArray<Token>
     let names: NameTable
     private var stack: RawArray<UInt32>
     /// Per name: scan number in the high half, token index in the low half.
@@ -57,18 +61,18 @@ struct JSONScanner: ~Copyable {
     /// Containers inside the payload, the payload itself included.
     var containers = 0
     /// Index of the token that `$` stands for: the envelope.
-    private(set) var root = 0
+    package private(set) var root = 0
 
     /// Whether the payload is an object without containers in it.
     @inline(__always)
     var isFlatObject: Bool { containers == 1 && tape[JSONScanner.payload].kind == TokenKind.object }
 
     /// Where the payload's token is.
-    static let payload = 1
+    package static let payload = 1
 
     /// Looks keys up among `names`. With `marksUnnamed`, other members that occur twice are told apart as well.
     /// With `payloadIsRoot`, no envelope is built around the payload.
-    init(
+    package init(
         names: consuming NameTable, limits: ScanLimits, marksUnnamed: Bool = false, buildsProperties: Bool = true,
         payloadIsRoot: Bool = false
     ) {
@@ -92,7 +96,7 @@ struct JSONScanner: ~Copyable {
     /// Scans the value that starts at or after `start`, and returns the offset behind it.
     ///
     /// `bytes` must be padded (``ByteView/padding``) and shorter than 4 GiB.
-    mutating func scan(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
+    package mutating func scan(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
         begin()
         let end = if let end = scanFlat(bytes, from: start) { end } else { try scanValues(bytes, from: start) }
         finishEnvelope(end: end)
@@ -347,7 +351,7 @@ struct JSONScanner: ~Copyable {
 
     /// The first byte at or after `index` that is not JSON white space.
     @inline(__always)
-    static func skipSpace(_ bytes: ByteView, _ index: Int) -> Int {
+    package static func skipSpace(_ bytes: ByteView, _ index: Int) -> Int {
         var at = index
         while at < bytes.count {
             let byte = bytes[at]
@@ -397,7 +401,7 @@ struct JSONScanner: ~Copyable {
 
 extension JSONScanner {
     /// Token indices of the direct children of a container.
-    func children(of index: Int) -> [Int] {
+    package func children(of index: Int) -> [Int] {
         var children: [Int] = []
         var child = index + 1
         while child < Int(tape[index].next) {

@@ -1,22 +1,22 @@
 /// Finds the end of a JSON string eight bytes at a time and validates it: escapes, control characters, UTF-8.
-enum JSONStringScan {
+package enum JSONStringScan {
     /// The place of the closing quote and whether the string holds escapes, or why it is wrong and where.
-    struct Result: BitwiseCopyable {
-        var end: Int
+    package struct Result: BitwiseCopyable {
+        package var end: Int
         var flags: UInt8
         /// A ``Rejection`` raw value, or ``JSONStringScan/valid``.
-        var failure: UInt8
+        package var failure: UInt8
     }
 
     /// Stands for "no failure".
-    static let valid: UInt8 = .max
+    package static let valid: UInt8 = .max
 
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let highs: UInt64 = 0x8080_8080_8080_8080
 
     /// Scans from `start`, the first byte after the opening quote.
     @inline(__always)
-    static func scan(_ bytes: ByteView, from start: Int) -> Result {
+    package static func scan(_ bytes: ByteView, from start: Int) -> Result {
         var index = start
         while index < bytes.count {
             let mask = specials(bytes.word(at: index))

@@ -1,5 +1,5 @@
 /// Reads the text of a JSON string whose escapes were validated by the scanner.
-enum JSONUnescape {
+package enum JSONUnescape {
     /// Appends `bytes` (a string's content between its quotes) to `writer` with escapes resolved.
     ///
     /// A surrogate without its partner, which RFC 8259 section 8.2 leaves open, becomes U+FFFD.
@@ -39,14 +39,14 @@ enum JSONUnescape {
     }
 
     /// The unescaped text, for load time.
-    static func string(_ bytes: ByteView) -> String {
+    package static func string(_ bytes: ByteView) -> String {
         var writer = ByteWriter(capacity: bytes.count)
         append(bytes, into: &writer)
         return writer.view.string
     }
 
     /// The value of a hexadecimal digit, or nil.
-    static func hexValue(_ byte: UInt8) -> UInt32? {
+    package static func hexValue(_ byte: UInt8) -> UInt32? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
         case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a") + 10)

@@ -4,13 +4,13 @@
 /// closing bracket, `NaN`, `Infinity` and `-Infinity` (which become texts), `undefined` (which becomes null) and
 /// control characters in texts. For documents that the strict scan refused; its memory
 /// is kept from one to the next.
-struct LenientJSON: ~Copyable {
+package struct LenientJSON: ~Copyable {
     /// What a document has that strict JSON does not.
-    enum Extra: UInt8, CaseIterable {
+    package enum Extra: UInt8, CaseIterable {
         case comment, singleQuotes, unquotedName, notANumber, undefined, trailingComma, controlCharacter, whiteSpace
 
         /// The extra in words, for messages.
-        var text: String {
+        package var text: String {
             switch self {
             case .comment: "a comment"
             case .singleQuotes: "a text in single quotes"
@@ -43,12 +43,15 @@ struct LenientJSON: ~Copyable {
     private var firsts = RawArray<Int32>(repeating: -1, count: Extra.allCases.count)
     private var stack = RawArray<UInt8>(capacity: 64)
 
+    package init() {
+    }
+
     /// Writes the value that starts at or after `start` as strict JSON to `writer`, padded for the scan, and returns
     /// the offset behind it.
     ///
     /// - Throws: ``ScanFailure`` with the place in the original. What only the scan checks (UTF-8, escapes, the form of
     ///   numbers) is copied as it is.
-    mutating func rewrite(
+    package mutating func rewrite(
         _ bytes: ByteView, from start: Int = 0, into writer: inout ByteWriter
     ) throws(ScanFailure) -> Int {
         places.removeAll()
@@ -63,7 +66,7 @@ struct LenientJSON: ~Copyable {
     }
 
     /// As ``rewrite(_:from:into:)``, of a text that holds nothing else but white space and comments.
-    mutating func rewriteWhole(
+    package mutating func rewriteWhole(
         _ bytes: ByteView, from start: Int = 0, into writer: inout ByteWriter
     ) throws(ScanFailure) {
         var index = try rewrite(bytes, from: start, into: &writer)
@@ -79,13 +82,13 @@ struct LenientJSON: ~Copyable {
     }
 
     /// Where the first extra of this kind is, or nil.
-    func first(_ extra: Extra) -> Int? {
+    package func first(_ extra: Extra) -> Int? {
         let place = firsts[Int(extra.rawValue)]
         return place < 0 ? nil : Int(place)
     }
 
     /// The offset in the original of an offset in the rewritten document.
-    func original(_ offset: Int) -> Int {
+    package func original(_ offset: Int) -> Int {
         var low = 0
         var high = places.count
         while high - low > 1 {

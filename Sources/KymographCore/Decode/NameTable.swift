@@ -2,9 +2,9 @@
 ///
 /// Open addressing over the first and last eight bytes and the length of a key; the full comparison only confirms.
 /// At most 65,534 names. Immutable after load.
-struct NameTable: ~Copyable {
+package struct NameTable: ~Copyable {
     /// The number of a key that no expression mentions.
-    static let unknown: UInt16 = .max
+    package static let unknown: UInt16 = .max
     /// Numbers of the envelope's members, which every table holds first.
     static let body: UInt16 = 0
     static let properties: UInt16 = 1
@@ -23,7 +23,7 @@ struct NameTable: ~Copyable {
     let count: Int
 
     /// Numbers `names` in order; they must be distinct.
-    init(_ names: [String]) {
+    package init(_ names: [String]) {
         precondition(names.count < Int(NameTable.unknown))
         count = names.count
         var size = 16

@@ -1,32 +1,32 @@
 /// What a token of the tape is.
-enum TokenKind {
-    static let object: UInt8 = 1
-    static let array: UInt8 = 2
-    static let string: UInt8 = 3
-    static let number: UInt8 = 4
-    static let yes: UInt8 = 5
+package enum TokenKind {
+    package static let object: UInt8 = 1
+    package static let array: UInt8 = 2
+    package static let string: UInt8 = 3
+    package static let number: UInt8 = 4
+    package static let yes: UInt8 = 5
     static let no: UInt8 = 6
-    static let null: UInt8 = 7
+    package static let null: UInt8 = 7
 }
 
 /// One value of a scanned document. Values lie on the tape in document order (pre-order), keys are part of their value.
-struct Token: BitwiseCopyable {
+package struct Token: BitwiseCopyable {
     /// A ``TokenKind``.
-    var kind: UInt8
+    package var kind: UInt8
     /// ``Token/escaped``, ``Token/shadowed``, ``Token/matched`` and ``Token/known``.
     var flags: UInt8 = 0
     /// The key's number in the ``NameTable``, or ``NameTable/unknown``.
-    var name: UInt16 = NameTable.unknown
+    package var name: UInt16 = NameTable.unknown
     /// First byte: of a string the one after its quote, else of the value.
-    var start: UInt32
+    package var start: UInt32
     /// Bytes: of a string those between its quotes, of a container those from bracket to bracket.
     var length: UInt32 = 0
     /// Index of the first token that is not inside this one.
-    var next: UInt32 = 0
+    package var next: UInt32 = 0
     /// First byte of the key, when the value is a member of an object.
-    var keyStart: UInt32 = 0
+    package var keyStart: UInt32 = 0
     /// Bytes of the key.
-    var keyLength: UInt32 = 0
+    package var keyLength: UInt32 = 0
 
     /// Flag: the string holds backslash escapes.
     static let escaped: UInt8 = 1
@@ -47,13 +47,13 @@ struct Token: BitwiseCopyable {
     var isShadowed: Bool { flags & Token.shadowed != 0 }
     /// The bytes of the value in its document.
     @inline(__always)
-    var range: Range<Int> { Int(start)..<(Int(start) + Int(length)) }
+    package var range: Range<Int> { Int(start)..<(Int(start) + Int(length)) }
     /// The bytes of the value with the quotes of a string.
     var outerRange: Range<Int> {
         kind == TokenKind.string ? (range.lowerBound - 1)..<(range.upperBound + 1) : range
     }
     /// The bytes of the key.
-    var keyRange: Range<Int> { Int(keyStart)..<(Int(keyStart) + Int(keyLength)) }
+    package var keyRange: Range<Int> { Int(keyStart)..<(Int(keyStart) + Int(keyLength)) }
 }
 
 extension Token {

@@ -1,30 +1,34 @@
 /// The fields of a vendor's packets, as `device.json` declares them.
-struct BinaryLayout: Sendable, Equatable {
+package struct BinaryLayout: Sendable, Equatable {
     /// A number in the packet, and what it means.
-    struct Field: Sendable, Equatable {
+    package struct Field: Sendable, Equatable {
         /// How the bits are to be read.
-        enum Kind: String, CaseIterable {
+        package enum Kind: String, CaseIterable {
             case unsigned, signed, sfloat, float
         }
 
         /// The name as JSON writes it.
-        var name: [UInt8]
-        var kind = Kind.unsigned
+        package var name: [UInt8]
+        package var kind = Kind.unsigned
         /// First byte.
-        var offset = 0
+        package var offset = 0
         /// 1…8.
-        var bytes = 1
-        var isBigEndian = false
+        package var bytes = 1
+        package var isBigEndian = false
         /// Lowest bit of the number that the bytes make, and how many are taken.
-        var bit = 0
-        var bits = 8
+        package var bit = 0
+        package var bits = 8
         /// What the integer is multiplied by, and what is then added.
-        var scale = Decimal64(mantissa: 1)
-        var addend = Decimal64(mantissa: 0)
+        package var scale = Decimal64(mantissa: 1)
+        package var addend = Decimal64(mantissa: 0)
         /// Integers that stand for no value.
-        var absent: [Int64] = []
+        package var absent: [Int64] = []
         /// Whether a packet may end before it; none may end within it.
-        var isOptional = false
+        package var isOptional = false
+
+        package init(name: [UInt8], kind: Kind = Kind.unsigned, bytes: Int = 1) {
+            (self.name, self.kind, self.bytes) = (name, kind, bytes)
+        }
     }
 
     var fields: [Field] = []
@@ -33,7 +37,11 @@ struct BinaryLayout: Sendable, Equatable {
     /// What every packet begins with.
     var header: [UInt8] = []
     /// The characteristic whose packets these are; nil when the payload is the packet itself.
-    var characteristic: BluetoothUUID?
+    package var characteristic: BluetoothUUID?
+
+    package init(fields: [Field] = [], length: Int? = nil, header: [UInt8] = []) {
+        (self.fields, self.length, self.header) = (fields, length, header)
+    }
 }
 
 extension PacketDecoder {

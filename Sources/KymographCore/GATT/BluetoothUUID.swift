@@ -1,5 +1,5 @@
 /// The number of a characteristic: 128 bits, or 16 bits that stand for those with the Bluetooth base.
-struct BluetoothUUID: BitwiseCopyable, Hashable, Sendable {
+package struct BluetoothUUID: BitwiseCopyable, Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
@@ -41,7 +41,7 @@ struct BluetoothUUID: BitwiseCopyable, Hashable, Sendable {
     }
 
     /// Reads a text of a mapping file.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard let uuid = Array(text.utf8).withByteView({ BluetoothUUID($0) }) else { return nil }
         self = uuid
     }

@@ -189,9 +189,9 @@ struct BridgeFrameReader: ~Copyable {
 }
 
 /// Handles of a device's attribute table.
-enum AttributeHandle {
+package enum AttributeHandle {
     /// Reads `0x0012`; nil when it is something else.
-    static func parse(_ text: ByteView) -> UInt16? {
+    package static func parse(_ text: ByteView) -> UInt16? {
         guard (3...6).contains(text.count), text[0] == UInt8(ascii: "0"), text[1] | 0x20 == UInt8(ascii: "x") else {
             return nil
         }

@@ -1,7 +1,7 @@
 /// The members that decoded packets have, for checks of the templates that name them. docs/gatt.md says what each is.
 extension GATTCharacteristic {
     /// What every packet's object can have.
-    static let commonMembers = ["characteristic", "device", "time", "received", "bridgeSequence"]
+    package static let commonMembers = ["characteristic", "device", "time", "received", "bridgeSequence"]
 
     /// What the objects of this characteristic can have besides.
     var members: [String] {
@@ -50,7 +50,7 @@ extension GATTCharacteristic {
 
 extension PacketForm {
     /// All members that the objects of these packets can have.
-    var members: [String] {
+    package var members: [String] {
         var members = GATTCharacteristic.commonMembers
         switch carrier {
         case .value(let characteristic): members += characteristic.members

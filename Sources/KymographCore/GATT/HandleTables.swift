@@ -1,17 +1,25 @@
 /// What the handles of devices stand for, where a bridge knows no more: each model has a table of its own.
-struct HandleTables: Sendable, Equatable {
+package struct HandleTables: Sendable, Equatable {
     /// The table of one model, told by the identifiers of its devices.
-    struct Model: Sendable, Equatable {
+    package struct Model: Sendable, Equatable {
         /// Which devices are of the model.
         var devices: NamePattern
         /// Characteristics by handle.
-        var characteristics: [UInt16: BluetoothUUID]
+        package var characteristics: [UInt16: BluetoothUUID]
+
+        package init(devices: NamePattern, characteristics: [UInt16: BluetoothUUID]) {
+            (self.devices, self.characteristics) = (devices, characteristics)
+        }
     }
 
     /// The table of devices that are of no model.
-    var common: [UInt16: BluetoothUUID] = [:]
+    package var common: [UInt16: BluetoothUUID] = [:]
     /// The tables of the models, in the order in which they are looked at.
-    var models: [Model] = []
+    package var models: [Model] = []
+
+    package init(common: [UInt16: BluetoothUUID] = [:], models: [Model] = []) {
+        (self.common, self.models) = (common, models)
+    }
 
     /// The characteristic at `handle` of `device`; nil when it is not known. A device of a model has nothing but what
     /// the tables for it say: the common table is of other models.

@@ -62,7 +62,7 @@ struct PacketDecoder: ~Copyable {
 }
 
 /// What the templates of a source look at in packets; nothing else is written.
-struct PacketNeeds {
+package struct PacketNeeds {
     /// The names that their expressions mention, by number.
     var names: [String]
     /// Whether they look at other members as well.
@@ -71,6 +71,10 @@ struct PacketNeeds {
     var text = true
     /// Whether times are looked at as texts, and not only as times.
     var timesAsText = true
+
+    package init(names: [String], all: Bool = true, text: Bool = true, timesAsText: Bool = true) {
+        (self.names, self.all, self.text, self.timesAsText) = (names, all, text, timesAsText)
+    }
 }
 
 /// The order of the three octets of a CGM record's sensor status, which are all as long: their meaning depends on it.

@@ -1,7 +1,7 @@
 /// How the packets of a source are to be read: what the mappings that it uses say together.
-struct PacketForm: Sendable, Equatable {
+package struct PacketForm: Sendable, Equatable {
     /// What one payload is.
-    enum Carrier: Sendable, Equatable {
+    package enum Carrier: Sendable, Equatable {
         /// A frame of a bridge, which names the characteristic.
         case frame
         /// The value of one characteristic, and nothing else.
@@ -10,13 +10,17 @@ struct PacketForm: Sendable, Equatable {
         case packet
     }
 
-    var carrier: Carrier
+    package var carrier: Carrier
     /// The vendor's packets that can come.
-    var layouts: [BinaryLayout] = []
+    package var layouts: [BinaryLayout] = []
     /// The characteristics of the devices' handles.
-    var handles = HandleTables()
+    package var handles = HandleTables()
     /// nil when no mapping says.
-    var statusOrder: CGMStatusOrder?
+    package var statusOrder: CGMStatusOrder?
+
+    package init(carrier: Carrier) {
+        self.carrier = carrier
+    }
 
     /// This form and that of another mapping of the source.
     ///

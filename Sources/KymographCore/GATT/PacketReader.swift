@@ -1,7 +1,7 @@
 /// Why a packet or frame gave nothing, and at which of its bytes that showed.
-struct PacketFailure: Error {
-    var reason: Rejection
-    var offset: Int
+package struct PacketFailure: Error {
+    package var reason: Rejection
+    package var offset: Int
 }
 
 /// Takes little-endian fields off a packet, one after the other, and never reads beyond its end.

@@ -1,9 +1,9 @@
 /// Packets that text carries: hexadecimal or base64. Anything else is refused, because text that is neither has lost
 /// bytes on its way: those above 0x7F became two.
-enum PacketText {
+package enum PacketText {
     /// Writes the bytes that the hexadecimal digits of `text` spell; between bytes may be one blank, hyphen or colon.
     /// False when it is something else.
-    static func appendHex(_ text: ByteView, to bytes: inout ByteWriter) -> Bool {
+    package static func appendHex(_ text: ByteView, to bytes: inout ByteWriter) -> Bool {
         var index = 0
         while index < text.count {
             if index > 0, isSeparator(text[index]) { index += 1 }

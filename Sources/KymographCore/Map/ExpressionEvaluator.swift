@@ -1,23 +1,23 @@
 /// Evaluates the expressions of templates, in both languages, over one scanned document.
-struct ExpressionEvaluator: ~Copyable {
+package struct ExpressionEvaluator: ~Copyable {
     /// Evaluates JSONPath, and holds the document.
-    var paths: PathEvaluator
+    package var paths: PathEvaluator
     private var jmesPaths: JMESPathEvaluator
     private let hasJMESPath: Bool
     private let madeForms: RawArray<Int32>
     /// What JMESPath had made when the list of matches was there.
     private var matchMark: JMESPathMark
     /// Why the last expression that gave ``failed`` did so; nil when it could not be read at all.
-    private(set) var lastError: EvaluationError?
+    package private(set) var lastError: EvaluationError?
 
     /// Result of ``single(_:match:bytes:compatible:)``: no token.
-    static let none = PathEvaluator.none
+    package static let none = PathEvaluator.none
     /// Result of ``single(_:match:bytes:compatible:)``: several tokens.
-    static let several = PathEvaluator.several
+    package static let several = PathEvaluator.several
     /// Result of ``single(_:match:bytes:compatible:)``: the evaluation failed.
-    static let failed = -3
+    package static let failed = -3
 
-    init(_ set: MappingSet, limits: ScanLimits, payloadIsRoot: Bool) {
+    package init(_ set: MappingSet, limits: ScanLimits, payloadIsRoot: Bool) {
         paths = PathEvaluator(program: set.program, limits: limits, payloadIsRoot: payloadIsRoot)
         let queries = JMESPathEvaluator(program: set.jmesPathProgram, limits: limits, names: set.program.names)
         matchMark = queries.mark
@@ -31,7 +31,7 @@ struct ExpressionEvaluator: ~Copyable {
 
     /// Forgets what was made from the former document.
     @inline(__always)
-    mutating func begin() {
+    package mutating func begin() {
         guard hasJMESPath else { return }
         jmesPaths.reset()
         markMatches()
@@ -41,7 +41,7 @@ struct ExpressionEvaluator: ~Copyable {
 
     /// The one token that `expression` selects; ``none``, ``several`` or ``failed``.
     @inline(__always)
-    mutating func single(_ expression: ExpressionCode, match: Int, bytes: ByteView, compatible: Bool) -> Int {
+    package mutating func single(_ expression: ExpressionCode, match: Int, bytes: ByteView, compatible: Bool) -> Int {
         if expression.isAbsent { return ExpressionEvaluator.none }
         if expression.kind == .memberChain {
             if expression.fromMatch, !isPlain(match) { return singleMade(expression, match: match, bytes: bytes) }
@@ -96,17 +96,17 @@ struct ExpressionEvaluator: ~Copyable {
     // MARK: Matches
 
     /// The tokens that a match expression selected, in order.
-    struct Matches {
+    package struct Matches {
         fileprivate var isJMESPath: Bool
         fileprivate var range: Range<Int>
         fileprivate var mark: Int
         fileprivate var made: JMESPathMark
-        var count: Int { range.count }
+        package var count: Int { range.count }
     }
 
     /// The tokens that match expression `expression` selects, or nil when the evaluation failed. Give them back with
     /// ``release(_:)``.
-    mutating func matches(_ expression: ExpressionCode, bytes: ByteView, compatible: Bool) -> Matches? {
+    package mutating func matches(_ expression: ExpressionCode, bytes: ByteView, compatible: Bool) -> Matches? {
         let mark = paths.mark
         let made = jmesPaths.mark
         if expression.kind == .jmesPath || expression.kind == .broken {
@@ -137,19 +137,19 @@ struct ExpressionEvaluator: ~Copyable {
     /// Forgets what JMESPath made since ``markMatches()``: call it before each match, so that the caps on values and
     /// text hold for each by itself, however many a document has.
     @inline(__always)
-    mutating func releaseToMatches() {
+    package mutating func releaseToMatches() {
         if hasJMESPath { jmesPaths.release(to: matchMark) }
     }
 
     /// Match `index`, from 0.
     @inline(__always)
-    func match(_ index: Int, of matches: Matches) -> Int {
+    package func match(_ index: Int, of matches: Matches) -> Int {
         let place = matches.range.lowerBound + index
         return matches.isJMESPath ? jmesPaths.handle(at: place) : paths.node(place)
     }
 
     /// Forgets matches, and what was made for them.
-    mutating func release(_ matches: Matches) {
+    package mutating func release(_ matches: Matches) {
         paths.release(to: matches.mark)
         guard hasJMESPath else { return }
         jmesPaths.release(to: matches.made)
@@ -177,7 +177,7 @@ struct ExpressionEvaluator: ~Copyable {
 
     /// Whether a token was made by an expression, rather than found in the document.
     @inline(__always)
-    static func isProduced(_ found: Int) -> Bool { found >= JMESPathValues.ownBase }
+    package static func isProduced(_ found: Int) -> Bool { found >= JMESPathValues.ownBase }
 
     /// Whether a token was found in the document.
     @inline(__always)
@@ -218,7 +218,7 @@ struct ExpressionEvaluator: ~Copyable {
     }
 
     /// Appends token `found` as JSON; false when it is larger than the caps allow.
-    mutating func appendJSON(_ found: Int, _ bytes: ByteView, to writer: inout ByteWriter) -> Bool {
+    package mutating func appendJSON(_ found: Int, _ bytes: ByteView, to writer: inout ByteWriter) -> Bool {
         guard ExpressionEvaluator.isProduced(found) else {
             writer.append(bytes[paths.scanner.tape[found].outerRange])
             return true

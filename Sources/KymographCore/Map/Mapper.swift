@@ -27,7 +27,7 @@ package struct Mapper: ~Copyable {
     }
 
     /// Prepares to map decoded payloads so that all that one template gives comes before what the next one gives.
-    init(explaining set: MappingSet, templates indexes: [Int]) {
+    package init(explaining set: MappingSet, templates indexes: [Int]) {
         let none = OwnedList<PacketMapper>(count: 0) { _ in preconditionFailure("an empty list") }
         self.init(
             set, indexes, ScanLimits(), payloadIsRoot: false, usesFastPath: false, packets: none,
@@ -268,7 +268,7 @@ extension ByteView {
     }
 
     /// Whether what is at `index` goes on with a document behind a value in it.
-    func goesOnWithDocument(at index: Int) -> Bool {
+    package func goesOnWithDocument(at index: Int) -> Bool {
         switch self[index] {
         case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: ":"): true
         default: false

@@ -41,16 +41,20 @@ package struct NamedMapping: Sendable {
 /// All mappings of a pipeline, checked, joined by type name and compiled. Immutable, shared by all threads.
 package final class MappingSet: Sendable {
     /// A device template and what it was linked to.
-    struct LinkedTemplate: Sendable {
-        var template: DeviceTemplate
+    package struct LinkedTemplate: Sendable {
+        package var template: DeviceTemplate
         /// Index of its mapping.
-        var mapping: Int
+        package var mapping: Int
         /// Index of its type.
-        var type: Int
+        package var type: Int
         /// Value slot of each of the template's values.
-        var slots: [Int]
+        package var slots: [Int]
         /// Whether a FHIR template asked for it by `from`: it repeats a template of the device file.
-        var isDerived = false
+        package var isDerived = false
+
+        package init(template: DeviceTemplate, mapping: Int, type: Int, slots: [Int]) {
+            (self.template, self.mapping, self.type, self.slots) = (template, mapping, type, slots)
+        }
     }
 
     /// The mappings' names, in the order given.
@@ -61,16 +65,16 @@ package final class MappingSet: Sendable {
     package let fhirTemplates: [FHIRTemplate?]
     /// By type index, what is known of its readings, those of earlier sets and runs among them.
     package let histories: [TypeHistory]
-    let templates: [LinkedTemplate]
+    package let templates: [LinkedTemplate]
     /// How the packets of each mapping are to be read; nil where payloads are JSON documents.
     let packetForms: [PacketForm?]
     /// Compiled expressions.
-    let program: PathProgram
+    package let program: PathProgram
     let jmesPathProgram: JMESPathProgram
     /// By first step of a path that starts at the match: the root of its form for made matches, or -1.
     let madeForms: [Int32]
 
-    init(
+    package init(
         mappings: [String], types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate],
         histories: [TypeHistory], packetForms: [PacketForm?], program: ExpressionProgram
     ) {
@@ -89,7 +93,7 @@ package final class MappingSet: Sendable {
     }
 
     /// The mappings and expressions of `other`, with its types numbered anew.
-    init(
+    package init(
         _ other: MappingSet, types: [MeasurementType], fhirTemplates: [FHIRTemplate?], templates: [LinkedTemplate],
         histories: [TypeHistory]
     ) {

@@ -1,22 +1,22 @@
 /// A document made for one match: the envelope, and the match as its member `matchedToken` (mapping dialect, section
 /// 2.3), replacing a member of the same name.
-struct MatchComposition: ~Copyable {
+package struct MatchComposition: ~Copyable {
     /// Evaluates expressions over the composed document.
-    var evaluator: ExpressionEvaluator
+    package var evaluator: ExpressionEvaluator
     private var text = ByteWriter(capacity: 1024)
 
-    init(_ set: MappingSet, limits: ScanLimits) {
+    package init(_ set: MappingSet, limits: ScanLimits) {
         // The envelope and the match's member come on top of what the payload may have.
         let limits = ScanLimits(depth: limits.depth + 2, values: limits.values * 2 + 4)
         evaluator = ExpressionEvaluator(set, limits: limits, payloadIsRoot: true)
     }
 
     /// The composed document.
-    var bytes: ByteView { text.view }
+    package var bytes: ByteView { text.view }
 
     /// Composes the document for `match` of the document in `source`; the match's token in it, or nil when the caps on
     /// documents refuse it.
-    mutating func compose(_ match: Int, _ source: inout ExpressionEvaluator, _ bytes: ByteView) -> Int? {
+    package mutating func compose(_ match: Int, _ source: inout ExpressionEvaluator, _ bytes: ByteView) -> Int? {
         text.removeAll()
         appendEnvelope(source, bytes)
         text.append(",\"matchedToken\":")

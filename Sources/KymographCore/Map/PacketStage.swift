@@ -1,11 +1,11 @@
 /// From the payloads of a source that carries packets to the objects that its templates match.
-struct PacketStage: ~Copyable {
+package struct PacketStage: ~Copyable {
     /// What became of one packet.
-    struct Outcome {
+    package struct Outcome {
         /// Where it ended, and the next begins.
         var end: Int
         /// Why it gave no object.
-        var failure: PacketFailure?
+        package var failure: PacketFailure?
     }
 
     private let form: PacketForm
@@ -28,7 +28,7 @@ struct PacketStage: ~Copyable {
     }
 
     /// A stage for a source with these templates, or none where its payloads are JSON documents.
-    static func list(_ set: MappingSet, _ templates: [Int], needs: PacketNeeds) -> OwnedList<PacketStage> {
+    package static func list(_ set: MappingSet, _ templates: [Int], needs: PacketNeeds) -> OwnedList<PacketStage> {
         let form = set.packetForm(of: templates)
         return OwnedList(count: form == nil ? 0 : 1) { _ in
             guard let form else { preconditionFailure("there is a form") }
@@ -37,21 +37,21 @@ struct PacketStage: ~Copyable {
     }
 
     /// Number of objects of the packet that was read last.
-    var count: Int { decoder.document.count }
+    package var count: Int { decoder.document.count }
 
     /// One of them, padded for scanning.
-    subscript(index: Int) -> ByteView { decoder.document[index] }
+    package subscript(index: Int) -> ByteView { decoder.document[index] }
 
     /// The tokens of the members of one of them.
     func members(of index: Int) -> ElementList<Token> { decoder.document.members(of: index) }
 
     /// Whether blanks before a packet are none of it.
-    var skipsSpace: Bool { form.carrier == .frame }
+    package var skipsSpace: Bool { form.carrier == .frame }
 
     // MARK: Packets
 
     /// Reads the packet of `bytes` that begins at `start`. `bytes` must be padded.
-    mutating func read(_ bytes: ByteView, from start: Int, received: Instant) -> Outcome {
+    package mutating func read(_ bytes: ByteView, from start: Int, received: Instant) -> Outcome {
         heartRate = nil
         var end = bytes.count
         do throws(PacketFailure) {

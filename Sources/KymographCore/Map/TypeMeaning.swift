@@ -14,7 +14,7 @@ package struct TypeMeaning: Hashable, Codable, Sendable {
     package init() {}
 
     /// Takes over what `other` knows and this does not.
-    mutating func add(_ other: TypeMeaning) {
+    package mutating func add(_ other: TypeMeaning) {
         values.merge(other.values) { known, new in known.adding(new) }
         conversions.merge(other.conversions) { known, new in known.merging(new) { first, _ in first } }
     }
@@ -35,7 +35,7 @@ package struct ValueMeaning: Hashable, Codable, Sendable {
     package init() {}
 
     /// With what `other` knows and this does not.
-    func adding(_ other: ValueMeaning) -> ValueMeaning {
+    package func adding(_ other: ValueMeaning) -> ValueMeaning {
         var sum = self
         sum.unit = unit ?? other.unit
         sum.factor = factor ?? other.factor

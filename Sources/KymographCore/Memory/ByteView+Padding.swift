@@ -2,7 +2,7 @@ extension ByteView {
     /// Lends a copy of the bytes that may be scanned: eight-byte loads may reach ``padding`` bytes beyond its end.
     ///
     /// Short texts are copied to the stack, so that nothing is allocated for them.
-    func withPadding<Result>(_ body: (ByteView) -> Result) -> Result {
+    package func withPadding<Result>(_ body: (ByteView) -> Result) -> Result {
         let size = count + ByteView.padding
         return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: size) { copy in
             guard let start = copy.baseAddress else { preconditionFailure("no memory for \(size) bytes") }

@@ -127,7 +127,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     private static let padding = 32
 
     /// Makes what was written fit for ``append(padded:)``.
-    mutating func pad() {
+    package mutating func pad() {
         for _ in 0..<ByteWriter.padding { append(0) }
         truncate(to: count - ByteWriter.padding)
     }

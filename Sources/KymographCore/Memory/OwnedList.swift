@@ -1,9 +1,9 @@
 /// A fixed list of noncopyable elements, which `Array` cannot hold: a lane's mappers, a shard's ring ends.
 @safe
-struct OwnedList<Element: ~Copyable>: ~Copyable {
+package struct OwnedList<Element: ~Copyable>: ~Copyable {
     private let base: UnsafeMutablePointer<Element>
     /// Number of elements.
-    let count: Int
+    package let count: Int
 
     /// Makes `count` elements.
     init(count: Int, _ make: (Int) -> Element) {
@@ -21,7 +21,7 @@ struct OwnedList<Element: ~Copyable>: ~Copyable {
 
     /// Borrows element `index`; traps when out of range.
     @inline(__always)
-    subscript(index: Int) -> Element {
+    package subscript(index: Int) -> Element {
         _read {
             precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
             // Safe: checked above.

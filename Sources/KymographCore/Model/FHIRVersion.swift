@@ -24,7 +24,7 @@ package enum FHIRVersion: String, CaseIterable, Sendable {
     }
 
     /// Whether what is written for one of the two is right for the other.
-    func agrees(with other: FHIRVersion) -> Bool { self == other || (isR4 && other.isR4) }
+    package func agrees(with other: FHIRVersion) -> Bool { self == other || (isR4 && other.isR4) }
 
     private var isR4: Bool { self == .r4 || self == .r4b }
 }
@@ -32,10 +32,10 @@ package enum FHIRVersion: String, CaseIterable, Sendable {
 // What differs, each told once.
 extension FHIRVersion {
     /// Whether a reference by identifier may name the type of its target; STU3 has no `Reference.type`.
-    var hasReferenceType: Bool { self != .stu3 }
+    package var hasReferenceType: Bool { self != .stu3 }
 
     /// The member of an Observation that refers to its encounter.
-    var encounterMember: StaticString { self == .stu3 ? "context" : "encounter" }
+    package var encounterMember: StaticString { self == .stu3 ? "context" : "encounter" }
 
     /// How SampledData says when its samples were taken.
     var seriesTiming: SeriesTiming { self == .r5 ? .interval : .period }

@@ -13,10 +13,10 @@ package enum SameInstant: String, Sendable, BitwiseCopyable, CaseIterable {
     case reject
 
     /// What a FHIR template can ask for.
-    static let choices: [SameInstant] = [.keep, .latest, .reject]
+    package static let choices: [SameInstant] = [.keep, .latest, .reject]
 
     /// What holds where the FHIR template does not say.
-    static func usual(_ grouping: Grouping, _ compatibility: Compatibility) -> SameInstant {
+    package static func usual(_ grouping: Grouping, _ compatibility: Compatibility) -> SameInstant {
         // Of measurements of one time the reference keeps one, as a whole: the one that it ingested last.
         if compatibility == .iomtFHIR { return .latest }
         return grouping == .instance ? .latest : .keep

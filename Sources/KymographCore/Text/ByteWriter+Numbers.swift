@@ -2,7 +2,7 @@
 extension ByteWriter {
     /// Writes `number` with the digits it was read with: `22.40` stays `22.40`. Never scientific for negative
     /// exponents; positive ones print as zeros while the whole has at most 18 digits, then as `1E20`, which is legal.
-    mutating func append(_ number: Decimal64) {
+    package mutating func append(_ number: Decimal64) {
         if number.exponent == 0 && number.mantissa >= 0 { return append(digits: UInt64(number.mantissa)) }
         if number.mantissa < 0 { append(UInt8(ascii: "-")) }
         let magnitude = number.mantissa.magnitude

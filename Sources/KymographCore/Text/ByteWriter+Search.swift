@@ -88,7 +88,7 @@ extension ByteWriter {
         // The sums set that bit for bytes from `first` on, and for those behind `last`, and carry nothing.
         let from = word &+ each &* (0x80 &- UInt64(first))
         let behind = word &+ each &* (0x7F &- UInt64(last))
-        return from & ~behind & each &* 0x80
+        return from & ~behind & (each << 7)
     }
 
     private mutating func appendUpperHex(_ byte: UInt8) {

@@ -1,9 +1,9 @@
 /// Dates and times of FHIR as texts: they are kept as they came, so they are only checked.
 ///
 /// Source: R4 datatypes, "dateTime" and "time".
-enum DateTimeText {
+package enum DateTimeText {
     /// Whether `text` is a dateTime: a year, month or day, or a point in time with its zone.
-    static func isDateTime(_ text: ByteView) -> Bool {
+    package static func isDateTime(_ text: ByteView) -> Bool {
         let count = text.count
         guard count >= 4, let year = number(text, 0, 4), year > 0 else { return false }
         guard count > 4 else { return true }
@@ -97,7 +97,7 @@ extension ByteWriter {
 
 extension ByteView {
     /// The number that the bytes write as JSON does; nil when they are no number, or one that cannot be kept exactly.
-    var decimal: Decimal64? {
+    package var decimal: Decimal64? {
         withPadding { text in
             guard case .number(let number) = DecimalParser.parse(text) else { return nil }
             return number

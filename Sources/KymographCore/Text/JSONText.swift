@@ -10,12 +10,12 @@ package enum JSONText {
     }
 
     /// An array of strings.
-    static func array(_ texts: [String]) -> String {
+    package static func array(_ texts: [String]) -> String {
         "[\(texts.map(quoted).joined(separator: ","))]"
     }
 
     /// An object of the members that have a value.
-    static func object(_ members: [(String, String?)]) -> String {
+    package static func object(_ members: [(String, String?)]) -> String {
         let present = members.compactMap { name, value in value.map { "\"\(name)\":\(quoted($0))" } }
         return "{\(present.joined(separator: ","))}"
     }

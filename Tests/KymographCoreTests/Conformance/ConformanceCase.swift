@@ -1,5 +1,6 @@
 import Foundation
 import KymographCore
+import KymographTemplates
 
 /// One case of the reference system's own suite, of those about device templates.
 struct ConformanceCase {

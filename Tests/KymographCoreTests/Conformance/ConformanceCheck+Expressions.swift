@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Operations that are about one expression, or one message.
 extension ConformanceCheck {

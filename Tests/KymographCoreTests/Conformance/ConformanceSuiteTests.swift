@@ -1,5 +1,6 @@
 import Foundation
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// The reference system's own unit tests of device templates, run here. Every difference is listed, with its reason, in

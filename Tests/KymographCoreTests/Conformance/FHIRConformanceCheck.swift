@@ -1,5 +1,6 @@
 import Foundation
 import KymographCore
+import KymographTemplates
 
 /// Runs one case and says how the outcome differs from what the reference system gives; empty when it does not.
 struct FHIRConformanceCheck {

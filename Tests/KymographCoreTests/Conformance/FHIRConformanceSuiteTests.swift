@@ -1,5 +1,6 @@
 import Foundation
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// The reference system's own unit tests of loading and finding FHIR templates, run here. Differences are listed with

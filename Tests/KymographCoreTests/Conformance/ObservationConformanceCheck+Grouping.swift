@@ -1,5 +1,6 @@
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// Cases that group measurements, run on the window machine.
 extension ObservationConformanceCheck {

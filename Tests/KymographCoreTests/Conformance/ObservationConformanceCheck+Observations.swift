@@ -1,5 +1,6 @@
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// Cases that make and merge Observations.
 extension ObservationConformanceCheck {

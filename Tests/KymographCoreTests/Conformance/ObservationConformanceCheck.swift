@@ -1,6 +1,7 @@
 import Foundation
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// Runs one case and says how the outcome differs from what the reference system gives; empty when it does not.
 struct ObservationConformanceCheck {

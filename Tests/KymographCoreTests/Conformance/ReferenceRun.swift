@@ -1,6 +1,7 @@
 import Foundation
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// A mapping of one type, joined with a FHIR template of a conformance case, and what it makes of values.
 struct ReferenceRun {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 import TrialSupport
 
 /// What the reference's reader takes besides JSON.

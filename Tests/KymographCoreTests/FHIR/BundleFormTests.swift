@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import KymographTestKit
 import Testing
 import TrialSupport

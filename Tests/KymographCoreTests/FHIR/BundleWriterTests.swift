@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 @Suite struct BundleWriterTests {

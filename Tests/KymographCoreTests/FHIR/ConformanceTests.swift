@@ -1,5 +1,6 @@
 import Foundation
 import KymographCore
+import KymographTemplates
 import Testing
 
 @Suite struct ConformanceTests {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// Windows whose readings have all moved to other times, in every shape of Observation: what was sent is retracted, and

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 
 /// What differs between the versions of FHIR, and that nothing else does.
 @Suite struct FHIRVersionTests {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// Every doubtful thing that is found in a FHIR template, beside a template like it that is sound.

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// What `compatibility: iomt-fhir` changes in Observations and bundles.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 
 /// Identifiers of more characters than servers compare: two of them are never one for a server.
 @Suite struct LongIdentifierTests {

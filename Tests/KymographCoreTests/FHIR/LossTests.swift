@@ -1,4 +1,5 @@
 @testable import KymographCore
+@testable import KymographTemplates
 import Testing
 
 /// What one part of an Observation cannot say costs no other part, and is counted.

@@ -1,5 +1,6 @@
 import Kymograph
 import KymographCore
+import KymographTemplates
 import KymographTestKit
 import Testing
 import TrialSupport

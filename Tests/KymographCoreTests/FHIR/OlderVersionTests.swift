@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 
 /// What STU3 writes in another way than R4, member by member; `ValueShapeTests` shows that all of it is valid.
 @Suite struct OlderVersionTests {

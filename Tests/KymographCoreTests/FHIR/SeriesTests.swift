@@ -1,4 +1,5 @@
 @testable import KymographCore
+@testable import KymographTemplates
 import Testing
 import TrialSupport
 

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// Templates given as text, joined with types whose values are those that the templates name.

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// A small JSON reader for tests: text to nodes with positions, and nodes to a canonical text for comparison.
 struct TextJSON {

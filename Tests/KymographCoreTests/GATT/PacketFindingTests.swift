@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// Mistakes in what mappings say of packets, each beside a mapping like it that is sound.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 
 /// Calculated templates: both languages, matches that JMESPath makes, and the document that holds the match.
 @Suite struct CalculatedTemplateTests {

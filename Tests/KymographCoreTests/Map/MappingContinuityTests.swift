@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// What keeps its number when a mapping set takes the place of another in a running pipeline.

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// What is wrong in a mapping, where, and what to do, word for word.

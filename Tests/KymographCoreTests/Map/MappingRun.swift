@@ -1,5 +1,6 @@
 import Foundation
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// A measurement in plain values.

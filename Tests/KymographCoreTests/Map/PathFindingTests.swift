@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// Paths that begin at the wrong place, and a time that one template takes from elsewhere than all others.

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// What readings mean stays what it was, whatever mappings come and go: units, conversions, maps, concepts.

@@ -1,4 +1,5 @@
 import Kymograph
+import KymographTemplates
 
 /// Loads a configuration file called `kymo.yaml` with these contents.
 func load(

@@ -1,5 +1,6 @@
 import Foundation
 import Kymograph
+import KymographTemplates
 import Testing
 
 /// `docs/configuration.md` says what the loader does.

@@ -1,4 +1,5 @@
 import Kymograph
+import KymographTemplates
 import Testing
 
 /// Environment variables and flags: names, messages, lists.

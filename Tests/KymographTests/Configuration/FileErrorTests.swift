@@ -1,4 +1,5 @@
 import Kymograph
+import KymographTemplates
 import Testing
 
 /// Every kind of error in the file, with its place and its advice.

@@ -1,5 +1,6 @@
 @testable import Kymograph
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// Framings as the configuration says them.

@@ -1,5 +1,6 @@
 import Kymograph
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// Mappings as sources name them: found, loaded, compared.

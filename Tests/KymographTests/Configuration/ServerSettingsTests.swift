@@ -1,4 +1,5 @@
 import Kymograph
+import KymographTemplates
 import Testing
 
 /// What the keys under `server` must agree on.

@@ -1,4 +1,5 @@
 import Kymograph
+import KymographTemplates
 import KymographTestKit
 import Testing
 

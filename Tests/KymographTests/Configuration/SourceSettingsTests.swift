@@ -1,4 +1,5 @@
 import Kymograph
+import KymographTemplates
 import Testing
 
 /// The `sources` of a file, and what is wrong with them.

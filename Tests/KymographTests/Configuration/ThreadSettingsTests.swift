@@ -1,4 +1,5 @@
 import Kymograph
+import KymographTemplates
 import Testing
 
 /// How many threads there are, and where.

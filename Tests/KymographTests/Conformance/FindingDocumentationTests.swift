@@ -1,5 +1,6 @@
 import Foundation
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// Every code of a finding is explained in the documentation, and nothing else is.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Kymograph
 @testable import KymographCore
+@testable import KymographTemplates
 
 /// The reference system's own unit tests of resolving identities and of saving on a server, run here. None differs.
 @Suite struct IdentityConformanceTests {

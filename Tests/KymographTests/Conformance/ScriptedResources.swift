@@ -1,5 +1,6 @@
 @testable import Kymograph
 @testable import KymographCore
+@testable import KymographTemplates
 
 /// Single resources of a server that is played: what searches give, and what was asked.
 final class ScriptedResources: ResourceServer {

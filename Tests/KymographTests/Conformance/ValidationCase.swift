@@ -1,6 +1,7 @@
 import Foundation
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// One case of the reference system's own suite of kind `validation`, operation `validate`.
 struct ValidationCase {

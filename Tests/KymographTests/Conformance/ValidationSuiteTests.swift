@@ -1,6 +1,7 @@
 import Foundation
 import Kymograph
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// The reference system's own unit tests of its validator (mapping dialect, section 9), run here. No case differs.

@@ -3,6 +3,7 @@ import Synchronization
 
 @testable import Kymograph
 @testable import KymographCore
+@testable import KymographTemplates
 
 /// Delivery from an outbox to a server in memory, in a time that passes only here.
 final class DeliveryRehearsal {

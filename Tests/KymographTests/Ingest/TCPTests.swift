@@ -1,6 +1,7 @@
 import Glibc
 @testable import Kymograph
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// TCP sources, with real sockets.

@@ -1,5 +1,6 @@
 @testable import Kymograph
 import KymographCore
+@testable import KymographTemplates
 import KymographTestKit
 
 /// The whole pipeline without threads, sockets or clock: lane, ring and shard take turns in the test.

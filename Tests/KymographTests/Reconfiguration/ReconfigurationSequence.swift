@@ -1,6 +1,7 @@
 import GRDB
 @testable import Kymograph
 import KymographCore
+@testable import KymographTemplates
 import KymographTestKit
 
 /// A random sequence of runs on one store, with other mappings, windows, lateness, units, lanes and shards, reloads,

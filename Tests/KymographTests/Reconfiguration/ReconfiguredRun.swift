@@ -1,5 +1,6 @@
 @testable import Kymograph
 import KymographCore
+@testable import KymographTemplates
 import KymographTestKit
 
 /// A run of several lanes and shards on a real store, on the calling thread: what a test tells it happens in that order.

@@ -1,5 +1,6 @@
 @testable import Kymograph
 import KymographCore
+@testable import KymographTemplates
 import KymographTestKit
 
 /// A random sequence of runs on one store with readings that share instants, come again, are corrected and move, some

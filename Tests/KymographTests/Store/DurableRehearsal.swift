@@ -1,5 +1,6 @@
 @testable import Kymograph
 import KymographCore
+@testable import KymographTemplates
 import KymographTestKit
 
 /// The durable pipeline without threads, sockets or clock: lane, shard, store and sink take turns in the test.

@@ -1,6 +1,7 @@
 import GRDB
 @testable import Kymograph
 import KymographCore
+@testable import KymographTemplates
 import KymographTestKit
 import Testing
 

@@ -1,5 +1,6 @@
 @testable import Kymograph
 import KymographCore
+@testable import KymographTemplates
 import KymographTestKit
 import Testing
 

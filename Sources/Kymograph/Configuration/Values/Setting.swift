@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// One key of the configuration: how its text is read into `Root`, and what the reference says about it.
 package struct Setting<Root>: Sendable {

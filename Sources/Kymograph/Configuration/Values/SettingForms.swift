@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// The forms of values, so that each setting in the table is one line.
 extension Setting {

@@ -1,4 +1,5 @@
 package import KymographCore
+import KymographTemplates
 
 /// Where a setting's value was written, for messages.
 package struct SettingOrigin: Hashable, Sendable {

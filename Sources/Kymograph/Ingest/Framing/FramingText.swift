@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Reads and writes framings as people write them: a word and its options, with commas between them, as in
 /// `cobs,crc16-ccitt` or `length,u16be,at=2,keep`.

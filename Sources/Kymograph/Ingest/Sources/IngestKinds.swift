@@ -1,3 +1,5 @@
+import KymographTemplates
+
 /// The kinds of sources and framings that a configuration can name.
 ///
 /// Configuration, environment, command line, their messages, the reference and `kymo dead replay` are made from this

@@ -11,7 +11,7 @@ final class StoreStage: Sendable {
 
     init(
         _ store: Store, settings: PipelineSettings, outputs: OutputStages, mappings: MappingExchange,
-        control: PipelineControl, observer: (any ReadingObserver)?
+        control: PipelineControl, settled: @escaping @Sendable ([Settlement]) -> Void
     ) throws(PipelineError) {
         self.store = store
         self.control = control
@@ -19,8 +19,7 @@ final class StoreStage: Sendable {
         let delivery = try StoreDelivery(store, settings, outputs: outputs, control: control)
         self.delivery = delivery
         writer = StoreWriter(
-            store, mappings: mappings, control: control, settled: { settled in observer?.settled(settled) },
-            committed: { delivery.wake() })
+            store, mappings: mappings, control: control, settled: settled, committed: { delivery.wake() })
         store.noteRunBegan(WallClock.now())
     }
 

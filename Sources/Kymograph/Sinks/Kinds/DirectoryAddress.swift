@@ -20,6 +20,8 @@ package struct DirectoryAddress: SinkAddress {
     package var name: String { "files \(path)" }
 
     /// Locks the directory, and finishes what a crash left in it.
+    ///
+    /// - Throws: ``SinkError`` when the directory, a file in it or the dictionary cannot be used.
     package func open(_ opening: SinkOpening) throws(SinkError) -> OpenedSink {
         var options = opening.rotation
         if options.compression != .none, let file = opening.dictionary {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 extension ServerSettings {
     /// The files that each kind of authorization needs, by key.

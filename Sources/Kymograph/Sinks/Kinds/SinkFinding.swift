@@ -1,4 +1,5 @@
 package import KymographCore
+package import KymographTemplates
 
 /// What the check of a sink has to know beside the sink.
 package struct SinkCircumstances: Sendable {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// The kinds of sinks that a configuration can name.
 ///

@@ -14,6 +14,8 @@ package struct StandardOutputAddress: SinkAddress {
     package var name: String { text }
 
     /// Writes to it.
+    ///
+    /// - Throws: ``SinkError`` never: it is open already.
     package func open(_ opening: SinkOpening) throws(SinkError) -> OpenedSink {
         .writer(BundleWriter(StandardOutputSink()))
     }

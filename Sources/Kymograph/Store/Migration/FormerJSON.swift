@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// A JSON value as the bytes that it has in a larger text, read only as far as it is asked.
 ///

@@ -71,7 +71,7 @@ package struct ObservationOptions: Sendable {
     /// Whether Devices that readings describe carry an id of ours: not where a server may have given them one before.
     var writesDeviceID: Bool { form.writesDeviceID }
     /// Whether Observations have the shape of the Personal Health Devices guide.
-    var isPersonalHealth: Bool { profile == .phd }
+    package var isPersonalHealth: Bool { profile == .phd }
     /// Whether Observations name the gateway.
-    var namesGateway: Bool { isPersonalHealth && !gateway.isEmpty }
+    package var namesGateway: Bool { isPersonalHealth && !gateway.isEmpty }
 }

@@ -58,7 +58,7 @@ package struct ObservationEncoder: ~Copyable, Sendable {
     private(set) var identityDigest = Digest256.Bytes(repeating: 0)
 
     /// Writes by `programs`. `compile` makes programs for newer templates.
-    init(
+    package init(
         _ programs: consuming ObservationPrograms, options: ObservationOptions, digest: Digest256,
         compile: @escaping ObservationPrograms.Compiler
     ) {

@@ -1,7 +1,8 @@
 /// The compiled templates of all types, by which Observations and other resources are written.
-struct ObservationPrograms: ~Copyable, Sendable {
+package struct ObservationPrograms: ~Copyable, Sendable {
     /// Makes the programs of templates, one per type (nil for a type without).
-    typealias Compiler = @Sendable ([MeasurementType], [FHIRTemplate?], ObservationOptions) -> ObservationPrograms
+    package typealias Compiler =
+        @Sendable ([MeasurementType], [FHIRTemplate?], ObservationOptions) -> ObservationPrograms
 
     /// Constant bytes, padded.
     var constants: ByteWriter
@@ -12,4 +13,20 @@ struct ObservationPrograms: ~Copyable, Sendable {
     var resources: RawArray<ResourceProgram>
     var resourceSteps: RawArray<ResourceStep>
     var summaries: RawArray<GlucoseSummaryProgram>
+
+    package init(
+        constants: consuming ByteWriter, steps: consuming RawArray<ProgramStep>,
+        fields: consuming RawArray<ProgramField>, types: consuming RawArray<TypeProgram>,
+        tables: consuming ProgramTables, resources: consuming RawArray<ResourceProgram>,
+        resourceSteps: consuming RawArray<ResourceStep>, summaries: consuming RawArray<GlucoseSummaryProgram>
+    ) {
+        self.constants = constants
+        self.steps = steps
+        self.fields = fields
+        self.types = types
+        self.tables = tables
+        self.resources = resources
+        self.resourceSteps = resourceSteps
+        self.summaries = summaries
+    }
 }

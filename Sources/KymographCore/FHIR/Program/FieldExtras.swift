@@ -1,75 +1,93 @@
 /// What a field has beyond one number of one value.
-struct FieldExtras: BitwiseCopyable {
+package struct FieldExtras: BitwiseCopyable {
     /// How the readings of a checked field are read.
-    enum Form: UInt8 {
+    package enum Form: UInt8, BitwiseCopyable {
         case number, integer, boolean, dateTime, time, period, range, ratio, text, presence
     }
 
-    var form: Form = .number
+    package var form: Form = .number
     /// The second value of a pair, or the value that holds the comparator; -1 for none.
-    var second: Int32 = -1
-    var readsComparator = false
+    package var second: Int32 = -1
+    package var readsComparator = false
     /// Whether the Observation makes sense without it, and not with it alone.
-    var isNote = false
+    package var isNote = false
     /// Places in ``ProgramTables``.
-    var absents = TableRange()
-    var figures = TableRange()
-    var interpretations = TableRange()
+    package var absents = TableRange()
+    package var figures = TableRange()
+    package var interpretations = TableRange()
     /// The entry of ``ProgramTables/waveforms``, or -1.
-    var waveform: Int32 = -1
+    package var waveform: Int32 = -1
     /// Whether the figures or the aggregate need the readings in order of size.
-    var needsOrder = false
+    package var needsOrder = false
 }
 
 /// A run of places in a table.
-struct TableRange: BitwiseCopyable {
-    var start: Int32 = 0
-    var end: Int32 = 0
+package struct TableRange: BitwiseCopyable {
+    package var start: Int32 = 0
+    package var end: Int32 = 0
 
-    var isEmpty: Bool { start == end }
-    var places: Range<Int> { Int(start)..<Int(end) }
+    package init(start: Int32 = 0, end: Int32 = 0) {
+        (self.start, self.end) = (start, end)
+    }
+
+    package var isEmpty: Bool { start == end }
+    package var places: Range<Int> { Int(start)..<Int(end) }
 }
 
 /// A text that stands for no value.
-struct AbsentEntry: BitwiseCopyable {
+package struct AbsentEntry: BitwiseCopyable {
     /// Whether every text that cannot be used is meant.
     var isAny: Bool
     var text: TableRange
     /// The reason's code.
     var code: TableRange
+
+    package init(isAny: Bool, text: TableRange, code: TableRange) {
+        (self.isAny, self.text, self.code) = (isAny, text, code)
+    }
 }
 
 /// What a number within bounds means.
-struct InterpretationEntry: BitwiseCopyable {
+package struct InterpretationEntry: BitwiseCopyable {
     var bounds: NumberBounds
     /// The member as JSON.
     var json: TableRange
+
+    package init(bounds: NumberBounds, json: TableRange) {
+        (self.bounds, self.json) = (bounds, json)
+    }
 }
 
 /// A number that is made of all numbers of a field.
-struct FigureEntry: BitwiseCopyable {
-    enum Kind: UInt8 {
+package struct FigureEntry: BitwiseCopyable {
+    package enum Kind: UInt8, BitwiseCopyable {
         case average, sum, median, deviation, variance, percentile
         /// Of the readings within the bounds, and of the time.
         case share, timeShare
     }
 
-    var kind: Kind
+    package var kind: Kind
     var permille: Int32 = 0
     var bounds = NumberBounds()
     /// Nanoseconds that a reading stands for at most.
-    var holdTime: Int64 = 0
+    package var holdTime: Int64 = 0
     /// The unit's members, which follow the number.
-    var unit = TableRange()
+    package var unit = TableRange()
+
+    package init(
+        kind: Kind, permille: Int32 = 0, bounds: NumberBounds = NumberBounds(), unit: TableRange = TableRange()
+    ) {
+        (self.kind, self.permille, self.bounds, self.unit) = (kind, permille, bounds, unit)
+    }
 }
 
 /// What the steps of all programs refer to besides their constant bytes.
-struct ProgramTables: ~Copyable, Sendable {
+package struct ProgramTables: ~Copyable, Sendable {
     var texts = ByteWriter(capacity: 256)
-    var absents = RawArray<AbsentEntry>()
-    var interpretations = RawArray<InterpretationEntry>()
-    var figures = RawArray<FigureEntry>()
-    var waveforms = RawArray<WaveformEntry>()
+    package var absents = RawArray<AbsentEntry>()
+    package var interpretations = RawArray<InterpretationEntry>()
+    package var figures = RawArray<FigureEntry>()
+    package var waveforms = RawArray<WaveformEntry>()
 
     /// The entry of ``absents`` for what there is, but cannot be written.
     static let errorReason: Int32 = 0
@@ -77,7 +95,7 @@ struct ProgramTables: ~Copyable, Sendable {
     private(set) var lostValue = TableRange()
 
     /// Tables for output in `version`.
-    init(version: FHIRVersion) {
+    package init(version: FHIRVersion) {
         let member = JSONText.dataAbsentReason("error")
         let text = version == .stu3 ? CodeSystemNames.stu3(in: member) : member
         lostValue = add(text)
@@ -85,7 +103,7 @@ struct ProgramTables: ~Copyable, Sendable {
     }
 
     /// Adds `text`, and tells where it is.
-    mutating func add(_ text: String) -> TableRange {
+    package mutating func add(_ text: String) -> TableRange {
         let start = texts.count
         texts.append(Array(text.utf8))
         return TableRange(start: Int32(start), end: Int32(texts.count))

@@ -4,7 +4,7 @@
 /// and correlation follow as further parts where they tell series apart. An absent id and an empty one are the same.
 extension ByteWriter {
     /// Writes `part` so that it holds no dot.
-    mutating func appendIdentityPart(_ part: [UInt8]) {
+    package mutating func appendIdentityPart(_ part: [UInt8]) {
         part.withByteView { part in
             var clean = 0
             for index in 0..<part.count where part[index] == UInt8(ascii: ".") || part[index] == UInt8(ascii: "%") {

@@ -1,6 +1,6 @@
 /// One step of writing an Observation: constant bytes, or a hole to fill.
-struct ProgramStep: BitwiseCopyable {
-    enum Code: UInt8 {
+package struct ProgramStep: BitwiseCopyable {
+    package enum Code: UInt8, BitwiseCopyable {
         /// Constant bytes.
         case literal
         /// What separates or opens components, then constant bytes.
@@ -29,7 +29,7 @@ struct ProgramStep: BitwiseCopyable {
     }
 
     /// When a step is taken, by the facts of its field.
-    enum Condition: UInt8 {
+    package enum Condition: UInt8, BitwiseCopyable {
         case always, present, absent, several
         /// The value is absent, and it is known why.
         case explained
@@ -37,18 +37,22 @@ struct ProgramStep: BitwiseCopyable {
         case charted, uncharted
     }
 
-    var code: Code
-    var condition: Condition = .always
+    package var code: Code
+    package var condition: Condition = .always
     /// Index among the type's fields.
-    var field: UInt16 = 0
+    package var field: UInt16 = 0
     /// Constant bytes.
-    var start: Int32 = 0
-    var end: Int32 = 0
+    package var start: Int32 = 0
+    package var end: Int32 = 0
+
+    package init(code: Code, condition: Condition = .always, field: UInt16 = 0, start: Int32 = 0) {
+        (self.code, self.condition, self.field, self.start) = (code, condition, field, start)
+    }
 }
 
 /// One value that a template reads, as numbers.
-struct ProgramField: BitwiseCopyable {
-    enum Kind: UInt8 {
+package struct ProgramField: BitwiseCopyable {
+    package enum Kind: UInt8, BitwiseCopyable {
         /// The latest reading's number.
         case number
         /// The latest reading's text.
@@ -63,53 +67,65 @@ struct ProgramField: BitwiseCopyable {
         case checked
     }
 
-    var kind: Kind
+    package var kind: Kind
     /// Value slot of the measurement type; -1 when no device template gives the value.
-    var slot: Int32
-    var aggregate: StatisticsRule.Aggregate = .mean
-    var collision: SlotCollision = .latest
+    package var slot: Int32
+    package var aggregate: StatisticsRule.Aggregate = .mean
+    package var collision: SlotCollision = .latest
     /// Whether a series is written.
-    var hasSeries = false
+    package var hasSeries = false
     /// Nanoseconds between samples; 0 takes them from the data.
-    var period: Int64 = 0
+    package var period: Int64 = 0
     /// Whether ``extras`` says anything.
-    var isExtended = false
-    var extras = FieldExtras()
+    package var isExtended = false
+    package var extras = FieldExtras()
     /// What the series' device can measure.
-    var limits = SeriesLimits()
+    package var limits = SeriesLimits()
     /// Whether the series' origin and factor are chosen to shorten.
-    var isCompact = false
+    package var isCompact = false
+
+    package init(
+        kind: Kind, slot: Int32, aggregate: StatisticsRule.Aggregate = .mean, period: Int64 = 0,
+        limits: SeriesLimits = SeriesLimits()
+    ) {
+        (self.kind, self.slot, self.aggregate, self.period) = (kind, slot, aggregate, period)
+        self.limits = limits
+    }
 }
 
 /// The place of one type's program, and what its Observations cover.
-struct TypeProgram: BitwiseCopyable {
-    enum Segment: UInt8 {
+package struct TypeProgram: BitwiseCopyable {
+    package enum Segment: UInt8, BitwiseCopyable {
         case instance, window, correlation
     }
 
     /// Whether its readings become Observations.
-    var hasTemplate = false
+    package var hasTemplate = false
     /// Index of the resource that its readings become in place of Observations, or -1.
-    var resource: Int32 = -1
+    package var resource: Int32 = -1
     /// Index of the summary that its windows become in place of one Observation, or -1.
-    var summary: Int32 = -1
-    var stepStart = 0
-    var stepEnd = 0
-    var fieldStart = 0
-    var fieldEnd = 0
+    package var summary: Int32 = -1
+    package var stepStart = 0
+    package var stepEnd = 0
+    package var fieldStart = 0
+    package var fieldEnd = 0
     /// The type's name, escaped for identities.
-    var nameStart = 0
-    var nameEnd = 0
-    var durationSlot = -1
+    package var nameStart = 0
+    package var nameEnd = 0
+    package var durationSlot = -1
     /// The slot of a reading's id, or -1.
-    var idSlot = -1
-    var segment: Segment = .instance
+    package var idSlot = -1
+    package var segment: Segment = .instance
     /// `effective[x]` covers the window and not just the readings.
-    var coversWindow = false
+    package var coversWindow = false
     /// Whether Observations have the reference's shape and identity (``IomtFHIRShape``), with quirks 16 and 17 of the
     /// mapping dialect: identities of whole seconds, Observations without any value.
-    var isCompatible = false
+    package var isCompatible = false
     /// SampledData counts from the start of effectivePeriod, so there must be one even for a single instant.
-    var needsPeriod = false
-    var effectiveForm = EffectiveForm.automatic
+    package var needsPeriod = false
+    package var effectiveForm = EffectiveForm.automatic
+
+    package init(durationSlot: Int = -1) {
+        self.durationSlot = durationSlot
+    }
 }

@@ -2,8 +2,8 @@
 ///
 /// What a reading does not say is left out: a member is opened, written, and taken back when it turns out to hold
 /// nothing of the reading. So the program is flat, and neither commas nor empty objects have to be foreseen.
-struct ResourceStep: BitwiseCopyable {
-    enum Code: UInt8 {
+package struct ResourceStep: BitwiseCopyable {
+    package enum Code: UInt8, BitwiseCopyable {
         /// Constant bytes.
         case literal
         /// A separator where one is needed, and constant bytes: the start of a member or of an element of a list.
@@ -23,30 +23,38 @@ struct ResourceStep: BitwiseCopyable {
         case id, identity
     }
 
-    var code: Code
+    package var code: Code
     /// Whether what holds it makes no sense without it.
-    var isDemanded = false
+    package var isDemanded = false
     /// Index among the type's fields.
-    var field: UInt16 = 0
+    package var field: UInt16 = 0
     /// Constant bytes; of a hole the codes that it can have, each with a blank on both sides, or nothing.
-    var start: Int32 = 0
-    var end: Int32 = 0
+    package var start: Int32 = 0
+    package var end: Int32 = 0
+
+    package init(code: Code, isDemanded: Bool = false, start: Int32 = 0, end: Int32 = 0) {
+        (self.code, self.isDemanded, self.start, self.end) = (code, isDemanded, start, end)
+    }
 }
 
 /// The resource of one type of measurements.
-struct ResourceProgram: BitwiseCopyable {
+package struct ResourceProgram: BitwiseCopyable {
     var stepStart = 0
-    var stepEnd = 0
+    package var stepEnd = 0
     /// The resource's type, among the constants.
-    var nameStart = 0
-    var nameEnd = 0
+    package var nameStart = 0
+    package var nameEnd = 0
     var identity = ResourceIdentity.reading
     /// Whether it refers to the Patient and to the Device of the reading.
-    var refersToPatient = false
-    var refersToDevice = false
-    var refersToGateway = false
+    package var refersToPatient = false
+    package var refersToDevice = false
+    package var refersToGateway = false
     /// Whether Patient, Device and Encounter have the reference's identifier systems.
-    var isReference = false
+    package var isReference = false
+
+    package init(stepStart: Int = 0, identity: ResourceIdentity = ResourceIdentity.reading) {
+        (self.stepStart, self.identity) = (stepStart, identity)
+    }
 }
 
 /// A member that is being written.

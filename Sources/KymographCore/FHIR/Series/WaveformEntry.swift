@@ -1,5 +1,5 @@
 /// What the arrays of a value are, in flat form.
-struct WaveformEntry: BitwiseCopyable {
+package struct WaveformEntry: BitwiseCopyable {
     /// Slots that hold a signal each, or all in turn; -1 for one that no device template gives.
     private var slots: InlineArray<16, Int32> = .init(repeating: -1)
     /// Slots in use.
@@ -17,7 +17,7 @@ struct WaveformEntry: BitwiseCopyable {
     private static let longestPeriod: Int128 = 86_400_000_000_000_000
 
     /// The entry of `rule`, whose template states a period of so many nanoseconds.
-    init(_ rule: WaveformRule, period nanoseconds: Int64?, _ type: MeasurementType) {
+    package init(_ rule: WaveformRule, period nanoseconds: Int64?, _ type: MeasurementType) {
         func slot(_ name: ValueName?) -> Int32 {
             Int32(name.flatMap { name in type.valueNames.firstIndex { $0 == name.text } } ?? -1)
         }

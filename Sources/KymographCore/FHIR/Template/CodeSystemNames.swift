@@ -2,10 +2,10 @@
 ///
 /// STU3 had them below `http://hl7.org/fhir/` (spec/fhir.md section 1; the systems of HL7 version 2 and 3 in folders of
 /// their own). Mappings have the names of R4; those of a mapping that has the old ones are left as they are.
-enum CodeSystemNames {
+package enum CodeSystemNames {
     private static let base = "http://terminology.hl7.org/CodeSystem/"
     /// The code system of interpretations.
-    static let interpretation = base + "v3-ObservationInterpretation"
+    package static let interpretation = base + "v3-ObservationInterpretation"
     private static let member = "\"system\":\"" + base
     /// Code systems that STU3 has directly below `http://hl7.org/fhir/`.
     private static let moved = [
@@ -14,7 +14,7 @@ enum CodeSystemNames {
     ]
 
     /// The name in STU3 of the code system that is called `system` in R4.
-    static func stu3(_ system: String) -> String {
+    package static func stu3(_ system: String) -> String {
         guard system.hasPrefix(base) else { return system }
         let name = system.dropFirst(base.count)
         for folder in ["v2", "v3"] where name.hasPrefix(folder + "-") {
@@ -30,7 +30,7 @@ enum CodeSystemNames {
     ]
 
     /// The name in STU3 of the code system in which R4 has an interpretation's `code`.
-    static func stu3(_ system: String, code: String?) -> String {
+    package static func stu3(_ system: String, code: String?) -> String {
         let isMoved = system == interpretation && interpretations.contains(code ?? "")
         return isMoved ? stu3(base + "v2-0078") : stu3(system)
     }
@@ -38,7 +38,7 @@ enum CodeSystemNames {
     /// `json` with the names of STU3 in all its members `system`.
     ///
     /// A quotation mark inside of a JSON string is escaped, so that nothing but a member can look like one.
-    static func stu3(in json: String) -> String {
+    package static func stu3(in json: String) -> String {
         var parts = json.split(separator: member, omittingEmptySubsequences: false).map(String.init)
         for index in parts.indices.dropFirst() {
             let name = parts[index].prefix { $0 != "\"" }

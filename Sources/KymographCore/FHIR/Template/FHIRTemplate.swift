@@ -21,25 +21,41 @@ package struct FHIRTemplate: Sendable {
     package let declaredGrouping: Grouping?
     /// What the file declares for readings of one time, or nil.
     package var sameInstant: SameInstant?
-    let categories: [CodeableConcept]
-    var code: CodeableConcept
-    let profiles: [String]
-    var effective: EffectiveRule
-    var value: ValueRule?
-    var components: [ComponentRule]
+    package let categories: [CodeableConcept]
+    package var code: CodeableConcept
+    package let profiles: [String]
+    package var effective: EffectiveRule
+    package var value: ValueRule?
+    package var components: [ComponentRule]
     /// The measurement type of whose readings this template makes further Observations, or nil.
-    var source: TypeReference?
+    package var source: TypeReference?
     /// What readings become in place of Observations, or nil.
-    var resource: ResourceRule?
+    package var resource: ResourceRule?
     /// The summary that windows become in place of one Observation, or nil.
-    var summary: GlucoseSummaryRule?
+    package var summary: GlucoseSummaryRule?
     /// Members that are the same in every Observation, and how its time is written.
-    var members = MemberRules()
+    package var members = MemberRules()
+
+    package init(
+        typeName: String, namePosition: SourcePosition, declaredGrouping: Grouping?, sameInstant: SameInstant? = nil,
+        categories: [CodeableConcept], code: CodeableConcept, profiles: [String], effective: EffectiveRule,
+        value: ValueRule? = nil, components: [ComponentRule], source: TypeReference? = nil,
+        members: MemberRules = MemberRules()
+    ) {
+        (self.typeName, self.namePosition, self.declaredGrouping) = (typeName, namePosition, declaredGrouping)
+        (self.sameInstant, self.categories, self.code, self.profiles) = (sameInstant, categories, code, profiles)
+        (self.effective, self.value, self.components, self.source) = (effective, value, components, source)
+        self.members = members
+    }
 
     /// A measurement type as a template names it.
-    struct TypeReference: Sendable {
-        var typeName: String
-        var position: SourcePosition
+    package struct TypeReference: Sendable {
+        package var typeName: String
+        package var position: SourcePosition
+
+        package init(typeName: String, position: SourcePosition) {
+            (self.typeName, self.position) = (typeName, position)
+        }
     }
 
     /// The declared grouping; when none is declared, windows of `nanoseconds` for types that summarise (Statistics, our
@@ -54,11 +70,11 @@ package struct FHIRTemplate: Sendable {
         valueRules.flatMap(\.uses) + members.uses + (resource?.uses ?? []) + (summary.map { [$0.use] } ?? [])
     }
 
-    var valueRules: [ValueRule] { (value.map { [$0] } ?? []) + components.map(\.value) }
+    package var valueRules: [ValueRule] { (value.map { [$0] } ?? []) + components.map(\.value) }
 }
 
 /// What `effective[x]` covers.
-enum EffectiveRule: Sendable {
+package enum EffectiveRule: Sendable {
     /// From the first reading to the last.
     case covered
     /// From the window's start to one millisecond before its end.
@@ -66,47 +82,68 @@ enum EffectiveRule: Sendable {
 }
 
 /// A FHIR Coding; absent parts are nil, never empty.
-struct Coding: Sendable {
-    var system: String?
-    var code: String?
-    var display: String?
-    var position = SourcePosition.start
+package struct Coding: Sendable {
+    package var system: String?
+    package var code: String?
+    package var display: String?
+    package var position = SourcePosition.start
+
+    package init(
+        system: String? = nil, code: String? = nil, display: String? = nil,
+        position: SourcePosition = SourcePosition.start
+    ) {
+        (self.system, self.code, self.display, self.position) = (system, code, display, position)
+    }
 }
 
 /// A FHIR CodeableConcept.
-struct CodeableConcept: Sendable {
-    var text: String?
-    var codings: [Coding]
+package struct CodeableConcept: Sendable {
+    package var text: String?
+    package var codings: [Coding]
+
+    package init(text: String? = nil, codings: [Coding]) {
+        (self.text, self.codings) = (text, codings)
+    }
 
     /// Whether there is nothing to write.
-    var isEmpty: Bool { text == nil && codings.isEmpty }
+    package var isEmpty: Bool { text == nil && codings.isEmpty }
 
     /// Whether it has `code` of `system`.
-    func has(_ system: String, _ code: String) -> Bool {
+    package func has(_ system: String, _ code: String) -> Bool {
         codings.contains { $0.system == system && $0.code == code }
     }
 }
 
 /// The unit of a Quantity or of a series' origin.
-struct UnitRule: Sendable {
-    var unit: String?
-    var system: String?
-    var code: String?
+package struct UnitRule: Sendable {
+    package var unit: String?
+    package var system: String?
+    package var code: String?
     /// Where the code is written; the unit's text, or the value, when there is none.
-    var position = SourcePosition.start
+    package var position = SourcePosition.start
 
-    static let ucum = "http://unitsofmeasure.org"
+    package init(
+        unit: String? = nil, system: String? = nil, code: String? = nil, position: SourcePosition = SourcePosition.start
+    ) {
+        (self.unit, self.system, self.code, self.position) = (unit, system, code, position)
+    }
+
+    package static let ucum = "http://unitsofmeasure.org"
 }
 
 /// A component of an Observation.
-struct ComponentRule: Sendable {
-    var code: CodeableConcept
-    var value: ValueRule
+package struct ComponentRule: Sendable {
+    package var code: CodeableConcept
+    package var value: ValueRule
+
+    package init(code: CodeableConcept, value: ValueRule) {
+        (self.code, self.value) = (code, value)
+    }
 }
 
 /// One value of a template and how it is written.
-struct ValueRule: Sendable {
-    enum Kind: Sendable {
+package struct ValueRule: Sendable {
+    package enum Kind: Sendable {
         case quantity(UnitRule)
         case sampledData(UnitRule, SeriesRule)
         case string
@@ -129,63 +166,91 @@ struct ValueRule: Sendable {
         }
     }
 
-    var name: String
+    package var name: String
     var namePosition: SourcePosition
-    var position: SourcePosition
-    var kind: Kind
-    var extras = ValueExtras()
+    package var position: SourcePosition
+    package var kind: Kind
+    package var extras = ValueExtras()
+
+    package init(
+        name: String, namePosition: SourcePosition, position: SourcePosition, kind: Kind,
+        extras: ValueExtras = ValueExtras()
+    ) {
+        (self.name, self.namePosition, self.position, self.kind) = (name, namePosition, position, kind)
+        self.extras = extras
+    }
 }
 
 /// A summary of a window's numbers.
-struct StatisticsRule: Sendable {
-    enum Aggregate: UInt8, Sendable, CaseIterable { case mean, sum, minimum, maximum, median, latest, count }
+package struct StatisticsRule: Sendable {
+    package enum Aggregate: UInt8, Sendable, CaseIterable, BitwiseCopyable {
+        case mean, sum, minimum, maximum, median, latest, count
+    }
 
-    var unit: UnitRule
-    var aggregate: Aggregate
-    var parts: [StatisticsPart]
-    var series: SeriesComponentRule?
+    package var unit: UnitRule
+    package var aggregate: Aggregate
+    package var parts: [StatisticsPart]
+    package var series: SeriesComponentRule?
+
+    package init(unit: UnitRule, aggregate: Aggregate, parts: [StatisticsPart], series: SeriesComponentRule? = nil) {
+        (self.unit, self.aggregate, self.parts, self.series) = (unit, aggregate, parts, series)
+    }
 }
 
 /// The series component of a summary.
-struct SeriesComponentRule: Sendable {
-    var code: CodeableConcept
-    var rule: SeriesRule
+package struct SeriesComponentRule: Sendable {
+    package var code: CodeableConcept
+    package var rule: SeriesRule
+
+    package init(code: CodeableConcept, rule: SeriesRule) {
+        (self.code, self.rule) = (code, rule)
+    }
 }
 
 /// How a series is put on a grid of times.
-struct SeriesRule: Sendable {
+package struct SeriesRule: Sendable {
     /// Nanoseconds between samples, or nil to take them from the data.
-    var period: Int64?
-    var collision: SlotCollision
-    var limits = SeriesLimits()
+    package var period: Int64?
+    package var collision: SlotCollision
+    package var limits = SeriesLimits()
     /// Whether origin and factor are chosen to shorten.
-    var isCompact = false
+    package var isCompact = false
     /// The factor and the origin that turn the device's numbers into values, as written; nil where they are values.
-    var factor: String?
-    var origin: String?
+    package var factor: String?
+    package var origin: String?
     /// What the arrays of a waveform are; nil where readings are single numbers.
-    var waveform: WaveformRule?
+    package var waveform: WaveformRule?
+
+    package init(
+        period: Int64? = nil, collision: SlotCollision, limits: SeriesLimits = SeriesLimits(), isCompact: Bool = false
+    ) {
+        (self.period, self.collision, self.limits, self.isCompact) = (period, collision, limits, isCompact)
+    }
 }
 
 /// How the arrays of a reading become a series.
-struct WaveformRule: Sendable {
+package struct WaveformRule: Sendable {
     /// The values that hold the signals, in order; one that holds all of them in turn.
-    var signals: [ValueName]
+    package var signals: [ValueName]
     /// Signals in one sample.
     var dimensions: Int
     /// The value that holds the samples per second.
-    var rate: ValueName?
+    package var rate: ValueName?
     /// The value that holds the milliseconds between samples.
-    var period: ValueName?
+    package var period: ValueName?
+
+    package init(signals: [ValueName], dimensions: Int, rate: ValueName? = nil, period: ValueName? = nil) {
+        (self.signals, self.dimensions, self.rate, self.period) = (signals, dimensions, rate, period)
+    }
 
     /// Most values that hold a signal each.
-    static let mostSignals = 16
+    package static let mostSignals = 16
     /// Most signals in one array.
-    static let mostDimensions = 256
+    package static let mostDimensions = 256
 }
 
 /// Which value a grid slot gets when several readings fall into it.
-enum SlotCollision: UInt8, Sendable, CaseIterable {
+package enum SlotCollision: UInt8, Sendable, CaseIterable, BitwiseCopyable {
     case latest, mean, min, max, sum
 }
 

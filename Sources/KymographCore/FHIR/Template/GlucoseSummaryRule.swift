@@ -1,38 +1,45 @@
 /// A summary of a window's glucose readings, as a `GlucoseSummaryFhir` template asks for it: several Observations.
-struct GlucoseSummaryRule: Sendable {
+package struct GlucoseSummaryRule: Sendable {
     /// The unit of the readings.
-    enum Unit: String, Sendable, CaseIterable {
+    package enum Unit: String, Sendable, CaseIterable {
         case massConcentration = "mg/dL"
         case molarConcentration = "mmol/L"
     }
 
-    var value: ValueName
-    var unit: Unit
+    package var value: ValueName
+    package var unit: Unit
     var unitPosition: SourcePosition
     /// Nanoseconds between two readings of the sensor while it works.
-    var samplePeriod: Int64
-    var categories: [CodeableConcept]
+    package var samplePeriod: Int64
+    package var categories: [CodeableConcept]
+
+    package init(
+        value: ValueName, unit: Unit, unitPosition: SourcePosition, samplePeriod: Int64, categories: [CodeableConcept]
+    ) {
+        (self.value, self.unit, self.unitPosition, self.samplePeriod) = (value, unit, unitPosition, samplePeriod)
+        self.categories = categories
+    }
 
     var use: FHIRTemplate.ValueUse {
         FHIRTemplate.ValueUse(name: value.text, isNumeric: true, position: value.position)
     }
 
     /// What one is of the readings that it sums up.
-    var readingUnit: UnitRule {
+    package var readingUnit: UnitRule {
         UnitRule(unit: unit.rawValue, system: UnitRule.ucum, code: unit.rawValue, position: unitPosition)
     }
 }
 
 /// The Observations of a summary: six members, and the panel that refers to them (HL7 Continuous Glucose Monitoring
 /// 1.0.0, profile cgm-summary).
-enum GlucosePart: Int, CaseIterable {
+package enum GlucosePart: Int, CaseIterable {
     case mean, timesInRanges, managementIndicator, variation, daysOfWear, sensorActive, panel
 
     /// How many there are.
     static let count = 7
 
     /// The part of the identity that tells it from the others; none of the panel.
-    var name: String {
+    package var name: String {
         switch self {
         case .mean: "mean"
         case .timesInRanges: "timesInRanges"
@@ -45,7 +52,7 @@ enum GlucosePart: Int, CaseIterable {
     }
 
     /// Its LOINC code.
-    func code(_ unit: GlucoseSummaryRule.Unit) -> String {
+    package func code(_ unit: GlucoseSummaryRule.Unit) -> String {
         switch self {
         case .mean: unit == .massConcentration ? "97507-8" : "105273-7"
         case .timesInRanges: "106793-3"
@@ -58,7 +65,7 @@ enum GlucosePart: Int, CaseIterable {
     }
 
     /// The unit of its value, with the text that the guide's profiles fix.
-    func unit(_ unit: GlucoseSummaryRule.Unit) -> UnitRule {
+    package func unit(_ unit: GlucoseSummaryRule.Unit) -> UnitRule {
         let (text, code): (String, String) =
             switch self {
             case .mean: (unit.rawValue.lowercased(), unit.rawValue)
@@ -70,9 +77,9 @@ enum GlucosePart: Int, CaseIterable {
 }
 
 /// The ranges of a summary, from the lowest (international consensus on time in range, 2019).
-enum GlucoseRange {
+package enum GlucoseRange {
     /// LOINC codes: very low, low, target, high, very high.
-    static let codes = ["104642-4", "104641-6", "97510-2", "104640-8", "104639-0"]
+    package static let codes = ["104642-4", "104641-6", "97510-2", "104640-8", "104639-0"]
 
     /// Which of them has `number`.
     static func index(of number: Decimal64, _ isMolar: Bool) -> Int {

@@ -1,14 +1,14 @@
 /// The constant parts of Observations as JSON, made once per template.
 extension JSONText {
     /// The member `dataAbsentReason` with `code`.
-    static func dataAbsentReason(_ code: String) -> String {
+    package static func dataAbsentReason(_ code: String) -> String {
         let system = "http://terminology.hl7.org/CodeSystem/data-absent-reason"
         let reason = CodeableConcept(text: nil, codings: [Coding(system: system, code: code)])
         return "\"dataAbsentReason\":\(object(reason))"
     }
 
     /// A CodeableConcept, which must not be empty.
-    static func object(_ concept: CodeableConcept) -> String {
+    package static func object(_ concept: CodeableConcept) -> String {
         let codings = concept.codings.map {
             object([("system", $0.system), ("code", $0.code), ("display", $0.display)])
         }
@@ -18,7 +18,7 @@ extension JSONText {
     }
 
     /// The unit members of a Quantity, each with a comma before it.
-    static func unit(_ unit: UnitRule) -> String {
+    package static func unit(_ unit: UnitRule) -> String {
         let members: [(String, String?)] = [("unit", unit.unit), ("system", unit.system), ("code", unit.code)]
         return members.compactMap { name, value in value.map { ",\"\(name)\":\(quoted($0))" } }.joined()
     }

@@ -1,18 +1,21 @@
 /// Members of Observations that a template states, and how their time is written.
-struct MemberRules: Sendable {
-    var method: CodeableConcept?
-    var bodySite: CodeableConcept?
+package struct MemberRules: Sendable {
+    package var method: CodeableConcept?
+    package var bodySite: CodeableConcept?
     /// Constant notes.
-    var notes: [String] = []
+    package var notes: [String] = []
     /// The value whose text is a note.
-    var noteName: ValueName?
-    var performers: [PerformerRule] = []
-    var tags: [Coding] = []
-    var security: [Coding] = []
-    var extensions: [ExtensionRule] = []
-    var effectiveForm = EffectiveForm.automatic
-    var effectivePosition = SourcePosition.start
-    var writesIssued = false
+    package var noteName: ValueName?
+    package var performers: [PerformerRule] = []
+    package var tags: [Coding] = []
+    package var security: [Coding] = []
+    package var extensions: [ExtensionRule] = []
+    package var effectiveForm = EffectiveForm.automatic
+    package var effectivePosition = SourcePosition.start
+    package var writesIssued = false
+
+    package init() {
+    }
 
     /// The values of the device template that they read.
     var uses: [FHIRTemplate.ValueUse] {
@@ -21,7 +24,7 @@ struct MemberRules: Sendable {
 }
 
 /// How `effective[x]` is written.
-enum EffectiveForm: UInt8, Sendable {
+package enum EffectiveForm: UInt8, Sendable, BitwiseCopyable {
     /// effectivePeriod, and effectiveDateTime where it would be a single instant.
     case automatic
     /// The last instant covered.
@@ -33,18 +36,26 @@ enum EffectiveForm: UInt8, Sendable {
 }
 
 /// Who is responsible for an Observation, by identifier.
-struct PerformerRule: Sendable {
-    var type: String
-    var system: String?
-    var value: String
-    var display: String?
+package struct PerformerRule: Sendable {
+    package var type: String
+    package var system: String?
+    package var value: String
+    package var display: String?
+
+    package init(type: String, system: String? = nil, value: String, display: String? = nil) {
+        (self.type, self.system, self.value, self.display) = (type, system, value, display)
+    }
 }
 
 /// An extension with a constant value.
-struct ExtensionRule: Sendable {
-    var url: String
+package struct ExtensionRule: Sendable {
+    package var url: String
     /// `valueString` and so on.
-    var member: String
+    package var member: String
     /// The value as JSON.
-    var json: String
+    package var json: String
+
+    package init(url: String, member: String, json: String) {
+        (self.url, self.member, self.json) = (url, member, json)
+    }
 }

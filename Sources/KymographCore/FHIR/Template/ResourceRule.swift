@@ -1,19 +1,23 @@
 /// A resource that is no Observation, as a `ResourceFhir` template describes it, in the version of the output.
-struct ResourceRule: Sendable {
+package struct ResourceRule: Sendable {
     /// The resource's type, such as `MedicationAdministration`.
-    var type: String
-    var identity: ResourceIdentity
+    package var type: String
+    package var identity: ResourceIdentity
     /// What the resource holds besides its type, id and identifier.
-    var members: [ResourceMember]
+    package var members: [ResourceMember]
     /// Identifiers besides the one that is made of the identity.
-    var identifiers: [ResourceNode]
+    package var identifiers: [ResourceNode]
+
+    package init(type: String, identity: ResourceIdentity, members: [ResourceMember], identifiers: [ResourceNode]) {
+        (self.type, self.identity, self.members, self.identifiers) = (type, identity, members, identifiers)
+    }
 
     /// The values of the device template that it reads.
     var uses: [FHIRTemplate.ValueUse] { (members.map(\.node) + identifiers).flatMap(\.values).map(\.use) }
 }
 
 /// What a resource's identity is made of.
-enum ResourceIdentity: UInt8, Sendable, CaseIterable {
+package enum ResourceIdentity: UInt8, Sendable, CaseIterable, BitwiseCopyable {
     /// Its reading, as an Observation's: each reading is a resource of its own.
     case reading
     /// The reading's device: all readings of a device describe one Device, which Observations refer to.
@@ -21,15 +25,19 @@ enum ResourceIdentity: UInt8, Sendable, CaseIterable {
 }
 
 /// A member of an object.
-struct ResourceMember: Sendable {
-    var name: String
-    var node: ResourceNode
+package struct ResourceMember: Sendable {
+    package var name: String
+    package var node: ResourceNode
     /// Whether the object makes no sense without it.
-    var isDemanded = false
+    package var isDemanded = false
+
+    package init(name: String, node: ResourceNode, isDemanded: Bool = false) {
+        (self.name, self.node, self.isDemanded) = (name, node, isDemanded)
+    }
 }
 
 /// A JSON value with holes.
-indirect enum ResourceNode: Sendable {
+package indirect enum ResourceNode: Sendable {
     /// JSON as it stands.
     case constant(String)
     case object([ResourceMember])
@@ -45,7 +53,7 @@ indirect enum ResourceNode: Sendable {
     case identifier(ResourceTarget)
 
     /// Levels of a resource; deeper is an error.
-    static let mostLevels = 24
+    package static let mostLevels = 24
 
     /// The values of the reading in it.
     var values: [ResourceValue] {
@@ -58,7 +66,7 @@ indirect enum ResourceNode: Sendable {
     }
 
     /// Whether there can be something that a reading lacks.
-    var mayBeMissing: Bool {
+    package var mayBeMissing: Bool {
         switch self {
         case .value, .reference(.encounter), .identifier(.encounter), .reference(.gateway), .identifier(.gateway): true
         case .object(let members): members.contains { $0.node.mayBeMissing }
@@ -68,14 +76,14 @@ indirect enum ResourceNode: Sendable {
     }
 
     /// The node, which can be none but these `codes` when it is a value.
-    func limited(to codes: [String]) -> ResourceNode {
+    package func limited(to codes: [String]) -> ResourceNode {
         guard case .value(var value) = self else { return self }
         value.codes = codes
         return .value(value)
     }
 
     /// The targets of the references in it.
-    var targets: [ResourceTarget] {
+    package var targets: [ResourceTarget] {
         switch self {
         case .reference(let target): [target]
         case .object(let members): members.flatMap(\.node.targets)
@@ -86,18 +94,22 @@ indirect enum ResourceNode: Sendable {
 }
 
 /// A hole for a value of the reading.
-struct ResourceValue: Sendable {
+package struct ResourceValue: Sendable {
     /// What the value must be, by FHIR's names.
-    enum Form: String, Sendable, CaseIterable {
+    package enum Form: String, Sendable, CaseIterable {
         case string, code, uri, decimal, integer, boolean, dateTime, time
     }
 
-    var name: ValueName
-    var form: Form
+    package var name: ValueName
+    package var form: Form
     /// Whether the object that holds it makes no sense without it.
-    var isRequired = false
+    package var isRequired = false
     /// What the value can be; empty for anything.
-    var codes: [String] = []
+    package var codes: [String] = []
+
+    package init(name: ValueName, form: Form, isRequired: Bool = false) {
+        (self.name, self.form, self.isRequired) = (name, form, isRequired)
+    }
 
     var use: FHIRTemplate.ValueUse {
         FHIRTemplate.ValueUse(
@@ -106,7 +118,7 @@ struct ResourceValue: Sendable {
 }
 
 /// A point in time of a reading.
-enum ResourceTime: String, Sendable, CaseIterable {
+package enum ResourceTime: String, Sendable, CaseIterable {
     /// When the interval of the reading began; its end when it is of a moment.
     case start
     /// The reading's own time.
@@ -116,7 +128,7 @@ enum ResourceTime: String, Sendable, CaseIterable {
 }
 
 /// What a reading is about.
-enum ResourceTarget: String, Sendable, CaseIterable {
+package enum ResourceTarget: String, Sendable, CaseIterable {
     case patient, device, encounter
     /// This gateway, where the configuration names it.
     case gateway

@@ -1,12 +1,16 @@
 /// What a device can measure, as the template states it: values beyond are written as `L` or `U`.
-struct SeriesLimits: Sendable, BitwiseCopyable {
+package struct SeriesLimits: Sendable, BitwiseCopyable {
     /// The least number that counts, or nil.
-    var lower: Decimal64?
+    package var lower: Decimal64?
     /// The greatest number that counts, or nil.
-    var upper: Decimal64?
+    package var upper: Decimal64?
+
+    package init(lower: Decimal64? = nil, upper: Decimal64? = nil) {
+        (self.lower, self.upper) = (lower, upper)
+    }
 
     /// Whether no limit is stated.
-    var isEmpty: Bool { lower == nil && upper == nil }
+    package var isEmpty: Bool { lower == nil && upper == nil }
 
     /// The mark of a number beyond a limit; nil for one within. The limits themselves are within.
     func mark(of number: Decimal64) -> UInt8? {
@@ -16,7 +20,7 @@ struct SeriesLimits: Sendable, BitwiseCopyable {
     }
 
     /// The members of SampledData, each followed by a comma.
-    var json: String {
+    package var json: String {
         var text = ByteWriter()
         for (name, limit) in [("lower", lower), ("upper", upper)] {
             guard let limit else { continue }

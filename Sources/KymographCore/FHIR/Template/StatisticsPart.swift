@@ -1,5 +1,5 @@
 /// A statistic that is added as a component.
-enum StatisticsPart: Hashable, Sendable {
+package enum StatisticsPart: Hashable, Sendable {
     case minimum, maximum, count, average, sum, median, deviation, variance
     /// The reading below or at which this many thousandths of the readings lie.
     case percentile(permille: Int)
@@ -10,14 +10,14 @@ enum StatisticsPart: Hashable, Sendable {
     static let ownSystem = "urn:kymograph:observation-statistics"
 
     /// The statistics that have a fixed name.
-    static let named: [(name: String, part: StatisticsPart)] = [
+    package static let named: [(name: String, part: StatisticsPart)] = [
         ("minimum", .minimum), ("maximum", .maximum), ("count", .count), ("average", .average), ("sum", .sum),
         ("median", .median), ("std-dev", .deviation), ("variance", .variance),
     ]
 
     /// The statistic called `text`; percentiles are `20-percent`, `97.5-percent` and so on, with at most one decimal,
     /// above 0 and below 100. nil when there is none of this name.
-    static func of(_ text: String) -> StatisticsPart? {
+    package static func of(_ text: String) -> StatisticsPart? {
         let text = text.lowercased()
         if let found = named.first(where: { $0.name == text }) { return found.part }
         guard text.hasSuffix("-percent") else { return nil }
@@ -31,7 +31,7 @@ enum StatisticsPart: Hashable, Sendable {
     }
 
     /// How it is coded.
-    var coding: Coding {
+    package var coding: Coding {
         switch self {
         case .percentile(200): Coding(system: StatisticsPart.system, code: "20-percent")
         case .percentile(250): Coding(system: StatisticsPart.system, code: "4-lower")
@@ -52,7 +52,7 @@ extension UnitRule {
     ///
     /// UCUM: only a single unit takes an exponent, and a special unit such as the degree Celsius none; its differences
     /// are in kelvin. For those of other special units there is no code that says the same.
-    var squared: UnitRule {
+    package var squared: UnitRule {
         guard let code, system == UnitRule.ucum else {
             return UnitRule(unit: unit.map { "(\($0))\u{B2}" }, system: nil, code: nil, position: position)
         }

@@ -1,11 +1,15 @@
 /// The name of a value of the device template, and where it is written.
-struct ValueName: Sendable {
-    var text: String
-    var position: SourcePosition
+package struct ValueName: Sendable {
+    package var text: String
+    package var position: SourcePosition
+
+    package init(text: String, position: SourcePosition) {
+        (self.text, self.position) = (text, position)
+    }
 }
 
 /// What a typed value is, besides the kinds of the reference system.
-enum ValueForm: String, Sendable, CaseIterable {
+package enum ValueForm: String, Sendable, CaseIterable {
     case integer = "Integer"
     case boolean = "Boolean"
     case dateTime = "DateTime"
@@ -15,7 +19,7 @@ enum ValueForm: String, Sendable, CaseIterable {
     case ratio = "Ratio"
 
     /// The members that name its two values; nil for a form of one value, which is named by `valueName`.
-    var pair: (first: String, second: String)? {
+    package var pair: (first: String, second: String)? {
         switch self {
         case .period: ("start", "end")
         case .range: ("low", "high")
@@ -25,7 +29,7 @@ enum ValueForm: String, Sendable, CaseIterable {
     }
 
     /// Whether it is made of numbers.
-    var isNumeric: Bool {
+    package var isNumeric: Bool {
         switch self {
         case .integer, .range, .ratio: true
         case .boolean, .dateTime, .time, .period: false
@@ -34,75 +38,105 @@ enum ValueForm: String, Sendable, CaseIterable {
 }
 
 /// A value of one of the further types.
-struct TypedRule: Sendable {
-    var form: ValueForm
+package struct TypedRule: Sendable {
+    package var form: ValueForm
     /// The unit of a Range, or of a Ratio's numerator.
-    var unit = UnitRule.none
+    package var unit = UnitRule.none
     /// The unit of a Ratio's denominator.
-    var secondUnit = UnitRule.none
+    package var secondUnit = UnitRule.none
     /// The values of a pair; at least one for Period and Range, both for Ratio.
-    var first: ValueName?
-    var second: ValueName?
+    package var first: ValueName?
+    package var second: ValueName?
+
+    package init(form: ValueForm, unit: UnitRule = UnitRule.none) {
+        (self.form, self.unit) = (form, unit)
+    }
 }
 
 extension UnitRule {
     /// No unit.
-    static let none = UnitRule(unit: nil, system: nil, code: nil)
+    package static let none = UnitRule(unit: nil, system: nil, code: nil)
 }
 
 /// Members that values of several types can have.
-struct ValueExtras: Sendable {
+package struct ValueExtras: Sendable {
     /// Texts that stand for no value, and why it is absent.
-    var absent: [AbsentRule] = []
+    package var absent: [AbsentRule] = []
     /// Whether the reading's text may begin with a comparator.
-    var readsComparator = false
+    package var readsComparator = false
     /// The value that holds the comparator.
-    var comparatorName: ValueName?
-    var interpretation: [InterpretationRule] = []
-    var referenceRanges: [ReferenceRangeRule] = []
+    package var comparatorName: ValueName?
+    package var interpretation: [InterpretationRule] = []
+    package var referenceRanges: [ReferenceRangeRule] = []
     /// Shares of a window's readings, of Statistics only.
-    var shares: [ShareRule] = []
+    package var shares: [ShareRule] = []
     /// Nanoseconds that a reading stands for at most, where shares are of the time.
-    var holdTime: Int64?
+    package var holdTime: Int64?
+
+    package init() {
+    }
 
     /// Whether the value must reach the encoder as text although it is a number.
-    var readsText: Bool { !absent.isEmpty || readsComparator }
+    package var readsText: Bool { !absent.isEmpty || readsComparator }
 }
 
 /// A text that stands for no value.
-struct AbsentRule: Sendable {
+package struct AbsentRule: Sendable {
     /// The text, or nil for every other text that cannot be used.
-    var text: String?
+    package var text: String?
     /// A code of http://terminology.hl7.org/CodeSystem/data-absent-reason.
-    var code: String
+    package var code: String
+
+    package init(text: String? = nil, code: String) {
+        (self.text, self.code) = (text, code)
+    }
 }
 
 /// What a number within bounds means.
-struct InterpretationRule: Sendable {
-    var bounds: NumberBounds
-    var coding: Coding
+package struct InterpretationRule: Sendable {
+    package var bounds: NumberBounds
+    package var coding: Coding
+
+    package init(bounds: NumberBounds, coding: Coding) {
+        (self.bounds, self.coding) = (bounds, coding)
+    }
 }
 
 /// What is usual.
-struct ReferenceRangeRule: Sendable {
-    var low: String?
-    var high: String?
-    var text: String?
-    var unit: UnitRule
+package struct ReferenceRangeRule: Sendable {
+    package var low: String?
+    package var high: String?
+    package var text: String?
+    package var unit: UnitRule
+
+    package init(low: String? = nil, high: String? = nil, text: String? = nil, unit: UnitRule) {
+        (self.low, self.high, self.text, self.unit) = (low, high, text, unit)
+    }
 }
 
 /// A share of a window's readings, or of its time: those within bounds.
-struct ShareRule: Sendable {
-    var code: CodeableConcept
-    var bounds: NumberBounds
+package struct ShareRule: Sendable {
+    package var code: CodeableConcept
+    package var bounds: NumberBounds
+
+    package init(code: CodeableConcept, bounds: NumberBounds) {
+        (self.code, self.bounds) = (code, bounds)
+    }
 }
 
 /// Which numbers are meant.
-struct NumberBounds: BitwiseCopyable, Sendable {
-    var lower: Decimal64?
-    var upper: Decimal64?
+package struct NumberBounds: BitwiseCopyable, Sendable {
+    package var lower: Decimal64?
+    package var upper: Decimal64?
     var includesLower = false
     var includesUpper = false
+
+    package init(
+        lower: Decimal64? = nil, upper: Decimal64? = nil, includesLower: Bool = false, includesUpper: Bool = false
+    ) {
+        (self.lower, self.upper, self.includesLower) = (lower, upper, includesLower)
+        self.includesUpper = includesUpper
+    }
 
     /// Whether `number` is within the bounds.
     func contains(_ number: Decimal64) -> Bool {
@@ -115,7 +149,7 @@ struct NumberBounds: BitwiseCopyable, Sendable {
     }
 
     /// Whether there is a number within them.
-    var isPossible: Bool {
+    package var isPossible: Bool {
         guard let lower, let upper else { return true }
         return lower.isLess(than: upper) || (includesLower && includesUpper && lower.isEqualInValue(to: upper))
     }
@@ -123,7 +157,7 @@ struct NumberBounds: BitwiseCopyable, Sendable {
 
 extension ValueRule {
     /// The values of the device template that it reads.
-    var uses: [FHIRTemplate.ValueUse] {
+    package var uses: [FHIRTemplate.ValueUse] {
         var found: [FHIRTemplate.ValueUse] = []
         if case .typed(let rule) = kind, rule.form.pair != nil {
             found = [rule.first, rule.second].compactMap { $0 }.map { use($0) }

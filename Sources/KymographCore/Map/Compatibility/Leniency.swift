@@ -1,11 +1,13 @@
 /// What a mapper needs for documents that are not quite JSON.
-struct Leniency: ~Copyable {
+package struct Leniency: ~Copyable {
     var reader = LenientJSON()
     /// The document as JSON.
-    var text = ByteWriter(capacity: 1_024)
+    package var text = ByteWriter(capacity: 1_024)
+
+    package init() {}
 
     /// Rewrites the value at `start` and scans it; the offset behind it, or nil when even this reader refuses it.
-    mutating func rewrite(_ bytes: ByteView, from start: Int, into scanner: inout JSONScanner) -> Int? {
+    package mutating func rewrite(_ bytes: ByteView, from start: Int, into scanner: inout JSONScanner) -> Int? {
         guard let end = try? reader.rewrite(bytes, from: start, into: &text),
             (try? scanner.scan(text.view, from: 0)) == text.count
         else { return nil }
@@ -13,7 +15,7 @@ struct Leniency: ~Copyable {
     }
 
     /// Whether there are only blanks and comments from `start` on.
-    mutating func isBlank(_ bytes: ByteView, from start: Int) -> Bool {
+    package mutating func isBlank(_ bytes: ByteView, from start: Int) -> Bool {
         (try? reader.valueStart(bytes, from: start)) == bytes.count
     }
 }

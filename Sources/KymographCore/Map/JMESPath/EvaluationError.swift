@@ -1,5 +1,5 @@
 /// Why an expression has no result for a document.
-struct EvaluationError: Error, BitwiseCopyable {
+package struct EvaluationError: Error, BitwiseCopyable {
     /// What is wrong.
     enum Kind: UInt8, Sendable {
         /// An argument has a type that the function does not take.
@@ -26,10 +26,10 @@ struct EvaluationError: Error, BitwiseCopyable {
     /// What that argument must be.
     var expected: JMESPathTypes = []
     /// Where in the expression, in bytes.
-    var offset: Int32 = 0
+    package var offset: Int32 = 0
 
     /// What is wrong, in the words of the reference system where it has words for it.
-    var message: String {
+    package var message: String {
         let name = function?.name ?? ""
         switch kind {
         case .invalidType:

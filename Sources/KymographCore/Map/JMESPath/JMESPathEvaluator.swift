@@ -10,8 +10,8 @@ struct JMESPathField: BitwiseCopyable {
 }
 
 /// What an expression gave.
-struct JMESPathResult: BitwiseCopyable {
-    enum Kind: UInt8 {
+package struct JMESPathResult: BitwiseCopyable {
+    package enum Kind: UInt8, BitwiseCopyable {
         /// Null.
         case none
         /// One value.
@@ -20,9 +20,9 @@ struct JMESPathResult: BitwiseCopyable {
         case projection
     }
 
-    var kind: Kind
+    package var kind: Kind
     /// The value, or the projection's array.
-    var handle = -1
+    package var handle = -1
     /// Whether the value is `false`.
     var isFalse = false
 
@@ -32,7 +32,7 @@ struct JMESPathResult: BitwiseCopyable {
 /// Evaluates compiled JMESPath expressions over the tape of a scanned document.
 ///
 /// After warm-up nothing is allocated, except for numbers that need more than 15 digits as text.
-struct JMESPathEvaluator: ~Copyable {
+package struct JMESPathEvaluator: ~Copyable {
     /// The root of an evaluation with the member `matchedToken`, kept for the next expression about the same match.
     private struct MatchRoot {
         var handle = -1
@@ -55,7 +55,7 @@ struct JMESPathEvaluator: ~Copyable {
     ///
     /// Of the limits, `values` caps the tokens that are made until ``reset()``, and the steps of one evaluation at
     /// four times as many; `depth` caps nesting of values, at as many levels more as an expression can add.
-    init(program: JMESPathProgram, limits: ScanLimits, names: [String] = []) {
+    package init(program: JMESPathProgram, limits: ScanLimits, names: [String] = []) {
         nodes = RawArray(program.nodes)
         slices = RawArray(program.slices)
         var numbers: [String: UInt16] = [:]
@@ -75,7 +75,7 @@ struct JMESPathEvaluator: ~Copyable {
     var wraps: Int { functions.wraps }
 
     /// Forgets everything that was made.
-    mutating func reset() {
+    package mutating func reset() {
         values.reset()
         matchRoot = MatchRoot()
     }
@@ -94,7 +94,7 @@ struct JMESPathEvaluator: ~Copyable {
     /// With `matched` ≥ 0 the root is a copy of `root` with a member `matchedToken` that is the value `matched`, in
     /// place of one of the same name (mapping dialect, section 2.3). Both are handles (``JMESPathValues``); `bytes` is
     /// the document that `scanner` has scanned, padded.
-    mutating func evaluate(
+    package mutating func evaluate(
         _ reference: JMESPathReference, scanner: borrowing JSONScanner, root: Int, matched: Int, bytes: ByteView
     ) throws(EvaluationError) -> JMESPathResult {
         guard !reference.isAbsent else { return .none }
@@ -324,7 +324,7 @@ struct JMESPathEvaluator: ~Copyable {
     }
 
     /// Appends a value as compact JSON, numbers with the digits they have.
-    mutating func appendJSON(
+    package mutating func appendJSON(
         of handle: Int, scanner: borrowing JSONScanner, bytes: ByteView, to writer: inout ByteWriter
     ) throws(EvaluationError) {
         values.open(scanner, bytes)

@@ -1,6 +1,6 @@
 /// The functions: the 26 of the JMESPath specification, the 8 that the reference system adds (mapping dialect, section
 /// 3.2), and `items` as JMESPath Community has it (JEP-13).
-enum JMESPathFunction: UInt8, CaseIterable {
+package enum JMESPathFunction: UInt8, CaseIterable, BitwiseCopyable {
     case abs, avg, ceil, contains, endsWith, floor, join, keys, length, map, max, maxBy, merge, min, minBy, notNull
     case reverse, sort, sortBy, startsWith, sum, toArray, toNumber, toString, type, values
     case add, subtract, multiply, divide, pow, insertString, fromUnixTimestamp, fromUnixTimestampMs
@@ -12,15 +12,15 @@ enum JMESPathFunction: UInt8, CaseIterable {
     ]
 
     /// All names.
-    static let names = allCases.map(\.name)
+    package static let names = allCases.map(\.name)
 
     /// The function that expressions call `name`, or nil.
-    static func named(_ name: String) -> JMESPathFunction? { byName[name] }
+    package static func named(_ name: String) -> JMESPathFunction? { byName[name] }
 
     private static let byName = Dictionary(uniqueKeysWithValues: zip(names, allCases))
 
     /// The name as expressions write it.
-    var name: String {
+    package var name: String {
         switch self {
         case .endsWith: "ends_with"
         case .maxBy: "max_by"
@@ -36,7 +36,7 @@ enum JMESPathFunction: UInt8, CaseIterable {
     }
 
     /// What each argument must be; the last one repeats when the function takes any number.
-    var parameters: [JMESPathTypes] {
+    package var parameters: [JMESPathTypes] {
         switch self {
         case .abs, .ceil, .floor: [.number]
         case .avg, .sum: [.numbers]
@@ -57,7 +57,7 @@ enum JMESPathFunction: UInt8, CaseIterable {
     }
 
     /// Whether it takes one argument or more.
-    var isVariadic: Bool { self == .merge || self == .notNull }
+    package var isVariadic: Bool { self == .merge || self == .notNull }
 
     /// Whether its result can depend on members of an object that the expression does not name.
     var readsObjects: Bool {
@@ -69,8 +69,10 @@ enum JMESPathFunction: UInt8, CaseIterable {
 }
 
 /// A set of types that an argument may have.
-struct JMESPathTypes: OptionSet, BitwiseCopyable, Sendable {
-    let rawValue: UInt16
+package struct JMESPathTypes: OptionSet, BitwiseCopyable, Sendable {
+    package let rawValue: UInt16
+
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     static let null = JMESPathTypes(rawValue: 1)
     static let boolean = JMESPathTypes(rawValue: 2)

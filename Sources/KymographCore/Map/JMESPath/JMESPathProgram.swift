@@ -1,7 +1,7 @@
 /// One node of a compiled JMESPath expression.
-struct JMESPathNode: BitwiseCopyable {
+package struct JMESPathNode: BitwiseCopyable {
     /// What a node gives for the current value.
-    enum Operation: UInt8 {
+    package enum Operation: UInt8, BitwiseCopyable {
         /// The current value: `@`.
         case current
         /// The object's member; `value` numbers its name.
@@ -36,34 +36,48 @@ struct JMESPathNode: BitwiseCopyable {
         case expression
     }
 
-    var operation: Operation
+    package var operation: Operation
     var function = JMESPathFunction.abs
-    var left: Int32 = -1
-    var right: Int32 = -1
+    package var left: Int32 = -1
+    package var right: Int32 = -1
     /// The next node of the same list, or -1.
-    var next: Int32 = -1
-    var value: Int32 = 0
+    package var next: Int32 = -1
+    package var value: Int32 = 0
     /// Where the node is in its expression, in bytes.
-    var offset: Int32 = 0
+    package var offset: Int32 = 0
+
+    package init(
+        operation: Operation, function: JMESPathFunction = JMESPathFunction.abs, left: Int32 = -1, right: Int32 = -1,
+        value: Int32 = 0
+    ) {
+        (self.operation, self.function, self.left, self.right) = (operation, function, left, right)
+        self.value = value
+    }
 }
 
 /// The bounds of a slice as they are written.
-struct JMESPathSlice: BitwiseCopyable {
+package struct JMESPathSlice: BitwiseCopyable {
     /// Stands for a bound that is not written.
-    static let absent = Int32.min
+    package static let absent = Int32.min
 
-    var start = JMESPathSlice.absent
-    var stop = JMESPathSlice.absent
-    var step: Int32 = 1
+    package var start = JMESPathSlice.absent
+    package var stop = JMESPathSlice.absent
+    package var step: Int32 = 1
+
+    package init() {}
 }
 
 /// Where a compiled JMESPath expression is.
-struct JMESPathReference: BitwiseCopyable {
+package struct JMESPathReference: BitwiseCopyable {
     /// The root node, or -1 when there is no expression.
     var root: Int32
 
+    package init(root: Int32) {
+        self.root = root
+    }
+
     /// No expression.
-    static let absent = JMESPathReference(root: -1)
+    package static let absent = JMESPathReference(root: -1)
     var isAbsent: Bool { root < 0 }
 }
 
@@ -78,27 +92,27 @@ enum JMESPathTypeName: Int32, CaseIterable {
 /// All JMESPath expressions of a mapping set, flat.
 ///
 /// Literals are tokens here already: the evaluator's own tape starts with ``constants``, its text with ``literals``.
-struct JMESPathProgram: Sendable {
+package struct JMESPathProgram: Sendable {
     /// Places of the constants that every program has.
     static let null: Int32 = 0
     static let yes: Int32 = 1
     static let no: Int32 = 2
     /// Most operations on each other's results.
-    static let deepestTree = 128
+    package static let deepestTree = 128
 
-    var nodes: [JMESPathNode] = []
-    var slices: [JMESPathSlice] = []
-    var constants = [TokenKind.null, TokenKind.yes, TokenKind.no].enumerated().map { index, kind in
+    package var nodes: [JMESPathNode] = []
+    package var slices: [JMESPathSlice] = []
+    package var constants = [TokenKind.null, TokenKind.yes, TokenKind.no].enumerated().map { index, kind in
         Token(kind: kind, start: 0, next: UInt32(index + 1))
     }
-    var literals: [UInt8] = []
+    package var literals: [UInt8] = []
 
-    init() {
+    package init() {
         for name in JMESPathTypeName.allCases { _ = constant(text: "\(name)") }
     }
 
     /// Member names that expressions mention; the scanner must know them all.
-    private(set) var names: [String] = []
+    package private(set) var names: [String] = []
     /// Where each of ``names`` is.
     private var numbers: [String: Int32] = [:]
     /// For each name, the string constant that holds its text.
@@ -108,7 +122,7 @@ struct JMESPathProgram: Sendable {
     static let matchedToken = "matchedToken"
 
     /// The number of `name`, given on first use.
-    mutating func number(of name: String) -> Int32 {
+    package mutating func number(of name: String) -> Int32 {
         if let known = numbers[name] { return known }
         let number = Int32(names.count)
         numbers[name] = number
@@ -118,7 +132,7 @@ struct JMESPathProgram: Sendable {
     }
 
     /// How much of everything there is.
-    struct Extent {
+    package struct Extent {
         fileprivate var nodes: Int
         fileprivate var slices: Int
         fileprivate var constants: Int
@@ -126,14 +140,14 @@ struct JMESPathProgram: Sendable {
         fileprivate var names: Int
     }
 
-    var extent: Extent {
+    package var extent: Extent {
         Extent(
             nodes: nodes.count, slices: slices.count, constants: constants.count, literals: literals.count,
             names: names.count)
     }
 
     /// Forgets what was added since there was as much as `extent` says.
-    mutating func cut(to extent: Extent) {
+    package mutating func cut(to extent: Extent) {
         nodes.removeLast(nodes.count - extent.nodes)
         slices.removeLast(slices.count - extent.slices)
         constants.removeLast(constants.count - extent.constants)
@@ -144,7 +158,7 @@ struct JMESPathProgram: Sendable {
     }
 
     /// Adds a string constant.
-    mutating func constant(text: String) -> Int32 {
+    package mutating func constant(text: String) -> Int32 {
         let start = literals.count
         literals += text.utf8
         let token = Token(
@@ -174,7 +188,7 @@ struct JMESPathProgram: Sendable {
     }
 
     /// The names when the expression is only a chain of members such as `a.b.c`; else nil.
-    static func memberChain(_ reference: JMESPathReference, in program: JMESPathProgram) -> [String]? {
+    package static func memberChain(_ reference: JMESPathReference, in program: JMESPathProgram) -> [String]? {
         guard !reference.isAbsent else { return nil }
         var names: [String] = []
         var index = reference.root
@@ -195,7 +209,7 @@ struct JMESPathProgram: Sendable {
 
     /// Where, in bytes, an expression divides without a number that is surely a double, so that the rest may be dropped
     /// (quirk 13); nil when it does not.
-    static func integerDivision(_ reference: JMESPathReference, in program: JMESPathProgram) -> Int? {
+    package static func integerDivision(_ reference: JMESPathReference, in program: JMESPathProgram) -> Int? {
         program.integerDivision(reference.root)
     }
 

@@ -30,11 +30,11 @@ struct JMESPathMark: BitwiseCopyable {
 /// token on a tape of its own, which holds the constants of the expressions and after them what functions and
 /// projections made. Arrays and objects made here hold references, so that nothing of the document is copied. Handles
 /// are valid until ``reset()`` or until the document changes.
-struct JMESPathValues: ~Copyable {
+package struct JMESPathValues: ~Copyable {
     /// Handles from here on are of own tokens.
     static let ownBase = 1 << 30
     /// The handle of null.
-    static let null = ownBase + Int(JMESPathProgram.null)
+    package static let null = ownBase + Int(JMESPathProgram.null)
     /// Most bytes of text that one evaluation may make, besides four times the document.
     private static let textLimit = 1 << 24
 

@@ -2,8 +2,8 @@
 ///
 /// Holds its own copies of the program's arrays, so that nothing is reference counted while readings are mapped. Node
 /// lists are kept on one stack: every selection appends to it and the caller truncates it again.
-struct PathEvaluator: ~Copyable {
-    var scanner: JSONScanner
+package struct PathEvaluator: ~Copyable {
+    package var scanner: JSONScanner
     let steps: RawArray<PathStep>
     let lists: RawArray<PathList>
     let entries: RawArray<Int32>
@@ -22,10 +22,10 @@ struct PathEvaluator: ~Copyable {
     var isCompatible: Bool
     /// Whether a comparison of order met values that cannot be converted, with `isCompatible`: the reference gives up
     /// the whole event then. Stays set until ``clearFailures()``.
-    var comparisonFailed = false
+    package var comparisonFailed = false
     /// Whether a selection was given up because it had more than ``mostNodes`` tokens. Stays set until
     /// ``clearFailures()``.
-    private(set) var selectionOverflowed = false
+    package private(set) var selectionOverflowed = false
 
     /// Most tokens that one selection holds at a time: paths such as `$..*..*` multiply what a payload has.
     static let mostNodes = 1 << 22
@@ -35,7 +35,7 @@ struct PathEvaluator: ~Copyable {
     /// Result of ``single(_:root:bytes:)``: several tokens.
     static let several = -2
 
-    init(program: PathProgram, limits: ScanLimits, payloadIsRoot: Bool = false, isCompatible: Bool = false) {
+    package init(program: PathProgram, limits: ScanLimits, payloadIsRoot: Bool = false, isCompatible: Bool = false) {
         scanner = JSONScanner(
             names: NameTable(program.names), limits: limits, marksUnnamed: program.selectsUnnamed,
             buildsProperties: program.mentionsProperties, payloadIsRoot: payloadIsRoot)
@@ -96,26 +96,26 @@ struct PathEvaluator: ~Copyable {
 
     /// Token `index` of a selection.
     @inline(__always)
-    func node(_ index: Int) -> Int { Int(nodes[index]) }
+    package func node(_ index: Int) -> Int { Int(nodes[index]) }
 
     /// The present height of the node stack, to return to with ``release(to:)``.
-    var mark: Int { nodes.count }
+    package var mark: Int { nodes.count }
 
     /// Drops the selections made since `mark`.
-    mutating func release(to mark: Int) { nodes.truncate(to: mark) }
+    package mutating func release(to mark: Int) { nodes.truncate(to: mark) }
 
     /// Whether a selection since ``clearFailures()`` did not come to its end.
     var hasFailed: Bool { comparisonFailed || selectionOverflowed }
 
     /// Forgets failures of earlier selections.
-    mutating func clearFailures() {
+    package mutating func clearFailures() {
         comparisonFailed = false
         selectionOverflowed = false
     }
 
     /// Selects all tokens of `path`, those of one step after the other's in document order; the range is of the node
     /// stack. Nothing, and ``selectionOverflowed``, when there are more than ``mostNodes``.
-    mutating func select(_ path: PathReference, root: Int, current: Int, bytes: ByteView) -> Range<Int> {
+    package mutating func select(_ path: PathReference, root: Int, current: Int, bytes: ByteView) -> Range<Int> {
         var low = nodes.count
         nodes.append(UInt32(path.fromRoot ? root : current))
         for step in Int(path.start)..<Int(path.start + path.count) {

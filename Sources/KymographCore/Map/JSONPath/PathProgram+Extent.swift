@@ -1,7 +1,7 @@
 /// Going back to what there was before an expression that cannot be read.
 extension PathProgram {
     /// How much of everything there is.
-    struct Extent {
+    package struct Extent {
         fileprivate var names: Int
         fileprivate var steps: Int
         fileprivate var predicates: Int
@@ -15,7 +15,7 @@ extension PathProgram {
         fileprivate var patterns: Int
     }
 
-    var extent: Extent {
+    package var extent: Extent {
         Extent(
             names: names.count, steps: steps.count, predicates: predicates.count, operands: operands.count,
             literals: literals.count, lists: lists.count, entries: entries.count, slices: slices.count,
@@ -23,7 +23,7 @@ extension PathProgram {
     }
 
     /// Forgets what was added since there was as much as `extent` says.
-    mutating func cut(to extent: Extent) {
+    package mutating func cut(to extent: Extent) {
         forgetNames(behind: extent.names)
         steps.removeLast(steps.count - extent.steps)
         predicates.removeLast(predicates.count - extent.predicates)

@@ -1,7 +1,7 @@
 /// What can be told of compiled parts without a document: the facts by which most templates are ruled out.
 extension PathProgram {
     /// Names without which a step selects nothing, as bits of ``JSONScanner/nameMask``.
-    func requiredNames(of step: PathStep) -> UInt64 {
+    package func requiredNames(of step: PathStep) -> UInt64 {
         switch step.operation {
         case .filterChildren, .filterDescendants: return predicates[Int(step.argument)].requiredNames
         default:
@@ -12,7 +12,7 @@ extension PathProgram {
     }
 
     /// Names without which a predicate cannot hold.
-    func requiredNames(of node: PathPredicate) -> UInt64 {
+    package func requiredNames(of node: PathPredicate) -> UInt64 {
         let left = Int(node.left)
         let right = Int(node.right)
         switch node.operation {
@@ -24,7 +24,7 @@ extension PathProgram {
     }
 
     /// Whether a predicate can hold for objects only.
-    func needsObject(_ node: PathPredicate) -> Bool {
+    package func needsObject(_ node: PathPredicate) -> Bool {
         let left = Int(node.left)
         let right = Int(node.right)
         switch node.operation {
@@ -44,7 +44,7 @@ extension PathProgram {
     }
 
     /// The numbers of the names that `path` mentions, also in its filters, each once.
-    func mentionedNames(of path: PathReference) -> [UInt16] {
+    package func mentionedNames(of path: PathReference) -> [UInt16] {
         var names: [UInt16] = []
         collect(path, &names)
         return names

@@ -1,7 +1,7 @@
 /// One step of a compiled JSONPath.
-struct PathStep: BitwiseCopyable {
+package struct PathStep: BitwiseCopyable {
     /// What a step selects from each current node.
-    enum Operation: UInt8 {
+    package enum Operation: UInt8, BitwiseCopyable {
         /// The object's member `name`.
         case member
         /// The array's element `argument`.
@@ -28,26 +28,36 @@ struct PathStep: BitwiseCopyable {
         case filterDescendants
     }
 
-    var operation: Operation
-    var name: UInt16 = NameTable.unknown
+    package var operation: Operation
+    package var name: UInt16 = NameTable.unknown
     var argument: Int32 = 0
+
+    package init(operation: Operation, name: UInt16 = NameTable.unknown, argument: Int32 = 0) {
+        (self.operation, self.name, self.argument) = (operation, name, argument)
+    }
 }
 
 /// Where a compiled path's steps are, and how it can be evaluated.
-struct PathReference: BitwiseCopyable {
+package struct PathReference: BitwiseCopyable {
     /// First step, or -1 when there is no expression.
-    var start: Int32
-    var count: Int32
+    package var start: Int32
+    package var count: Int32
     /// Whether all steps are members: the common case, which needs no node list.
-    var isMemberChain: Bool
+    package var isMemberChain: Bool
     /// Whether it starts at the root of the evaluation rather than at the current node.
     var fromRoot: Bool
     /// Names without which the path selects nothing, as bits of ``JSONScanner/nameMask``.
-    var requiredNames: UInt64
+    package var requiredNames: UInt64
+
+    package init(start: Int32, count: Int32, isMemberChain: Bool, fromRoot: Bool, requiredNames: UInt64) {
+        (self.start, self.count, self.isMemberChain, self.fromRoot) = (start, count, isMemberChain, fromRoot)
+        self.requiredNames = requiredNames
+    }
 
     /// No expression.
-    static let absent = PathReference(start: -1, count: 0, isMemberChain: false, fromRoot: true, requiredNames: 0)
-    var isAbsent: Bool { start < 0 }
+    package static let absent = PathReference(
+        start: -1, count: 0, isMemberChain: false, fromRoot: true, requiredNames: 0)
+    package var isAbsent: Bool { start < 0 }
 }
 
 /// Names or indexes of a union, as a run of ``PathProgram/entries``.
@@ -57,10 +67,14 @@ struct PathList: BitwiseCopyable {
 }
 
 /// `[first:last:step]`, where absent parts are nil.
-struct PathSlice: BitwiseCopyable {
+package struct PathSlice: BitwiseCopyable {
     var first: Int32?
     var end: Int32?
-    var step: Int32?
+    package var step: Int32?
+
+    package init(first: Int32? = nil, end: Int32? = nil, step: Int32? = nil) {
+        (self.first, self.end, self.step) = (first, end, step)
+    }
 
     /// The elements that are taken from `count`: the first one's index, one behind the last in the step's direction,
     /// and the step. As the reference's slices, which are Python's (mapping dialect, section 3.1).
@@ -77,24 +91,32 @@ struct PathSlice: BitwiseCopyable {
 }
 
 /// A comparison's side.
-struct PathOperand: BitwiseCopyable {
-    enum Kind: UInt8 {
+package struct PathOperand: BitwiseCopyable {
+    package enum Kind: UInt8, BitwiseCopyable {
         case path, number, text, yes, no, null
     }
 
-    var kind: Kind
+    package var kind: Kind
     var path: PathReference = .absent
     var number = Decimal64(mantissa: 0)
     /// Place of a text in the program's literals.
-    var textStart: Int32 = 0
-    var textLength: Int32 = 0
+    package var textStart: Int32 = 0
+    package var textLength: Int32 = 0
     /// Number of the regular expression that the text is, on the right of `=~`; else -1.
-    var pattern: Int32 = -1
+    package var pattern: Int32 = -1
+
+    package init(
+        kind: Kind, path: PathReference = .absent, number: Decimal64 = Decimal64(mantissa: 0), textStart: Int32 = 0,
+        textLength: Int32 = 0
+    ) {
+        (self.kind, self.path, self.number, self.textStart) = (kind, path, number, textStart)
+        self.textLength = textLength
+    }
 }
 
 /// A node of a filter: a condition, or two joined.
-struct PathPredicate: BitwiseCopyable {
-    enum Operation: UInt8 {
+package struct PathPredicate: BitwiseCopyable {
+    package enum Operation: UInt8, BitwiseCopyable {
         case and, or, exists, equal, notEqual, strictlyEqual, strictlyNotEqual
         case less, lessOrEqual, greater, greaterOrEqual, matches
 
@@ -109,30 +131,37 @@ struct PathPredicate: BitwiseCopyable {
 
     var operation: Operation
     /// Predicates of `and` and `or`; operands of the others.
-    var left: Int32
-    var right: Int32 = 0
+    package var left: Int32
+    package var right: Int32 = 0
     /// Names without which the predicate cannot hold, as bits of ``JSONScanner/nameMask``.
-    var requiredNames: UInt64 = 0
+    package var requiredNames: UInt64 = 0
     /// Whether it can hold for objects only, because it asks for a member of the node that is tested.
-    var needsObject = false
+    package var needsObject = false
+
+    package init(operation: Operation, left: Int32, right: Int32 = 0) {
+        (self.operation, self.left, self.right) = (operation, left, right)
+    }
 }
 
 /// All compiled expressions of a mapping set, flat: nothing is parsed, looked up or allocated per reading.
-struct PathProgram: Sendable {
-    private(set) var names: [String] = ["Body", "Properties", "SystemProperties"]
+package struct PathProgram: Sendable {
+    package private(set) var names: [String] = ["Body", "Properties", "SystemProperties"]
     /// Where each of ``names`` is: a catalogue has hundreds, and mentions them thousands of times.
     private var numbers: [String: UInt16] = ["Body": 0, "Properties": 1, "SystemProperties": 2]
-    var steps: [PathStep] = []
-    var predicates: [PathPredicate] = []
-    var operands: [PathOperand] = []
-    var literals: [UInt8] = []
+    package var steps: [PathStep] = []
+    package var predicates: [PathPredicate] = []
+    package var operands: [PathOperand] = []
+    package var literals: [UInt8] = []
     /// Whether expressions of another kind look at members that no path names.
     var isReadWhole = false
     var lists: [PathList] = []
     /// Names or indexes of the lists.
     var entries: [Int32] = []
-    var slices: [PathSlice] = []
-    var patterns = PatternProgram()
+    package var slices: [PathSlice] = []
+    package var patterns = PatternProgram()
+
+    package init() {
+    }
 
     /// Whether a step gives members whose names it does not say.
     var selectsUnnamed: Bool {
@@ -170,7 +199,7 @@ struct PathProgram: Sendable {
     }
 
     /// Adds a list and returns its number.
-    mutating func addList(_ values: [Int32]) -> Int32 {
+    package mutating func addList(_ values: [Int32]) -> Int32 {
         lists.append(PathList(start: Int32(entries.count), count: Int32(values.count)))
         entries += values
         return Int32(lists.count - 1)
@@ -197,7 +226,7 @@ struct PathProgram: Sendable {
     }
 
     /// The number of `name`, given on first use.
-    mutating func number(of name: String) -> UInt16 {
+    package mutating func number(of name: String) -> UInt16 {
         if let known = numbers[name] { return known }
         let number = UInt16(names.count)
         numbers[name] = number

@@ -1,6 +1,6 @@
 /// One step of a compiled regular expression, of the kind that Thompson's simulation runs.
-struct PatternInstruction: BitwiseCopyable {
-    enum Operation: UInt8 {
+package struct PatternInstruction: BitwiseCopyable {
+    package enum Operation: UInt8, BitwiseCopyable {
         /// Takes one character that is in the set of items `first`, `second` in number.
         case set
         /// Takes one character that is not in that set.
@@ -24,24 +24,32 @@ struct PatternInstruction: BitwiseCopyable {
     }
 
     var operation: Operation
-    var first: Int32 = 0
-    var second: Int32 = 0
+    package var first: Int32 = 0
+    package var second: Int32 = 0
+
+    package init(operation: Operation, first: Int32 = 0, second: Int32 = 0) {
+        (self.operation, self.first, self.second) = (operation, first, second)
+    }
 }
 
 /// What can be true of a place between two characters.
-enum PatternAssertion: Int32 {
+package enum PatternAssertion: Int32 {
     case textStart, lineStart, textEnd, lastLineEnd, lineEnd, wordEdge, noWordEdge
 }
 
 /// Part of a character set: a range of scalars, and Unicode general categories.
-struct PatternItem: BitwiseCopyable, Hashable {
+package struct PatternItem: BitwiseCopyable, Hashable {
     /// First and last scalar; the range is empty when `low` is above `high`.
-    var low: UInt32 = 1
-    var high: UInt32 = 0
+    package var low: UInt32 = 1
+    package var high: UInt32 = 0
     /// Bits of ``UnicodeCategory``.
     var categories: UInt32 = 0
     /// Whether the item is everything but that, as in `[\D]`.
-    var isInverted = false
+    package var isInverted = false
+
+    package init(low: UInt32 = 1, high: UInt32 = 0, categories: UInt32 = 0) {
+        (self.low, self.high, self.categories) = (low, high, categories)
+    }
 
     @inline(__always)
     func contains(_ scalar: UInt32, category: UInt32) -> Bool {
@@ -50,22 +58,26 @@ struct PatternItem: BitwiseCopyable, Hashable {
 }
 
 /// Where a pattern's instructions are.
-struct PatternReference: BitwiseCopyable {
+package struct PatternReference: BitwiseCopyable {
     var start: Int32
     var count: Int32
     /// Whether it looks ahead or behind, which costs more than one pass over the text.
     var looksAround: Bool
+
+    package init(start: Int32, count: Int32, looksAround: Bool) {
+        (self.start, self.count, self.looksAround) = (start, count, looksAround)
+    }
 }
 
 /// All regular expressions of a mapping set, flat.
-struct PatternProgram: Sendable {
-    var instructions: [PatternInstruction] = []
-    var items: [PatternItem] = []
-    var patterns: [PatternReference] = []
+package struct PatternProgram: Sendable {
+    package var instructions: [PatternInstruction] = []
+    package var items: [PatternItem] = []
+    package var patterns: [PatternReference] = []
 }
 
 /// Unicode general categories as bits of a mask.
-enum UnicodeCategory {
+package enum UnicodeCategory {
     /// The two-letter names, in the order of the bits.
     static let names = [
         "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",
@@ -73,17 +85,17 @@ enum UnicodeCategory {
     ]
 
     /// The mask of a category (`Lu`) or of a group of them (`L`); nil when there is none of this name.
-    static func mask(_ name: String) -> UInt32? {
+    package static func mask(_ name: String) -> UInt32? {
         let bits = names.indices.filter { names[$0] == name || (name.utf8.count == 1 && names[$0].hasPrefix(name)) }
         return bits.isEmpty ? nil : bits.reduce(0) { $0 | 1 << UInt32($1) }
     }
 
-    static func mask(all names: String...) -> UInt32 { names.reduce(0) { $0 | (mask($1) ?? 0) } }
+    package static func mask(all names: String...) -> UInt32 { names.reduce(0) { $0 | (mask($1) ?? 0) } }
 
     /// `\d`, `\w` and `\s` of the reference's regular expressions, apart from control characters.
-    static let digits = mask(all: "Nd")
-    static let words = mask(all: "L", "Mn", "Nd", "Pc")
-    static let spaces = mask(all: "Z")
+    package static let digits = mask(all: "Nd")
+    package static let words = mask(all: "L", "Mn", "Nd", "Pc")
+    package static let spaces = mask(all: "Z")
 
     /// The bit of a scalar's category.
     static func bit(_ scalar: UInt32) -> UInt32 {

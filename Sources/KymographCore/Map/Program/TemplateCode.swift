@@ -1,5 +1,5 @@
 /// An expression in flat form: eight bytes, because a template has eight of them and is copied for every match.
-struct ExpressionCode: BitwiseCopyable {
+package struct ExpressionCode: BitwiseCopyable {
     /// How an expression is evaluated.
     enum Kind: UInt8 {
         /// JSONPath or JMESPath that only goes from member to member: the common case, which needs no node list.
@@ -44,7 +44,7 @@ struct ExpressionCode: BitwiseCopyable {
 
     init(jmesPath reference: JMESPathReference) { self.init(.jmesPath, start: reference.root, fromMatch: false) }
 
-    init(_ expression: TemplateExpression?) {
+    package init(_ expression: TemplateExpression?) {
         guard let expression else {
             self = .absent
             return

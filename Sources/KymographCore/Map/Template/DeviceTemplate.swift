@@ -21,16 +21,27 @@ package struct DeviceTemplate: Sendable {
         /// Where the entry is.
         package var position: SourcePosition
         /// What selects it; nil for a constant.
-        var expression: TemplateExpression?
+        package var expression: TemplateExpression?
         /// What happens to it on its way into the measurement.
-        var rule: ValueRule?
+        package var rule: ValueRule?
         /// What selects the payload's text for its unit.
-        var unitExpression: TemplateExpression?
+        package var unitExpression: TemplateExpression?
         /// What selects the payload's power of ten.
-        var scaleExpression: TemplateExpression?
+        package var scaleExpression: TemplateExpression?
+
+        package init(
+            name: String, isRequired: Bool, position: SourcePosition, expression: TemplateExpression? = nil,
+            rule: ValueRule? = nil, unitExpression: TemplateExpression? = nil,
+            scaleExpression: TemplateExpression? = nil
+        ) {
+            (self.name, self.isRequired, self.position, self.expression) = (name, isRequired, position, expression)
+            (self.rule, self.unitExpression, self.scaleExpression) = (rule, unitExpression, scaleExpression)
+        }
 
         /// Everything that is selected for it.
-        var selections: [TemplateExpression] { [expression, unitExpression, scaleExpression].compactMap { $0 } }
+        package var selections: [TemplateExpression] {
+            [expression, unitExpression, scaleExpression].compactMap { $0 }
+        }
     }
 
     /// Which kind of template.
@@ -45,17 +56,31 @@ package struct DeviceTemplate: Sendable {
     package var values: [Value]
     /// `timestampFormat`.
     package var timestampFormat: TimestampFormat
-    var match: TemplateExpression
-    var device: TemplateExpression?
-    var timestamp: TemplateExpression
+    package var match: TemplateExpression
+    package var device: TemplateExpression?
+    package var timestamp: TemplateExpression
     /// The second choice of Iot templates.
-    var alternativeTimestamp: TemplateExpression?
-    var start: TemplateExpression?
+    package var alternativeTimestamp: TemplateExpression?
+    package var start: TemplateExpression?
     /// The sender's id of the reading.
-    var readingId: TemplateExpression?
-    var patient: TemplateExpression?
-    var encounter: TemplateExpression?
-    var correlation: TemplateExpression?
+    package var readingId: TemplateExpression?
+    package var patient: TemplateExpression?
+    package var encounter: TemplateExpression?
+    package var correlation: TemplateExpression?
+
+    package init(
+        kind: DeviceTemplateKind, typeName: String, position: SourcePosition, compatibility: Compatibility,
+        values: [Value], timestampFormat: TimestampFormat, match: TemplateExpression, device: TemplateExpression? = nil,
+        timestamp: TemplateExpression, alternativeTimestamp: TemplateExpression? = nil,
+        start: TemplateExpression? = nil, readingId: TemplateExpression? = nil, patient: TemplateExpression? = nil,
+        encounter: TemplateExpression? = nil, correlation: TemplateExpression? = nil
+    ) {
+        (self.kind, self.typeName, self.position, self.compatibility) = (kind, typeName, position, compatibility)
+        (self.values, self.timestampFormat, self.match, self.device) = (values, timestampFormat, match, device)
+        (self.timestamp, self.alternativeTimestamp, self.start) = (timestamp, alternativeTimestamp, start)
+        (self.readingId, self.patient, self.encounter) = (readingId, patient, encounter)
+        self.correlation = correlation
+    }
 
     /// Whether all expressions find their way in matches that JMESPath made: chains of members do, other paths do not.
     var takesMadeMatches: Bool {
@@ -63,7 +88,7 @@ package struct DeviceTemplate: Sendable {
     }
 
     /// All expressions that are evaluated per match.
-    var expressions: [TemplateExpression] {
+    package var expressions: [TemplateExpression] {
         [device, timestamp, alternativeTimestamp, start, readingId, patient, encounter, correlation].compactMap { $0 }
             + values.flatMap(\.selections)
     }

@@ -1,16 +1,19 @@
 /// All compiled expressions of a mapping set.
-struct ExpressionProgram: Sendable {
-    var paths = PathProgram()
-    var jmesPaths = JMESPathProgram()
+package struct ExpressionProgram: Sendable {
+    package var paths = PathProgram()
+    package var jmesPaths = JMESPathProgram()
     /// For chains of members that start at the match: what they are in JMESPath, for matches that it made.
-    var madeForms: [(path: Int32, count: Int32, reference: JMESPathReference)] = []
+    package var madeForms: [(path: Int32, count: Int32, reference: JMESPathReference)] = []
     /// How many names and nodes of ``jmesPaths`` the paths know already.
     private var sharedNames = 0
     private var sharedNodes = 0
 
+    package init() {
+    }
+
     /// Lets the scanner know what JMESPath looks at: the members of its names, and where it looks at a whole object or
     /// beside the payload, all others, too.
-    mutating func shareNames() {
+    package mutating func shareNames() {
         for name in jmesPaths.names[sharedNames...] where paths.number(of: name) <= NameTable.systemProperties {
             if name != "Body" { paths.isReadWhole = true }
         }
@@ -36,25 +39,29 @@ package enum ExpressionLanguage: String, CaseIterable, Sendable {
 }
 
 /// An expression of a template: its text, and where it is in the mapping set's program.
-struct TemplateExpression: Sendable {
+package struct TemplateExpression: Sendable {
     /// What the text was compiled to.
-    enum Form: Sendable {
+    package enum Form: Sendable {
         case path(PathReference)
         case jmesPath(JMESPathReference)
         /// Cannot be read; compatibility lets the mapping load all the same (quirk 6).
         case broken
     }
 
-    var text: String
-    var form: Form
+    package var text: String
+    package var form: Form
     /// Whether it starts at the matched token rather than at the envelope.
-    var fromMatch: Bool
+    package var fromMatch: Bool
     /// Whether only a document that holds the match as `matchedToken` can answer it.
-    var needsComposition = false
+    package var needsComposition = false
+
+    package init(text: String, form: Form, fromMatch: Bool, needsComposition: Bool = false) {
+        (self.text, self.form, self.fromMatch, self.needsComposition) = (text, form, fromMatch, needsComposition)
+    }
 
     /// The compiled path, when it is one.
-    var path: PathReference? { if case .path(let path) = form { path } else { nil } }
+    package var path: PathReference? { if case .path(let path) = form { path } else { nil } }
 
     /// Whether it is evaluated as JMESPath.
-    var isJMESPath: Bool { if case .jmesPath = form { true } else { false } }
+    package var isJMESPath: Bool { if case .jmesPath = form { true } else { false } }
 }

@@ -2,15 +2,15 @@
 /// positive and without factors 2 and 5, the numerator without trailing zeros.
 ///
 /// For units at load time; every operation gives nil when the result does not fit 128 bits.
-struct ExactRatio: Hashable, Sendable {
+package struct ExactRatio: Hashable, Sendable {
     /// With the sign.
     let numerator: Int128
     /// At least 1.
     let denominator: Int128
     let exponent: Int
 
-    static let zero = ExactRatio(checked: 0, 1, 0)
-    static let one = ExactRatio(checked: 1, 1, 0)
+    package static let zero = ExactRatio(checked: 0, 1, 0)
+    package static let one = ExactRatio(checked: 1, 1, 0)
 
     private init(checked numerator: Int128, _ denominator: Int128, _ exponent: Int) {
         self.numerator = numerator
@@ -19,7 +19,7 @@ struct ExactRatio: Hashable, Sendable {
     }
 
     /// Makes `numerator / denominator × 10^exponent`; nil for a denominator below 1 and for overflow.
-    init?(_ numerator: Int128, _ denominator: Int128 = 1, exponent: Int = 0) {
+    package init?(_ numerator: Int128, _ denominator: Int128 = 1, exponent: Int = 0) {
         guard denominator > 0, numerator > Int128.min else { return nil }
         guard numerator != 0 else {
             self = .zero
@@ -39,14 +39,14 @@ struct ExactRatio: Hashable, Sendable {
     }
 
     /// Reads digits with or without a decimal point; nil for anything else.
-    init?(decimal text: String) {
+    package init?(decimal text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count <= 2, let value = Int128(parts.joined()) else { return nil }
         self.init(value, exponent: parts.count == 2 ? -parts[1].count : 0)
     }
 
     /// The product.
-    func times(_ other: ExactRatio) -> ExactRatio? {
+    package func times(_ other: ExactRatio) -> ExactRatio? {
         let left = ExactRatio.commonDivisor(numerator, other.denominator)
         let right = ExactRatio.commonDivisor(other.numerator, denominator)
         let top = (numerator / left).multipliedReportingOverflow(by: other.numerator / right)

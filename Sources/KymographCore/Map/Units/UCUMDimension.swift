@@ -1,15 +1,15 @@
 /// What a unit measures: the powers of its base units.
-struct UCUMDimension: Hashable, Sendable {
+package struct UCUMDimension: Hashable, Sendable {
     /// Power by code of the base unit; none is zero.
     private let powers: [String: Int]
 
     /// A plain number.
-    static let number = UCUMDimension(powers: [:])
+    package static let number = UCUMDimension(powers: [:])
 
     private init(powers: [String: Int]) { self.powers = powers }
 
     /// The dimension of a base unit.
-    init(base: String) { powers = [base: 1] }
+    package init(base: String) { powers = [base: 1] }
 
     /// The dimension of this unit times `count` powers of `other`.
     func times(_ other: UCUMDimension, power count: Int = 1) -> UCUMDimension {

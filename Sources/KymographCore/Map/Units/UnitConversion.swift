@@ -9,12 +9,12 @@ package struct UnitMismatch: Error, Equatable, Sendable {
 /// An exact linear rule from one unit to another: `(value × numerator × 10^exponent + offset) / denominator`, the
 /// offset with an exponent of its own. Flat, and made at load.
 package struct UnitConversion: BitwiseCopyable, Sendable, Equatable {
-    let numerator: Int64
+    package let numerator: Int64
     /// At least 1.
-    let denominator: Int64
-    let exponent: Int16
-    let offset: Int64
-    let offsetExponent: Int16
+    package let denominator: Int64
+    package let exponent: Int16
+    package let offset: Int64
+    package let offsetExponent: Int16
 
     /// Whether both units are the same, so that a value keeps its digits.
     package var isIdentity: Bool { numerator == 1 && denominator == 1 && exponent == 0 && offset == 0 }
@@ -48,7 +48,7 @@ package struct UnitConversion: BitwiseCopyable, Sendable, Equatable {
     }
 
     /// Whether a conversion between the two needs to know the substance.
-    static func needsSubstance(_ source: UCUMUnit, _ target: UCUMUnit) -> Bool {
+    package static func needsSubstance(_ source: UCUMUnit, _ target: UCUMUnit) -> Bool {
         source.dimension != target.dimension
             && (source.dimension.withMassForAmount == target.dimension
                 || target.dimension.withMassForAmount == source.dimension)

@@ -2,6 +2,7 @@ import KymographTestKit
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 import TrialSupport
 
 /// What names say a measurement is about.

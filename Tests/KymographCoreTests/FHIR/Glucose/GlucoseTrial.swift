@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// A pipeline of one summary of glucose, in windows of an hour of a sensor of five minutes.

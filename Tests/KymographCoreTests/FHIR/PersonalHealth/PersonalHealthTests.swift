@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// Observations as HL7's Personal Health Devices guide has them.

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// What is wrong in a resource template, beside one like it that is sound.

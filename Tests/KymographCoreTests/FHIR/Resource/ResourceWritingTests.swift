@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// What readings become that are no Observations.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 
 /// The reference system's own unit tests of its functions, run here. All of them give what the reference gives.
 @Suite struct JMESPathConformanceTests {

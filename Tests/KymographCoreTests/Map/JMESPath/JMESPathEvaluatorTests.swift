@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 
 /// One expression over one document by the evaluator itself, as the mapper uses it.
 struct JMESPathHarness: ~Copyable {

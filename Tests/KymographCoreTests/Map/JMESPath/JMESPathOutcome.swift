@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// What an expression gives for a document: JSON, or the kind of error.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 
 /// Unions, slices, regular expressions and groups; what each gives follows the reference (mapping dialect, section 3.1).
 @Suite struct JSONPathFormTests {

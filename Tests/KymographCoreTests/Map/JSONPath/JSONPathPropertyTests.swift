@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 import TrialSupport
 
 /// 100,000 pairs of a random path and a random document: the compiled evaluation, the short cuts before it and a plain

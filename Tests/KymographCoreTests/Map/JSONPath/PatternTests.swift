@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 import TrialSupport
 
 /// Regular expressions of filters.

@@ -2,6 +2,7 @@ import KymographTestKit
 import Testing
 
 @testable import KymographCore
+@testable import KymographTemplates
 import TrialSupport
 
 /// Which codes are units, and what is said of those that are none.

@@ -2,6 +2,7 @@ import KymographTestKit
 import Testing
 
 @testable import KymographCore
+import KymographTemplates
 import TrialSupport
 
 /// Random values there and back, and against plain integer arithmetic.

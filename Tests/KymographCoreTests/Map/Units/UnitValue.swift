@@ -1,4 +1,5 @@
 @testable import KymographCore
+import KymographTemplates
 
 /// Numbers and conversions in plain texts.
 enum UnitValue {

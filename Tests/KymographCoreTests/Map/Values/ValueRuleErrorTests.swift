@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Testing
 
 /// What is said of rules that are wrong, and where: line 4 is the one with the value.

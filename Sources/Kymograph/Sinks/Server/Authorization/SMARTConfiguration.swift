@@ -1,3 +1,5 @@
+import KymographTemplates
+
 /// What a FHIR server says of its authorization (SMART App Launch 2, `.well-known/smart-configuration`).
 struct SMARTConfiguration {
     /// Where tokens come from.

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// What a token endpoint answered (RFC 6749, sections 5.1 and 5.2).
 struct TokenReply {

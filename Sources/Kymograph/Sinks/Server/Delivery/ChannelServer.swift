@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Single resources on the server of a channel.
 final class ChannelServer: ResourceServer {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Finds out what a server has of an entry that it says it has stored.
 ///

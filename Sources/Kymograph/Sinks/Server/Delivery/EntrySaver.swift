@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Stores the resources of entries one by one, each merged with what the server has.
 final class EntrySaver {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// What a resource says, apart from what is the server's or names other resources as the server calls them.
 struct ServerContent: Equatable {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Asks a server what it can do, until it can be delivered to.
 final class ServerProbe {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// A Patient or Device that entries of a block refer to, with nothing but its identifier: it goes with them, to be made
 /// unless the server has it.

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Finds the ids of a reading's Device, Patient and Encounter on a server (mapping dialect, section 7).
 ///

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// The Observations that were stored last, so that the next merge need not ask for them. At most 1,000.
 class ObservationCache {

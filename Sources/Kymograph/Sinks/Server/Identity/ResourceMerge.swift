@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// What a resource becomes that a server holds already under its identifier.
 enum ResourceMerge {

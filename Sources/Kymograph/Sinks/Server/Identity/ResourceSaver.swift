@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Stores resources one by one as the reference system stores Observations: it looks for one of the same identifier,
 /// merges into it, and updates it if that changed anything; when somebody else was faster, it merges again (mapping

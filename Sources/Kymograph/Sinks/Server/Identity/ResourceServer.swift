@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Single resources on a server. Answers come on the thread that asks, at once or later; what may work later is tried
 /// again before there is an answer.

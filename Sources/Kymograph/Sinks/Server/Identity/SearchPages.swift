@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// A page of what a search found.
 struct SearchPage {

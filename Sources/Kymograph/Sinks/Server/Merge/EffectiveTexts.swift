@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// The time that an Observation covers, with the texts that say so.
 struct EffectiveTexts: Hashable, Sendable {

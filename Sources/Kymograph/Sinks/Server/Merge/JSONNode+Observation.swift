@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Observations that are kept as nodes.
 extension JSONNode {

@@ -1,4 +1,5 @@
 package import KymographCore
+package import KymographTemplates
 
 /// Merges an Observation into the one that a server already holds under its identity (mapping dialect, section 6.4).
 ///

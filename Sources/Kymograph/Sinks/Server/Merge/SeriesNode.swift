@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// A SampledData of one dimension and one grid, read for merging.
 struct SeriesNode {

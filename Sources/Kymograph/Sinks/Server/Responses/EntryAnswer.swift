@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// What a server made of one entry of a bundle.
 struct EntryAnswer {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// Reading what a server answered, and writing what it gets.
 extension JSONNode {

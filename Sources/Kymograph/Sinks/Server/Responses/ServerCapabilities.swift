@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// What a server says that it can do (its CapabilityStatement).
 package struct ServerCapabilities: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 
 /// What an OperationOutcome says.
 struct ServerOutcome: Sendable {

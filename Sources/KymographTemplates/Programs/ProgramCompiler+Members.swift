@@ -1,0 +1,74 @@
+import KymographCore
+
+/// Compiles the members that are the same in every Observation of a type.
+extension ProgramCompiler {
+    mutating func addMembers(_ rules: MemberRules, _ type: MeasurementType) {
+        if rules.writesIssued { step(.issued) }
+        addExtensions(rules.extensions)
+        for member in JSONText.members(rules, options.version) { literal("\(member),") }
+        guard let name = rules.noteName else { return }
+        let slot = type.valueNames.firstIndex(of: name.text).map { Int32($0) } ?? -1
+        let field = addNote(ProgramField(kind: .text, slot: slot))
+        let texts = options.version.noteTexts
+        literal("\(texts.before)\"", .present, field)
+        step(.text, .present, field)
+        literal("\"\(texts.after),", .present, field)
+    }
+
+    private mutating func addExtensions(_ rules: [ExtensionRule]) {
+        let constants = rules.map { "{\"url\":\(JSONText.quoted($0.url)),\"\($0.member)\":\($0.json)}" }
+        guard !constants.isEmpty || namesGateway else { return }
+        literal("\"extension\":[")
+        if namesGateway {
+            literal("{\"url\":\(JSONText.quoted(PersonalHealthShape.gatewayURL)),\"valueReference\":{")
+            step(.gateway)
+            literal(constants.isEmpty ? "}}" : "}},")
+        }
+        literal("\(constants.joined(separator: ","))],")
+    }
+}
+
+extension JSONText {
+    /// The members of `meta`.
+    static func meta(_ template: FHIRTemplate) -> String {
+        var members: [String] = []
+        if !template.profiles.isEmpty { members.append("\"profile\":\(array(template.profiles))") }
+        if !template.members.security.isEmpty { members.append("\"security\":\(codings(template.members.security))") }
+        if !template.members.tags.isEmpty { members.append("\"tag\":\(codings(template.members.tags))") }
+        return members.joined(separator: ",")
+    }
+
+    /// The constant members.
+    static func members(_ rules: MemberRules, _ version: FHIRVersion) -> [String] {
+        var members: [String] = []
+        func add(_ name: String, _ elements: [String]) {
+            if !elements.isEmpty { members.append("\"\(name)\":[\(elements.joined(separator: ","))]") }
+        }
+        add("performer", rules.performers.map { performer($0, version) })
+        if rules.noteName == nil, !rules.notes.isEmpty { members.append(version.notes(rules.notes)) }
+        if let site = rules.bodySite { members.append("\"bodySite\":\(object(site))") }
+        if let method = rules.method { members.append("\"method\":\(object(method))") }
+        return members
+    }
+
+    /// An element of `referenceRange`.
+    static func referenceRange(_ rule: ReferenceRangeRule) -> String {
+        let unit = unit(rule.unit)
+        let low = rule.low.map { "\"low\":{\"value\":\($0)\(unit)}" }
+        let high = rule.high.map { "\"high\":{\"value\":\($0)\(unit)}" }
+        let text = rule.text.map { "\"text\":\(quoted($0))" }
+        return "{\([low, high, text].compactMap { $0 }.joined(separator: ","))}"
+    }
+
+    private static func performer(_ rule: PerformerRule, _ version: FHIRVersion) -> String {
+        let identifier = object([("system", rule.system), ("value", rule.value)])
+        let display = rule.display.map { ",\"display\":\(quoted($0))" } ?? ""
+        let type = version.hasReferenceType ? "\"type\":\(quoted(rule.type))," : ""
+        return "{\(type)\"identifier\":\(identifier)\(display)}"
+    }
+
+    private static func codings(_ codings: [Coding]) -> String {
+        let elements = codings.map { object([("system", $0.system), ("code", $0.code), ("display", $0.display)]) }
+        return "[\(elements.joined(separator: ","))]"
+    }
+}
