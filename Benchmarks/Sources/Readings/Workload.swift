@@ -1,5 +1,5 @@
 package import KymographCore
-package import KymographTemplates
+import KymographTemplates
 
 /// The mapping and the times of the workload.
 package enum Workload {
