@@ -86,7 +86,7 @@ import TrialSupport
                     let received = now - Int64(random.int(0...2))
                     run.add(.at(100_000 + now, received: received, series: series))
                     run.take()
-                    latest[series] = max(latest[series] ?? 0, received)
+                    latest[series] = max(latest[series] ?? received, received)
                 }
                 guard random.once(in: 3) else { continue }
                 run.machine.tick(now: Instant(seconds: now))
