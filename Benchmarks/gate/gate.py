@@ -54,7 +54,7 @@ STAGES = {
 }
 # How many times the instructions of the second stage the first may take, and what that means.
 RATIOS = {
-    ("fhir", "twin"): (1.4, "Observations encoded as entries, then assembled, against the same bytes written at once in C"),
+    ("fhir", "twin"): (1.1, "Observations encoded as entries, then assembled, against the same bytes written at once in C"),
     ("templates", "template"): (1.5, "all templates of healthkit-on-fhir against the one that matches"),
     ("arrays", "map"): (1.2, "readings in arrays of ten against lines, scan and map"),
     ("jmespath", "jsonpath"): (5.0, "a template in JMESPath against the same in JSONPath"),

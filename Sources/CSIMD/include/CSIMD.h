@@ -1,6 +1,7 @@
 #ifndef CSIMD_H
 #define CSIMD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /// What sixteen bytes are, as one bit for each, the first in the lowest bit. In C because Swift's vectors have no
@@ -41,6 +42,12 @@ static inline __attribute__((always_inline)) uint32_t kymo_nondigits16(const voi
     // Digits become the ten lowest signed numbers.
     kymo_bytes16 moved = (kymo_bytes16)((unsigned16)kymo_load16(bytes) + (unsigned char)(0x80 - '0'));
     return kymo_bits16((kymo_bytes16)(moved > (signed char)(-0x80 + 9)));
+}
+
+/// Whether both have the same `count` bytes. The C library compares long ones in wider words than loops in Swift do.
+static inline __attribute__((always_inline)) int kymo_same(
+    const void *_Nonnull one, const void *_Nonnull other, intptr_t count) {
+    return __builtin_memcmp(one, other, (size_t)count) == 0;
 }
 
 /// The place of the first `byte` among `count` bytes, in blocks of sixteen of which the last may reach further; `count`

@@ -253,7 +253,8 @@ package struct ExpressionEvaluator: ~Copyable {
     /// Whether the token lies in the envelope's Properties or SystemProperties, whose texts never become times
     /// (mapping dialect, section 1.1).
     private func isTransport(_ found: Int) -> Bool {
-        guard !ExpressionEvaluator.isProduced(found) else { return false }
+        // In an envelope that is built around a payload, both are empty.
+        guard paths.scanner.root == JSONScanner.payload, !ExpressionEvaluator.isProduced(found) else { return false }
         for name in [NameTable.properties, NameTable.systemProperties] {
             let section = paths.member(of: paths.scanner.root, name)
             if section >= 0, (section..<Int(paths.scanner.tape[section].next)).contains(found) { return true }

@@ -55,6 +55,15 @@ public struct ByteView: BitwiseCopyable {
         return unsafe UnsafeRawPointer(base + index).loadUnaligned(as: UInt32.self)
     }
 
+    /// A word with the last 1…7 bytes, those from `index` on: with those before them when there are eight in all.
+    @inline(__always)
+    func lastWord(from index: Int) -> UInt64 {
+        if count >= 8 { return word(at: count - 8) }
+        var word: UInt64 = 0
+        for place in index..<count { word = word << 8 | UInt64(self[place]) }
+        return word
+    }
+
     /// Which of the sixteen bytes from `index` are quotes, backslashes, control characters, with DEL, or not ASCII,
     /// the first in the lowest bit. They may reach into the padding.
     @inline(__always)
@@ -106,6 +115,8 @@ public struct ByteView: BitwiseCopyable {
     @inline(__always)
     package func equals(_ other: ByteView) -> Bool {
         guard count == other.count else { return false }
+        // Safe: both have as many bytes. For fewer, a call costs more than it saves.
+        if count >= 64 { return unsafe kymo_same(base, other.base, count) != 0 }
         var index = 0
         while index + 8 <= count {
             if word(at: index) != other.word(at: index) { return false }

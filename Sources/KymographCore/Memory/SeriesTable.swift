@@ -62,15 +62,6 @@ struct SeriesTable: ~Copyable {
         for index in 0..<old.count where old[index].number != SeriesTable.empty { place(old[index]) }
     }
 
-    /// A word with the bytes from `index`, of which there are 1…7: with those before them when there are eight in all.
-    @inline(__always)
-    private static func lastBytes(_ key: ByteView, from index: Int) -> UInt64 {
-        if key.count >= 8 { return key.word(at: key.count - 8) }
-        var word: UInt64 = 0
-        for place in index..<key.count { word = word << 8 | UInt64(key[place]) }
-        return word
-    }
-
     /// A multiply-mix hash over eight bytes at a time. Not secret: an attacker who floods one bucket is stopped by the
     /// cap on devices, at most ``WindowLimits/maxDevices`` keys of bounded length.
     @inline(__always)
@@ -111,7 +102,7 @@ struct SeriesTable: ~Copyable {
             index += 8
         }
         if index < key.count {
-            mixed = (mixed ^ lastBytes(key, from: index)) &* 0xFF51_AFD7_ED55_8CCD
+            mixed = (mixed ^ key.lastWord(from: index)) &* 0xFF51_AFD7_ED55_8CCD
             mixed ^= mixed >> 32
         }
         return mixed

@@ -4,6 +4,9 @@
 package struct BundleAssembler: ~Copyable, Sendable {
     private var index = EntryIndex()
     private var output = ByteWriter(capacity: 1 << 16)
+    /// Elements of bundles of ``keptForm`` by the records of Patients and Devices.
+    private var kept = KeptTexts()
+    private var keptForm = BundleForm()
 
     /// Has nothing yet.
     package init() {}
@@ -19,15 +22,32 @@ package struct BundleAssembler: ~Copyable, Sendable {
     }
 
     private mutating func appendBundle(_ entries: EntryBlock, _ form: BundleForm) {
+        if form != keptForm {
+            kept.removeAll()
+            keptForm = form
+        }
         output.appendBundleHead(form.type)
         let head = output.count
         for number in 0..<entries.count {
             let entry = entries[number]
             if entry.isUnwritten { continue }
             if output.count > head { output.append(UInt8(ascii: ",")) }
-            entries.append(entry, as: form, to: &output)
+            if entry.kind.isBare, entry.referenceCount == 0 {
+                appendBare(entry, of: entries)
+            } else {
+                entries.append(entry, as: form, to: &output)
+            }
         }
         output.append("]}\n")
+    }
+
+    /// Adds a Patient or Device that refers to nothing, as it was written before.
+    private mutating func appendBare(_ entry: Entry, of entries: EntryBlock) {
+        let hash = KeyTable.hash(entry.value)
+        if let text = kept.text(of: entry.record, hash: hash) { return output.append(text) }
+        let start = output.count
+        entries.append(entry, as: keptForm, to: &output)
+        kept.add(entry.record, hash: hash, output.view(start..<output.count))
     }
 
     private mutating func appendLines(_ entries: EntryBlock, _ form: BundleForm) {

@@ -73,9 +73,8 @@ package struct EntryIndex: ~Copyable, Sendable {
         let entry = block[number]
         let bodyCount = entry.body.count
         guard entry.idPlace <= bodyCount, entry.hasSoundEncounter, number > 0 || !entry.isJoined,
-            isOne(of: .patients, entry.number(at: EntryLayout.patient), block),
-            isOne(of: .devices, entry.number(at: EntryLayout.device), block),
-            isOne(of: .devices, entry.number(at: EntryLayout.gateway), block)
+            isOne(of: .patients, entry.patient, block), isOne(of: .devices, entry.device, block),
+            isOne(of: .devices, entry.gateway, block)
         else { return false }
         var place = entry.idPlace
         for index in 0..<entry.referenceCount {
@@ -85,8 +84,10 @@ package struct EntryIndex: ~Copyable, Sendable {
             place = reference.place
             let isKnown =
                 switch reference.role {
-                case .patient: isOne(of: .patients, reference.target, block)
-                case .device, .gateway: isOne(of: .devices, reference.target, block)
+                // Nearly always those that were looked at above.
+                case .patient: reference.target == entry.patient || isOne(of: .patients, reference.target, block)
+                case .device: reference.target == entry.device || isOne(of: .devices, reference.target, block)
+                case .gateway: reference.target == entry.gateway || isOne(of: .devices, reference.target, block)
                 case .encounter: entry.hasEncounter
                 case .member: isOne(of: .observations, reference.target, block)
                 }

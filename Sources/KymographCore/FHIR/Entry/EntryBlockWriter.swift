@@ -102,6 +102,13 @@ struct EntryBlockWriter: ~Copyable, Sendable {
         bytes.store(half: parties.gateway, at: entry &+ EntryLayout.gateway)
     }
 
+    /// Appends the record of a Patient or Device, which refers to nothing.
+    @inline(__always)
+    mutating func append(party record: ByteView) {
+        bytes.append(record)
+        count(texts: record.count &- EntryLayout.entryHead &- Entry(record).body.count, 0)
+    }
+
     /// Appends entries of another block as they are; their Patient, Device and gateway are `parties` here. `first` was
     /// the number of the first of them, which members of a panel go by.
     mutating func append(moved entries: ByteView, first: Int, parties: EntryParties) {

@@ -53,18 +53,33 @@ extension EntryWriter {
         _ kind: ResourceEntries.Kind, _ entryKind: EntryKind, _ value: ByteView, foot: StaticString = "}"
     ) -> UInt32 {
         setKey(kind, value)
-        let hash = KeyTable.hash(value, seed: kind.seed)
-        if let number = parties.find(scratch.view, hash: hash) { return number }
-        return add(kind, entryKind, value, hash: hash, foot: foot)
+        let place = parties.place(of: scratch.view, hash: KeyTable.hash(value, seed: kind.seed))
+        return parties.number(at: place) ?? add(kind, entryKind, value, at: place, foot: foot)
     }
 
     /// Adds what `value` identifies, whose key is in ``scratch``.
     @inline(never)
     private mutating func add(
-        _ kind: ResourceEntries.Kind, _ entryKind: EntryKind, _ value: ByteView, hash: UInt64, foot: StaticString
+        _ kind: ResourceEntries.Kind, _ entryKind: EntryKind, _ value: ByteView, at place: Int, foot: StaticString
     ) -> UInt32 {
         let number = UInt32(block.count)
-        _ = parties.add(scratch.view, hash: hash, number: number)
+        parties.set(number: number, at: place)
+        // One key may be written in these ways.
+        let form = entryKind.rawValue << 1 | (encoder.isReference ? 1 : 0)
+        if let record = parties.record(at: place, as: form) {
+            block.append(party: record)
+        } else {
+            let start = block.bytes.count
+            write(kind, entryKind, value, foot: foot)
+            parties.keep(block.bytes.view(start..<block.bytes.count), as: form, at: place)
+        }
+        return number
+    }
+
+    /// Writes the entry of what `value` identifies.
+    private mutating func write(
+        _ kind: ResourceEntries.Kind, _ entryKind: EntryKind, _ value: ByteView, foot: StaticString
+    ) {
         let isLong = !encoder.isReference && LongIdentifier.isLong(value)
         block.begin()
         encoder.holes.begin(at: block.bodyStart)
@@ -85,7 +100,6 @@ extension EntryWriter {
         block.end(.whole)
         block.end(.encounter)
         block.end(entryKind, holes: encoder.holes)
-        return number
     }
 
     /// Adds what references within a bundle say to what has the key in ``scratch``, where there are any.

@@ -17,7 +17,7 @@ extension EntryWriter {
         block.bytes.appendHex(encoder.identityDigest)
         block.end(.id)
         if isDevice {
-            _ = setDeviceKey(of: content)
+            content.series.device.withByteView { setKey(kinds.device, $0) }
             appendFullURL()
             block.bytes.append(encoder.entries[kinds.device.system])
         } else {
@@ -42,8 +42,7 @@ extension EntryWriter {
         guard isClaimed else { return needed }
         // It comes behind those that it refers to itself.
         let number = UInt32(block.count)
-        let hash = setDeviceKey(of: content)
-        parties.renumber(scratch.view, hash: hash, to: number)
+        parties.set(number: number, at: devicePlace(of: content))
         if needed.device == EntryWriter.claimed { needed.device = number }
         if needed.gateway == EntryWriter.claimed { needed.gateway = number }
         return needed
@@ -54,18 +53,22 @@ extension EntryWriter {
 
     /// Makes the entry to come that of the content's Device; false when the block has one already.
     private mutating func claimDevice(of content: borrowing WindowContent) -> Bool {
-        let hash = setDeviceKey(of: content)
-        let isNew = parties.add(scratch.view, hash: hash, number: EntryWriter.claimed)
-        if !isNew, form.format == .bundle { noteRepeated() }
+        let place = devicePlace(of: content)
+        let isNew = parties.number(at: place) == nil
+        if isNew {
+            parties.set(number: EntryWriter.claimed, at: place)
+        } else if form.format == .bundle {
+            noteRepeated()
+        }
         return isNew
     }
 
-    /// Makes the key of the content's Device in ``scratch``; its hash.
-    private mutating func setDeviceKey(of content: borrowing WindowContent) -> UInt64 {
+    /// The place of the content's Device, whose key is in ``scratch`` then.
+    private mutating func devicePlace(of content: borrowing WindowContent) -> Int {
         let kind = kinds.device
         return content.series.device.withByteView { device in
             setKey(kind, device)
-            return KeyTable.hash(device, seed: kind.seed)
+            return parties.place(of: scratch.view, hash: KeyTable.hash(device, seed: kind.seed))
         }
     }
 }

@@ -34,8 +34,7 @@ package struct EntryWriter: ~Copyable, Sendable {
     var block: EntryBlockWriter
     private var size: BundleSize
     var scratch = ByteWriter(capacity: 256)
-    /// Numbers of Patients and Devices by what identifies them.
-    var parties = KeyTable()
+    var parties = PartyTable()
     private var identities = KeyTable()
     /// The content that was added last.
     private var last = LastContent()
@@ -127,7 +126,7 @@ package struct EntryWriter: ~Copyable, Sendable {
     /// Forgets the entries.
     package mutating func reset() {
         block.removeAll()
-        parties.removeAll()
+        parties.beginBlock()
         identities.removeAll()
         size.reset()
         contentCount = 0

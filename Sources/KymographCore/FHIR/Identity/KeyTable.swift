@@ -8,7 +8,11 @@ struct KeyTable: ~Copyable, Sendable {
     /// Number of keys.
     var count: Int { entries.count }
 
+    /// Bytes of all keys.
+    var byteCount: Int { bytes.count }
+
     /// The number that `key`, whose ``hash(_:seed:)`` is `hash`, was added with, or nil.
+    @inline(__always)
     func find(_ key: ByteView, hash: UInt64) -> UInt32? {
         let bucket = bucket(of: key, hash: hash)
         return buckets[bucket] < 0 ? nil : entries[Int(buckets[bucket])].number
@@ -27,23 +31,14 @@ struct KeyTable: ~Copyable, Sendable {
         return true
     }
 
-    /// Gives `key`, which is there, another number.
-    mutating func renumber(_ key: ByteView, hash: UInt64, to number: UInt32) {
-        let bucket = bucket(of: key, hash: hash)
-        if buckets[bucket] >= 0 { entries[Int(buckets[bucket])].number = number }
-    }
-
     /// The bucket with the entry of `key`, or the free one where it belongs.
     @inline(__always)
     private func bucket(of key: ByteView, hash: UInt64) -> Int {
         let mask = buckets.count - 1
         var bucket = Int(truncatingIfNeeded: hash) & mask
         while buckets[bucket] >= 0 {
-            let entry = Int(buckets[bucket])
-            if entries[entry].hash == hash {
-                let (start, end) = (entries[entry].start, entries[entry].end)
-                if bytes.view(start..<end).equals(key) { break }
-            }
+            let entry = entries[Int(buckets[bucket])]
+            if entry.hash == hash, bytes.view(entry.start..<entry.end).equals(key) { break }
             bucket = (bucket + 1) & mask
         }
         return bucket
@@ -79,20 +74,11 @@ struct KeyTable: ~Copyable, Sendable {
             index += 8
         }
         if index < key.count {
-            hash = (hash ^ lastBytes(key, from: index)) &* 0x9E37_79B9_7F4A_7C15
+            hash = (hash ^ key.lastWord(from: index)) &* 0x9E37_79B9_7F4A_7C15
             hash ^= hash >> 32
         }
         hash = (hash ^ hash >> 29) &* 0xBF58_476D_1CE4_E5B9
         return hash ^ hash >> 32
-    }
-
-    /// A word with the 1…7 bytes from `index`: with those before them when there are eight in all.
-    @inline(__always)
-    private static func lastBytes(_ key: ByteView, from index: Int) -> UInt64 {
-        if key.count >= 8 { return key.word(at: key.count - 8) }
-        var word: UInt64 = 0
-        for place in index..<key.count { word = word << 8 | UInt64(key[place]) }
-        return word
     }
 }
 
