@@ -160,6 +160,32 @@ import Testing
         #expect(ended.inFlight == 0 && ended.undelivered == 0)
     }
 
+    /// A program whose own function holds the lane up: the run is cut, and whoever waits hears so.
+    @Test func afterACutEverySubmissionHasItsOutcome() async throws {
+        let isOpen = Box(false)
+        let isHeld = Box(false)
+        var configuration = EngineConfiguration("drain: 1s", storage: .ephemeral)
+        configuration.sinks = [EntrySink("none") { _ in }]
+        configuration.onRejection = { _ in
+            isHeld.change { $0 = true }
+            while !isOpen.value { usleep(1_000) }
+        }
+        let engine = try KymographEngine(configuration)
+        let submissions = [try engine.offer([0x7B]), try engine.offer(heartRate(0)), try engine.offer(heartRate(1))]
+        let run = Task { () async throws(EngineError) in try await engine.run() }
+        while !isHeld.value { try await Task.sleep(for: .milliseconds(5)) }
+        engine.stop()
+        guard case .failure(let error as EngineError) = await run.result else {
+            Issue.record("it ended well")
+            return
+        }
+        #expect(error.kind == .cut)
+        for submission in submissions {
+            await #expect(throws: SubmissionError.unconfirmed) { try await submission.receipt() }
+        }
+        isOpen.change { $0 = true }
+    }
+
     /// `é` as one scalar and as two: names and identifiers are bytes.
     @Test func namesAndIdentifiersAreBytes() async throws {
         let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
@@ -230,6 +256,49 @@ import Testing
         #expect(await chart.resources.values.map(\.device?.value) == ["watch-1"])
     }
 
+    /// What a sink has taken does not come again after a run that was cut.
+    @Test func whatWasTakenIsNoted() async throws {
+        let folder = Folder()
+        let taken = Box<[String]>([])
+        let notes = Box<[String]>([])
+        var configuration = EngineConfiguration(
+            "{drain: 1s, output: {maxAge: 0s}, limits: {preliminaryEvery: 1}}",
+            storage: .directory(folder.path("data")))
+        configuration.window = .seconds(1)
+        configuration.onNote = { note in notes.change { $0.append(note) } }
+        configuration.sinks = [
+            EntrySink("chart") { entries in
+                if taken.value.count >= 3 { try await Task.sleep(for: .seconds(3_600)) }
+                taken.change { $0 += entries.map(Self.summary) }
+            }
+        ]
+        let engine = try KymographEngine(configuration)
+        let run = Task { () async throws(EngineError) in try await engine.run() }
+        for second in 0..<20 { _ = try await engine.submit(heartRate(second)) }
+        while taken.value.count < 3 { try await Task.sleep(for: .milliseconds(5)) }
+        run.cancel()
+        guard case .failure(let error as EngineError) = await run.result else {
+            Issue.record("it ended well")
+            return
+        }
+        #expect(error.kind == .cut)
+        #expect(notes.value.contains { $0.hasPrefix("sink chart was still at ") }, "\(notes.value)")
+        let rest = Box<[String]>([])
+        configuration.sinks = [EntrySink("chart") { entries in rest.change { $0 += entries.map(Self.summary) } }]
+        let next = try KymographEngine(configuration)
+        next.stop()
+        _ = try await next.run()
+        #expect(taken.value.count >= 3 && !rest.value.isEmpty)
+        #expect(Set(rest.value).isDisjoint(with: taken.value))
+    }
+
+    /// Start of the window, and status.
+    @Sendable
+    private static func summary(_ entry: ResourceEntry) -> String {
+        let object = try? JSONSerialization.jsonObject(with: Data(entry.json)) as? [String: Any]
+        return "\(entry.identifier.value.text.suffix(40)) \(object?["status"] as? String ?? "")"
+    }
+
     @Test func sinksGetWhatTheyAskFor() async throws {
         let (first, second) = (Chart(), Chart())
         var configuration = EngineConfiguration(storage: .ephemeral)
@@ -279,14 +348,66 @@ import Testing
         configuration.sinks = [EntrySink("x") { _ in }, EntrySink("x") { _ in }]
         let messages = try #require(fault(of: configuration)).problems.map(\.description)
         for part in [
-            "window: ", "two sources are called 'a'", "'' is no name", "nothing says where readings are kept",
+            "window: ", "two sources have app a; ", "'' is no name", "nothing says where readings are kept",
             "two sinks are called 'x'", "did you mean 'wristband'?",
         ] {
             #expect(messages.contains { $0.hasPrefix("parameters:1:1: error: ") && $0.contains(part) }, "\(messages)")
         }
+        for window in [Duration.seconds(10_000_000_000), .microseconds(1), .seconds(Int64.max)] {
+            configuration.window = window
+            let found = try #require(fault(of: configuration)).problems.map(\.description)
+            #expect(found.contains { $0.contains("window: it is no whole number of milliseconds") }, "\(found)")
+        }
         configuration.sourceKinds = [DescriptorSource.descriptor, DescriptorSource.descriptor]
         #expect(fault(of: configuration)?.message.contains("two are called 'descriptor'") == true)
         #expect(throws: EngineError.self) { try EngineConfiguration(contentsOf: "/nowhere.yaml") }
+    }
+
+    /// Two types of the store that mean something else now: the error has both.
+    @Test func mappingsThatDoNotFitTheStoreAreProblems() async throws {
+        let folder = Folder()
+        func configuration(unit: String) throws -> EngineConfiguration {
+            let mapping = folder.path("meter-\(unit)")
+            try Self.writeMapping(to: mapping, unit: unit)
+            var configuration = EngineConfiguration(storage: .directory(folder.path("data")))
+            configuration.mappings = [mapping + "/"]
+            configuration.sinks = [EntrySink("x") { _ in }]
+            return configuration
+        }
+        let engine = try KymographEngine(configuration(unit: "mg"))
+        async let summary = engine.run()
+        for name in ["a", "b"] {
+            let reading = #"{"d":"m-1","t":"2026-03-01T08:00:00Z","\#(name)":1}"#
+            #expect(try await engine.submit(Array(reading.utf8)).readings == 1)
+        }
+        engine.stop()
+        _ = try await summary
+        let error = try #require(fault(of: configuration(unit: "g")))
+        #expect(error.kind == .configuration && error.problems.count { $0.isError } == 2, "\(error)")
+        #expect(error.problems.allSatisfy { $0.file.hasSuffix("fhir.json") && $0.line > 0 }, "\(error.problems)")
+    }
+
+    /// A mapping of two types, `a` and `b`, each with one value in `unit`.
+    private static func writeMapping(to folder: String, unit: String) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let device = ["a", "b"].map { name in
+            #"""
+            {"templateType":"JsonPathContent","template":{"typeName":"\#(name)","typeMatchExpression":"$..[?(@\#(name))]",
+            "deviceIdExpression":"$.d","timestampExpression":"$.t",
+            "values":[{"valueName":"x","valueExpression":"$.\#(name)"}]}}
+            """#
+        }
+        let fhir = ["a", "b"].map { name in
+            #"""
+            {"templateType":"CodeValueFhir","template":{"typeName":"\#(name)","period":"instance",
+            "codes":[{"code":"\#(name)"}],"value":{"valueType":"Quantity","valueName":"x","unit":"\#(unit)",
+            "code":"\#(unit)"}}}
+            """#
+        }
+        for (name, type, templates) in [("device", "CollectionContent", device), ("fhir", "CollectionFhir", fhir)] {
+            let text = #"{"templateType":"\#(type)","template":[\#(templates.joined(separator: ","))]}"#
+            try Data(text.utf8).write(to: URL(filePath: "\(folder)/\(name).json"))
+        }
     }
 
     @Test func whatIsTakenIsUnavailable() async throws {

@@ -13,6 +13,13 @@ package struct ConfigurationInput: Sendable {
     /// The configuration file: its name for messages, and its content.
     package var file: (name: String, bytes: [UInt8])?
 
+    /// Sources that a program adds to those that are named.
+    var addedSources: [PipelineSettings.Source] = []
+    /// Sources where none is named or added; empty for ``PipelineSettings/defaultSources``.
+    var usualSources: [PipelineSettings.Source] = []
+    /// Whether a program adds sinks, so that none need be named.
+    var hasAddedSinks = false
+
     /// The kinds of sources and framings that may be named.
     package var kinds = IngestKinds.builtIn
     /// The kinds of sinks that may be named.

@@ -19,7 +19,9 @@ package enum ConfigurationLoader {
         let isNamedElsewhere = sources.isEmpty && !settings.sources.isEmpty
         if !sources.isEmpty { settings.sources = sources }
         readSourceDefaults(input.flags, into: &settings, isNamedElsewhere: isNamedElsewhere, log: &log)
-        SettingsCheck.check(settings, log: &log)
+        settings.sources += input.addedSources
+        if settings.sources.isEmpty { settings.sources = input.usualSources }
+        SettingsCheck.check(settings, hasAddedSinks: input.hasAddedSinks, log: &log)
         return (settings, log.all)
     }
 

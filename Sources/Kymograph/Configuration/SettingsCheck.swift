@@ -3,8 +3,9 @@ import KymographTemplates
 
 /// Checks what one value alone does not show: sources against each other, settings against their companions.
 enum SettingsCheck {
-    /// Notes everything that cannot work, or has no effect, in `settings`.
-    static func check(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+    /// Notes everything that cannot work, or has no effect, in `settings`. With `hasAddedSinks`, output goes somewhere
+    /// whatever they say.
+    static func check(_ settings: PipelineSettings, hasAddedSinks: Bool, log: inout ConfigurationLog) {
         checkAddresses(settings.sources, log: &log)
         for source in settings.sources { check(source, settings.kinds, log: &log) }
         FramingCheck.check(settings, log: &log)
@@ -13,13 +14,14 @@ enum SettingsCheck {
         checkBundles(settings, log: &log)
         checkProfile(settings, log: &log)
         SinkCheck.check(settings, log: &log)
-        SinkCheck.checkKinds(settings, log: &log)
+        SinkCheck.checkKinds(settings, hasAddedSinks: hasAddedSinks, log: &log)
     }
 
     private static func checkAddresses(_ sources: [PipelineSettings.Source], log: inout ConfigurationLog) {
-        var seen: Set<String> = []
+        var seen: Set<IdentifierText> = []
         for source in sources {
-            guard let claim = source.configuration.address.claim, !seen.insert(claim).inserted else { continue }
+            guard let claim = source.configuration.address.claim, !seen.insert(IdentifierText(claim)).inserted
+            else { continue }
             log.add(
                 .error, source.addressOrigin, "two sources have \(claim)",
                 advice: "remove one, or choose another address")

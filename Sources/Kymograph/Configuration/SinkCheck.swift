@@ -11,10 +11,10 @@ enum SinkCheck {
                 .error, settings.sinks[BundleRoute.mostSinks].origin, "there are \(settings.sinks.count) sinks",
                 advice: "keep at most \(BundleRoute.mostSinks), or run another kymo for the others")
         }
-        var names: Set<String> = []
-        var claims: Set<String> = []
+        var names: Set<IdentifierText> = []
+        var claims: Set<IdentifierText> = []
         for sink in settings.sinks {
-            if let claim = sink.address?.claim, !claims.insert(claim).inserted {
+            if let claim = sink.address?.claim, !claims.insert(IdentifierText(claim)).inserted {
                 log.add(.error, sink.origin, "two sinks write to one place", advice: "make one of them")
             }
             if sink.name.unicodeScalars.contains(where: { $0.value < 0x20 }) {
@@ -22,7 +22,7 @@ enum SinkCheck {
             }
             checkEffect(sink, settings.sinkKinds, log: &log)
             checkSources(sink, settings.listeningSources, log: &log)
-            if sink.address != nil, !names.insert(sink.name).inserted {
+            if sink.address != nil, !names.insert(IdentifierText(sink.name)).inserted {
                 log.add(
                     .error, sink.origin, "two sinks are called '\(sink.name)'",
                     advice: "progress is kept by name: remove one, or give it another name")
@@ -30,15 +30,17 @@ enum SinkCheck {
         }
     }
 
-    /// Checks each sink as its kind does, and the only server.
-    static func checkKinds(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+    /// Checks each sink as its kind does, and the only server. Unless there are added sinks, output must go somewhere.
+    static func checkKinds(_ settings: PipelineSettings, hasAddedSinks: Bool, log: inout ConfigurationLog) {
         for sink in settings.sinks {
             guard let address = sink.address else { continue }
             note(address, stated: sink.origins, prefix: "", sink.origin, settings, log: &log)
         }
         let prefix = "server."
         let stated = settings.origins.filter { $0.key.hasPrefix(prefix) }
-        guard settings.server.isNamed else { return checkWithoutServer(settings, stated, log: &log) }
+        guard settings.server.isNamed else {
+            return checkWithoutServer(settings, stated, hasAddedSinks: hasAddedSinks, log: &log)
+        }
         let short = Dictionary(uniqueKeysWithValues: stated.map { (String($0.key.dropFirst(prefix.count)), $0.value) })
         let origin = stated["server.url"] ?? .commandLine("--server")
         note(settings.server, stated: short, prefix: prefix, origin, settings, log: &log)
@@ -60,11 +62,12 @@ enum SinkCheck {
     }
 
     private static func checkWithoutServer(
-        _ settings: PipelineSettings, _ stated: [String: SettingOrigin], log: inout ConfigurationLog
+        _ settings: PipelineSettings, _ stated: [String: SettingOrigin], hasAddedSinks: Bool,
+        log: inout ConfigurationLog
     ) {
         if let key = stated.keys.min(), let origin = stated[key] {
             log.add(.warning, origin, "it has no effect without a server", advice: "add server.url, or remove \(key)")
-        } else if settings.outgoingSinks.isEmpty {
+        } else if settings.outgoingSinks.isEmpty, !hasAddedSinks {
             let origin = settings.origins["output.to"] ?? .commandLine("--out")
             log.add(.error, origin, "output goes nowhere", advice: "name a server with server.url, or a place")
         }
@@ -91,19 +94,24 @@ enum SinkCheck {
         }
     }
 
-    /// A pattern that no source has would keep everything from a sink.
     private static func checkSources(
         _ sink: PipelineSettings.Sink, _ sources: [PipelineSettings.Source], log: inout ConfigurationLog
     ) {
-        let names = sources.map(\.name)
         for (index, text) in sink.sources.enumerated() {
-            let pattern = NamePattern(text)
-            guard !names.contains(where: { pattern.matches($0.utf8) }) else { continue }
+            guard let problem = strayPattern(text, among: sources.map(\.name)) else { continue }
             log.add(
-                .error, sink.origins["sources[\(index)]"] ?? sink.origin, "no source is called '\(text)'",
-                advice: NearestName.advice(
-                    for: text, among: names, otherwise: "the sources are \(names.joined(separator: ", "))"))
+                .error, sink.origins["sources[\(index)]"] ?? sink.origin, problem.message, advice: problem.advice)
         }
+    }
+
+    /// What is wrong with a pattern that no source has, which would keep everything from a sink; nil where one has it.
+    static func strayPattern(_ text: String, among names: [String]) -> SettingProblem? {
+        let pattern = NamePattern(text)
+        guard !names.contains(where: { pattern.matches($0.utf8) }) else { return nil }
+        return SettingProblem(
+            message: "no source is called '\(text)'",
+            advice: NearestName.advice(
+                for: text, among: names, otherwise: "the sources are \(names.joined(separator: ", "))"))
     }
 }
 

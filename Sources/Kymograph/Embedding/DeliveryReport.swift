@@ -14,7 +14,9 @@ public struct DeliveryReport: Sendable {
 
     /// The name of the sink.
     public let sink: String
-    /// Type and id of the resource, such as `Observation/0a1b…`; the id is that of ``ResourceEntry/id``.
+    /// The resource as the server was asked to store it. Put by its id, type and id (`Observation/0a1b…`, the id is
+    /// that of ``ResourceEntry/id``); otherwise type and search (`Observation?identifier=…`), as of Patients and
+    /// Devices, of which the program gets no entries.
     public let resource: String
     /// What became of it.
     public let outcome: Outcome

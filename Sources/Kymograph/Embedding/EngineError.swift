@@ -43,7 +43,8 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
     public let kind: Kind
     /// What happened, where, and what to do.
     public let message: String
-    /// Everything that is wrong with the configuration and its mappings, warnings too; empty for other kinds.
+    /// Everything that is wrong with the configuration and its mappings, warnings too; empty where ``message`` says it
+    /// all, as of a store that a newer version wrote, and for other kinds.
     public let problems: [Problem]
     /// What became of everything that was received, of a run that did not end well.
     public let summary: EngineSummary?
@@ -70,8 +71,11 @@ extension EngineError {
             .configuration, errors > 1 ? "\(first) (and \(errors - 1) more)" : first, problems: problems)
     }
 
-    init(_ error: PipelineError) {
-        self.init(error.exitCode == ExitStatus.config ? .configuration : .unavailable, error.message)
+    /// A pipeline that cannot be opened; `findings` are what is wrong with the mappings.
+    init(_ error: PipelineError, _ findings: [Diagnostic]) {
+        self.init(
+            error.exitCode == ExitStatus.config ? .configuration : .unavailable, error.message,
+            problems: findings.map(Problem.init))
     }
 
     /// How a run ended that did not end well.

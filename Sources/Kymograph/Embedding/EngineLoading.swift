@@ -19,7 +19,6 @@ struct EngineLoading {
         let kinds = try EngineLoading.kinds(configuration)
         var problems: [EngineError.Problem] = []
         var settings = EngineLoading.read(configuration, kinds, &problems)
-        EngineLoading.addSources(configuration, to: &settings, &problems)
         EngineLoading.settleStorage(configuration.storage, of: &settings, &problems)
         EngineLoading.addSinks(configuration.sinks, to: &settings, &problems)
         watch = MappingWatch(settings, configuration: configuration.path)
@@ -53,32 +52,42 @@ struct EngineLoading {
         input.kinds = kinds
         input.flags = configuration.mappings.map { ("mappings", "mappings", $0) }
         if let window = configuration.window {
-            let parts = window.components
-            let milliseconds = parts.seconds * 1_000 + parts.attoseconds / 1_000_000_000_000_000
-            input.flags.append(("window", "window", DurationText.text(milliseconds * 1_000_000)))
+            if let text = EngineLoading.text(ofWindow: window) {
+                input.flags.append(("window", "window", text))
+            } else {
+                problems.append(
+                    .init("window", "it is no whole number of milliseconds of at most 292 years", advice: "round it"))
+            }
         }
+        input.addedSources = addedSources(configuration, &problems)
+        input.usualSources = [PipelineSettings.Source(SubmissionSource(usualSource))]
+        input.hasAddedSinks = !configuration.sinks.isEmpty
         let (settings, diagnostics) = ConfigurationLoader.load(input)
         problems += diagnostics.map(EngineError.Problem.init)
         return settings
     }
 
-    private static func addSources(
-        _ configuration: EngineConfiguration, to settings: inout PipelineSettings,
-        _ problems: inout [EngineError.Problem]
-    ) {
+    /// A window as configurations have it; nil when it is no whole number of milliseconds, or too long.
+    private static func text(ofWindow window: Duration) -> String? {
+        let (seconds, attoseconds) = window.components
+        let (rest, isCut) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
+        let (whole, isLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (nanoseconds, isLonger) = whole.addingReportingOverflow(rest * 1_000_000)
+        return isCut != 0 || isLong || isLonger ? nil : DurationText.text(nanoseconds)
+    }
+
+    private static func addedSources(
+        _ configuration: EngineConfiguration, _ problems: inout [EngineError.Problem]
+    ) -> [PipelineSettings.Source] {
+        var sources: [PipelineSettings.Source] = []
         for label in configuration.sources {
             do throws(SettingProblem) {
-                let address = try SubmissionSource.descriptor.parse(label)
-                guard !settings.sources.contains(where: { IdentifierText($0.name) == IdentifierText(address.name) })
-                else {
-                    throw SettingProblem(message: "two sources are called '\(label)'", advice: "remove one")
-                }
-                settings.sources.append(PipelineSettings.Source(address))
+                sources.append(PipelineSettings.Source(try SubmissionSource.descriptor.parse(label)))
             } catch {
                 problems.append(.init("sources", error.message, advice: error.advice))
             }
         }
-        if settings.sources.isEmpty { settings.sources = [PipelineSettings.Source(SubmissionSource(usualSource))] }
+        return sources
     }
 
     private static func settleStorage(
@@ -110,6 +119,7 @@ struct EngineLoading {
         var all = settings.outgoingSinks
         for sink in sinks {
             if let problem = problem(sink, among: all) { problems.append(problem) }
+            problems += sink.strayPatterns(among: settings.listeningSources.map(\.name))
             all.append(sink.settings)
         }
         if all.isEmpty {

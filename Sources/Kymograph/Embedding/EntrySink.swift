@@ -19,7 +19,8 @@ public struct EntrySink: Sendable {
     public var types: [String] = []
     /// Patterns of devices; empty for all.
     public var devices: [IdentifierText] = []
-    /// Patterns of sources' names; empty for all.
+    /// Patterns of sources' names (`udp *`), or of what the program calls those that it submits to (`ward-3`); empty
+    /// for all. One that no source has is an error.
     public var sources: [String] = []
 
     let handler: Handler
@@ -36,7 +37,20 @@ extension EntrySink {
     var settings: PipelineSettings.Sink {
         var sink = PipelineSettings.Sink(HandlerAddress(sink: name, handler: handler))
         sink.statedName = name
-        (sink.types, sink.devices, sink.sources) = (types, devices.map(\.text), sources)
+        (sink.types, sink.devices) = (types, devices.map(\.text))
+        sink.sources = sources.flatMap(EntrySink.forms(ofPattern:))
         return sink
     }
+
+    /// What is wrong with patterns that none of the sources called `names` has.
+    func strayPatterns(among names: [String]) -> [EngineError.Problem] {
+        sources.compactMap { text in
+            let problems = EntrySink.forms(ofPattern: text).map { SinkCheck.strayPattern($0, among: names) }
+            guard !problems.contains(where: { $0 == nil }), let problem = problems.first ?? nil else { return nil }
+            return EngineError.Problem("sinks", "\(name): \(problem.message)", advice: problem.advice)
+        }
+    }
+
+    /// The pattern, and the same for the source that the program knows under this name.
+    private static func forms(ofPattern text: String) -> [String] { [text, SubmissionSource(text).name] }
 }

@@ -1,4 +1,5 @@
 import KymographCore
+import KymographTemplates
 import Synchronization
 
 /// Readings in, FHIR resources out, within a program: everything that `kymo run` does, but for signals.
@@ -26,13 +27,15 @@ public final class KymographEngine: Sendable {
     public init(_ configuration: EngineConfiguration) throws(EngineError) {
         let loading = try EngineLoading(configuration)
         let observer = EngineObserver(loading.queues, configuration)
+        let findings = EngineFindings(configuration.onNote)
         do throws(PipelineError) {
             pipeline = try Pipeline(
                 loading.settings, set: loading.set, watch: loading.watch, observer: observer,
-                notes: configuration.onNote, findings: nil)
+                notes: configuration.onNote, findings: findings.take)
         } catch {
-            throw EngineError(error)
+            throw EngineError(error, findings.all)
         }
+        findings.beginRun()
         var queues: [IdentifierText: SubmissionQueue] = [:]
         for (source, queue) in zip(loading.settings.sources, loading.queues) {
             guard let address = source.configuration.address as? SubmissionSource else { continue }
@@ -100,6 +103,28 @@ public final class KymographEngine: Sendable {
     private func queue(_ source: String) throws(SubmissionError) -> SubmissionQueue {
         guard let queue = queues[IdentifierText(source)] else { throw .unknownSource(source) }
         return queue
+    }
+}
+
+/// What is wrong with mappings: of those at the start, all of it for the error; of those that are loaded later, notes.
+private final class EngineFindings: Sendable {
+    private let note: @Sendable (String) -> Void
+    private let state = Mutex<(found: [Diagnostic], isRunning: Bool)>(([], false))
+
+    init(_ note: @escaping @Sendable (String) -> Void) { self.note = note }
+
+    /// What was found at the start.
+    var all: [Diagnostic] { state.withLock { $0.found } }
+
+    func beginRun() { state.withLock { $0.isRunning = true } }
+
+    @Sendable
+    func take(_ diagnostics: [Diagnostic]) {
+        let isRunning = state.withLock { state in
+            if !state.isRunning { state.found += diagnostics }
+            return state.isRunning
+        }
+        if isRunning { diagnostics.forEach { note($0.text) } }
     }
 }
 

@@ -21,6 +21,8 @@ final class SubmissionQueue: Sendable {
     private struct State {
         var waiting: [Waiting] = []
         var waitingBytes = 0
+        /// Tickets of payloads that the lane has taken and not handed on, in their order.
+        var taken: ArraySlice<SubmissionTicket> = []
         /// Whether the lane has been woken, and has not looked yet.
         var isRung = false
         var isClosed = false
@@ -92,6 +94,7 @@ final class SubmissionQueue: Sendable {
         state.withLock { state in
             defer { (state.waiting, state.waitingBytes, state.isRung) = ([], 0, false) }
             if isLast { state.isClosed = true }
+            state.taken += state.waiting.map(\.ticket)
             return state.waiting
         }
     }
@@ -102,9 +105,12 @@ final class SubmissionQueue: Sendable {
     /// Notes that a reading of the payload that the lane is at was rejected.
     func note(rejected reading: RejectedPayload) { state.withLock { $0.receipt.rejected.append(reading) } }
 
-    /// Notes that the lane is done with the payload of `ticket`; its byte comes when that is durable.
-    func handedOn(_ ticket: SubmissionTicket) {
+    /// Notes that the lane is done with the first of the payloads that it has taken; its byte comes when that is
+    /// durable.
+    func handedOnNext() {
         state.withLock { state in
+            // After a forced end, the ticket has its outcome already.
+            guard let ticket = state.taken.popFirst() else { return }
             state.receipt.readings -= state.receipt.rejected.count
             state.receipt.isDurable = isDurable
             state.handedOn.append(HandedOn(ticket: ticket, receipt: state.receipt))
@@ -125,12 +131,12 @@ final class SubmissionQueue: Sendable {
 
     /// Takes no more, and fails what is left.
     private func fail() {
-        let (waiting, handedOn) = state.withLock { state in
+        let (waiting, begun) = state.withLock { state in
             state.isClosed = true
-            defer { (state.waiting, state.waitingBytes, state.handedOn) = ([], 0, []) }
-            return (state.waiting, state.handedOn)
+            defer { (state.waiting, state.waitingBytes, state.taken, state.handedOn) = ([], 0, [], []) }
+            return (state.waiting, state.handedOn.map(\.ticket) + state.taken)
         }
-        for payload in handedOn { payload.ticket.settle(.failure(.unconfirmed)) }
+        for ticket in begun { ticket.settle(.failure(.unconfirmed)) }
         for payload in waiting { payload.ticket.settle(.failure(.stopped)) }
         state.withLock { $0.hasSettled = true }
     }

@@ -83,7 +83,7 @@ final class SubmissionProtocol: StreamProtocol {
             payload.reserve(ByteView.padding)
             intake.payload(payload.view, to: &receiver)
             receiver.batchEnd()
-            queue.handedOn(submission.ticket)
+            queue.handedOnNext()
             intake.reply([1])
         }
     }

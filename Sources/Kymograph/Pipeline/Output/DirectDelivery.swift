@@ -105,7 +105,7 @@ final class DirectDelivery: UnitDelivery {
         for place in units.indices {
             for block in units[place].blocks {
                 CrashPoint.beforeSend.pass()
-                guard block.bytes.withByteView({ output.write($0) }) == .written else { return false }
+                guard block.bytes.withByteView({ output.writeOnce($0) }) else { return false }
                 CrashPoint.afterSend.pass()
                 hasWritten = true
             }

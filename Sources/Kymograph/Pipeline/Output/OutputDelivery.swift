@@ -26,7 +26,7 @@ final class OutputDelivery: Sendable {
         outbox.wake()
     }
 
-    /// Delivers until told to finish, or until the pipeline is ended by force.
+    /// Delivers until told to finish, or until the pipeline is ended by force; what was delivered by then is noted.
     func run() {
         var delivered = outbox.settledThrough
         var settledAt = WallClock.now()
@@ -34,29 +34,44 @@ final class OutputDelivery: Sendable {
             let isLast = isFinishing.load(ordering: .acquiring)
             let rows = outbox.rows(
                 after: delivered, bytes: OutputDelivery.batchBytes, milliseconds: isLast ? 0 : 100)
-            guard deliver(rows) else { return }
-            if let last = rows.last { delivered = last.number }
-            let now = WallClock.now()
-            output.tick(now)
-            let isDue = rows.isEmpty || now.nanoseconds &- settledAt.nanoseconds >= OutputDelivery.settleInterval
-            if isDue, delivered > outbox.settledThrough {
-                guard output.synchronise() else { return }
-                outbox.settle(through: delivered, receipts: [], undeliverable: [])
-                settledAt = now
+            for row in rows {
+                guard deliver(row) else { return _ = settle(through: delivered) }
+                delivered = row.number
+                guard settle(through: delivered, ifDue: &settledAt) else { return }
             }
-            if isLast && rows.isEmpty { return }
+            output.tick(WallClock.now())
+            if rows.isEmpty {
+                guard settle(through: delivered) else { return }
+                if isLast { return }
+            }
         }
+        _ = settle(through: delivered)
     }
 
-    private func deliver(_ rows: [OutboxRow]) -> Bool {
-        for row in rows {
-            CrashPoint.beforeSend.pass()
-            switch row.body.withByteView({ output.write($0) }) {
-            case .written: CrashPoint.afterSend.pass()
-            case .notTaken: return false
-            case .unreadable: outbox.putAside(row.number)
-            }
+    /// False when the sink has not taken it.
+    private func deliver(_ row: OutboxRow) -> Bool {
+        CrashPoint.beforeSend.pass()
+        switch row.body.withByteView({ output.write($0) }) {
+        case .written: CrashPoint.afterSend.pass()
+        case .notTaken: return false
+        case .unreadable: outbox.putAside(row.number)
         }
+        return true
+    }
+
+    /// Notes progress, unless that was done a moment before.
+    private func settle(through number: Int64, ifDue last: inout Instant) -> Bool {
+        let now = WallClock.now()
+        guard now.nanoseconds &- last.nanoseconds >= OutputDelivery.settleInterval else { return true }
+        last = now
+        return settle(through: number)
+    }
+
+    /// Notes progress; false when what was written cannot be made durable.
+    private func settle(through number: Int64) -> Bool {
+        guard number > outbox.settledThrough else { return true }
+        guard output.synchronise() else { return false }
+        outbox.settle(through: number, receipts: [], undeliverable: [])
         return true
     }
 }

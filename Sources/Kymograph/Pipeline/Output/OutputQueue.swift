@@ -121,7 +121,7 @@ final class OutputQueue: Sendable {
     private func deliver(_ taken: borrowing Waiting) {
         var start = 0
         for end in taken.ends {
-            stage.write(taken.bytes.view[start..<end])
+            stage.writeOnce(taken.bytes.view[start..<end])
             start = end
         }
         if let now = taken.tick { stage.tick(now) }

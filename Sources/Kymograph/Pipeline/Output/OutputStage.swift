@@ -26,7 +26,6 @@ final class OutputStage: Sendable {
     }
 
     /// Writes the entries of a block. Blocks while the disk is full: that is backpressure, and nothing is lost.
-    @discardableResult
     func write(_ block: ByteView) -> Outcome {
         turn.withLock { _ in
             var size: Int?
@@ -37,6 +36,21 @@ final class OutputStage: Sendable {
             guard let size else { return .unreadable }
             ledger.addBundle(bytes: size)
             return .written
+        }
+    }
+
+    /// As ``write(_:)`` where nobody can give the block again: one that cannot be read is counted, and ends the run.
+    @discardableResult
+    func writeOnce(_ block: ByteView) -> Bool {
+        switch write(block) {
+        case .written: return true
+        case .notTaken: return false
+        case .unreadable:
+            ledger.addUndelivered()
+            control.fail(
+                "entries were made that cannot be put together, and are lost: report this mistake of kymo",
+                exitCode: ExitStatus.software)
+            return false
         }
     }
 
@@ -74,7 +88,10 @@ final class OutputStage: Sendable {
                 return true
             } catch {
                 // A program that was too slow is no failure of its own.
-                if control.isForced, error.kind == .notTaken { return false }
+                if control.isForced, error.kind == .notTaken {
+                    control.note(error.message)
+                    return false
+                }
                 guard error.isRetriable, !control.isForced else {
                     control.fail(error.message, exitCode: ExitStatus.ioError)
                     return false

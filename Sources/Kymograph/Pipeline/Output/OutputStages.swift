@@ -66,7 +66,7 @@ struct OutputStages: Sendable {
     /// Writes the entries of a block to those that get them.
     func write(_ block: ByteView, for route: BundleRoute) {
         for output in outputs where route.contains(output.sink) {
-            if let queue = output.queue { queue.write(block) } else { output.stage.write(block) }
+            if let queue = output.queue { queue.write(block) } else { output.stage.writeOnce(block) }
         }
     }
 

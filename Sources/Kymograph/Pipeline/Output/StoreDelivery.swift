@@ -144,7 +144,7 @@ final class StoreDelivery: Sendable {
     func finishDirect() {
         guard let direct else { return }
         direct.finish()
-        waitForLocal()
+        while !runningLocal.isZero, !control.isForced { Wait.milliseconds(1) }
     }
 
     /// Ends the sinks when they have what there is. A server that is away is not waited for: what it has not got stays
@@ -160,8 +160,14 @@ final class StoreDelivery: Sendable {
         }
     }
 
+    /// After an end by force, waits a moment for what sinks have taken to be noted: they look up every 100 ms, unless
+    /// the system holds them.
     private func waitForLocal() {
-        while !runningLocal.isZero, !control.isForced { Wait.milliseconds(1) }
+        var left = 200
+        while !runningLocal.isZero, left > 0 {
+            Wait.milliseconds(1)
+            if control.isForced { left -= 1 }
+        }
     }
 
     private func report(_ taker: Taker) {

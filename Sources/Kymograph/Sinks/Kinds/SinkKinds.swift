@@ -3,8 +3,7 @@ import KymographTemplates
 
 /// The kinds of sinks that a configuration can name.
 ///
-/// Configuration, messages and the reference are made from this list. A program that embeds the pipeline adds its own
-/// kinds: see docs/extending.md.
+/// Configuration, messages and the reference are made from this list: docs/extending.md adds a kind to it.
 package struct SinkKinds: Sendable {
     /// In the order of the reference.
     package private(set) var all: [SinkDescriptor]

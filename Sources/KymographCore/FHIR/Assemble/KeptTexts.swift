@@ -1,5 +1,5 @@
-/// Bytes that are always the same for a key, kept to be copied instead of made again: nearly all Patients and Devices of
-/// a bundle were in one before. Keys are compared in full.
+/// Bytes that are always the same for a key, kept to be copied instead of made again: nearly all Patients and Devices
+/// of a bundle were in one before. Keys are compared in full.
 struct KeptTexts: ~Copyable, Sendable {
     private var keys = KeyTable()
     private var places = RawArray<KeptPlace>()
