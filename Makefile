@@ -69,7 +69,7 @@ test: test-build .venv/ready ## Run all tests
 
 .PHONY: torture
 torture: test-build .venv/ready ## Run all tests but those of EndToEndTests with full counts, and 1,000 crashes of each kind (hours)
-	KYMO_TORTURE=1000 $(RUN_TESTS) --skip EndToEndTests
+	KYMO_TORTURE=1000 $(RUN_TESTS) --timeout 0 --skip EndToEndTests
 
 .PHONY: docs
 docs: test-build ## Build the reference of the library (.build/docs); warnings are errors

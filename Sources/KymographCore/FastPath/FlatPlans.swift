@@ -126,17 +126,13 @@ struct FlatPlans: ~Copyable {
         _ plan: FlatPlan, _ scanner: borrowing JSONScanner, _ bytes: ByteView, _ context: borrowing SourceContext,
         _ key: inout ByteWriter
     ) -> Bool {
+        guard !scanner.has(plan.absent.0), !scanner.has(plan.absent.1), !scanner.has(plan.absent.2) else {
+            return false
+        }
         SeriesKey.begin(into: &key)
-        var head = SeriesKey.Head(type: Int(plan.type))
-        guard !scanner.has(plan.absent.0), !scanner.has(plan.absent.1), !scanner.has(plan.absent.2),
-            let device = append(plan.device, scanner, bytes, fallback: context.defaultDevice, to: &key), device > 0,
-            let patient = append(plan.patient, scanner, bytes, fallback: context.defaultPatient, to: &key),
-            patient > 0 || !context.requiresPatient
-        else { return false }
-        head.device = device
-        head.patient = patient
-        SeriesKey.finish(head, in: &key)
-        return true
+        let device = append(plan.device, scanner, bytes, fallback: context.defaultDevice, to: &key)
+        let patient = append(plan.patient, scanner, bytes, fallback: context.defaultPatient, to: &key)
+        return SeriesKey.finish(Int(plan.type), device, patient, context, in: &key)
     }
 
     /// Adds the text of member `name`, or `fallback` where it is missing, to the key and returns its bytes + 1; 0 when
@@ -192,6 +188,18 @@ extension JSONScanner {
 }
 
 extension SeriesKey {
+    /// Completes a key of which device and patient have been added, each given as its bytes + 1, 0 for none and nil for
+    /// no usual identifier. False when the general path must look.
+    @inline(__always)
+    static func finish(
+        _ type: Int, _ device: UInt16?, _ patient: UInt16?, _ context: borrowing SourceContext,
+        in key: inout ByteWriter
+    ) -> Bool {
+        guard let device, device > 0, let patient, patient > 0 || !context.requiresPatient else { return false }
+        finish(Head(type: type, device: device, patient: patient), in: &key)
+        return true
+    }
+
     /// Adds what the source says where a payload says nothing; its bytes + 1, 0 when that is nothing, nil when it
     /// is too long.
     @inline(__always)

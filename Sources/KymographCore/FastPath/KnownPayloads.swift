@@ -243,15 +243,9 @@ struct KnownPayloads: ~Copyable {
         _ plan: ShapePlan, _ values: some PlacedValues, _ context: borrowing SourceContext
     ) -> Bool {
         SeriesKey.begin(into: &key)
-        var head = SeriesKey.Head(type: Int(plan.type))
-        guard let device = appendText(plan.device, values, fallback: context.defaultDevice), device > 0,
-            let patient = appendText(plan.patient, values, fallback: context.defaultPatient),
-            patient > 0 || !context.requiresPatient
-        else { return false }
-        head.device = device
-        head.patient = patient
-        SeriesKey.finish(head, in: &key)
-        return true
+        let device = appendText(plan.device, values, fallback: context.defaultDevice)
+        let patient = appendText(plan.patient, values, fallback: context.defaultPatient)
+        return SeriesKey.finish(Int(plan.type), device, patient, context, in: &key)
     }
 
     @inline(__always)

@@ -81,6 +81,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     /// Makes the content `bytes` longer, by whatever was there, and returns where these bytes begin.
     @inline(__always)
     mutating func extend(by bytes: Int) -> Int {
+        precondition(bytes >= 0)
         reserve(bytes)
         count += bytes
         return count - bytes

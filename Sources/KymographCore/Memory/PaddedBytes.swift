@@ -54,20 +54,4 @@ package struct PaddedBytes: ~Copyable, @unchecked Sendable {
         unsafe base = moved
         capacity = grown
     }
-
-    /// Moves `range` to the front, for a partial line that waits for its rest.
-    package mutating func moveToFront(_ range: Range<Int>) {
-        precondition(range.lowerBound >= 0 && range.upperBound <= capacity)
-        // Safe: checked; `update` allows overlap.
-        unsafe base.update(from: base + range.lowerBound, count: range.count)
-    }
-
-    /// Gives a system call the memory from `offset` to the capacity.
-    @unsafe
-    package mutating func withUnsafeTail<Result>(
-        from offset: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
-        precondition(offset >= 0 && offset <= capacity)
-        return try unsafe body(UnsafeMutableRawBufferPointer(start: base + offset, count: capacity - offset))
-    }
 }

@@ -41,12 +41,18 @@ package struct TableMemory: Sendable {
     /// `size` rounded up to whole granules.
     func rounded(_ size: Int) -> Int { (size + granule - 1) / granule * granule }
 
+    /// Fresh memory of `size` bytes, whole granules.
     @unsafe
-    func take(_ size: Int) -> UnsafeMutableRawPointer { unsafe takeBytes(size) }
+    func take(_ size: Int) -> UnsafeMutableRawPointer {
+        precondition(size > 0 && size % granule == 0)
+        return unsafe takeBytes(size)
+    }
 
+    /// `block` of `size` bytes, with its content, as one of `wanted` bytes.
     @unsafe
     func grow(_ block: UnsafeMutableRawPointer, from size: Int, to wanted: Int) -> UnsafeMutableRawPointer {
-        unsafe growBlock(block, size, wanted)
+        precondition(wanted >= size && wanted % granule == 0)
+        return unsafe growBlock(block, size, wanted)
     }
 
     @unsafe

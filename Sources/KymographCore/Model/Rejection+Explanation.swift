@@ -65,7 +65,7 @@ extension Rejection {
         case .identityNotDefined: "the sink's identity mode needs a patient or encounter that the reading does not name"
         case .patientDeviceMismatch: "the FHIR server's Device belongs to another patient than the reading"
         case .mergeFailed: "the Observation does not fit the one that the FHIR server holds"
-        case .malformedBundle: "what waited for the sink must be a transaction or batch in one line of JSON"
+        case .malformedBundle: "what waited for the sink cannot be read, or is no transaction or batch"
         case .superseded:
             "another reading of the same id, or of the same time, has taken its place or keeps it (sameInstant)"
         default: framingExplanation

@@ -76,7 +76,7 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case patientDeviceMismatch = 35
     /// The Observation cannot be merged into the one that a server holds.
     case mergeFailed = 36
-    /// What waited for a sink is no bundle that a server could process.
+    /// What waited for a sink cannot be read, or is nothing that a server could process.
     case malformedBundle = 37
     /// The window was emitted and its archived content is damaged: a partial must not replace it.
     case archiveDamaged = 38

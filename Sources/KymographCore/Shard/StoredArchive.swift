@@ -71,7 +71,7 @@ package struct StoredArchive: ~Copyable, WindowArchive {
         return true
     }
 
-    /// Asks for where a window will be kept in memory.
+    /// Prefetches where a window will be kept in memory.
     package func prefetch(series: Int, windowStart: Instant) {
         recent.prefetch(series: series, windowStart: windowStart)
     }

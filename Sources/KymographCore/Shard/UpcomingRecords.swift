@@ -1,14 +1,14 @@
 /// What the next records of a ring will need, in three batches that move up together: while one is taken, the places of
-/// the readings of the next are asked for, and the series of the one behind that.
+/// the readings of the next are prefetched, and the series of the one behind that.
 ///
 /// Series and slots lie scattered over megabytes, and a series says where its slot is. A core waits for some twenty
-/// lines at a time: batches that ask for more hold up what is behind them. Asked for one by one between readings that
-/// are taken, the look-ups of pages would no longer overlap (decision 13).
+/// lines at a time: larger batches hold up what is behind them. Prefetched one by one between readings that are
+/// taken, the look-ups of pages would no longer overlap (decision 13).
 struct UpcomingRecords: ~Copyable {
-    /// Those whose series are to be asked for.
+    /// Those whose series are to be prefetched.
     private(set) var later = RawArray(repeating: NextRecord.none, count: UpcomingRecords.batch)
     private(set) var laterCount = 0
-    /// Those whose series were asked for, and whose places are to be.
+    /// Those whose series were prefetched, and whose places are to be.
     private(set) var next = RawArray(repeating: NextRecord.none, count: UpcomingRecords.batch)
     private(set) var nextCount = 0
     /// How many have everything at hand, and are to be taken.

@@ -1,6 +1,6 @@
-/// The sinks that get a bundle, by their place in the configuration.
+/// The sinks that get a block, by their place in the configuration.
 package struct BundleRoute: Hashable, Sendable, BitwiseCopyable {
-    /// Most sinks of a pipeline: a shard may fill a bundle for each set of them at the same time.
+    /// Most sinks of a pipeline: a shard may fill a block for each set of them at the same time.
     package static let mostSinks = 8
 
     private var bits: UInt8

@@ -87,7 +87,7 @@ package struct MemoryArchive: ~Copyable, WindowArchive {
         storedBytes += block.count
     }
 
-    /// Asks for where the entry of a window will be found.
+    /// Prefetches where the entry of a window will be found.
     @inline(__always)
     package func prefetch(series: Int, windowStart: Instant) {
         latest.prefetch(series)

@@ -132,7 +132,7 @@ extension OpenWindow {
     /// Notes that a reading has gone. An empty window that nobody has seen is nothing to show.
     mutating func changeByRemoval() {
         archiveCopy = .other
-        if !isCarrier { content = count > 0 || wasEmitted ? .changed : .shown }
+        if !isCarrier { content = total > 0 || wasEmitted ? .changed : .shown }
     }
 
     /// Notes that a reading was received at another time than before.

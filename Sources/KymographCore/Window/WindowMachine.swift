@@ -184,7 +184,7 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Asks for what the next emissions will need beside their windows: nobody has looked at the identities of their
+    /// Prefetches what the next emissions will need beside their windows: nobody has looked at the identities of their
     /// series since they were introduced.
     private func prefetchDue() {
         if let later = table.dueWindow(behindFirst: 2) { registry.prefetch(Int(later.series)) }
@@ -201,7 +201,7 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
             status: emission.status, readings: table.readings(of: emission))
     }
 
-    /// Notes that the Observation of `emission`, which is not settled yet, is in a bundle for `route`.
+    /// Notes that the Observation of `emission`, which is not settled yet, is in a block for `route`.
     @inline(__always)
     mutating func leaves(_ emission: Emission, by route: BundleRoute) { table.leaves(emission, by: route) }
 

@@ -50,7 +50,7 @@ extension WindowTable {
             windows.series.prefetch(Int(window.series))
             runs.prefetchFirst(of: window)
         }
-        // What is known of the one behind the next is asked for by its series: by then its record must be at hand.
+        // What is known of the one behind the next is prefetched by its series: by then its record must be at hand.
         if let later = queue.behindFirst(3) { windows.prefetch(later) }
     }
 

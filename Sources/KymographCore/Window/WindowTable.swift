@@ -142,7 +142,7 @@ extension WindowTable {
         windows.prefetch(Int(state.current))
     }
 
-    /// Adds a reading to the open window that it belongs to; nil when that window is not windows.
+    /// Adds a reading to the open window that it belongs to; nil when that is not open.
     @inline(__always)
     mutating func addToOpen(series number: Int, _ reading: Measurement, _ payload: ByteView) -> ReadingOutcome? {
         guard let window = windows.find(series: number, at: reading.instant) else { return nil }

@@ -14,7 +14,7 @@ struct BundleTrial: ~Copyable {
     /// The bundle that had to end, and how many contents and entries it has.
     private var ended: (text: String, contents: Int, entries: Int)?
     /// The content that waits in the next block.
-    private var moved: (series: SeriesIdentity, start: Instant)?
+    private var moved: (series: SeriesIdentity, start: Instant, condensed: Int)?
 
     init(_ encoder: consuming ObservationEncoder, limits: BundleLimits) {
         writer = EntryWriter(encoder, limits: limits)
@@ -26,7 +26,7 @@ struct BundleTrial: ~Copyable {
             moved = nil
             // It is in the block already: its bytes were moved there.
             if waiting.series == content.series, waiting.start == content.start {
-                return .added(condensedValues: 0)
+                return .added(condensedValues: waiting.condensed)
             }
             writer.reset()
         }
@@ -38,7 +38,7 @@ struct BundleTrial: ~Copyable {
             guard addition.isOverfull else { return .added(condensedValues: addition.condensedValues) }
             ended = (text(isOverfull: true), contents, entries)
             writer.begin(with: content)
-            moved = (content.series, content.start)
+            moved = (content.series, content.start, addition.condensedValues)
             return .full
         }
     }

@@ -1,5 +1,6 @@
 import KymographTestKit
 import Testing
+import TrialSupport
 
 @testable import KymographCore
 
@@ -66,7 +67,7 @@ import Testing
     }
 
     @Test func whatIsWrittenIsRead() {
-        for seed in UInt64(1)...400 {
+        for seed in Trials.seeds(400) {
             var draws = Draws(seed: seed)
             let (form, drafts) = (draws.form(), drafts(&draws))
             var index = EntryIndex()
@@ -100,7 +101,7 @@ import Testing
 
     /// A block that is cut is none, wherever it is cut; so is one that has more behind it.
     @Test func cutBlocksAreRefused() {
-        for seed in UInt64(1)...20 {
+        for seed in Trials.seeds(20) {
             var draws = Draws(seed: seed)
             let form = draws.form()
             let block = EntryDraft.block(of: drafts(&draws), form: form)
@@ -117,7 +118,7 @@ import Testing
     /// Whatever bits are turned, reading ends, and what is taken for whole can be put together and taken apart.
     @Test func damagedBlocksDoNoHarm() {
         var refused = 0
-        for seed in UInt64(1)...3_000 {
+        for seed in Trials.seeds(3_000) {
             var draws = Draws(seed: seed)
             let form = draws.form()
             var block = EntryDraft.block(of: drafts(&draws), form: form)

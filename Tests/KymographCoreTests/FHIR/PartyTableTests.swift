@@ -1,3 +1,4 @@
+import KymographTemplates
 import KymographTestKit
 import Testing
 import TrialSupport
@@ -38,6 +39,52 @@ import TrialSupport
             lasting.reset()
         }
     }
+
+    /// What an Observation says of its Patient and Device does not depend on the types that were before it: a long
+    /// identifier is written by the reference's types as it is, and by others as a digest.
+    @Test(arguments: ObservationOptions.BundleType.allCases, ObservationOptions.Format.allCases)
+    func identifiersDoNotDependOnTheOrder(
+        type: ObservationOptions.BundleType, format: ObservationOptions.Format
+    ) throws {
+        var pipeline = try TestPipeline(
+            TestTemplates.heartRate, TestTemplates.heartRate.replacing("heartRate", with: "pulse"))
+        pipeline.types[1].compatibility = .iomtFHIR
+        (pipeline.options.bundleType, pipeline.options.format) = (type, format)
+        let device = String(repeating: "long", count: 40)
+        func resources(_ types: [Int]) throws -> [String] {
+            var writer = pipeline.writer()
+            for type in types {
+                let window = window(device: device, patient: nil, type: type, minute: 0)
+                #expect(window.withContent { writer.add($0) } == .added(condensedValues: 0))
+            }
+            return try PartyTableTests.described(writer.finish().string, format)
+        }
+        let (one, other) = (try resources([0]), try resources([1]))
+        #expect(one != other)
+        #expect(try resources([0, 1]).sorted() == (one + other).sorted())
+        #expect(try resources([1, 0]).sorted() == (one + other).sorted())
+    }
+
+    /// Observations with the identifiers of their Patients and Devices, those that bundles refer to included.
+    private static func described(_ text: String, _ format: ObservationOptions.Format) throws -> [String] {
+        let lines = try text.split(separator: "\n").map { try TextJSON.parse(String($0)) }
+        guard format == .bundle else { return lines.map { described($0, [:]) } }
+        let entries = lines.flatMap { $0["entry"]?.elements ?? [] }
+        var identifiers: [String: String] = [:]
+        for entry in entries { identifiers[entry.text("fullUrl") ?? ""] = identifier(entry["resource"]) }
+        return entries.compactMap { $0["resource"] }.filter { $0.text("resourceType") == "Observation" }
+            .map { described($0, identifiers) }
+    }
+
+    private static func described(_ observation: JSONNode, _ identifiers: [String: String]) -> String {
+        let parties = ["subject", "device"].map { name in
+            observation.text("\(name).identifier.value")
+                ?? observation.text("\(name).reference").flatMap { identifiers[$0] } ?? "none"
+        }
+        return "\(observation.text("code.coding.0.code") ?? "") \(identifier(observation)) \(parties)"
+    }
+
+    private static func identifier(_ resource: JSONNode?) -> String { resource?.text("identifier.0.value") ?? "none" }
 
     /// Beyond what is kept, bundles are the same still.
     @Test func whatIsForgottenIsWrittenAnew() throws {

@@ -16,8 +16,8 @@ import TrialSupport
         }
     }
 
-    /// The property above can fail: each defect is found, from the first seed on within the sequences that `make test`
-    /// tries. From another one it may take longer: the rarest shows in one sequence of a hundred.
+    /// The property above can fail: each defect is found, the rarest in one sequence of a hundred. So a run of
+    /// `make test` would see that one in one of four, and CI, with other sequences each day, within days.
     @Test(arguments: ReconfigurationSequence.Defect.allCases)
     func defectsAreFound(_ defect: ReconfigurationSequence.Defect) throws {
         let found = try Trials.seeds(1_000).first { seed in

@@ -8,7 +8,7 @@ struct BundleSize: ~Copyable, Sendable {
     private var index = EntryIndex()
     private var text = ByteWriter(capacity: 1_024)
 
-    /// Bytes that a bundle has besides its entries, its line feed included, and that lines count as, too.
+    /// Bytes that a bundle has besides its entries at most, its line feed included.
     private static let brackets = 64
     /// Most bytes of an entry besides its body and its texts, and of a Reference besides what it names.
     private static let entryFrame = 512
@@ -38,7 +38,7 @@ struct BundleSize: ~Copyable, Sendable {
     /// Whether `block` has more bytes than the limit. Measures what was added since the last time.
     mutating func exceeds(_ block: inout EntryBlockWriter) -> Bool {
         let size = block.size
-        guard let entries = index.read(block.finish()) else { return false }
+        guard let entries = index.read(block.finish()) else { preconditionFailure("a block of our own is none") }
         for number in through.entries..<entries.count {
             text.removeAll()
             if form.format == .bundle {
@@ -52,7 +52,7 @@ struct BundleSize: ~Copyable, Sendable {
             measured += text.count + 1
         }
         through = size
-        if form.format == .ndjson { return measured + 3 > limit }
+        if form.format == .ndjson { return measured > limit }
         text.removeAll()
         text.appendBundleHead(form.type)
         return text.count + measured - 1 + 3 > limit

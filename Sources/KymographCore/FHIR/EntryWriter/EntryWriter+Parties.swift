@@ -64,14 +64,12 @@ extension EntryWriter {
     ) -> UInt32 {
         let number = UInt32(block.count)
         parties.set(number: number, at: place)
-        // One key may be written in these ways.
-        let form = entryKind.rawValue << 1 | (encoder.isReference ? 1 : 0)
-        if let record = parties.record(at: place, as: form) {
+        if let record = parties.record(at: place, as: entryKind) {
             block.append(party: record)
         } else {
             let start = block.bytes.count
             write(kind, entryKind, value, foot: foot)
-            parties.keep(block.bytes.view(start..<block.bytes.count), as: form, at: place)
+            parties.keep(block.bytes.view(start..<block.bytes.count), as: entryKind, at: place)
         }
         return number
     }
@@ -111,10 +109,12 @@ extension EntryWriter {
         block.end(.fullURL)
     }
 
-    /// Makes the key of a Patient or Device in ``scratch``.
+    /// Makes the key of a Patient or Device in ``scratch``. The reference system writes long identifiers as they are,
+    /// which makes them others than ours: no type begins with `=`.
     @inline(__always)
     mutating func setKey(_ kind: ResourceEntries.Kind, _ value: ByteView) {
         scratch.removeAll()
+        if encoder.isReference, LongIdentifier.isLong(value) { scratch.append("=") }
         scratch.append(encoder.entries[kind.key])
         scratch.append(value)
     }

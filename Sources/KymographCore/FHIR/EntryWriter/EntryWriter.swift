@@ -136,14 +136,17 @@ package struct EntryWriter: ~Copyable, Sendable {
     /// Entries that wait for the next block.
     private var moved = ByteWriter(capacity: 1_024)
 
-    /// Begins the next block with `content`, which the one before could not hold: its entries are there already.
+    /// Begins the next block with `content`, which the one before could not hold: ``finish(isOverfull:)`` has set its
+    /// entries aside.
     package mutating func begin(with content: borrowing WindowContent) {
+        precondition(moved.count > 0, "nothing was set aside")
         let (number, contents, digest) = (last.ownNumber, contentCount - last.contentsBefore, last.digest)
         reset()
         (last.digest, contentCount) = (digest, contents)
         _ = claimIdentity()
         let parties = requireParties(of: content)
         block.append(moved: moved.view, first: number, parties: parties)
+        moved.removeAll()
     }
 
     /// Notes the identity of the present content; false when the block has it already. Lines may repeat each other.

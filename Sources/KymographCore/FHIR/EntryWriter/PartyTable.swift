@@ -37,17 +37,17 @@ struct PartyTable: ~Copyable, Sendable {
         parties[place].number = number
     }
 
-    /// The record that was kept for the party at `place` in this form, nil where there is none. Valid until the next
-    /// ``keep(_:as:at:)``.
+    /// The record that was kept for the party at `place`, nil where there is none of this kind: the gateway may be a
+    /// device, too. Valid until the next ``keep(_:as:at:)``.
     @inline(__always)
-    func record(at place: Int, as form: UInt8) -> ByteView? {
+    func record(at place: Int, as kind: EntryKind) -> ByteView? {
         let party = parties[place]
-        return party.end > 0 && party.form == form ? records.view(party.start..<party.end) : nil
+        return party.end > 0 && party.kind == kind ? records.view(party.start..<party.end) : nil
     }
 
-    /// Keeps the record of the party at `place`, which another form would write otherwise.
-    mutating func keep(_ record: ByteView, as form: UInt8, at place: Int) {
-        parties[place].form = form
+    /// Keeps the record of the party at `place`, an entry of `kind`.
+    mutating func keep(_ record: ByteView, as kind: EntryKind, at place: Int) {
+        parties[place].kind = kind
         parties[place].start = records.count
         records.append(record)
         parties[place].end = records.count
@@ -72,9 +72,8 @@ struct Party: BitwiseCopyable {
     /// The block that it has its number in.
     var block = 0
     var number: UInt32 = 0
-    /// What its record was written as.
-    var form: UInt8 = 0
-    /// Where its record is.
+    /// What its record is, and where.
+    var kind = EntryKind.device
     var start = 0
     var end = 0
 }
