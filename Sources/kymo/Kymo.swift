@@ -10,7 +10,7 @@ struct Kymo: ParsableCommand {
         usage: "kymo <subcommand> [options]",
         discussion: """
             Try it without a device:
-              kymo simulate --devices 3 --duration 10m --speed max | kymo run --stdin > bundles.ndjson
+              kymo simulate --devices 3 --duration 10m --speed max --stdout | kymo run --stdin > bundles.ndjson
 
             Listen to devices on UDP and write files:
               kymo run --udp 0.0.0.0:5757 --mapping wristband --out ./observations --dead-letter dead.ndjson

@@ -26,14 +26,17 @@ struct Run: ParsableCommand {
         let signals = try Self.watchSignals()
         let (settings, set, watch) = try self.settings.load()
         let pipeline: Pipeline
+        let firstRejection = settings.readsOnlyWhatEnds ? FirstRejection() : nil
         do {
             pipeline = try Pipeline(
-                settings, set: set, watch: watch, notes: { StandardError.write("kymo: \($0)\n") },
-                findings: Diagnostics.write)
+                settings, set: set, watch: watch, firstRejection: firstRejection,
+                notes: { StandardError.write("kymo: \($0)\n") }, findings: Diagnostics.write)
         } catch {
             throw StandardError.exit(error.message, code: error.exitCode)
         }
         for line in pipeline.sourceDescriptions { StandardError.write("kymo: listening on \(line)\n") }
+        let directory = settings.store.keeping == .everything ? settings.store.directory : nil
+        if let directory { StandardError.write("kymo: keeping data in \(directory)\n") }
         var live = LiveLine()
         let outcome = pipeline.run(signals: signals) { live.show($0.liveLine) }
         live.finish()
@@ -42,6 +45,23 @@ struct Run: ParsableCommand {
         // Threads that were left behind, by force or by a second signal, must not run on while the process is taken
         // down.
         if outcome.exitCode != ExitStatus.success { _exit(outcome.exitCode) }
+        try Self.explain(outcome.summary, firstRejection, directory)
+    }
+
+    /// Says why nothing came out of a run that ended well.
+    ///
+    /// - Throws: the exit status when everything was rejected.
+    private static func explain(
+        _ summary: PipelineSummary, _ firstRejection: FirstRejection?, _ directory: String?
+    ) throws {
+        guard summary.received > 0 else { return }
+        if summary.rejectedTotal == summary.received, let text = firstRejection?.text {
+            throw StandardError.exit("nothing was accepted; \(text)", code: ExitStatus.dataError)
+        }
+        guard summary.duplicate == summary.received, let directory else { return }
+        StandardError.write(
+            "kymo: \(directory) had all of it already: for the same output again, add --ephemeral, or name another "
+                + "directory with --data\n")
     }
 
     private static func watchSignals() throws -> SignalWatcher {

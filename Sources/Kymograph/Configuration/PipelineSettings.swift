@@ -104,16 +104,25 @@ package struct PipelineSettings: Sendable {
     /// The defaults.
     package init() {}
 
-    /// Decides what nobody stated about keeping data: a pure pipe from standard input to standard output keeps nothing,
-    /// everything else keeps its data in the usual place of `environment`.
+    /// Decides what nobody stated about keeping data: what reads nothing but its standard input keeps nothing, so that it
+    /// gives the same output a second time; everything else keeps its data in the usual place of `environment`.
     package mutating func settleStore(environment: [String: String]) {
-        if store.keeping == .auto {
-            let isPipe =
-                listeningSources.allSatisfy { $0.configuration.capabilities.contains(.ends) }
-                && outgoingSinks.allSatisfy { $0.address?.kind.capabilities.contains(.pipe) ?? false }
-            store.keeping = isPipe && store.directory == nil ? .nothing : .everything
-        }
+        if store.keeping == .auto { store.keeping = isPipe(environment) ? .nothing : .everything }
         if store.directory == nil { store.directory = StoreDirectory.usual(environment) }
+    }
+
+    /// Whether only what ends by itself is read, nobody has named a directory, and all sinks take what comes: for a
+    /// server that is away it must be kept. systemd names one for a service, which may write to files.
+    private func isPipe(_ environment: [String: String]) -> Bool {
+        guard store.directory == nil, readsOnlyWhatEnds else { return false }
+        let sinks = outgoingSinks.map { $0.address?.kind.capabilities ?? [] }
+        let isService = environment[StoreDirectory.variableOfServices]?.isEmpty == false
+        return sinks.allSatisfy { $0.contains(.pipe) } || !isService && !sinks.contains { $0.contains(.mayBeAway) }
+    }
+
+    /// Whether all sources end by themselves, as standard input does.
+    package var readsOnlyWhatEnds: Bool {
+        listeningSources.allSatisfy { $0.configuration.capabilities.contains(.ends) }
     }
 
     /// What is listened to when no source is given.

@@ -133,7 +133,8 @@ enum SettingTable {
         .text("data", "directory", \.store.directory, "Directory for all that outlives the process"),
         .choice(
             "ephemeral", \.store.keeping, [("auto", .auto), ("true", .nothing), ("false", .everything)],
-            "Whether nothing is kept on disk; `auto`: only from stdin alone to stdout, without `data`"),
+            "Whether nothing is kept on disk; `auto`: when only stdin is read, without `data` and without a FHIR server"
+        ),
         .size(
             "store.maxBytes", \.store.maxBytes, 1 << 20...1_024 * gibibyte,
             "Disk space of the store: old windows go first, then senders wait"),

@@ -51,15 +51,15 @@ package final class Pipeline: Sendable {
 
     /// Opens everything. `notes` takes messages for the operator while the pipeline runs, and `findings` what is wrong
     /// with mappings that are loaded again; both from any thread. `watch` was made before `set` was loaded; without it,
-    /// files are loaded again on SIGHUP only.
+    /// files are loaded again on SIGHUP only. `firstRejection` gets the first reading that is rejected.
     ///
     /// - Throws: ``PipelineError`` when an address, a file or the store cannot be had.
     package convenience init(
         _ settings: PipelineSettings, set: MappingSet, watch: MappingWatch? = nil,
-        notes: @escaping @Sendable (String) -> Void,
+        firstRejection: FirstRejection? = nil, notes: @escaping @Sendable (String) -> Void,
         findings: (@Sendable ([Diagnostic]) -> Void)? = nil
     ) throws(PipelineError) {
-        try self.init(settings, set: set, watch: watch, observer: nil, notes: notes, findings: findings)
+        try self.init(settings, set: set, watch: watch, observer: firstRejection, notes: notes, findings: findings)
     }
 
     /// The same, for an `observer` of single readings.

@@ -6,11 +6,14 @@ struct StoreDirectory: Sendable {
     let path: String
     private let descriptor: Descriptor
 
+    /// The variable by which systemd names the directory of a service (`StateDirectory=`).
+    static let variableOfServices = "STATE_DIRECTORY"
+
     /// Where the store is when nothing names a place: `$STATE_DIRECTORY` (set by systemd), else
     /// `$XDG_STATE_HOME/kymo`, else `~/.local/state/kymo`; nil when there is not even a home.
     static func usual(_ environment: [String: String]) -> String? {
         // systemd separates several with colons.
-        if let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(state) }
+        if let state = environment[variableOfServices]?.split(separator: ":").first { return String(state) }
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/kymo" }
         return environment["HOME"].map { $0 + "/.local/state/kymo" }
     }

@@ -102,7 +102,8 @@ package struct ServerSettings: SinkAddress {
 extension ServerSettings {
     /// The kind.
     package static let descriptor = SinkDescriptor(
-        key: "server", place: keys[0], settings: Array(keys.dropFirst()), start: ServerSettings())
+        key: "server", place: keys[0], settings: Array(keys.dropFirst()), start: ServerSettings(),
+        capabilities: [.mayBeAway])
 
     /// Its settings, that of the place first.
     static let keys: [Setting<ServerSettings>] = [

@@ -59,10 +59,10 @@ package struct SinkCapabilities: OptionSet, Sendable {
 
     /// It writes files that can be compressed and rotated.
     package static let files = SinkCapabilities(rawValue: 1)
-    /// Who reads it is there while the pipeline runs, and keeps what it needs. Between standard input and such sinks
-    /// nothing is kept on disk unless the configuration asks for it.
+    /// Who reads it is there while the pipeline runs, and keeps what it needs.
     package static let pipe = SinkCapabilities(rawValue: 1 << 1)
-    /// It may take nothing for long: with a store, entries wait for it in the outbox.
+    /// It may take nothing for long: with a store, entries wait for it in the outbox, and there is one unless the
+    /// configuration says otherwise.
     package static let mayBeAway = SinkCapabilities(rawValue: 1 << 2)
 }
 

@@ -1,0 +1,54 @@
+import KymographCore
+import Synchronization
+
+/// Keeps the first reading of a run that was rejected, to show it to who sees nothing come out.
+package final class FirstRejection: Sendable {
+    private let kept = Mutex<(reason: Rejection, bytes: [UInt8])?>(nil)
+
+    /// None yet.
+    package init() {}
+
+    /// What was rejected first, why, and what to do, in lines; nil when nothing was rejected.
+    package var text: String? {
+        guard let (reason, bytes) = kept.withLock({ $0 }) else { return nil }
+        let explanation = FirstRejection.form(of: bytes) ?? reason.explanation
+        return "the first was rejected as \(reason.name): \(explanation)\n    \(FirstRejection.preview(bytes))"
+    }
+
+    /// What input that is no JSON line looks like, and how to make lines of it; nil for others.
+    private static func form(of bytes: [UInt8]) -> String? {
+        func begins(_ mark: [UInt8]) -> Bool { bytes.starts(with: mark) }
+        if begins([0x1F, 0x8B]) { return "it is gzip: zcat FILE | kymo run --stdin" }
+        if begins([0x28, 0xB5, 0x2F, 0xFD]) { return "it is zstd: zstdcat FILE | kymo run --stdin" }
+        if begins([0xFF, 0xFE]) || begins([0xFE, 0xFF]) || bytes.prefix(64).contains(0) {
+            return "it is UTF-16, or no text: iconv -f UTF-16 -t UTF-8 FILE | kymo run --stdin"
+        }
+        let text = bytes.filter { $0 > 0x20 }
+        if text == Array("{".utf8) || text == Array("[".utf8) {
+            return "a document goes over several lines: jq -c . FILE | kymo run --stdin"
+        }
+        let isObject = text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[")
+        if !isObject, text.contains(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }) {
+            return "it looks like CSV: make a JSON object of each line, with the names of the columns as members"
+        }
+        return nil
+    }
+
+    /// The beginning of `bytes` in one line, what cannot be printed as dots.
+    private static func preview(_ bytes: [UInt8]) -> String {
+        let shown = bytes.prefix(160).map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: ".") : $0 }
+        return String(decoding: shown, as: UTF8.self) + (bytes.count > 160 ? "…" : "")
+    }
+}
+
+extension FirstRejection: ReadingObserver {
+    func received(_ count: Int, source: Int) {}
+
+    func rejected(_ reason: Rejection, _ letter: StoredDeadLetter, source: Int?) {
+        kept.withLock { kept in
+            if kept == nil { kept = (reason, letter.bytes) }
+        }
+    }
+
+    func settled(_ settlements: [Settlement]) {}
+}

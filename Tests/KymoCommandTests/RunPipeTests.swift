@@ -1,0 +1,70 @@
+import CommandSupport
+import Testing
+
+/// A run that reads its standard input is a pipe: the same input gives the same output, and input that gives none says
+/// why.
+@Suite struct RunPipeTests {
+    private let readings = Readings.ndjson(Readings.heartRates(30))
+
+    private func files(_ folder: TemporaryFolder, _ name: String) -> [String] {
+        Files.names(folder.file(name)).sorted().map { Files.text(folder.file("\(name)/\($0)")) }
+    }
+
+    @Test func aSecondRunGivesTheSame() throws {
+        let folder = TemporaryFolder()
+        let home = ["XDG_STATE_HOME": folder.file("state"), "HOME": folder.path]
+        for name in ["first", "second"] {
+            let done = try Kymo.run(
+                ["run", "--stdin", "--out", folder.file(name)], environment: home, input: .bytes(readings))
+            #expect(done.end == .exit(0) && done.balance?.accepted == 30, "\(done.error)")
+            #expect(!done.error.contains("keeping data"))
+        }
+        #expect(files(folder, "first") == files(folder, "second") && !files(folder, "first").isEmpty)
+        #expect(!Files.exists(folder.file("state")))
+    }
+
+    /// With a data directory the second run has nothing new, and says so.
+    @Test func whatIsThereAlreadyIsSaid() throws {
+        let folder = TemporaryFolder()
+        let arguments = ["run", "--stdin", "--out", folder.file("out"), "--data", folder.file("data")]
+        let first = try Kymo.run(arguments, input: .bytes(readings))
+        #expect(first.end == .exit(0) && first.error.contains("kymo: keeping data in \(folder.file("data"))\n"))
+        #expect(!first.error.contains("already"))
+        let second = try Kymo.run(arguments, input: .bytes(readings))
+        #expect(second.end == .exit(0) && second.balance?.duplicate == 30)
+        #expect(second.error.contains("\(folder.file("data")) had all of it already"), "\(second.error)")
+    }
+
+    /// A service keeps what it writes to files, and so does what sends to a server, which may be away.
+    @Test func whatIsAskedToKeepKeeps() throws {
+        let folder = TemporaryFolder()
+        let service = try Kymo.run(
+            ["run", "--stdin", "--out", folder.file("out")], environment: ["STATE_DIRECTORY": folder.file("state")],
+            input: .bytes(readings))
+        #expect(service.error.contains("keeping data in \(folder.file("state"))"), "\(service.error)")
+        let server = try Kymo.run(
+            ["run", "--stdin", "--server", "http://127.0.0.1:9/fhir", "--server-identity", "create", "--out", "none"],
+            environment: ["XDG_STATE_HOME": folder.file("home")], input: .bytes(readings))
+        #expect(server.error.contains("keeping data in \(folder.file("home/kymo"))"), "\(server.error)")
+    }
+
+    @Test(arguments: [
+        ([0x1F, 0x8B, 0x08, 0x00, 0x41, 0x0A], "zcat"), ([0x28, 0xB5, 0x2F, 0xFD, 0x24, 0x0A], "zstdcat"),
+        ([0xFF, 0xFE, 0x7B, 0x00, 0x0A], "iconv"), (Array("device,time,value\nw-1,2026-03-01,70\n".utf8), "CSV"),
+        (Array("{\n  \"deviceId\": \"w-1\"\n}\n".utf8), "jq -c ."), (Array("nonsense\n".utf8), "nonsense"),
+        (Array("{\"deviceId\":\"w-1\"}\n".utf8), "{\"deviceId\":\"w-1\"}"),
+    ])
+    func inputThatGivesNothingIsAFailure(input: [UInt8], expected: String) throws {
+        let done = try Kymo.run(["run", "--stdin"], input: .bytes(input))
+        #expect(done.end == .exit(65) && done.output.isEmpty)
+        #expect(done.error.contains("nothing was accepted; the first was rejected as "), "\(done.error)")
+        #expect(done.error.contains(expected), "\(done.error)")
+    }
+
+    @Test func someThatAreRejectedAreNoFailure() throws {
+        let mixed = try Kymo.run(["run", "--stdin"], input: .bytes(readings + Array("nonsense\n".utf8)))
+        #expect(mixed.end == .exit(0) && mixed.balance?.accepted == 30 && !mixed.error.contains("nothing was accepted"))
+        let empty = try Kymo.run(["run", "--stdin"], input: .bytes([]))
+        #expect(empty.end == .exit(0))
+    }
+}
