@@ -55,7 +55,8 @@ struct Run: ParsableCommand {
         _ summary: PipelineSummary, _ firstRejection: FirstRejection?, _ directory: String?
     ) throws {
         guard summary.received > 0 else { return }
-        if summary.rejectedTotal == summary.received, let text = firstRejection?.text {
+        // One that takes the place of another is rejected and changes an Observation.
+        if summary.rejectedTotal == summary.received, summary.observations == 0, let text = firstRejection?.text {
             throw StandardError.exit("nothing was accepted; \(text)", code: ExitStatus.dataError)
         }
         guard summary.duplicate == summary.received, let directory else { return }

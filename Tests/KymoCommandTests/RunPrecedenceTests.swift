@@ -73,7 +73,7 @@ import Testing
 
     @Test func strictIdentity() throws {
         let done = try Kymo.run(["run", "--stdin"], environment: ["KYMO_IDENTITY": "strict"], input: .bytes(readings))
-        #expect(done.end == .exit(0))
+        #expect(done.end == .exit(65))
         #expect(try #require(done.balance).reasons == ["noPatient": 120])
     }
 

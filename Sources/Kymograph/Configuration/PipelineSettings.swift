@@ -104,8 +104,8 @@ package struct PipelineSettings: Sendable {
     /// The defaults.
     package init() {}
 
-    /// Decides what nobody stated about keeping data: what reads nothing but its standard input keeps nothing, so that it
-    /// gives the same output a second time; everything else keeps its data in the usual place of `environment`.
+    /// Decides what nobody stated about keeping data: what reads nothing but its standard input keeps nothing, so that
+    /// it gives the same output a second time; everything else keeps its data in the usual place of `environment`.
     package mutating func settleStore(environment: [String: String]) {
         if store.keeping == .auto { store.keeping = isPipe(environment) ? .nothing : .everything }
         if store.directory == nil { store.directory = StoreDirectory.usual(environment) }
