@@ -6,12 +6,12 @@ extension EntryWriter {
         let first = block.count
         for index in 0..<GlucosePart.count {
             guard let part = GlucosePart(rawValue: index) else { continue }
-            encoder.take(part, content, program)
+            encoder.takeIdentity(of: part, content, program)
             block.begin()
-            encoder.holes.begin(at: block.bodyStart)
-            encoder.writeSummary(part, content, program, references: .left, into: &block.bytes)
+            encoder.head.references.holes.begin(at: block.bodyStart)
+            encoder.write(part, content, program, references: .left, into: &block.bytes)
             // The panel has taken the identities of its members.
-            if part == .panel { encoder.take(part, content, program) }
+            if part == .panel { encoder.takeIdentity(of: part, content, program) }
             endObservation(
                 content, parties, flags: index == 0 ? EntryLayout.beginsPanel : EntryLayout.isJoined,
                 firstMember: first)

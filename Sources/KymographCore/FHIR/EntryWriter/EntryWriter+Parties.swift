@@ -12,7 +12,7 @@ extension EntryWriter {
         parties.device = requireDevice(of: content.series)
         // By conditional create also for the reference's types, as it looks them up by identifier before it creates
         // them: a PUT under the ids of its Create mode would replace what the server's Patients have got since.
-        if encoder.options.namesGateway, !encoder.isReference { parties.gateway = requireGateway() }
+        if encoder.options.namesGateway, !encoder.head.references.isReference { parties.gateway = requireGateway() }
         return parties
     }
 
@@ -35,8 +35,8 @@ extension EntryWriter {
     /// The gateway's Device.
     @inline(never)
     mutating func requireGateway() -> UInt32 {
-        let kind = encoder.entries.own.gateway
-        return encoder.systems.gateway.value.withByteView { value in
+        let kind = encoder.head.references.entries.own.gateway
+        return encoder.head.references.systems.gateway.value.withByteView { value in
             require(
                 kind, .gateway, value,
                 foot: """
@@ -78,33 +78,33 @@ extension EntryWriter {
     private mutating func write(
         _ kind: ResourceEntries.Kind, _ entryKind: EntryKind, _ value: ByteView, foot: StaticString
     ) {
-        let isLong = !encoder.isReference && LongIdentifier.isLong(value)
+        let isLong = !encoder.head.references.isReference && LongIdentifier.isLong(value)
         block.begin()
-        encoder.holes.begin(at: block.bodyStart)
-        block.bytes.append(encoder.entries[kind.resource])
-        isLong ? block.bytes.appendIdentifier(value, encoder.digest) : block.bytes.appendJSON(value)
+        encoder.head.references.holes.begin(at: block.bodyStart)
+        block.bytes.append(encoder.head.references.entries[kind.resource])
+        isLong ? block.bytes.appendIdentifier(value, encoder.head.identity.digest) : block.bytes.appendJSON(value)
         block.bytes.append("\"}]")
         block.bytes.append(foot)
         block.endBody()
-        block.bytes.append(encoder.entries[kind.type])
+        block.bytes.append(encoder.head.references.entries[kind.type])
         block.end(.type)
         block.end(.id)
         appendFullURL()
-        block.bytes.append(encoder.entries[kind.system])
+        block.bytes.append(encoder.head.references.entries[kind.system])
         block.end(.system)
-        isLong ? block.bytes.appendDigest(of: value, encoder.digest) : block.bytes.append(value)
+        isLong ? block.bytes.appendDigest(of: value, encoder.head.identity.digest) : block.bytes.append(value)
         block.end(.value)
         if isLong { block.bytes.append(value) }
         block.end(.whole)
         block.end(.encounter)
-        block.end(entryKind, holes: encoder.holes)
+        block.end(entryKind, holes: encoder.head.references.holes)
     }
 
     /// Adds what references within a bundle say to what has the key in ``scratch``, where there are any.
     mutating func appendFullURL() {
         if form.refersToEntries {
             block.bytes.append("urn:uuid:")
-            block.bytes.appendUUID(encoder.digest.of(scratch.view))
+            block.bytes.appendUUID(encoder.head.identity.digest.of(scratch.view))
         }
         block.end(.fullURL)
     }
@@ -114,8 +114,8 @@ extension EntryWriter {
     @inline(__always)
     mutating func setKey(_ kind: ResourceEntries.Kind, _ value: ByteView) {
         scratch.removeAll()
-        if encoder.isReference, LongIdentifier.isLong(value) { scratch.append("=") }
-        scratch.append(encoder.entries[kind.key])
+        if encoder.head.references.isReference, LongIdentifier.isLong(value) { scratch.append("=") }
+        scratch.append(encoder.head.references.entries[kind.key])
         scratch.append(value)
     }
 }

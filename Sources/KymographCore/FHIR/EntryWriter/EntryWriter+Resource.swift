@@ -9,24 +9,24 @@ extension EntryWriter {
         guard let resource = encoder.resource(of: content.series.type) else { return }
         let isDevice = resource.identity == .device
         block.begin()
-        encoder.holes.begin(at: block.bodyStart)
+        encoder.head.references.holes.begin(at: block.bodyStart)
         _ = encoder.write(content, references: .left, into: &block.bytes)
         block.endBody()
-        block.bytes.append(encoder.constants.view(resource.nameStart..<resource.nameEnd))
+        block.bytes.append(encoder.head.constants.view(resource.nameStart..<resource.nameEnd))
         block.end(.type)
-        block.bytes.appendHex(encoder.identityDigest)
+        block.bytes.appendHex(encoder.head.identity.id)
         block.end(.id)
         if isDevice {
             content.series.device.withByteView { setKey(kinds.device, $0) }
             appendFullURL()
-            block.bytes.append(encoder.entries[kinds.device.system])
+            block.bytes.append(encoder.head.references.entries[kinds.device.system])
         } else {
             block.end(.fullURL)
-            block.bytes.append(encoder.entries[encoder.entries.own.resource])
+            block.bytes.append(encoder.head.references.entries[encoder.head.references.entries.own.resource])
         }
         endIdentifier()
         endEncounter(of: content)
-        block.end(isDevice ? .describedDevice : .resource, holes: encoder.holes, parties: parties)
+        block.end(isDevice ? .describedDevice : .resource, holes: encoder.head.references.holes, parties: parties)
         contentCount += 1
     }
 

@@ -81,7 +81,7 @@ package struct EntryWriter: ~Copyable, Sendable {
         if let rejection = encoder.prepare(content) { return .skipped(rejection) }
         last.start = block.bytes.count
         (last.entriesBefore, last.contentsBefore) = (block.count, contentCount)
-        last.digest = encoder.identityDigest
+        last.digest = encoder.head.identity.id
         last.isRepeated = !claimIdentity()
         let parties = requireParties(of: content)
         (last.ownStart, last.ownNumber) = (block.bytes.count, block.count)
@@ -163,7 +163,7 @@ package struct EntryWriter: ~Copyable, Sendable {
     @inline(__always)
     private mutating func addObservation(_ content: borrowing WindowContent, _ parties: EntryParties) -> Int {
         block.begin()
-        encoder.holes.begin(at: block.bodyStart)
+        encoder.head.references.holes.begin(at: block.bodyStart)
         let condensed = encoder.write(content, references: .left, into: &block.bytes)
         endObservation(content, parties)
         contentCount += 1
@@ -178,27 +178,28 @@ package struct EntryWriter: ~Copyable, Sendable {
         block.endBody()
         block.bytes.append("Observation")
         block.end(.type)
-        block.bytes.appendHex(encoder.identityDigest)
+        block.bytes.appendHex(encoder.head.identity.id)
         block.end(.id)
         block.end(.fullURL)
-        block.bytes.append(encoder.entries[kinds.observation])
+        block.bytes.append(encoder.head.references.entries[kinds.observation])
         endIdentifier()
         endEncounter(of: content)
         block.end(
-            .observation, flags: flags, holes: encoder.holes, parties: parties, firstMember: firstMember)
+            .observation, flags: flags, holes: encoder.head.references.holes, parties: parties,
+            firstMember: firstMember)
     }
 
     /// Systems and texts of the prepared content.
     @inline(__always)
-    var kinds: ResourceEntries.Kinds { encoder.isReference ? encoder.entries.reference : encoder.entries.own }
+    var kinds: ResourceEntries.Kinds { encoder.head.references.kinds }
 
     /// Ends the system of the prepared identity's identifier, and adds its value.
     @inline(__always)
     mutating func endIdentifier() {
         block.end(.system)
-        block.bytes.append(encoder.identityValue)
+        block.bytes.append(encoder.head.identity.value)
         block.end(.value)
-        block.bytes.append(encoder.wholeIdentityValue)
+        block.bytes.append(encoder.head.identity.wholeValue)
         block.end(.whole)
     }
 
@@ -206,7 +207,7 @@ package struct EntryWriter: ~Copyable, Sendable {
     @inline(__always)
     mutating func endEncounter(of content: borrowing WindowContent) {
         if let encounter = content.series.encounter, !encounter.isEmpty {
-            let system = encoder.entries[kinds.encounter]
+            let system = encoder.head.references.entries[kinds.encounter]
             block.bytes.append(word: UInt64(system.count), bytes: 4)
             block.bytes.append(system)
             block.bytes.append(encounter)

@@ -45,6 +45,10 @@ package struct ProgramStep: BitwiseCopyable {
     package var start: Int32 = 0
     package var end: Int32 = 0
 
+    /// Where the constant bytes are.
+    @inline(__always)
+    var places: Range<Int> { Int(start)..<Int(end) }
+
     package init(code: Code, condition: Condition = .always, field: UInt16 = 0, start: Int32 = 0) {
         (self.code, self.condition, self.field, self.start) = (code, condition, field, start)
     }

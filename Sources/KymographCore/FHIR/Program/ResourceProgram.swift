@@ -21,6 +21,26 @@ package struct ResourceStep: BitwiseCopyable {
         case patientIdentifier, deviceIdentifier, encounterIdentifier, gatewayIdentifier
         /// What the writer states: the id with its member, and the Identifier.
         case id, identity
+
+        /// What the writer does at such a step.
+        var role: Role {
+            switch self {
+            case .literal: .literal
+            case .open: .open
+            case .close: .close
+            case .filled, .text, .word, .number, .boolean, .time, .start, .end, .received, .patient, .device,
+                .encounter, .gateway, .patientIdentifier, .deviceIdentifier, .encounterIdentifier,
+                .gatewayIdentifier, .id, .identity:
+                .hole
+            }
+        }
+    }
+
+    /// What kinds of steps there are.
+    enum Role {
+        case literal, open, close
+        /// It depends on the reading, or on the writer.
+        case hole
     }
 
     package var code: Code
@@ -31,6 +51,9 @@ package struct ResourceStep: BitwiseCopyable {
     /// Constant bytes; of a hole the codes that it can have, each with a blank on both sides, or nothing.
     package var start: Int32 = 0
     package var end: Int32 = 0
+
+    /// Where the constant bytes are.
+    var places: Range<Int> { Int(start)..<Int(end) }
 
     package init(code: Code, isDemanded: Bool = false, start: Int32 = 0, end: Int32 = 0) {
         (self.code, self.isDemanded, self.start, self.end) = (code, isDemanded, start, end)

@@ -1,14 +1,5 @@
 /// Writes what Observations of the Personal Health Devices guide have besides others.
-extension ObservationEncoder {
-    /// Writes the members of a reference to the gateway.
-    @inline(never)
-    mutating func writeGateway(_ references: ObservationReferences, _ writer: inout ByteWriter) {
-        if references == .left { return holes.leave(.gateway, at: writer.count) }
-        if options.version.hasReferenceType { writer.append("\"type\":\"Device\",") }
-        writer.append("\"identifier\":")
-        writer.append(systems.gateway, digest)
-    }
-
+extension HeadWriter {
     /// Writes the guide's status: it knows no amended Observations. An Observation without readings is retracted all
     /// the same, because `final` would say that it still stands.
     @inline(never)
@@ -22,7 +13,7 @@ extension ObservationEncoder {
     mutating func writeGuideIdentifier(
         _ content: borrowing WindowContent, code: ByteView, _ writer: inout ByteWriter
     ) {
-        let subject = systems.subject(of: content.series)
+        let subject = references.systems.subject(of: content.series)
         writer.appendJSON(content.series.device)
         writer.append("-")
         writer.appendJSON(subject.value)
@@ -31,8 +22,8 @@ extension ObservationEncoder {
         writer.append("-")
         writer.append(code)
         writer.append("-")
-        writer.append(guideTime: span.start)
-        let length = span.length
+        writer.append(guideTime: times.span.start)
+        let length = times.span.length
         guard length > 0 else { return }
         writer.append("-")
         writer.append(Decimal64(mantissa: length, exponent: -9).shortened)
