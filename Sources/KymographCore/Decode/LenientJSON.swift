@@ -123,7 +123,7 @@ package struct LenientJSON: ~Copyable {
                 expected = isInObject ? .nameOrEnd : .valueOrEnd
                 continue
             case .commaOrEnd where byte != closing: throw failure(index)
-            default: break
+            case .value, .valueOrEnd, .nameOrEnd, .commaOrEnd: break
             }
             if byte == closing, expected != .value {
                 if let comma { note(.trailingComma, comma) }

@@ -16,13 +16,6 @@ extension Rejection {
         case .invalidTimestamp: "the time is not in the template's timestampFormat, or outside 1678…2262"
         case .missingValue: "a required value must be there and not blank, and a reading needs at least one value"
         case .nullValue: "a required value must not be null"
-        default: laterExplanation
-        }
-    }
-
-    /// The second half of ``explanation``.
-    private var laterExplanation: String {
-        switch self {
         case .invalidValue: "the value must be a text or number, and such as the FHIR template's valueType needs"
         case .inexactNumber: "the number has more than 18 digits, so it cannot be kept exactly"
         case .ambiguousExpression: "the expression must select one token and selected several"
@@ -49,13 +42,6 @@ extension Rejection {
         case .invalidIdentifier:
             "an identifier must be UTF-8, without control characters and without halves of surrogate pairs"
         case .archiveDamaged: "what the archive kept of the reading's window is damaged"
-        default: deliveryExplanation
-        }
-    }
-
-    /// The part of ``explanation`` for what a server would not take.
-    private var deliveryExplanation: String {
-        switch self {
         case .serverRefused: "the FHIR server refused the entry: mend the mapping or the server, then replay it"
         case .serverFailed:
             "the FHIR server fails at the entry again and again, and takes others: look into its log, then replay it"
@@ -68,25 +54,11 @@ extension Rejection {
         case .malformedBundle: "what waited for the sink cannot be read, or is no transaction or batch"
         case .superseded:
             "another reading of the same id, or of the same time, has taken its place or keeps it (sameInstant)"
-        default: framingExplanation
-        }
-    }
-
-    /// The part of ``explanation`` for byte streams that are cut into frames.
-    private var framingExplanation: String {
-        switch self {
         case .frameTooLong: "the frame is longer than limits.lineBytes"
         case .frameMalformed: "the bytes are no frame of the source's framing"
         case .frameChecksum: "the frame does not have the checksum that it states"
         case .frameIncomplete: "the stream ended within a line or frame"
         case .beginningMissed: "the serial line was opened within the line or frame, and this is the rest of it"
-        default: packetExplanation
-        }
-    }
-
-    /// The part of ``explanation`` for packets.
-    private var packetExplanation: String {
-        switch self {
         case .truncatedPacket: "the packet is shorter than its own flags say"
         case .malformedPacket: "the packet contradicts itself: a size or date that cannot be, or bytes of no field"
         case .wrongChecksum: "the packet's checksum is not that of its bytes"
@@ -96,7 +68,6 @@ extension Rejection {
         case .invalidBridgeFrame:
             "the frame is not as docs/gatt.md says, or its packet is neither hexadecimal nor base64"
         case .unknownCharacteristic: "neither kymo nor a mapping of the source knows the characteristic or handle"
-        default: name
         }
     }
 }

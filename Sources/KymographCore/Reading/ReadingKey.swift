@@ -131,7 +131,7 @@ extension ReadingKey.Content.Value {
         case (.none, .none): .same
         case (.number(let mine), .number(let theirs)): mine.order(to: theirs)
         case (.text(let mine), .text(let theirs)), (.samples(let mine), .samples(let theirs)): mine.order(to: theirs)
-        default: rank < other.rank ? .before : .after
+        case (.none, _), (.number, _), (.text, _), (.samples, _): rank < other.rank ? .before : .after
         }
     }
 }

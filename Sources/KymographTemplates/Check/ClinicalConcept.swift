@@ -42,7 +42,7 @@ enum ClinicalConcept: CaseIterable {
         case .bloodPressure: "blood pressure"
         case .systolic: "systolic blood pressure"
         case .diastolic: "diastolic blood pressure"
-        default: phrases[0]
+        case .temperature, .weight, .height, .glucose, .steps, .distance, .energy, .sleep: phrases[0]
         }
     }
 

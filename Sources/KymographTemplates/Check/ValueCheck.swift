@@ -74,7 +74,7 @@ extension FHIRTemplate {
             switch value.kind {
             case .sampledData: true
             case .statistics(let rule): rule.series != nil
-            default: false
+            case .quantity, .string, .codeableConcept, .typed: false
             }
         }
     }

@@ -226,7 +226,7 @@ struct DeviceTemplateLoader {
         switch member.node.value {
         case .bool(let flag): return flag
         case .string(let text) where ["true", "false"].contains(text.lowercased()): return text.lowercased() == "true"
-        default:
+        case .object, .array, .string, .number, .null:
             log.error(
                 member.node.position, "'required' must be true or false, found \(member.node.kind)", finding: .wrongKind
             )

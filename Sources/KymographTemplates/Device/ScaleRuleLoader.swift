@@ -18,7 +18,7 @@ enum ScaleRuleLoader {
             reader.refuseUnknown(["expression"], log: &log)
             // That it is there is seen where it is compiled.
             return .read
-        default: break
+        case .array, .string, .bool, .null: break
         }
         log.error(
             node.position, "'scale' must be a whole number from -100 to 100, or an object with 'expression'",

@@ -9,7 +9,7 @@ extension JMESPathParser {
         switch following(1) {
         case .number, .symbol(.colon): true
         case .symbol(.star): following(2) == .symbol(.closeBracket)
-        default: false
+        case .name, .quotedName, .text, .literal, .symbol, .end: false
         }
     }
 
@@ -17,7 +17,7 @@ extension JMESPathParser {
         switch following(1) {
         case .text, .quotedName, .name:
             error("'[' takes an index, a slice, '*' or '?'; a member is written with a dot, as in a.b or a.\"b c\"")
-        default: error("expected an index, a slice, '*' or '?' after '['")
+        case .literal, .number, .symbol, .end: error("expected an index, a slice, '*' or '?' after '['")
         }
     }
 
@@ -98,7 +98,7 @@ extension JMESPathParser {
         var key = ""
         switch kind {
         case .name(let name), .quotedName(let name): key = name
-        default: throw unexpected("a member name")
+        case .text, .literal, .number, .symbol, .end: throw unexpected("a member name")
         }
         index += 1
         try expect(.colon)

@@ -166,7 +166,8 @@ struct JMESPathParser {
         case .dot: return Power.dot
         case .openBracket: return Power.bracket
         case .openParenthesis: return Power.call
-        default: return Power.none
+        case .closeBracket, .openBrace, .closeBrace, .closeParenthesis, .comma, .colon, .ampersand, .not, .current:
+            return Power.none
         }
     }
 
@@ -217,7 +218,9 @@ struct JMESPathParser {
             index += 1
             return try add(JMESPathNode(operation: .not, left: try expression(Power.not)), at: start)
         case .ampersand: throw error("'&' makes an argument of a function, and stands nowhere else")
-        default: throw unexpected("an expression")
+        case .or, .and, .equal, .notEqual, .lessOrEqual, .greaterOrEqual, .less, .greater, .dot, .closeBracket,
+            .closeBrace, .closeParenthesis, .comma, .colon, .pipe:
+            throw unexpected("an expression")
         }
     }
 
@@ -240,7 +243,9 @@ struct JMESPathParser {
             return try bracketStep(left)
         case .star: throw error("unexpected '*'; write '.*' or '[*]'")
         case .openParenthesis: throw error("only a function's name can stand before '('")
-        default: return try binary(symbol, left, start)
+        case .or, .and, .equal, .notEqual, .lessOrEqual, .greaterOrEqual, .less, .greater, .closeBracket, .openBrace,
+            .closeBrace, .closeParenthesis, .comma, .colon, .ampersand, .not, .current:
+            return try binary(symbol, left, start)
         }
     }
 
@@ -262,7 +267,9 @@ struct JMESPathParser {
         case .lessOrEqual: .lessOrEqual
         case .greater: .greater
         case .greaterOrEqual: .greaterOrEqual
-        default: nil
+        case .filter, .flatten, .dot, .star, .openBracket, .closeBracket, .openBrace, .closeBrace, .openParenthesis,
+            .closeParenthesis, .comma, .colon, .pipe, .ampersand, .not, .current:
+            nil
         }
     }
 
@@ -282,7 +289,7 @@ struct JMESPathParser {
         case .symbol(.openBrace):
             index += 1
             return try hash(start)
-        default: throw unexpected("a member name, '*', '[' or '{' after the dot")
+        case .text, .literal, .number, .symbol, .end: throw unexpected("a member name, '*', '[' or '{' after the dot")
         }
     }
 

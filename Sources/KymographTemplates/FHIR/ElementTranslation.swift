@@ -53,7 +53,7 @@ struct ElementTranslation {
             var object = JSONNode(position: node.position, value: .object([]))
             for member in members { add(member, path: "\(path).\(member.name)", to: &object, log: &log) }
             return object
-        default: return node
+        case .string, .number, .bool, .null: return node
         }
     }
 

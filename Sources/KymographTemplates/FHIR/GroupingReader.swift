@@ -50,7 +50,7 @@ enum GroupingReader {
         switch node.value {
         case .number(let text): return Int64(text)
         case .string(let text): return Int64(text) ?? intervals.first { $0.name == text.lowercased() }?.minutes
-        default: return nil
+        case .object, .array, .bool, .null: return nil
         }
     }
 }

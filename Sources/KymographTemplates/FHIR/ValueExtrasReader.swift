@@ -121,7 +121,7 @@ struct ValueExtrasReader {
     private var isSingle: Bool {
         switch kind {
         case .statistics, .sampledData: false
-        default: true
+        case .quantity, .string, .codeableConcept, .typed: true
         }
     }
 

@@ -39,7 +39,8 @@ extension ValueReader {
             check(object, ["numerator", "denominator", "numeratorUnit", "denominatorUnit"], log: &log)
             rule.unit = ownUnit("numeratorUnit", object, log: &log)
             rule.secondUnit = ownUnit("denominatorUnit", object, log: &log)
-        default: check(object, [pair.first, pair.second], log: &log)
+        case .integer, .boolean, .dateTime, .time, .period:
+            check(object, [pair.first, pair.second], log: &log)
         }
     }
 

@@ -52,7 +52,7 @@ extension ValueReader {
         case .string(let text) where text.lowercased() == "auto": return nil
         case .number(let text), .string(let text):
             if let nanoseconds = MillisecondText.parse(text), nanoseconds > 0 { return nanoseconds }
-        default: break
+        case .object, .array, .bool, .null: break
         }
         let advice = "write the milliseconds between two samples, such as 1000, or \"auto\""
         log.error(

@@ -273,7 +273,7 @@ extension JSONNode {
         case (.string(let mine), .string(let theirs)), (.number(let mine), .number(let theirs)): mine == theirs
         case (.bool(let mine), .bool(let theirs)): mine == theirs
         case (.null, .null): true
-        default: false
+        case (.object, _), (.array, _), (.string, _), (.number, _), (.bool, _), (.null, _): false
         }
     }
 

@@ -107,7 +107,7 @@ extension ProgramCompiler {
             literal("\(JSONText.unit(rule.unit))},\"denominator\":{\"value\":", .present, field)
             step(.second, .present, field)
             literal("\(JSONText.unit(rule.secondUnit))}}\(tail)", .present, field)
-        default:
+        case .integer, .boolean, .dateTime, .time, .period, .range:
             step(text.code, .present, field)
             // The unit of both ends of a range.
             let unit = tables.add(JSONText.unit(rule.unit))

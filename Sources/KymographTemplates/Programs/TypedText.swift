@@ -35,7 +35,7 @@ struct TypedText {
                 "\"valueCodeableConcept\":{\"coding\":[{\"system\":\"http://hl7.org/fhir/v2/0136\",\"code\":\"", .yesNo,
                 "\"}]}"
             )
-        default: return nil
+        case .boolean, .dateTime, .time, .period, .range, .ratio: return nil
         }
     }
 }

@@ -65,12 +65,9 @@ private struct JSONFileReader: ~Copyable {
     // MARK: Messages
 
     private static func message(_ failure: ScanFailure, _ bytes: ByteView) -> String {
-        switch failure.reason {
-        case .invalidUTF8: return "the file is not UTF-8 here"
-        case .tooDeep: return "the file nests deeper than 128 levels"
-        case .tooManyValues: return "the file has more than 10,000,000 values"
-        default: break
-        }
+        if failure.reason == .invalidUTF8 { return "the file is not UTF-8 here" }
+        if failure.reason == .tooDeep { return "the file nests deeper than 128 levels" }
+        if failure.reason == .tooManyValues { return "the file has more than 10,000,000 values" }
         guard failure.offset < bytes.count else { return "the file ends in the middle of a JSON value" }
         let byte = bytes[failure.offset]
         let shown = byte >= 0x20 && byte < 0x7F ? "'\(Character(Unicode.Scalar(byte)))'" : "byte \(byte)"

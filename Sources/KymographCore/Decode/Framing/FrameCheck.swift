@@ -24,8 +24,8 @@ package enum FrameCheck: String, CaseIterable, Sendable {
     package var width: Int {
         switch self {
         case .none: 0
+        case .crc16ccitt, .crc16xmodem, .crc16kermit, .crc16mcrf4xx, .crc16x25, .crc16modbus: 2
         case .crc32, .crc32c: 4
-        default: 2
         }
     }
 
@@ -56,9 +56,9 @@ package enum FrameCheck: String, CaseIterable, Sendable {
     /// What the register is combined with after the last byte.
     var final: UInt32 {
         switch self {
+        case .none, .crc16ccitt, .crc16xmodem, .crc16kermit, .crc16mcrf4xx, .crc16modbus: 0
         case .crc16x25: 0xFFFF
         case .crc32, .crc32c: 0xFFFF_FFFF
-        default: 0
         }
     }
 }

@@ -22,7 +22,7 @@ extension FrameDecoder {
                 case .wrong(let reason):
                     position = piece.count
                     return .broken(reason, rest[0..<min(rest.count, FrameDecoder.shownBytes)])
-                default: break
+                case .more, .whole: break
                 }
             }
             if let event = gather(piece, from: &position) { return event }
@@ -44,7 +44,7 @@ extension FrameDecoder {
             isSpent = true
             if let event = payload(padded()) { return event }
             forgetSpent()
-        default: break
+        case .more, .whole: break
         }
         return nil
     }

@@ -63,7 +63,7 @@ extension EntryBlock {
             output.append("\"reference\":\"Observation/")
             output.append(self[reference.target].id)
             output.append(UInt8(ascii: "\""))
-        default:
+        case .patient, .device, .gateway, .member:
             guard form.refersToEntries, !self[reference.target].isUnwritten else {
                 return append(byIdentifier: reference, of: entry, withType: form.hasReferenceType, to: &output)
             }

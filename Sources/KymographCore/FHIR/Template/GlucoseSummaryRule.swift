@@ -70,7 +70,7 @@ package enum GlucosePart: Int, CaseIterable {
             switch self {
             case .mean: (unit.rawValue.lowercased(), unit.rawValue)
             case .daysOfWear: ("days", "d")
-            default: ("%", "%")
+            case .timesInRanges, .managementIndicator, .variation, .sensorActive, .panel: ("%", "%")
             }
         return UnitRule(unit: text, system: UnitRule.ucum, code: code)
     }

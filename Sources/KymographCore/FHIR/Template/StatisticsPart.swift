@@ -38,7 +38,8 @@ package enum StatisticsPart: Hashable, Sendable {
         case .percentile(750): Coding(system: StatisticsPart.system, code: "4-upper")
         case .percentile(800): Coding(system: StatisticsPart.system, code: "80-percent")
         case .percentile(let permille): Coding(system: StatisticsPart.ownSystem, code: "\(Self.name(permille))-percent")
-        default: Coding(system: StatisticsPart.system, code: StatisticsPart.named.first { $0.part == self }?.name)
+        case .minimum, .maximum, .count, .average, .sum, .median, .deviation, .variance:
+            Coding(system: StatisticsPart.system, code: StatisticsPart.named.first { $0.part == self }?.name)
         }
     }
 

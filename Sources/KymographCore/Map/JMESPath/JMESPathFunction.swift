@@ -31,7 +31,11 @@ package enum JMESPathFunction: UInt8, CaseIterable, BitwiseCopyable {
         case .toArray: "to_array"
         case .toNumber: "to_number"
         case .toString: "to_string"
-        default: "\(self)"
+        case .abs, .avg, .ceil, .contains, .floor, .join, .keys, .length, .map, .max, .merge, .min, .reverse, .sort,
+            .sum,
+            .type, .values, .add, .subtract, .multiply, .divide, .pow, .insertString, .fromUnixTimestamp,
+            .fromUnixTimestampMs, .items:
+            "\(self)"
         }
     }
 
@@ -63,7 +67,10 @@ package enum JMESPathFunction: UInt8, CaseIterable, BitwiseCopyable {
     var readsObjects: Bool {
         switch self {
         case .keys, .values, .items, .merge, .length, .toString, .contains: true
-        default: false
+        case .abs, .avg, .ceil, .endsWith, .floor, .join, .map, .max, .maxBy, .min, .minBy, .notNull, .reverse, .sort,
+            .sortBy, .startsWith, .sum, .toArray, .toNumber, .type, .add, .subtract, .multiply, .divide, .pow,
+            .insertString, .fromUnixTimestamp, .fromUnixTimestampMs:
+            false
         }
     }
 }

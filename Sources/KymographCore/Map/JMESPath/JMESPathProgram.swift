@@ -176,7 +176,9 @@ package struct JMESPathProgram: Sendable {
             case .valueProjection, .current: true
             case .equal, .notEqual: !isScalar(node.left) && !isScalar(node.right)
             case .call: node.function.readsObjects
-            default: false
+            case .field, .constant, .chain, .element, .slice, .flatten, .projection, .filterProjection, .list, .hash,
+                .entry, .or, .and, .not, .less, .lessOrEqual, .greater, .greaterOrEqual, .expression:
+                false
             }
         }
     }

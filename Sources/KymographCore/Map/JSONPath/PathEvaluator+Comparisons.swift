@@ -69,7 +69,9 @@ extension PathEvaluator {
         case .less: order < 0
         case .lessOrEqual: order <= 0
         case .greater: order > 0
-        default: order >= 0
+        case .greaterOrEqual: order >= 0
+        // They are not about order.
+        case .and, .or, .exists, .equal, .notEqual, .strictlyEqual, .strictlyNotEqual, .matches: false
         }
     }
 

@@ -18,7 +18,7 @@ extension PathEvaluator {
             return exists(operands[left].path, at: current, root: root, bytes: bytes)
         case .matches:
             return matchesPattern(predicate, at: current, root: root, bytes: bytes)
-        default:
+        case .equal, .notEqual, .strictlyEqual, .strictlyNotEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
             return compares(predicate, at: current, root: root, bytes: bytes)
         }
     }

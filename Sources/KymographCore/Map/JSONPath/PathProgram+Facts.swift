@@ -4,7 +4,8 @@ extension PathProgram {
     package func requiredNames(of step: PathStep) -> UInt64 {
         switch step.operation {
         case .filterChildren, .filterDescendants: return predicates[Int(step.argument)].requiredNames
-        default:
+        case .member, .element, .elementUnion, .slice, .elements, .members, .memberUnion, .descendantMembers,
+            .descendantUnion, .descendants:
             // One of a union's names is enough, so only what they have in common is needed.
             let bits = names(of: step).map { UInt64(1) << UInt64($0 & 63) }
             return bits.isEmpty ? 0 : bits.reduce(.max, &)
@@ -19,7 +20,9 @@ extension PathProgram {
         case .and: return predicates[left].requiredNames | predicates[right].requiredNames
         case .or: return predicates[left].requiredNames & predicates[right].requiredNames
         case .exists: return operands[left].path.requiredNames
-        default: return operands[left].path.requiredNames | operands[right].path.requiredNames
+        case .equal, .notEqual, .strictlyEqual, .strictlyNotEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
+            .matches:
+            return operands[left].path.requiredNames | operands[right].path.requiredNames
         }
     }
 
@@ -31,7 +34,9 @@ extension PathProgram {
         case .and: return predicates[left].needsObject || predicates[right].needsObject
         case .or: return predicates[left].needsObject && predicates[right].needsObject
         case .exists: return startsAtMember(operands[left])
-        default: return startsAtMember(operands[left]) || startsAtMember(operands[right])
+        case .equal, .notEqual, .strictlyEqual, .strictlyNotEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
+            .matches:
+            return startsAtMember(operands[left]) || startsAtMember(operands[right])
         }
     }
 
@@ -39,7 +44,9 @@ extension PathProgram {
         guard operand.kind == .path, !operand.path.fromRoot, operand.path.count > 0 else { return false }
         switch steps[Int(operand.path.start)].operation {
         case .member, .memberUnion, .members: return true
-        default: return false
+        case .element, .elementUnion, .slice, .elements, .descendantMembers, .descendantUnion, .descendants,
+            .filterChildren, .filterDescendants:
+            return false
         }
     }
 

@@ -124,7 +124,7 @@ package struct PathPredicate: BitwiseCopyable {
         var isOrder: Bool {
             switch self {
             case .less, .lessOrEqual, .greater, .greaterOrEqual: true
-            default: false
+            case .and, .or, .exists, .equal, .notEqual, .strictlyEqual, .strictlyNotEqual, .matches: false
             }
         }
     }
@@ -188,7 +188,7 @@ package struct PathProgram: Sendable {
         switch step.operation {
         case .member, .descendantMembers: [step.name]
         case .memberUnion, .descendantUnion: entries(of: step).map { UInt16($0) }
-        default: []
+        case .element, .elementUnion, .slice, .elements, .members, .descendants, .filterChildren, .filterDescendants: []
         }
     }
 

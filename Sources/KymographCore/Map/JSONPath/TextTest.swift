@@ -24,7 +24,7 @@ struct TextTest: BitwiseCopyable {
         switch predicate.operation {
         case .equal, .strictlyEqual: break
         case .notEqual, .strictlyNotEqual: isNegated = true
-        default: return
+        case .and, .or, .exists, .less, .lessOrEqual, .greater, .greaterOrEqual, .matches: return
         }
         let path = program.operands[Int(predicate.left)].path
         let text = program.operands[Int(predicate.right)]
