@@ -1,5 +1,5 @@
-/// Writes what all resources have of a content, whatever their programs say: what they are known by, what they refer to,
-/// and their times.
+/// Writes what all resources have of a content, whatever their programs say: what they are known by, what they refer
+/// to, and their times.
 struct HeadWriter: ~Copyable, Sendable {
     /// Constant bytes of all programs, padded.
     let constants: ByteWriter

@@ -1,14 +1,14 @@
 /// Writes Observations from window contents, straight to bytes.
 ///
 /// Templates are compiled before, into ``ObservationPrograms``; a warmed-up encoder allocates nothing per Observation.
-/// Output is FHIR JSON
-/// of the version that the options say, minified, without narrative. The shape of Observations is decided by
-/// ``ProgramCompiler`` alone: other shapes are other compilations of the same steps, not branches in the writing.
+/// Output is FHIR JSON of the version that the options say, minified, without narrative. The shape of Observations is
+/// decided by ``ProgramCompiler`` alone: other shapes are other compilations of the same steps, not branches in the
+/// writing.
 ///
-/// It takes the steps of programs; what they ask for is written by parts that each own their state. What only reads is
-/// mutating as well where it is called while an Observation is written: the compiler lends a call that only reads a copy
-/// of all 2 KiB of a noncopyable struct that is being changed (Swift 6.3). For the same reason parts are lent to each
-/// other as `inout`.
+/// The encoder takes the steps of a program, and hands each to the writer that owns the state for it. What only reads
+/// is mutating as well where it is called while an Observation is written: the compiler lends a call that only reads a
+/// copy of all 2 KiB of a noncopyable struct that is being changed (Swift 6.3). Writers are lent to each other as
+/// `inout` for the same reason.
 package struct ObservationEncoder: ~Copyable, Sendable {
     private let compile: ObservationPrograms.Compiler
     let options: ObservationOptions
