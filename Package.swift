@@ -84,7 +84,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(name: "RingConcurrencyTests", dependencies: ["KymographCore"], swiftSettings: strict),
-        .testTarget(name: "TidyTests", swiftSettings: strict),
+        .testTarget(name: "TidyTests", swiftSettings: optimisedInTests),
         .testTarget(
             name: "KymographTests",
             dependencies: [

@@ -13,6 +13,9 @@ struct Run: ParsableCommand {
             SIGTERM stops receiving and delivers what is there; a second one ends at once. SIGHUP, and a change of a \
             mapping's files, loads the mappings again; with an error the former ones stay in use.
 
+            A run that reads only its standard input keeps nothing without --data, so that it gives the same output a \
+            second time, and exits with status 65 when it accepts nothing.
+
             Settings come from flags, then environment variables KYMO_…, then the file given by --config, then \
             defaults; docs/configuration.md lists them all.
 
