@@ -1,18 +1,28 @@
 #!/usr/bin/env python3
 """A FHIR server that takes every bundle and keeps nothing but its text.
 
-  fhir_recorder.py FILE [REFUSED]
+  fhir_recorder.py FILE [REFUSED] [--fhir-version VERSION] [--knows-all]
 
-Prints its port. Each bundle becomes a line of FILE; one that contains the text REFUSED is answered 422, and does not.
+Prints its port. Each bundle becomes a line of FILE; one that contains the text REFUSED is answered 422, and does not. With --knows-all
+every search by identifier finds one resource, whose id is made of what was searched for.
 """
+import argparse
+import hashlib
 import json
-import sys
 import threading
+import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+parser = argparse.ArgumentParser()
+parser.add_argument("file")
+parser.add_argument("refused", nargs="?")
+parser.add_argument("--fhir-version", default="4.0.1")
+parser.add_argument("--knows-all", action="store_true")
+options = parser.parse_args()
 
 TYPES = ("Observation", "Device", "Patient", "MedicationAdministration", "DetectedIssue", "Communication")
 STATEMENT = {
-    "resourceType": "CapabilityStatement", "fhirVersion": "4.0.1", "status": "active", "date": "2026-01-01",
+    "resourceType": "CapabilityStatement", "fhirVersion": options.fhir_version, "status": "active", "date": "2026-01-01",
     "kind": "instance", "format": ["json"],
     "rest": [{
         "mode": "server", "interaction": [{"code": "transaction"}, {"code": "batch"}],
@@ -24,8 +34,21 @@ STATEMENT = {
 }
 
 lock = threading.Lock()
-record = open(sys.argv[1], "w")
-refused = sys.argv[2] if len(sys.argv) > 2 else None
+record = open(options.file, "w")
+
+
+def found(path):
+    url = urllib.parse.urlsplit(path)
+    wanted = urllib.parse.parse_qs(url.query).get("identifier")
+    bundle = {"resourceType": "Bundle", "type": "searchset", "total": 0}
+    if options.knows_all and wanted:
+        system, _, value = wanted[0].rpartition("|")
+        resource = {
+            "resourceType": url.path.rsplit("/", 1)[-1], "id": hashlib.sha1(wanted[0].encode()).hexdigest(),
+            "identifier": [{"system": system, "value": value}],
+        }
+        bundle.update(total=1, entry=[{"resource": resource}])
+    return bundle
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -43,12 +66,11 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_GET(self):
-        found = {"resourceType": "Bundle", "type": "searchset", "total": 0}
-        self.answer(STATEMENT if self.path.endswith("/metadata") else found)
+        self.answer(STATEMENT if self.path.endswith("/metadata") else found(self.path))
 
     def do_POST(self):
         text = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        if refused and refused in text:
+        if options.refused and options.refused in text:
             issue = {"severity": "error", "code": "invariant", "diagnostics": "not here"}
             return self.answer({"resourceType": "OperationOutcome", "issue": [issue]}, 422)
         with lock:

@@ -26,9 +26,8 @@ package struct StoreReader: Sendable {
         do {
             queue = try DatabaseQueue(path: file, configuration: configuration)
             let version = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
-            guard version == StoreSchema.version else {
-                throw StoreError(.tooNew, "the store in \(directory) is of another version of kymo (tables \(version))")
-            }
+            guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory) }
+            guard version == StoreSchema.version else { throw StoreSchema.tooOld(version, directory) }
         } catch let error as StoreError {
             throw PipelineError(error)
         } catch {

@@ -38,7 +38,7 @@ extension Store {
         var attempts = 0
         while true {
             do throws(StoreError) {
-                let store = try Store(path: directory)
+                let store = try Store(path: directory, notes: notes)
                 store.watch.begin(note: notes) { notes($0.message) }
                 return store
             } catch {

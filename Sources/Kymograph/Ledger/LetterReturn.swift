@@ -20,7 +20,7 @@ package enum LetterReturn {
         let damaged = letters.filter { !isWhole($0) }.map { LetterRefusal($0.number, "its record is damaged") }
         guard !whole.isEmpty else { return damaged }
         do throws(StoreError) {
-            let store = try Store(path: directory)
+            let store = try Store(path: directory, notes: notes)
             defer { store.close() }
             store.watch.begin(note: notes) { notes($0.message) }
             try store.takeBack(whole)

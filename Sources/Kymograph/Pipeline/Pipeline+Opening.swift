@@ -4,8 +4,10 @@ import KymographTemplates
 
 /// Opening what a pipeline needs from outside.
 extension Pipeline {
-    /// The store, unless everything stays in memory.
-    static func openStore(_ settings: PipelineSettings) throws(PipelineError) -> Store? {
+    /// The store, unless everything stays in memory. `notes` takes what the operator should know before it is open.
+    static func openStore(
+        _ settings: PipelineSettings, notes: @escaping @Sendable (String) -> Void
+    ) throws(PipelineError) -> Store? {
         guard settings.store.keeping == .everything else { return nil }
         guard let path = settings.store.directory else {
             throw PipelineError(
@@ -13,7 +15,7 @@ extension Pipeline {
                 exitCode: ExitStatus.config)
         }
         do throws(StoreError) {
-            return try Store(path: path, settings: settings.store)
+            return try Store(path: path, settings: settings.store, notes: notes)
         } catch {
             throw PipelineError(error)
         }

@@ -70,7 +70,7 @@ package final class Pipeline: Sendable {
         notes: @escaping @Sendable (String) -> Void, findings: (@Sendable ([Diagnostic]) -> Void)?
     ) throws(PipelineError) {
         self.observer = observer
-        let store = try Pipeline.openStore(settings)
+        let store = try Pipeline.openStore(settings, notes: notes)
         let set = try Pipeline.continuing(store, settings, set, findings: findings)
         var settings = try Pipeline.numbered(settings, store)
         try Pipeline.settleThreads(&settings)

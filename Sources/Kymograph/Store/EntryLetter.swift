@@ -11,10 +11,9 @@ struct EntryLetter {
     private let resource: String?
     /// The row that its content was first in: that of a newer version is greater.
     let origin: Int64?
-    private let codec: Int
-    private let key: Int
-    private let checksum: Int64
-    private let body: Data
+    /// As it is stored; nil when this version cannot read it.
+    private let body: StoredBody?
+    private let content: [UInt8]?
 
     /// Letter `number`; nil when there is none with an entry.
     init?(_ number: Int64, _ db: Database) throws {
@@ -24,15 +23,22 @@ struct EntryLetter {
             """
         guard let row = try Row.fetchOne(db, sql: sql, arguments: [number]) else { return nil }
         (self.number, sink, resource, origin) = (number, row[0], row[1], row[2])
-        (codec, key, checksum, body) = (row[3], row[4], row[5], row[6])
+        content = StoredBody.content(codec: row[3], key: row[4], checksum: row[5], bytes: row[6])
+        body = BodyCodec(rawValue: row[3]).map { codec in
+            StoredBody(codec: codec, key: row[4], checksum: UInt32(truncatingIfNeeded: row[5] as Int64), bytes: row[6])
+        }
     }
 
-    private var content: [UInt8]? {
-        StoredBody.content(codec: codec, key: key, checksum: checksum, bytes: body)
-    }
+    /// What a server gets of it; nil when there is nothing.
+    private var block: DeliveryBlock? { content.flatMap { DeliveryBlock(OutboxRow(number: 0, body: $0)) } }
 
     /// Why it may not go back, in a sentence; `numbers` are the letters that go back together.
     func obstacle(among numbers: [Int64], _ db: Database) throws -> String? {
+        guard content != nil else { return "what it holds is damaged: discard the letter" }
+        guard block != nil else {
+            return "it holds no entries that this version can send: 'kymo dead show \(number) --bytes' prints what it "
+                + "holds; send that to the server by other means, and discard the letter"
+        }
         let isThere = try Int.fetchOne(db, sql: "SELECT count(*) FROM sink WHERE name = ?", arguments: [sink])
         guard isThere ?? 0 > 0 else {
             return
@@ -54,7 +60,7 @@ struct EntryLetter {
 
     /// Whether it is a Patient or Device, to be made unless the server has it: no version of it replaces another.
     private var isMadeOnce: Bool {
-        guard let content, let block = DeliveryBlock(OutboxRow(number: 0, body: content)) else { return false }
+        guard let block else { return false }
         let entries = block.entries()
         return entries.count == 1 && entries[0].described != nil && entries[0].isCreated
     }
@@ -93,16 +99,12 @@ struct EntryLetter {
     /// Puts the block into the outbox as it is stored, for the sink that refused it; nil when it cannot be read, or
     /// the server has the Patient or Device by now.
     func deliver(_ now: Instant, _ db: Database) throws -> OutboxRow? {
-        guard let content else { return nil }
+        guard let content, let body else { return nil }
         if isMadeOnce, try delivered(db) != nil {
             try LetterChange.noteReplayed(number, now, db)
             return nil
         }
-        try db.execute(
-            sql: """
-                INSERT INTO outbox (created, size, codec, key_id, checksum, body, sinks) VALUES (?, ?, ?, ?, ?, ?, ?)
-                """, arguments: [now.nanoseconds, content.count, codec, key, checksum, body, sink])
-        let place = db.lastInsertedRowID
+        let place = try Store.insert(body, size: content.count, sinks: sink, now, db)
         // What it holds is no newer for being sent again.
         if let origin {
             try db.execute(sql: "INSERT OR REPLACE INTO replay VALUES (?, ?)", arguments: [place, origin])

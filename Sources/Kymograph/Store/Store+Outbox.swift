@@ -1,4 +1,5 @@
 import GRDB
+import KymographCore
 
 /// What waits in the outbox, and for whom.
 extension Store {
@@ -10,6 +11,18 @@ extension Store {
             }
         }
         return (waiting ?? []).filter { $0.count > 0 && !names.contains($0.sink) }
+    }
+
+    /// Adds `body`, whose content has `size` bytes, for `sinks` (``OutboxRow/sinks``); gives the number of the row.
+    static func insert(
+        _ body: StoredBody, size: Int, sinks: String?, _ now: Instant, _ db: Database
+    ) throws -> Int64 {
+        try db.cachedStatement(
+            sql: "INSERT INTO outbox (created, size, codec, key_id, checksum, body, sinks) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        ).execute(arguments: [
+            now.nanoseconds, size, body.codec.rawValue, body.key, Int64(body.checksum), body.bytes, sinks,
+        ])
+        return db.lastInsertedRowID
     }
 
     /// Ends `sink`: windows that it has not got say so from here on, and what it refused and was to get again is a dead

@@ -47,13 +47,16 @@ package final class Store: ShardStore {
     /// The last number that a block of an earlier run has.
     package let lastBlockAtStart: Int64
 
-    /// Opens the store in `path`, or makes one. A damaged one is repaired; ``watch`` tells what was lost.
+    /// Opens the store in `path`, or makes one. A damaged one is repaired; ``watch`` tells what was lost. What takes
+    /// long is told to `notes` before it begins.
     ///
     /// - Throws: ``StoreError`` when it cannot be used, another process uses it, or a newer version wrote it.
-    package init(path: String, settings: StoreSettings = StoreSettings()) throws(StoreError) {
+    package init(
+        path: String, settings: StoreSettings = StoreSettings(), notes: (@Sendable (String) -> Void)? = nil
+    ) throws(StoreError) {
         self.settings = settings
         directory = try StoreDirectory(path)
-        let opened = try Store.open(directory, watch)
+        let opened = try Store.open(directory, watch, notes)
         let facts = opened.facts
         receiveClock = ReceiveClock(after: facts.latestReceipt)
         mark = try StoreMark(directory)
@@ -75,22 +78,22 @@ package final class Store: ShardStore {
 
     /// Opens the database, after a repair if it is damaged.
     private static func open(
-        _ directory: StoreDirectory, _ watch: StoreWatch
+        _ directory: StoreDirectory, _ watch: StoreWatch, _ notes: (@Sendable (String) -> Void)?
     ) throws(StoreError) -> (pool: DatabasePool, facts: StoreFacts) {
         let repair = StoreRepair(directory)
         if let reason = repair.reason() { watch.note(try repair.run(reason, now: WallClock.now())) }
         try repair.create()
         do throws(StoreError) {
-            return try openPool(directory)
+            return try openPool(directory, watch, notes)
         } catch {
             guard error.kind == .damaged else { throw error }
             watch.note(try repair.run(error.message, now: WallClock.now()))
-            return try openPool(directory)
+            return try openPool(directory, watch, notes)
         }
     }
 
     private static func openPool(
-        _ directory: StoreDirectory
+        _ directory: StoreDirectory, _ watch: StoreWatch, _ notes: (@Sendable (String) -> Void)?
     ) throws(StoreError) -> (pool: DatabasePool, facts: StoreFacts) {
         do {
             var configuration = try StorePages.configuration()
@@ -99,8 +102,12 @@ package final class Store: ShardStore {
             // The pool itself sets NORMAL when it turns on the log.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             let version = try pool.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
-            guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory) }
-            try StoreSchema.prepare(pool)
+            guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory.path) }
+            if let extent = try pool.read({ try MigrationExtent($0) }) {
+                try extent.check(directory, free: FileSystem.freeBytes(directory.path))
+                notes?(extent.note(directory))
+            }
+            try StoreSchema.prepare(pool).notes.forEach(watch.note)
             // Read first: to begin to count is a matter of old databases and new ones.
             if try pool.read({ try StoreCounts.read($0) }) == nil { try pool.write { try StoreCounts.begin($0) } }
             let facts = try pool.read { try StoreFacts($0) }

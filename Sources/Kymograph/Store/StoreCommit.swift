@@ -224,12 +224,8 @@ struct StoreCommit: ~Copyable {
     private mutating func insert(_ block: ShardUnit.Block, _ now: Instant, _ db: Database) throws -> OutboxRow {
         let body = compressor.body(block.bytes)
         let sinks = store.names(of: block.route)
-        try db.cachedStatement(
-            sql: "INSERT INTO outbox (created, size, codec, key_id, checksum, body, sinks) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        ).execute(arguments: [
-            now.nanoseconds, block.bytes.count, body.codec.rawValue, body.key, Int64(body.checksum), body.bytes, sinks,
-        ])
-        return OutboxRow(number: db.lastInsertedRowID, body: block.bytes, sinks: sinks)
+        let number = try Store.insert(body, size: block.bytes.count, sinks: sinks, now, db)
+        return OutboxRow(number: number, body: block.bytes, sinks: sinks)
     }
 
     private mutating func insert(_ letter: StoredDeadLetter, _ db: Database) throws {

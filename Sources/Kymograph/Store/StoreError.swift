@@ -12,6 +12,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case inUse
         /// The data were written by a newer version.
         case tooNew
+        /// The data were written by an earlier version, and whoever wants them only reads.
+        case tooOld
         /// The disk, the quota or the store's own limit is reached: it may be tried again.
         case full
         /// What was written may not be on the disk, and trying again would prove nothing: the process must end.
@@ -73,7 +75,7 @@ extension PipelineError {
             switch error.kind {
             case .permission: ExitStatus.noPermission
             case .inUse, .unusable, .full: ExitStatus.cannotCreate
-            case .tooNew, .mappings: ExitStatus.config
+            case .tooNew, .tooOld, .mappings: ExitStatus.config
             case .syncFailed, .damaged: ExitStatus.ioError
             }
     }

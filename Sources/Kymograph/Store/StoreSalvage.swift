@@ -23,6 +23,8 @@ struct StoreSalvage {
     private var losesBundles = false
     /// Whether transactions are missing without a trace.
     private var isBehind = false
+    /// What of an earlier version's rows is no entry of this one's.
+    private var migration = MigrationOutcome()
     /// The version of the damaged database's tables.
     private var version = StoreSchema.version
 
@@ -48,7 +50,7 @@ struct StoreSalvage {
         try source.unsafeRead { old in
             for table in tables { try copy(table, old, target) }
             // What was copied as it was is of that version.
-            if version < StoreSchema.firstWithEntries { try EntryMigration.run(target, now: now) }
+            if version < StoreSchema.firstWithEntries { note(try EntryMigration.run(target, now: now)) }
             try finish(old, target)
         }
     }
@@ -60,9 +62,16 @@ struct StoreSalvage {
             let source = try? DatabaseQueue(path: directory.database, configuration: configuration),
             let version = try? source.read({ try Int.fetchOne($0, sql: "PRAGMA user_version") })
         else { return nil }
-        guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory) }
+        guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory.path) }
         self.version = version
         return source
+    }
+
+    /// Counts what was copied and then put into quarantine. The ledger finds it there.
+    private mutating func note(_ outcome: MigrationOutcome) {
+        saved -= outcome.unreadRows
+        lost["outbox", default: 0] += outcome.unreadRows
+        migration = outcome
     }
 
     // MARK: Rows
@@ -224,7 +233,7 @@ struct StoreSalvage {
             text += "; readings until \(time) whose windows are not in the archive are rejected, because their windows "
             text += "may have been there"
         }
-        return text
+        return ([text] + migration.notes).joined(separator: "; ")
     }
 }
 

@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 
 /// The tables of a store, and how those of earlier versions become those of this one.
 ///
@@ -10,13 +11,17 @@ enum StoreSchema {
     /// The first version whose outbox and dead letters have entries, and not bundles as text.
     static let firstWithEntries = 4
 
-    /// Brings the tables to this version.
-    static func prepare(_ writer: some DatabaseWriter) throws {
+    /// Brings the tables to this version; gives what of an earlier one could not be read.
+    @discardableResult static func prepare(_ writer: some DatabaseWriter) throws -> MigrationOutcome {
+        let outcome = Mutex(MigrationOutcome())
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try create($0) }
         migrator.registerMigration("2") { try migrateTo2($0) }
         migrator.registerMigration("3") { try migrateTo3($0) }
-        migrator.registerMigration("4") { try migrateTo4($0) }
+        migrator.registerMigration("4") { db in
+            let unread = try migrateTo4(db)
+            outcome.withLock { $0 = unread }
+        }
         let isFormer = try writer.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } ?? 0 < version
         try migrator.migrate(writer)
         if isFormer { CrashPoint.migrated.pass() }
@@ -25,14 +30,23 @@ enum StoreSchema {
             guard try Int.fetchOne(db, sql: "PRAGMA user_version") != version else { return }
             try db.execute(sql: "PRAGMA user_version = \(version)")
         }
+        return outcome.withLock { $0 }
     }
 
     /// The error for the tables of a version that this one does not know.
-    static func tooNew(_ found: Int, _ directory: StoreDirectory) -> StoreError {
+    static func tooNew(_ found: Int, _ directory: String) -> StoreError {
         StoreError(
             .tooNew,
-            "the store in \(directory.path) was written by a newer kymo (tables \(found), this one knows \(version)): "
+            "the store in \(directory) was written by a newer kymo (tables \(found), this one knows \(version)): "
                 + "use that version, or another --data directory")
+    }
+
+    /// The error of who only reads, for tables that no start of this version has brought up to date.
+    static func tooOld(_ found: Int, _ directory: String) -> StoreError {
+        StoreError(
+            .tooOld,
+            "the store in \(directory) was written by an earlier kymo (tables \(found), this one reads \(version)): "
+                + "start 'kymo run' once on it, which brings it up to date")
     }
 
     /// What a type means is asked only while there are readings of it. Of windows that were dropped, it stays known how
@@ -72,9 +86,10 @@ enum StoreSchema {
     }
 
     /// Entries in the place of bundles. The version is noted together with them: an earlier program must not read them.
-    private static func migrateTo4(_ db: Database) throws {
-        try EntryMigration.run(db, now: WallClock.now())
+    private static func migrateTo4(_ db: Database) throws -> MigrationOutcome {
+        let outcome = try EntryMigration.run(db, now: WallClock.now())
         try db.execute(sql: "PRAGMA user_version = 4")
+        return outcome
     }
 
     /// At which time the readings of archived windows are that their senders name; gone with their windows.
@@ -94,8 +109,20 @@ enum StoreSchema {
         try db.execute(sql: "ALTER TABLE withdrawn ADD COLUMN supersedes INTEGER NOT NULL DEFAULT 0")
     }
 
+    /// What is stored, as ``StoredBody`` has it.
+    private static let body =
+        "codec INTEGER NOT NULL, key_id INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL"
+
+    /// The tables of version 1. A repair copies them in this order.
     private static func create(_ db: Database) throws {
-        let body = "codec INTEGER NOT NULL, key_id INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL"
+        try createSeries(db)
+        try createReadings(db)
+        try createOutbox(db)
+        try createAccounts(db)
+    }
+
+    /// What readings are of, and where they came from.
+    private static func createSeries(_ db: Database) throws {
         try db.execute(
             sql: """
                 CREATE TABLE type (number INTEGER PRIMARY KEY, name TEXT NOT NULL, form TEXT NOT NULL);
@@ -105,6 +132,13 @@ enum StoreSchema {
                     patient TEXT, encounter TEXT, dropped_through INTEGER);
                 CREATE INDEX series_device ON series (device);
                 CREATE INDEX series_patient ON series (patient) WHERE patient IS NOT NULL;
+                """)
+    }
+
+    /// Readings of open windows, and closed windows.
+    private static func createReadings(_ db: Database) throws {
+        try db.execute(
+            sql: """
                 CREATE TABLE journal (
                     number INTEGER PRIMARY KEY AUTOINCREMENT, shard INTEGER NOT NULL, readings INTEGER NOT NULL,
                     \(body));
@@ -117,6 +151,13 @@ enum StoreSchema {
                     conflicts INTEGER NOT NULL, revision INTEGER NOT NULL,
                     modified INTEGER NOT NULL, through_block INTEGER NOT NULL, through_index INTEGER NOT NULL, \(body));
                 CREATE UNIQUE INDEX window_name ON window (start, series);
+                """)
+    }
+
+    /// What waits for sinks, and what they have taken.
+    private static func createOutbox(_ db: Database) throws {
+        try db.execute(
+            sql: """
                 CREATE TABLE outbox (
                     number INTEGER PRIMARY KEY AUTOINCREMENT, created INTEGER NOT NULL, size INTEGER NOT NULL, \(body),
                     sinks TEXT);
@@ -128,6 +169,13 @@ enum StoreSchema {
                     at INTEGER NOT NULL);
                 CREATE INDEX receipt_resource ON receipt (resource);
                 CREATE INDEX receipt_outbox ON receipt (outbox);
+                """)
+    }
+
+    /// Runs, dead letters, counts, and what is damaged.
+    private static func createAccounts(_ db: Database) throws {
+        try db.execute(
+            sql: """
                 CREATE TABLE run (number INTEGER PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER);
                 CREATE TABLE dead (
                     number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL,

@@ -71,6 +71,15 @@ enum FileSystem {
         return names.sorted()
     }
 
+    /// Bytes that this process may still fill on the file system of `path`; nil when the system does not say.
+    static func freeBytes(_ path: String) -> Int? {
+        var status = statvfs()
+        // Some file systems of other programs and machines have no sizes at all.
+        guard unsafe statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
+        let (bytes, isOver) = status.f_bavail.multipliedReportingOverflow(by: status.f_frsize)
+        return isOver ? .max : Int(clamping: bytes)
+    }
+
     /// Sets `count` bytes from `offset` on aside for a file, whose size stays as it is. False where there is no room
     /// for it, and where the file system cannot do that.
     static func reserve(_ descriptor: Int32, at offset: Int, count: Int) -> Bool {

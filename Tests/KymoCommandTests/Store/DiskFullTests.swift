@@ -58,7 +58,7 @@ import TrialSupport
             [
                 "run", "--stdin", "--data", folder.file("data"), "--window", "1s", "--lateness", "0s", "--out",
                 folder.file("out"),
-            ], environment: ["KYMO_STORE_MAX_BYTES": "\(1 << 20)"], input: .bytes(Readings.ndjson(lines)))
+            ], environment: ["KYMO_STORE_MAX_BYTES": "\(2 << 20)"], input: .bytes(Readings.ndjson(lines)))
         #expect(done.end == .exit(0) && done.balance?.accepted == lines.count, "\(done.error.suffix(600))")
         for part in ["% of store.maxBytes", "dropping the oldest windows"] {
             #expect(done.error.contains(part), "\(part): \(done.error.suffix(900))")
@@ -97,11 +97,13 @@ final class SmallDisk {
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Takes all the room there is.
-    func fill() {
+    /// Takes all the room there is, but for `rest` bytes.
+    func fill(leaving rest: Int = 0) {
         guard let file = try? OpenFile(creating: file("filler")) else { return }
         let block = [UInt8](repeating: 7, count: 4_096)
-        while file.write(block) {}
+        var size = 0
+        while file.write(block) { size += 4_096 }
+        if rest > 0 { ftruncate(file.descriptor, max(0, size - rest)) }
     }
 
     /// Gives it back.

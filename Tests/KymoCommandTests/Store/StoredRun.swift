@@ -1,5 +1,6 @@
 import CSQLiteChecksums
 import CommandSupport
+import Foundation
 import GRDB
 import KymographCore
 import KymographTestKit
@@ -42,12 +43,20 @@ struct StoredRun {
 
     /// Adds a letter of the server with `body`, which came with row 7.
     static func letter(_ body: [UInt8], resource: String) -> String {
-        let hex = body.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        return """
-            INSERT INTO dead (at, kind, reason, source, detail, resource, outbox, codec, key_id, checksum, body)
-            VALUES (1, 'entry', 'serverRefused', 'server', 'Observation/1: 422', '\(resource)', 7, 0, 0,
-                \(checksum(body)), X'\(hex)')
-            """
+        """
+        INSERT INTO dead (at, kind, reason, source, detail, resource, outbox, codec, key_id, checksum, body)
+        VALUES (1, 'entry', 'serverRefused', 'server', 'Observation/1: 422', '\(resource)', 7, 0, 0,
+            \(checksum(body)), \(literal(body)))
+        """
+    }
+
+    /// The columns of a stored body that is not compressed, for UPDATE.
+    static func plainBody(_ body: [UInt8]) -> String {
+        "codec = 0, key_id = 0, checksum = \(checksum(body)), body = \(literal(body))"
+    }
+
+    private static func literal(_ bytes: [UInt8]) -> String {
+        "X'" + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
     }
 
     /// CRC-32C, as the store has it of each body.
@@ -82,6 +91,13 @@ struct StoredRun {
         let queue = try DatabaseQueue(path: "\(data)/kymo.sqlite")
         defer { try? queue.close() }
         return try queue.read { try Int.fetchOne($0, sql: sql) }
+    }
+
+    /// The bytes that a query of the database gives.
+    func bytes(_ sql: String) throws -> [UInt8]? {
+        let queue = try DatabaseQueue(path: "\(data)/kymo.sqlite")
+        defer { try? queue.close() }
+        return try queue.read { try Data.fetchOne($0, sql: sql) }.map { [UInt8]($0) }
     }
 
     /// All lines that were written as output, sorted.
