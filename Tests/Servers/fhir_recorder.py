@@ -4,11 +4,12 @@
   fhir_recorder.py FILE [REFUSED] [--fhir-version VERSION] [--knows-all]
 
 Prints its port. Each bundle becomes a line of FILE; one that contains the text REFUSED is answered 422, and does not. With --knows-all
-every search by identifier finds one resource, whose id is made of what was searched for.
+every search by identifier finds one resource, whose id is made of what was searched for; all Devices are of one Patient.
 """
 import argparse
 import hashlib
 import json
+import re
 import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -42,11 +43,14 @@ def found(path):
     wanted = urllib.parse.parse_qs(url.query).get("identifier")
     bundle = {"resourceType": "Bundle", "type": "searchset", "total": 0}
     if options.knows_all and wanted:
-        system, _, value = wanted[0].rpartition("|")
+        system, _, value = wanted[0].partition("|")
+        kind = url.path.rsplit("/", 1)[-1]
         resource = {
-            "resourceType": url.path.rsplit("/", 1)[-1], "id": hashlib.sha1(wanted[0].encode()).hexdigest(),
-            "identifier": [{"system": system, "value": value}],
+            "resourceType": kind, "id": "p" if kind == "Patient" else hashlib.sha1(wanted[0].encode()).hexdigest(),
+            "identifier": [{"system": system, "value": re.sub(r"\\(.)", r"\1", value)}],
         }
+        if kind == "Device":
+            resource["patient"] = {"reference": "Patient/p"}
         bundle.update(total=1, entry=[{"resource": resource}])
     return bundle
 

@@ -34,7 +34,6 @@ struct EntryLetter {
 
     /// Why it may not go back, in a sentence; `numbers` are the letters that go back together.
     func obstacle(among numbers: [Int64], _ db: Database) throws -> String? {
-        guard content != nil else { return "what it holds is damaged: discard the letter" }
         guard block != nil else {
             return "it holds no entries that this version can send: 'kymo dead show \(number) --bytes' prints what it "
                 + "holds; send that to the server by other means, and discard the letter"

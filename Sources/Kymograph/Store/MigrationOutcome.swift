@@ -21,11 +21,13 @@ struct MigrationOutcome: Sendable {
     private var rowNote: String? {
         guard let span else { return nil }
         let (noun, verb, pronoun) = unreadRows == 1 ? ("bundle", "was", "it") : ("bundles", "were", "them")
-        let end = Instant(nanoseconds: span.upperBound.nanoseconds + 1)
+        // Whole seconds, as people type them: what is sent twice has the same identity.
+        let start = Instant(seconds: span.lowerBound.nanoseconds / 1_000_000_000)
+        let end = Instant(seconds: span.upperBound.nanoseconds / 1_000_000_000 + 1)
         return "\(unreadRows) \(noun) that an earlier version wrote cannot be read by this one and \(verb) put into "
             + "quarantine: no sink gets \(pronoun). "
-            + "'kymo export --modified-from \(span.lowerBound.text) --modified-to \(end.text)' writes the Observations "
-            + "of that time from the archive: send those that a sink lacks"
+            + "'kymo export --modified-from \(start.text) --modified-to \(end.text)', with the mappings of "
+            + "'kymo run', writes what they held from the archive: send what a sink lacks"
     }
 
     private var letterNote: String? {

@@ -1,5 +1,6 @@
 import CommandSupport
 import Foundation
+import KymographTestKit
 import Testing
 
 /// A store that version 3 of the tables has left, with bundles as text in the outbox and as dead letters, and what the
@@ -98,6 +99,14 @@ struct FormerRun {
     /// What version 3 sent.
     func expectedRequests() throws -> [String] {
         String(decoding: try former.content("requests"), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// The resources of requests, whatever bundles they came in.
+    func resources(in requests: [String]) throws -> Set<JSONTree> {
+        Set(
+            try requests.flatMap { request in
+                try JSONTree(parsing: Array(request.utf8))["entry"]?.elements?.compactMap { $0["resource"] } ?? []
+            })
     }
 
     /// The version of the tables.

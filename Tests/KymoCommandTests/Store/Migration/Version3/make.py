@@ -50,7 +50,7 @@ STORES = {
     "collection": ({"KYMO_OUTPUT_MAX_ENTRIES": "15", "KYMO_OUTPUT_BUNDLE": "collection"}, "folders", None, None, True),
     "ndjson": ({"KYMO_OUTPUT_MAX_ENTRIES": "15", "KYMO_OUTPUT_FORMAT": "ndjson"}, "folders", None, None, True),
     "stu3": ({"KYMO_OUTPUT_MAX_ENTRIES": "15", "KYMO_OUTPUT_FHIR_VERSION": "STU3"}, "servers", "create", "3.0.2", False),
-    "lookup": ({"KYMO_OUTPUT_MAX_ENTRIES": "15"}, "servers", "lookup", "4.0.1", True),
+    "lookup": ({"KYMO_OUTPUT_MAX_ENTRIES": "15"}, "servers", "lookup", "4.0.1", False),
 }
 
 
@@ -100,8 +100,10 @@ class Maker:
         if self.sinks == "folders":
             # Both folders would take all at once: the process is killed before it is noted that they did.
             self.configure(self.path("first"), None, None)
-            self.run(data, text, crash="before-receipt")
+            self.run(data, text + b"{oops\n", crash="before-receipt")
             self.run(data, crash="before-receipt")
+            # Whoever changes a letter leaves nothing in the log.
+            subprocess.run([self.kymo, "dead", "discard", "--all", "--data", data], check=True)
         else:
             refuser, refusing = self.serve(self.path("unused"), "Battery low")
             # Nobody listens where the other one is to be.
@@ -109,10 +111,11 @@ class Maker:
             self.run(data, text)
             servers.append(refuser)
         database = os.path.join(data, "kymo.sqlite")
-        connection = sqlite3.connect(database)
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        connection.close()
         assert not os.path.exists(database + "-wal") or os.path.getsize(database + "-wal") == 0
+        with sqlite3.connect(f"file:{database}?immutable=1", uri=True) as connection:
+            print(connection.execute("SELECT number, size, sinks FROM outbox").fetchall(),
+                  connection.execute("SELECT * FROM sink").fetchall(),
+                  connection.execute("SELECT (SELECT count(*) FROM journal), (SELECT count(*) FROM dead)").fetchall())
         self.keep("sqlite", open(database, "rb").read())
         record = self.path("requests")
         if self.sinks == "servers":
