@@ -19,12 +19,12 @@ struct MigrationExtent {
                     UNION ALL SELECT length(body) FROM dead WHERE kind = 'entry')
                 """)
         guard let row, row[0] as Int > 0 else { return nil }
-        (rows, bytes) = (row[0], MigrationExtent.logBytes(rows: row[0], bodies: row[1]))
+        (rows, bytes) = (row[0], MigrationExtent.logBytes(bodies: row[1]))
     }
 
-    /// What the log needs: the log has whole pages, which bodies of about a page fill by half only, and those of tables
-    /// and indexes.
-    private static func logBytes(rows: Int, bodies: Int) -> Int { 2 * bodies + 16 * StorePages.size }
+    /// Bytes of a log with `bodies` bytes of bodies: it has whole pages, which bodies of a little more than half a page
+    /// fill by half only, and pages of the tables themselves.
+    private static func logBytes(bodies: Int) -> Int { 2 * bodies + 16 * StorePages.size }
 
     /// Looks whether the disk has room.
     ///
@@ -33,9 +33,9 @@ struct MigrationExtent {
         guard let free, free < bytes else { return }
         throw StoreError(
             .full,
-            "the store in \(directory.path) is of an earlier version, and to bring it up to date takes \(bytes) bytes on "
-                + "its disk, of which \(free) are free: make room for \(bytes - free) more, or go on with the earlier "
-                + "version until its sinks have taken what waits; nothing was changed")
+            "the store in \(directory.path) is of an earlier version, and to bring it up to date takes \(bytes) bytes "
+                + "on its disk, of which \(free) are free: make room for \(bytes - free) more, or go on with the "
+                + "earlier version until its sinks have taken what waits; nothing was changed")
     }
 
     /// What the operator is told at the beginning.
