@@ -96,6 +96,8 @@ package struct JSONScanner: ~Copyable {
     /// Scans the value that starts at or after `start`, and returns the offset behind it.
     ///
     /// `bytes` must be padded (``ByteView/padding``) and shorter than 4 GiB.
+    ///
+    /// - Throws: ``ScanFailure`` with the first place that is no JSON (RFC 8259), no UTF-8, or beyond a limit.
     package mutating func scan(_ bytes: ByteView, from start: Int) throws(ScanFailure) -> Int {
         begin()
         let end = if let end = scanFlat(bytes, from: start) { end } else { try scanValues(bytes, from: start) }

@@ -66,6 +66,8 @@ package struct LenientJSON: ~Copyable {
     }
 
     /// As ``rewrite(_:from:into:)``, of a text that holds nothing else but white space and comments.
+    ///
+    /// - Throws: ``ScanFailure`` with the first place that even a lenient reader does not take.
     package mutating func rewriteWhole(
         _ bytes: ByteView, from start: Int = 0, into writer: inout ByteWriter
     ) throws(ScanFailure) {

@@ -38,11 +38,15 @@ extension IdentifierText: Comparable, CustomStringConvertible, ExpressibleByStri
 
 extension IdentifierText: Codable {
     /// Reads a string.
+    ///
+    /// - Throws: what the decoder throws of anything else.
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
     /// Writes a string.
+    ///
+    /// - Throws: what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)

@@ -24,6 +24,8 @@ package struct BundleReader: Sendable {
     }
 
     /// Reads more output.
+    ///
+    /// - Throws: ``BundleReaderError`` with the line that is no bundle or resource.
     package mutating func read(ndjson: [UInt8]) throws(BundleReaderError) {
         for (number, line) in ndjson.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
             if line.isEmpty { continue }

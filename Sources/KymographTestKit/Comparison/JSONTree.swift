@@ -31,6 +31,8 @@ package enum JSONTree: Sendable, Hashable {
     }
 
     /// Parses one JSON value that fills all of `bytes`.
+    ///
+    /// - Throws: ``JSONTreeError`` with the offset of what is no JSON.
     package init(parsing bytes: [UInt8]) throws(JSONTreeError) {
         var parser = JSONTreeParser(bytes: bytes)
         self = try parser.document()

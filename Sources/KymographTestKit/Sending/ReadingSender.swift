@@ -74,12 +74,16 @@ package struct ReadingSender: ~Copyable {
     }
 
     /// Sends `line`, which ends with a line end. A receiver of datagrams needs none, and does not get it.
+    ///
+    /// - Throws: ``SendingError`` when the other end takes no more; refused datagrams are counted first.
     package mutating func send(_ line: ByteView) throws(SendingError) {
         let hasEnd = line.count > 0 && line[line.count - 1] == UInt8(ascii: "\n")
         try send(exactly: isDatagram && hasEnd ? line[0..<(line.count - 1)] : line)
     }
 
     /// Sends `bytes` as they are: a datagram, or a part of a stream.
+    ///
+    /// - Throws: ``SendingError`` as ``send(_:)``.
     package mutating func send(exactly bytes: ByteView) throws(SendingError) {
         sent += 1
         guard isDatagram else {
@@ -92,6 +96,8 @@ package struct ReadingSender: ~Copyable {
     }
 
     /// Writes what waits in the block; call it before pausing and at the end.
+    ///
+    /// - Throws: ``SendingError`` when the other end takes no more.
     package mutating func flush() throws(SendingError) {
         var start = 0
         while start < block.count {

@@ -94,6 +94,8 @@ package struct JMESPathEvaluator: ~Copyable {
     /// With `matched` ≥ 0 the root is a copy of `root` with a member `matchedToken` that is the value `matched`, in
     /// place of one of the same name (mapping dialect, section 2.3). Both are handles (``JMESPathValues``); `bytes` is
     /// the document that `scanner` has scanned, padded.
+    ///
+    /// - Throws: ``EvaluationError`` where the JMESPath specification has an error, and at the limits of an expression.
     package mutating func evaluate(
         _ reference: JMESPathReference, scanner: borrowing JSONScanner, root: Int, matched: Int, bytes: ByteView
     ) throws(EvaluationError) -> JMESPathResult {
@@ -324,6 +326,8 @@ package struct JMESPathEvaluator: ~Copyable {
     }
 
     /// Appends a value as compact JSON, numbers with the digits they have.
+    ///
+    /// - Throws: ``EvaluationError`` when the text grows beyond its limit.
     package mutating func appendJSON(
         of handle: Int, scanner: borrowing JSONScanner, bytes: ByteView, to writer: inout ByteWriter
     ) throws(EvaluationError) {

@@ -16,6 +16,8 @@ package struct ServerURL: Hashable, Sendable {
     package let origin: String
 
     /// Reads `text`.
+    ///
+    /// - Throws: ``Fault`` with what is wrong with it, and what to write.
     package init(_ text: String) throws(Fault) {
         let lower = text.lowercased()
         guard let scheme = ["https://", "http://"].first(where: lower.hasPrefix) else {

@@ -22,6 +22,8 @@ package struct ObservationMerge: Sendable {
     let union: EffectiveTexts
 
     /// The merged Observation.
+    ///
+    /// - Throws: ``Failure`` when the types or units of the two differ, or one has a form that cannot be merged.
     package static func merge(
         _ existing: JSONNode, with new: JSONNode, compatibility: Compatibility = .none
     ) throws(Failure) -> JSONNode {
