@@ -27,6 +27,7 @@ enum IdentityRules {
         "Sources/Kymograph/Sinks/Outbox/ReasonCounts.swift": "names of reasons",
         "Sources/Kymograph/Store/Store+Ledger.swift": "names of sources",
         "Sources/Kymograph/Store/StoreDirectory.swift": "variables of the environment",
+        "Sources/Kymograph/Store/SalvagedTable.swift": "names of tables and columns",
         "Sources/Kymograph/Store/StoreSalvage.swift": "names of tables",
         "Sources/Kymograph/Store/Migration/FormerReferences.swift": "names of members",
         "Sources/Kymograph/Store/StoredTypes.swift": "names of values",

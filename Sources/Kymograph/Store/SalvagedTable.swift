@@ -9,9 +9,12 @@ struct SalvagedTable {
     /// Whether it is `WITHOUT ROWID`.
     let isKeyed: Bool
 
-    /// The tables of `db`, except those of SQLite and of migrations.
-    static func all(of db: Database) throws -> [SalvagedTable] {
+    /// The tables of `db`, except those of SQLite and of migrations, to be read from `old`, nil when nothing of that
+    /// can be read. Columns that a table of an earlier version does not have are left out: SQLite would take their
+    /// names in quotes for texts. A table that is not there may be lost, and counts so.
+    static func all(of db: Database, from old: Database?) throws -> [SalvagedTable] {
         let rows = try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
+        let known = old.flatMap { try? Self.columns($0) }
         return try rows.compactMap { row in
             let name: String = row["name"]
             guard !name.hasPrefix("sqlite_"), !name.hasPrefix("grdb_") else { return nil }
@@ -20,8 +23,16 @@ struct SalvagedTable {
             let places: [(place: Int, name: String)] = columns.map { ($0["pk"], $0["name"]) }
             let key = places.filter { $0.place > 0 }.sorted { $0.place < $1.place }
             return SalvagedTable(
-                name: name, columns: places.map(\.name), key: key.map(\.name),
-                isKeyed: sql.contains("WITHOUT ROWID"))
+                name: name, columns: places.map(\.name).filter { known?[name]?.contains($0) ?? true },
+                key: key.map(\.name), isKeyed: sql.contains("WITHOUT ROWID"))
+        }
+    }
+
+    /// The names of columns of each table that `db` has.
+    private static func columns(_ db: Database) throws -> [String: [String]] {
+        let names = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+        return try names.reduce(into: [:]) { columns, name in
+            columns[name] = try Row.fetchAll(db, sql: "PRAGMA table_info(\(name))").map { $0["name"] as String }
         }
     }
 

@@ -38,17 +38,17 @@ struct StoreSalvage {
 
     /// Copies everything into `target`, whose tables are empty.
     mutating func run(into target: Database) throws {
-        let all = try SalvagedTable.all(of: target)
-        // What is in quarantine already keeps its numbers.
-        let tables = all.filter { $0.name == "quarantine" } + all.filter { $0.name != "quarantine" }
         guard let source = try open() else {
-            for table in tables { torn.insert(table.name) }
+            for table in try SalvagedTable.all(of: target, from: nil) { torn.insert(table.name) }
             return try finish(nil, target)
         }
         defer { try? source.close() }
         // Without a transaction, which the first error would end.
         try source.unsafeRead { old in
-            for table in tables { try copy(table, old, target) }
+            let all = try SalvagedTable.all(of: target, from: old)
+            // What is in quarantine already keeps its numbers.
+            for table in all where table.name == "quarantine" { try copy(table, old, target) }
+            for table in all where table.name != "quarantine" { try copy(table, old, target) }
             // What was copied as it was is of that version.
             if version < StoreSchema.firstWithEntries { note(try EntryMigration.run(target, now: now)) }
             try finish(old, target)

@@ -10,7 +10,8 @@ import Testing
     private static let name = "Observation/a-1"
     private static let refused = UndeliverableEntry(
         row: 1, resource: name, reason: .serverRefused, detail: "422",
-        bytes: Array(TestRow.transaction([TestRow.Reading("a", 1, 10)]).utf8), attempts: 1)
+        bytes: FormerBundle.block(of: Array(TestRow.transaction([TestRow.Reading("a", 1, 10)]).utf8)) ?? [],
+        attempts: 1)
 
     private static func receipt(_ row: Int64, isLacking: Bool = false) -> DeliveryReceipt {
         DeliveryReceipt(

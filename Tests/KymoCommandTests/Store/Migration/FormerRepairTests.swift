@@ -26,6 +26,17 @@ import Testing
         #expect(copy.files == (try former.content("files")))
     }
 
+    /// A column that an earlier version did not have is empty after a repair.
+    @Test func columnsOfLaterVersionsAreEmpty() throws {
+        let copy = try FormerRun(FormerStore.all[0])
+        try copy.run.change("ALTER TABLE source DROP COLUMN timezone; PRAGMA user_version = 2")
+        copy.run.folder.write("data/kymo.damaged", "")
+        let done = try copy.end()
+        #expect(done.end == .exit(0) && done.error.contains("lost none"), "\(done.error)")
+        #expect(try copy.run.value("SELECT count(*) FROM source WHERE name = 'stdin'") == 1)
+        #expect(try copy.run.value("SELECT count(*) FROM source WHERE timezone IS NOT NULL") == 0)
+    }
+
     /// A row that is no entry of this version is lost, and counted so.
     @Test func whatIsNotReproducedIsCountedAsLost() throws {
         let whole = try FormerRun(FormerStore.all[0])
