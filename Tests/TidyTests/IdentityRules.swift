@@ -44,22 +44,29 @@ enum IdentityRules {
         let mayCollect = otherTexts.keys.contains { file.path.hasPrefix($0) }
         let isWritten = file.path.hasPrefix("Sources/Kymograph/Configuration/")
         var found: [String] = []
+        // Made once: to parse a pattern takes longer than to look for it in a line.
+        let (names, collection) = (TextualName(), /Set<String>|\[String: |Dictionary<String|Set\(String\b/)
         for (number, line) in code.enumerated() {
             let place = "\(file.path):\(number + 1)"
             let mayName = isWritten || file.path == clientIdentifier
-            if !mayName, let name = textualIdentifier(line) { found.append("\(place): \(name) is a String") }
-            if !mayCollect, line.contains(/Set<String>|\[String: |Dictionary<String|Set\(String\b/) {
+            if !mayName, let name = names.find(line) { found.append("\(place): \(name) is a String") }
+            if !mayCollect, line.contains(collection) {
                 found.append("\(place): a collection by String")
             }
         }
         return found
     }
+}
 
-    /// The name of a variable or parameter that is meant for an identifier and typed as text.
-    private static func textualIdentifier(_ line: Substring) -> String? {
-        let name = /\b(device|patient|encounter|correlation|gateway|wearer|subject|identifier|readingId)s?/
-        let label = /(?:\s+\w+)?: (?:inout )?/
-        let type = /\[?(?:String|Substring)\b/
+/// A variable or parameter that is meant for an identifier and typed as text.
+private struct TextualName {
+    private let name = /\b(device|patient|encounter|correlation|gateway|wearer|subject|identifier|readingId)s?/
+    private let label = /(?:\s+\w+)?: (?:inout )?/
+    private let type = /\[?(?:String|Substring)\b/
+
+    /// The name of one in `line`; nil when there is none.
+    func find(_ line: Substring) -> String? {
+        guard line.contains(": ") else { return nil }
         for match in line.matches(of: name) {
             guard let end = line[match.range.upperBound...].prefixMatch(of: label)?.range.upperBound else { continue }
             if line[end...].prefixMatch(of: type) != nil { return String(match.1) }

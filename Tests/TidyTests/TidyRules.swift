@@ -68,6 +68,7 @@ enum TidyRules {
         let mayBeUnsafe = unsafeFiles[file.path] != nil || unsafeFolders.contains { file.path.hasPrefix($0) }
         let isCore = file.path.hasPrefix("Sources/KymographCore/")
         var found: [String] = []
+        let memory = /\bunsafe\b|\bUnsafe|@unsafe/
         for (number, line) in code.enumerated() {
             let place = "\(file.path):\(number + 1)"
             if !isCore, line.hasSuffix("Foundation"), imported(line) == "Foundation", foundationFiles[file.path] == nil
@@ -75,7 +76,7 @@ enum TidyRules {
                 found.append("\(place): import Foundation")
             }
             if !isCore, needsLocales(line) { found.append("\(place): needs ICU's data") }
-            if !mayBeUnsafe, line.contains(/\bunsafe\b|\bUnsafe|@unsafe/) { found.append("\(place): unsafe") }
+            if !mayBeUnsafe, line.contains(memory) { found.append("\(place): unsafe") }
             // Of C single instructions that Swift has no names for, where memory is.
             let mayUseProcessor = file.path.hasPrefix("Sources/KymographCore/Memory/")
             if isCore, let module = imported(line), module != "Synchronization",
@@ -88,7 +89,8 @@ enum TidyRules {
     }
 
     private static func imported(_ line: Substring) -> String? {
-        line.firstMatch(of: /^\s*(?:\w+\s+|@\w+(?:\([^)]*\))?\s+)*import\s+(?:\w+\s+)?([\w.]+)\s*$/).map {
+        guard line.contains("import ") else { return nil }
+        return line.firstMatch(of: /^\s*(?:\w+\s+|@\w+(?:\([^)]*\))?\s+)*import\s+(?:\w+\s+)?([\w.]+)\s*$/).map {
             String($0.1)
         }
     }
@@ -102,10 +104,9 @@ enum TidyRules {
     private static func nameComplaints(_ file: SourceFile, _ code: [Substring]) -> [String] {
         let name = file.path.split(separator: "/").last ?? ""
         var found = emptyNames.filter { name.contains($0) }.map { "\(file.path): a file called \($0)" }
-        for (number, line) in code.enumerated() {
-            guard let type = line.firstMatch(of: /\b(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)/)?.1 else {
-                continue
-            }
+        let declaration = /\b(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)/
+        for (number, line) in code.enumerated() where emptyNames.contains(where: { line.contains($0) }) {
+            guard let type = line.firstMatch(of: declaration)?.1 else { continue }
             for empty in emptyNames where type.contains(empty) {
                 found.append("\(file.path):\(number + 1): a type called \(type)")
             }

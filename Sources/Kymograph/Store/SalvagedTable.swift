@@ -10,8 +10,8 @@ struct SalvagedTable {
     let isKeyed: Bool
 
     /// The tables of `db`, except those of SQLite and of migrations, to be read from `old`, nil when nothing of that
-    /// can be read. Columns that a table of an earlier version does not have are left out: SQLite would take their
-    /// names in quotes for texts. A table that is not there may be lost, and counts so.
+    /// can be read. Columns that a table of an earlier version does not have are left out: with them no row could be
+    /// read. A table that is not there may be lost, and counts so.
     static func all(of db: Database, from old: Database?) throws -> [SalvagedTable] {
         let rows = try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
         let known = old.flatMap { try? Self.columns($0) }
