@@ -61,6 +61,14 @@ import Testing
         #expect(done.error.contains(expected), "\(done.error)")
     }
 
+    /// Bytes of a frame are no text, and nobody is told to convert them.
+    @Test func framesAreOfNoOtherForm() throws {
+        let done = try Kymo.run(
+            ["run", "--stdin", "--framing", "length,u32be"], input: .bytes([0, 0, 0, 9, 0x61, 0x62]))
+        #expect(done.end == .exit(65) && done.error.contains("rejected as frameIncomplete: "), "\(done.error)")
+        #expect(!done.error.contains("iconv"), "\(done.error)")
+    }
+
     @Test func someThatAreRejectedAreNoFailure() throws {
         let mixed = try Kymo.run(["run", "--stdin"], input: .bytes(readings + Array("nonsense\n".utf8)))
         #expect(mixed.end == .exit(0) && mixed.balance?.accepted == 30 && !mixed.error.contains("nothing was accepted"))

@@ -11,7 +11,9 @@ package final class FirstRejection: Sendable {
     /// What was rejected first, why, and what to do, in lines; nil when nothing was rejected.
     package var text: String? {
         guard let (reason, bytes) = kept.withLock({ $0 }) else { return nil }
-        let explanation = FirstRejection.form(of: bytes) ?? reason.explanation
+        // Frames and JSON that is whole are of no other form.
+        let isNoJSON = [.invalidJSON, .invalidUTF8, .lineTooLong].contains(reason)
+        let explanation = (isNoJSON ? FirstRejection.form(of: bytes) : nil) ?? reason.explanation
         return "the first was rejected as \(reason.name): \(explanation)\n    \(FirstRejection.preview(bytes))"
     }
 

@@ -4,6 +4,8 @@ import KymographCore
 extension TableMemory {
     /// Memory mapped for one table, in pages of 2 MiB where the system has them (transparent huge pages, on advice): a
     /// table that is used all over then misses the processor's page table less, and grows without being copied.
+    ///
+    /// Safe: `TableMemory` checks the sizes, and hands the shim only blocks that it got from here, each with its size.
     static let mapped = unsafe TableMemory(
         granule: 2 << 20,
         take: { size in unsafe checked(kymo_memory_take(size), size) },

@@ -52,6 +52,17 @@ import Testing
         #expect(sink.taken.map { $0.prefix { $0 != "y" } } == (0..<12).map { Substring("\($0)") })
     }
 
+    /// A block that was just made and is none ends the run, and is counted.
+    @Test func whatCannotBeReadEndsTheRun() {
+        queue.start("kymo-output-0")
+        write("first")
+        "no block".utf8.map { $0 }.withByteView { queue.write($0) }
+        queue.finish()
+        #expect(sink.taken == ["first"])
+        #expect(ledger.summary([], []).undeliveredBundles == 1 && ledger.summary([], []).bundles == 1)
+        #expect(control.currentFailure?.exitCode == ExitStatus.software)
+    }
+
     /// What an end by force cuts is counted, each bundle once.
     @Test func forcedEndCountsWhatIsNotWritten() {
         sink.isHeld = true

@@ -39,7 +39,8 @@ final class OutputStage: Sendable {
         }
     }
 
-    /// As ``write(_:)`` where nobody can give the block again: one that cannot be read is counted, and ends the run.
+    /// As ``write(_:)``, of a block that was just made: one that cannot be read is a mistake of ours, is counted, and
+    /// ends the run.
     @discardableResult
     func writeOnce(_ block: ByteView) -> Bool {
         switch write(block) {
@@ -48,7 +49,7 @@ final class OutputStage: Sendable {
         case .unreadable:
             ledger.addUndelivered()
             control.fail(
-                "entries were made that cannot be put together, and are lost: report this mistake of kymo",
+                "entries were made that cannot be put together: this is a bug, please report it",
                 exitCode: ExitStatus.software)
             return false
         }
