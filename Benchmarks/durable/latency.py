@@ -21,7 +21,7 @@ process = subprocess.Popen(
 
 
 def size():
-    """Bytes of all files, hidden ones too."""
+    """Bytes of all files, those that grow, too."""
     return sum(os.stat(f"{out}/{name}").st_size for name in os.listdir(out))
 
 

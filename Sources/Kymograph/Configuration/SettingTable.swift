@@ -85,7 +85,10 @@ enum SettingTable {
         .size(
             "output.rotateBytes", \.rotation.maxBytes, 1...most * gibibyte, "Bytes after which the next file begins"),
         .duration(
-            "output.rotateAge", \.rotationAge, atLeast: millisecond, "Age after which a file is finished"),
+            "output.rotateAge", \.rotation.maxAge, atLeast: millisecond, "Age after which a file is finished"),
+        .duration(
+            "output.rotateIdle", \.rotation.maxIdle,
+            "How long nothing is written before a file is finished; `0s` means for ever"),
     ]
 
     private static let systems: [Setting<PipelineSettings>] = [
@@ -171,16 +174,5 @@ extension ObservationOptions {
     fileprivate var gatewayText: String? {
         get { gateway.isEmpty ? nil : gateway }
         set { gateway = newValue ?? "" }
-    }
-}
-
-extension PipelineSettings {
-    /// ``RotationOptions/maxAge`` in nanoseconds.
-    fileprivate var rotationAge: Int64 {
-        get {
-            let parts = rotation.maxAge.components
-            return parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
-        }
-        set { rotation.maxAge = .nanoseconds(newValue) }
     }
 }

@@ -98,7 +98,9 @@ enum SettingsCheck {
             return
         }
         if settings.rotation.compression != .none { checkDirectory("output.compression", settings, log: &log) }
-        for key in ["output.rotateBytes", "output.rotateAge"] { checkDirectory(key, settings, log: &log) }
+        for key in ["output.rotateBytes", "output.rotateAge", "output.rotateIdle"] {
+            checkDirectory(key, settings, log: &log)
+        }
     }
 
     private static func checkDirectory(_ key: String, _ settings: PipelineSettings, log: inout ConfigurationLog) {

@@ -17,7 +17,7 @@ import Testing
         #expect(settings.output.format == .ndjson && settings.destination == .directory("out"))
         #expect(settings.output.deviceSubjectSystem == "urn:a:b" && settings.windows.limits.maxReadingsPerWindow == 7)
         #expect(settings.ringSlots == 1_024 && settings.deadLetter == "dead" && settings.requiresPatient)
-        #expect(settings.rotation.compression == .zstd() && settings.rotation.maxAge == .seconds(5_400))
+        #expect(settings.rotation.compression == .zstd() && settings.rotation.maxAge == 5_400_000_000_000)
     }
 
     /// The variable that the reference names for a key sets that key.

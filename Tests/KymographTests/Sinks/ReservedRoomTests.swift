@@ -39,11 +39,11 @@ import Testing
         let canReserve = canReserve
         let sink = try sink()
         try write(lines: 5, to: sink)
-        let hidden = try #require(scratch.names.first)
-        #expect(allocated(hidden) < 2 * ReservedRoomTests.mebibyte)
+        let growing = try #require(scratch.names.first)
+        #expect(allocated(growing) < 2 * ReservedRoomTests.mebibyte)
         try write(lines: 25, to: sink)
-        #expect(canReserve == (allocated(hidden) > 4 * ReservedRoomTests.mebibyte))
-        #expect(FileSystem.status(scratch.file(hidden))?.st_size == 30 * line.count)
+        #expect(canReserve == (allocated(growing) > 4 * ReservedRoomTests.mebibyte))
+        #expect(FileSystem.status(scratch.file(growing))?.st_size == 30 * line.count)
         try sink.close()
         let name = try #require(scratch.names.first)
         #expect(Files.read(scratch.file(name)) == (0..<30).flatMap { _ in line })
@@ -51,8 +51,8 @@ import Testing
     }
 
     @Test func whatACrashLeftHasItNoMore() throws {
-        let hidden = ".kymo-20261120T000000-000001.ndjson.tmp"
-        let raw = FileSystem.open(scratch.file(hidden), O_WRONLY | O_CREAT, mode: 0o600)
+        let growing = "kymo-20261120T000000-000001.ndjson.open"
+        let raw = FileSystem.open(scratch.file(growing), O_WRONLY | O_CREAT, mode: 0o600)
         Files.write(raw, Array("one\ntwo\n".utf8))
         _ = FileSystem.reserve(raw, at: 8, count: 4 * ReservedRoomTests.mebibyte)
         close(raw)

@@ -10,6 +10,7 @@ struct FileRotation: ~Copyable, Sendable {
         var name: OutputName
         var descriptor: Descriptor
         var started: Instant
+        var lastBundle: Instant
         /// Bytes that the system took.
         var written = 0
         /// Bytes from the beginning on for which room is set aside; `.max` when no more can be.
@@ -25,11 +26,10 @@ struct FileRotation: ~Copyable, Sendable {
     private static let largeFile = 1 << 20
     private static let reservedStep = 4 << 20
 
-    /// Files that are whole, durable and visible.
+    /// Files that are whole and durable.
     private(set) var finished = 0
     private let directory: OutputDirectory
     private let options: RotationOptions
-    private let maxAge: Int64
     private var pending = PendingBytes()
     private var compressor: ZstdStream?
     private var file: OpenFile?
@@ -41,9 +41,6 @@ struct FileRotation: ~Copyable, Sendable {
     init(directory: OutputDirectory, options: RotationOptions) {
         self.directory = directory
         self.options = options
-        let (seconds, attoseconds) = options.maxAge.components
-        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        maxAge = overflow ? .max : nanoseconds + attoseconds / 1_000_000_000
         if case .zstd(let level) = options.compression {
             compressor = ZstdStream(level: level, dictionary: options.dictionary)
         }
@@ -54,6 +51,7 @@ struct FileRotation: ~Copyable, Sendable {
         try check()
         if isDue(now, adding: bytes.count) { try finish() }
         try openIfNeeded(now)
+        file?.lastBundle = now
         guard compressor == nil, pending.count + bytes.count >= PendingBytes.limit else { return try append(bytes) }
         try drain()
         pass(bytes)
@@ -86,10 +84,10 @@ struct FileRotation: ~Copyable, Sendable {
         }
     }
 
-    /// Finishes the file when it is old.
+    /// Finishes the file when it is old, or has been idle.
     mutating func tick(_ now: Instant) throws(SinkError) {
         try check()
-        if isDue(now, adding: 0) { try finish() }
+        if isDue(now, adding: 0) || isIdle(now) { try finish() }
     }
 
     /// Finishes the file.
@@ -108,10 +106,15 @@ struct FileRotation: ~Copyable, Sendable {
 
     private func isDue(_ now: Instant, adding bytes: Int) -> Bool {
         guard let file else { return false }
-        if file.isEnded || now >= file.started.advanced(by: maxAge) { return true }
+        if file.isEnded || now >= file.started.advanced(by: options.maxAge) { return true }
         // How small a bundle gets is known only after compressing it: such a file may exceed the size by one bundle.
         let size = file.written + pending.count
         return compressor == nil ? bytes > 0 && size + bytes > options.maxBytes : size >= options.maxBytes
+    }
+
+    private func isIdle(_ now: Instant) -> Bool {
+        guard let file, options.maxIdle > 0 else { return false }
+        return now >= file.lastBundle.advanced(by: options.maxIdle)
     }
 
     private mutating func openIfNeeded(_ now: Instant) throws(SinkError) {
@@ -120,7 +123,7 @@ struct FileRotation: ~Copyable, Sendable {
         let wanted = OutputName(start: now, sequence: sequence, suffix: suffix)
         let (name, descriptor) = try directory.create(wanted)
         sequence = name.sequence + 1
-        file = OpenFile(name: name, descriptor: descriptor, started: now)
+        file = OpenFile(name: name, descriptor: descriptor, started: now, lastBundle: now)
     }
 
     private mutating func append(_ bytes: ByteView) throws(SinkError) {
@@ -166,7 +169,7 @@ struct FileRotation: ~Copyable, Sendable {
         release()
         do throws(SinkError) {
             try directory.synchronise(file.descriptor.raw, directory.file(file.name.final))
-            _ = try directory.publish(file.name.temporary, as: file.name)
+            _ = try directory.publish(file.name.open, as: file.name)
         } catch {
             if error.kind == .syncFailed { fatal = error }
             throw error

@@ -13,7 +13,7 @@ package struct RecoveredFile: Hashable, Sendable {
     package var isPartial: Bool
 }
 
-/// A directory that one sink owns: locked, with files that appear only when they are whole.
+/// A directory that one sink owns: locked, with files that get their names only when they are whole.
 struct OutputDirectory: Sendable {
     let path: String
     private let descriptor: Descriptor
@@ -41,31 +41,31 @@ struct OutputDirectory: Sendable {
     /// The path of `name`.
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Creates the hidden file of `name`, or of the first later sequence that is free.
+    /// Creates the growing file of `name`, or of the first later sequence that is free.
     func create(_ name: OutputName) throws(SinkError) -> (OutputName, Descriptor) {
         var name = name
         while true {
             let isTaken = FileSystem.status(file(name.final)) != nil
             let flags = O_WRONLY | O_CREAT | O_EXCL
-            let raw = isTaken ? -EEXIST : FileSystem.open(file(name.temporary), flags, mode: 0o640)
+            let raw = isTaken ? -EEXIST : FileSystem.open(file(name.open), flags, mode: 0o640)
             if raw >= 0 { return (name, Descriptor(raw)) }
             guard raw == -EEXIST else { throw .system(-raw, "create", file(name.final)) }
             name = name.next
         }
     }
 
-    /// Gives the hidden file `temporary` its visible name, or that of the first later sequence that is free, with
-    /// `ending` after it; then makes the directory durable. Never replaces a file. Returns the visible name.
-    func publish(_ temporary: String, as name: OutputName, ending: String = "") throws(SinkError) -> String {
+    /// Gives the file `grown` the name `name`, or that of the first later sequence that is free, with `ending` after
+    /// it; then makes the directory durable. Never replaces a file. Returns the name.
+    func publish(_ grown: String, as name: OutputName, ending: String = "") throws(SinkError) -> String {
         var name = name
         while true {
-            let visible = name.final + ending
-            let code = FileSystem.renameExclusively(file(temporary), to: file(visible))
+            let whole = name.final + ending
+            let code = FileSystem.renameExclusively(file(grown), to: file(whole))
             if code >= 0 {
                 try synchronise(descriptor.raw, path)
-                return visible
+                return whole
             }
-            guard code == -EEXIST else { throw .system(-code, "rename to", file(visible)) }
+            guard code == -EEXIST else { throw .system(-code, "rename to", file(whole)) }
             name = name.next
         }
     }
@@ -83,36 +83,36 @@ struct OutputDirectory: Sendable {
 // MARK: Recovery
 
 extension OutputDirectory {
-    /// Finishes the files that a crash left: complete lines become a visible file, beginnings of compressed files and
+    /// Finishes the files that a crash left: complete lines become a whole file, beginnings of compressed files and
     /// of first lines become `.partial`.
     func recover() throws(SinkError) -> [RecoveredFile] {
         var recovered: [RecoveredFile] = []
-        for temporary in FileSystem.names(in: path) {
-            guard let name = OutputName(temporary: temporary) else { continue }
-            if let file = try recover(temporary, name) { recovered.append(file) }
+        for grown in FileSystem.names(in: path) {
+            guard let name = OutputName(open: grown) else { continue }
+            if let file = try recover(grown, name) { recovered.append(file) }
         }
         return recovered
     }
 
-    private func recover(_ temporary: String, _ name: OutputName) throws(SinkError) -> RecoveredFile? {
-        let raw = FileSystem.open(file(temporary), O_RDWR)
-        guard raw >= 0 else { throw .system(-raw, "recover", file(temporary)) }
+    private func recover(_ grown: String, _ name: OutputName) throws(SinkError) -> RecoveredFile? {
+        let raw = FileSystem.open(file(grown), O_RDWR)
+        guard raw >= 0 else { throw .system(-raw, "recover", file(grown)) }
         let open = Descriptor(raw)
         let size = FileSystem.status(open.raw).map { Int($0.st_size) } ?? 0
         guard size > 0 else {
-            FileSystem.remove(file(temporary))
+            FileSystem.remove(file(grown))
             return nil
         }
         let kept = name.suffix.hasSuffix(".zst") ? 0 : OutputDirectory.completeLines(open.raw, size)
         let isPartial = kept == 0
         if !isPartial, kept < size, ftruncate(open.raw, kept) != 0 {
-            throw .system(errno, "cut the unfinished line of", file(temporary))
+            throw .system(errno, "cut the unfinished line of", file(grown))
         }
         // No file system takes as much for a file beside its bytes: others stay untouched.
         FileSystem.releaseReserved(open.raw, size: isPartial ? size : kept, slack: 1 << 18)
-        try synchronise(open.raw, file(temporary))
-        let visible = try publish(temporary, as: name, ending: isPartial ? ".partial" : "")
-        return RecoveredFile(name: visible, bytesCut: isPartial ? 0 : size - kept, isPartial: isPartial)
+        try synchronise(open.raw, file(grown))
+        let whole = try publish(grown, as: name, ending: isPartial ? ".partial" : "")
+        return RecoveredFile(name: whole, bytesCut: isPartial ? 0 : size - kept, isPartial: isPartial)
     }
 
     /// Bytes up to and with the last newline.

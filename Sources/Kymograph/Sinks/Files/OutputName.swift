@@ -10,17 +10,20 @@ struct OutputName {
     var suffix: String
 
     private static let prefix = "kymo-"
-    private static let temporarySuffix = ".tmp"
+    private static let openSuffix = ".open"
+    /// Around the names of growing files that earlier versions left.
+    private static let formerPrefix = "."
+    private static let formerSuffix = ".tmp"
 
-    /// The visible name.
+    /// The name of the whole file.
     var final: String {
         let digits = String(sequence)
         let zeros = String(repeating: "0", count: max(0, 6 - digits.count))
         return "\(OutputName.prefix)\(start)-\(zeros)\(digits)\(suffix)"
     }
 
-    /// The hidden name while the file grows.
-    var temporary: String { ".\(final)\(OutputName.temporarySuffix)" }
+    /// The name while the file grows.
+    var open: String { final + OutputName.openSuffix }
 
     /// Makes a name.
     init(start: Instant, sequence: Int, suffix: String) {
@@ -33,16 +36,22 @@ struct OutputName {
         self.suffix = suffix
     }
 
-    /// Reads a hidden name; nil when it is not one of ours.
-    init?(temporary name: String) {
-        guard name.hasPrefix("." + OutputName.prefix), name.hasSuffix(OutputName.temporarySuffix) else { return nil }
-        let visible = name.dropFirst(1 + OutputName.prefix.count).dropLast(OutputName.temporarySuffix.count)
-        guard let dash = visible.firstIndex(of: "-"), let dot = visible.firstIndex(of: "."), dash < dot,
-            let sequence = Int(visible[visible.index(after: dash)..<dot])
+    /// Reads the name of a file that grows; nil when it is not one of ours.
+    init?(open name: String) {
+        guard let final = OutputName.final(of: name[...]), final.hasPrefix(OutputName.prefix) else { return nil }
+        let rest = final.dropFirst(OutputName.prefix.count)
+        guard let dash = rest.firstIndex(of: "-"), let dot = rest.firstIndex(of: "."), dash < dot,
+            let sequence = Int(rest[rest.index(after: dash)..<dot])
         else { return nil }
-        start = String(visible[..<dash])
+        start = String(rest[..<dash])
         self.sequence = sequence
-        suffix = String(visible[dot...])
+        suffix = String(rest[dot...])
+    }
+
+    private static func final(of name: Substring) -> Substring? {
+        if name.hasSuffix(openSuffix) { return name.dropLast(openSuffix.count) }
+        guard name.hasPrefix(formerPrefix), name.hasSuffix(formerSuffix) else { return nil }
+        return name.dropFirst(formerPrefix.count).dropLast(formerSuffix.count)
     }
 
     /// The same start with the next sequence.

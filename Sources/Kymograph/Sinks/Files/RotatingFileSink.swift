@@ -13,8 +13,10 @@ package enum OutputCompression: Hashable, Sendable {
 package struct RotationOptions: Hashable, Sendable {
     /// Bytes after which the next bundle begins another file; a larger bundle has a file of its own.
     package var maxBytes = 64 << 20
-    /// Age after which a file is finished.
-    package var maxAge = Duration.seconds(3600)
+    /// Nanoseconds after which a file is finished.
+    package var maxAge: Int64 = 3_600_000_000_000
+    /// Nanoseconds without a bundle after which a file is finished; 0 for never.
+    package var maxIdle: Int64 = 10_000_000_000
     /// Whether files are compressed.
     package var compression = OutputCompression.none
     /// What compressed files need to be read again; nil when they stand alone.
@@ -22,14 +24,14 @@ package struct RotationOptions: Hashable, Sendable {
     /// The extension before `.zst`.
     package var fileExtension = "ndjson"
 
-    /// 64 MiB, one hour, plain.
+    /// 64 MiB, one hour, ten seconds without a bundle, plain.
     package init() {}
 }
 
-/// Writes bundles to files in a directory, which appear under their names only when they are whole and durable.
+/// Writes bundles to files in a directory, which have their names only when they are whole and durable.
 ///
-/// A file is called `kymo-<UTC start>-<sequence>.ndjson[.zst]`. It grows under a hidden name in the same directory, and
-/// nothing that exists is replaced or removed. One sink owns a directory at a time.
+/// A file is called `kymo-<UTC start>-<sequence>.ndjson[.zst]`, with `.open` behind it while it grows, and nothing that
+/// exists is replaced or removed. One sink owns a directory at a time.
 package final class RotatingFileSink: BundleSink {
     private let state: Mutex<FileRotation>
     private let clock: @Sendable () -> Instant
@@ -53,7 +55,7 @@ package final class RotatingFileSink: BundleSink {
     /// How many files this sink has finished.
     package var finishedFiles: Int { state.withLock { $0.finished } }
 
-    /// Takes a bundle; finishes the present file before it when that is full or old.
+    /// Takes a bundle; finishes the present file before it when that is due.
     ///
     /// - Throws: ``SinkError`` when the bundle was not taken: the sink is closed, or a file cannot be written.
     package func write(_ bytes: ByteView) throws(SinkError) {
@@ -61,21 +63,21 @@ package final class RotatingFileSink: BundleSink {
         try state.withLock { (state) throws(SinkError) in try state.write(bytes, now) }
     }
 
-    /// Gives what was taken to the system, under the hidden name. Costs compression when called often.
+    /// Gives what was taken to the system, under the name with `.open`. Costs compression when called often.
     ///
     /// - Throws: ``SinkError`` when not everything could be written; may be called again.
     package func flush() throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in try state.flush() }
     }
 
-    /// Gives what was taken to the disk, under the hidden name.
+    /// Gives what was taken to the disk, under the name with `.open`.
     ///
     /// - Throws: ``SinkError`` when not everything is on the disk.
     package func synchronise() throws(SinkError) {
         try state.withLock { (state) throws(SinkError) in try state.synchronise() }
     }
 
-    /// Finishes the present file when it is old at `now`.
+    /// Finishes the present file when it is old, or has been idle, at `now`.
     ///
     /// - Throws: ``SinkError`` when the file cannot be finished; may be called again.
     package func tick(_ now: Instant) throws(SinkError) {
