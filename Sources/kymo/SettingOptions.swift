@@ -12,6 +12,7 @@ struct SettingOptions: ParsableArguments {
     @OptionGroup var sources: SourceOptions
 
     @Option(
+        name: [.customLong("framing"), .customLong("payload")],
         help: ArgumentHelp(
             "How bytes become payloads: \(Self.framings). Default: lines (NDJSON).",
             valueName: "framing"))

@@ -49,9 +49,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ([0x1F, 0x8B, 0x08, 0x00, 0x41, 0x0A], "zcat"), ([0x28, 0xB5, 0x2F, 0xFD, 0x24, 0x0A], "zstdcat"),
-        ([0xFF, 0xFE, 0x7B, 0x00, 0x0A], "iconv"), (Array("device,time,value\nw-1,2026-03-01,70\n".utf8), "CSV"),
-        (Array("{\n  \"deviceId\": \"w-1\"\n}\n".utf8), "jq -c ."), (Array("nonsense\n".utf8), "nonsense"),
+        ([0x1F, 0x8B, 0x08, 0x00, 0x41, 0x0A], "gzip -t"), ([0x28, 0xB5, 0x2F, 0xFD, 0x24, 0x0A], "zstd -t"),
+        ([0xFF, 0xFE, 0x7B, 0x00, 0x0A], "iconv"),
+        (Array("device,time,value\nw-1,2026-03-01,70\n".utf8), "--framing csv"),
+        (Array("{\n  \"deviceId\": \"w-1\"\n".utf8), "frameIncomplete"),
+        (Array("nonsense\n".utf8), "nonsense"),
         (Array("{\"deviceId\":\"w-1\"}\n".utf8), "{\"deviceId\":\"w-1\"}"),
     ])
     func inputThatGivesNothingIsAFailure(input: [UInt8], expected: String) throws {
@@ -59,6 +61,33 @@ import Testing
         #expect(done.end == .exit(65) && done.output.isEmpty)
         #expect(done.error.contains("nothing was accepted; the first was rejected as "), "\(done.error)")
         #expect(done.error.contains(expected), "\(done.error)")
+    }
+
+    /// Files that people pipe in: compressed, with a byte order mark, one document over several lines, or a table.
+    @Test func filesAreReadAsTheyAre() throws {
+        let folder = TemporaryFolder()
+        let lines = String(decoding: readings, as: UTF8.self).split(separator: "\n").map(String.init)
+        let indented = lines.map {
+            $0.replacing("{", with: "{\n  ").replacing(",", with: ",\n  ").replacing("}", with: "\n}")
+        }
+        let forms: [String: String] = [
+            "mark": "\u{FEFF}" + lines.joined(separator: "\n"), "documents": indented.joined(separator: "\n"),
+            "array": "[\n" + lines.joined(separator: ",\n") + "\n]\n",
+            "one-line": "[" + lines.joined(separator: ",") + "]",
+            "indented-array": "[\n  " + indented.joined(separator: ",\n").replacing("\n", with: "\n  ") + "\n]",
+        ]
+        let expected = try Kymo.run(["run", "--stdin"], input: .bytes(readings))
+        for (name, text) in forms.merging(
+            ["lines": String(decoding: readings, as: UTF8.self)], uniquingKeysWith: { $1 })
+        {
+            Files.write(Array(text.utf8), to: folder.file(name))
+            for tool in ["cat", "gzip -c", "zstd -qc"] {
+                let packed = try ChildProcess("/bin/sh", ["-c", "\(tool) < \(folder.file(name))"]).finish().output
+                let done = try Kymo.run(["run", "--stdin"], input: .bytes(packed))
+                #expect(done.end == .exit(0) && done.balance?.accepted == 30, "\(name) \(tool): \(done.error)")
+                #expect(done.output == expected.output, "\(name) \(tool)")
+            }
+        }
     }
 
     /// Bytes of a frame are no text, and nobody is told to convert them.

@@ -91,7 +91,8 @@ struct AllowedImports {
             Captures:
             Configuration/Values:
             Ingest: System Configuration/Values
-            Ingest/Framing: System Captures Configuration/Values Ingest
+            Ingest/Compression:
+            Ingest/Framing: System Captures Configuration/Values Ingest Ingest/Compression
             Ingest/Sources: System Configuration/Values Ingest Ingest/Framing
             Ingest/Lane: System Ingest Ingest/Framing Ingest/Sources
             Sinks/Outbox:

@@ -24,7 +24,7 @@ enum PublicSurface {
         OpenedSource: OpenedSource Form (4 cases) .Reopen Listener Overflow (2 cases) .init .init
         PayloadReceiver: PayloadReceiver .line .knownLine .datagram .rejected .mark .batchEnd DurableMark
         RejectedPayload: RejectedPayload .reason .detail .source .receivedAt .bytes .isMapped
-        Rejection: Rejection .name (56 cases)
+        Rejection: Rejection .name (59 cases)
         ResourceEntry: ResourceEntry Identifier .system .value .resourceType .id .identifier .device
             .patient .json
         SettingProblem: SettingProblem .init

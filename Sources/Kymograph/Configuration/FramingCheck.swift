@@ -7,6 +7,7 @@ enum FramingCheck {
     static func check(_ settings: PipelineSettings, log: inout ConfigurationLog) {
         if let origin = settings.origins["framing"] { check(settings.framing, settings, origin, &log) }
         for source in settings.sources {
+            checkTable(settings.framing(of: source), source, settings, &log)
             guard let framing = source.statedFraming, let origin = source.origins["framing"] else { continue }
             if source.configuration.capabilities.contains(.framing) {
                 check(framing, settings, origin, &log)
@@ -15,6 +16,20 @@ enum FramingCheck {
                     .warning, origin, "it has no effect here", advice: "its messages have their borders already")
             }
         }
+    }
+
+    /// A serial line is opened anywhere in what its device sends, and so behind a header row.
+    private static func checkTable(
+        _ framing: StreamFraming, _ source: PipelineSettings.Source, _ settings: PipelineSettings,
+        _ log: inout ConfigurationLog
+    ) {
+        guard case .table(let table) = framing, table.columns == nil,
+            source.configuration.capabilities.contains(.openEnds),
+            let origin = source.origins["framing"] ?? settings.origins["framing"]
+        else { return }
+        log.add(
+            .error, origin, "a serial line may be opened behind the header row of its table",
+            advice: "name the columns: csv,columns=device|time|value")
     }
 
     private static func check(

@@ -20,18 +20,13 @@ package final class FirstRejection: Sendable {
     /// What input that is no JSON line looks like, and how to make lines of it; nil for others.
     private static func form(of bytes: [UInt8]) -> String? {
         func begins(_ mark: [UInt8]) -> Bool { bytes.starts(with: mark) }
-        if begins([0x1F, 0x8B]) { return "it is gzip: zcat FILE | kymo run --stdin" }
-        if begins([0x28, 0xB5, 0x2F, 0xFD]) { return "it is zstd: zstdcat FILE | kymo run --stdin" }
         if begins([0xFF, 0xFE]) || begins([0xFE, 0xFF]) || bytes.prefix(64).contains(0) {
             return "it is UTF-16, or no text: iconv -f UTF-16 -t UTF-8 FILE | kymo run --stdin"
         }
         let text = bytes.filter { $0 > 0x20 }
-        if text == Array("{".utf8) || text == Array("[".utf8) {
-            return "a document goes over several lines: jq -c . FILE | kymo run --stdin"
-        }
         let isObject = text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[")
         if !isObject, text.contains(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }) {
-            return "it looks like CSV: make a JSON object of each line, with the names of the columns as members"
+            return "it looks like CSV: add --framing csv, and name the columns in the first row (docs/framings.md)"
         }
         return nil
     }

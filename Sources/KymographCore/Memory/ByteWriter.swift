@@ -87,6 +87,17 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         return count - bytes
     }
 
+    /// Lends memory for `room` bytes behind the written ones to `fill`, which returns how many it has written: for
+    /// C libraries that fill a block.
+    @unsafe
+    package mutating func appendFilled(upTo room: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+        reserve(room)
+        // Safe: reserved.
+        let filled = unsafe fill(UnsafeMutableRawBufferPointer(start: base + count, count: room))
+        precondition(filled >= 0 && filled <= room)
+        count += filled
+    }
+
     /// Replaces the eight bytes from `index`, the lowest of `word` first.
     @inline(__always)
     mutating func store(word: UInt64, at index: Int) {
@@ -128,9 +139,12 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     private static let padding = 32
 
     /// Makes what was written fit for ``append(padded:)``.
-    package mutating func pad() {
-        for _ in 0..<ByteWriter.padding { append(0) }
-        truncate(to: count - ByteWriter.padding)
+    package mutating func pad() { pad(by: ByteWriter.padding) }
+
+    /// Makes `bytes` bytes behind the written ones readable, until more is written.
+    package mutating func pad(by bytes: Int) {
+        for _ in 0..<bytes { append(0) }
+        truncate(to: count - bytes)
     }
 
     /// Writes the bytes of `view`, which are of a writer that was padded and has not been changed since: 32 at a time,

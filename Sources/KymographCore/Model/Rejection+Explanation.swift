@@ -55,7 +55,12 @@ extension Rejection {
         case .superseded:
             "another reading of the same id, or of the same time, has taken its place or keeps it (sameInstant)"
         case .frameTooLong: "the frame is longer than limits.lineBytes"
-        case .frameMalformed: "the bytes are no frame of the source's framing"
+        case .frameMalformed: "the bytes are no frame, or no whole document, of the source's framing"
+        case .tableHeader:
+            "the header row must name each column once, with the framing's delimiter: csv,delimiter=semicolon for semicolons"
+        case .tableRow:
+            "the row must have a field for each column of the header row, with quotes as RFC 4180 has them"
+        case .compressedInput: "the gzip or zstd data is damaged or cut here; gzip -t or zstd -t checks the file"
         case .frameChecksum: "the frame does not have the checksum that it states"
         case .frameIncomplete: "the stream ended within a line or frame"
         case .beginningMissed: "the serial line was opened within the line or frame, and this is the rest of it"

@@ -14,7 +14,7 @@ extension Rejection {
     package var letterContent: LetterContent {
         switch self {
         case .lineTooLong, .truncatedDatagram, .frameTooLong, .frameMalformed, .frameChecksum, .frameIncomplete,
-            .beginningMissed:
+            .beginningMissed, .tableHeader, .tableRow, .compressedInput:
             .part
         // The rest of a line that was never read, or a whole reading that found no room.
         case .shutdown: .either

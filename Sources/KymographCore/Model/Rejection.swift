@@ -119,6 +119,13 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// it is changed.
     case ambiguousLocalTime = 55
 
+    /// The header row of a table names two columns alike or one not at all, or seems to have another delimiter.
+    case tableHeader = 56
+    /// A row of a table has more or fewer fields than its header, or quotes that are not as RFC 4180 has them.
+    case tableRow = 57
+    /// Compressed input is damaged or cut: what is behind the place cannot be read.
+    case compressedInput = 58
+
     /// Places of a list that is indexed by raw values.
     package static let placeCount = Int(allCases.map(\.rawValue).max() ?? 0) + 1
 

@@ -42,7 +42,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("cob", "'cob' is not one of lines, nul, delimiter, length, slip, cobs, fixed, capture; did you mean 'cobs'?"),
+        (
+            "cob",
+            "'cob' is not one of lines, nul, delimiter, length, slip, cobs, fixed, capture, json, csv; did you mean 'cobs'?"
+        ),
+        ("json,crc32", "'json' has no option 'crc32'; docs/framings.md has all of them"),
+        (
+            "csv,header",
+            "'csv' has no option 'header'; write delimiter=semicolon, comment=#, columns=a|b or trim, with commas between"
+        ),
+        (
+            "csv,comment=##",
+            "'##' is no delimiter and no character that begins a comment; "
+                + "write one character other than a quote, or comma, semicolon, tab or bar as delimiter"
+        ),
+        (
+            "csv,columns=a|a",
+            "'a|a' names a column twice, or not at all; write each name once, with | between: columns=device|time|value"
+        ),
         ("lines,crc32", "'lines' has no option 'crc32'; docs/framings.md has all of them"),
         ("slip,at=2", "'slip' has no option 'at=2'; docs/framings.md has all of them"),
         ("cobs,check-be", "'check-be' is of no use without a checksum; docs/framings.md has all of them"),

@@ -15,7 +15,12 @@ enum FramingText {
         + ["nul", "delimiter", "length", "slip", "cobs", "fixed"].map { name in
             FramingDescriptor(name: name) { (words) throws(SettingProblem) in .frames(try frames(name, words)) }
         } + [
-            FramingDescriptor(name: "capture") { (words) throws(SettingProblem) in .capture(try capture(words)) }
+            FramingDescriptor(name: "capture") { (words) throws(SettingProblem) in .capture(try capture(words)) },
+            FramingDescriptor(name: "json") { (words) throws(SettingProblem) in
+                if let word = words.first { throw unknown(word, "json") }
+                return .documents
+            },
+            FramingDescriptor(name: "csv", parse: TableFraming.parse),
         ]
     private static let forms: [(name: String, form: LengthField.Form)] = [
         ("u8", .fixed(width: 1, isBigEndian: false)), ("u16le", .fixed(width: 2, isBigEndian: false)),
@@ -137,6 +142,8 @@ enum FramingText {
         switch framing {
         case .lines: return "lines"
         case .frames(let framing): return text(framing)
+        case .documents: return "json"
+        case .table(let framing): return framing.text
         case .custom(let framing): return framing.text
         case .capture(let framing):
             var words = ["capture"]

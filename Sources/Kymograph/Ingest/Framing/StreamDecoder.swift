@@ -6,6 +6,10 @@ enum StreamDecoder {
     case lines(LineProtocol)
     case frames(FrameProtocol)
     case capture(CaptureProtocol)
+    case documents(DocumentProtocol)
+    case table(TableProtocol)
+    case recognising(RecognisingProtocol)
+    case inflating(InflatingProtocol)
     case custom(any StreamProtocol)
 
     /// Opens `framing` for one stream whose payloads have at most `cap` bytes.
@@ -14,6 +18,8 @@ enum StreamDecoder {
         case .lines: self = .lines(LineProtocol(cap: cap))
         case .frames(let framing): self = .frames(FrameProtocol(framing, cap: cap))
         case .capture(let framing): self = .capture(CaptureProtocol(framing, cap: cap))
+        case .documents: self = .documents(DocumentProtocol(cap: cap))
+        case .table(let framing): self = .table(TableProtocol(framing, cap: cap))
         case .custom(let framing): self = .custom(framing.open(cap: cap))
         }
     }
@@ -24,6 +30,10 @@ enum StreamDecoder {
         case .lines(let lines): lines
         case .frames(let frames): frames
         case .capture(let capture): capture
+        case .documents(let documents): documents
+        case .table(let table): table
+        case .recognising(let recognising): recognising
+        case .inflating(let inflating): inflating
         case .custom(let custom): custom
         }
     }
@@ -34,6 +44,10 @@ enum StreamDecoder {
         case .lines(let lines): lines.kept
         case .frames(let frames): frames.kept
         case .capture(let capture): capture.kept
+        case .documents(let documents): documents.kept
+        case .table(let table): table.kept
+        case .recognising(let recognising): recognising.kept
+        case .inflating(let inflating): inflating.kept
         case .custom(let custom): custom.kept
         }
     }
@@ -46,6 +60,10 @@ enum StreamDecoder {
         case .lines(let lines): lines.take(piece, &intake, to: &consumer)
         case .frames(let frames): frames.take(piece, &intake, to: &consumer)
         case .capture(let capture): capture.take(piece, &intake, to: &consumer)
+        case .documents(let documents): documents.take(piece, &intake, to: &consumer)
+        case .table(let table): table.take(piece, &intake, to: &consumer)
+        case .recognising(let recognising): recognising.take(piece, &intake, to: &consumer)
+        case .inflating(let inflating): inflating.take(piece, &intake, to: &consumer)
         case .custom(let custom): custom.take(piece, &intake, to: &consumer)
         }
     }
@@ -59,6 +77,10 @@ enum StreamDecoder {
         case .lines(let lines): lines.end(ending, rest, &intake, to: &consumer)
         case .frames(let frames): frames.end(ending, rest, &intake, to: &consumer)
         case .capture(let capture): capture.end(ending, rest, &intake, to: &consumer)
+        case .documents(let documents): documents.end(ending, rest, &intake, to: &consumer)
+        case .table(let table): table.end(ending, rest, &intake, to: &consumer)
+        case .recognising(let recognising): recognising.end(ending, rest, &intake, to: &consumer)
+        case .inflating(let inflating): inflating.end(ending, rest, &intake, to: &consumer)
         case .custom(let custom): custom.end(ending, rest, &intake, to: &consumer)
         }
     }

@@ -6,6 +6,10 @@ package enum StreamFraming: Hashable, Sendable {
     case lines
     /// Any other way.
     case frames(Framing)
+    /// JSON documents over any number of lines.
+    case documents
+    /// A table of text.
+    case table(TableFraming)
     /// What a Bluetooth tool writes to its terminal: its packets become frames of a bridge, everything else is passed
     /// over.
     case capture(CaptureFraming)
@@ -16,7 +20,7 @@ package enum StreamFraming: Hashable, Sendable {
     /// by lengths, all that comes after a wrong beginning is wrong, and not the first payload only.
     var hidesCuts: Bool {
         switch self {
-        case .lines: true
+        case .lines, .documents, .table: true
         case .capture: false
         case .custom(let framing): framing.hidesCuts
         case .frames(let framing):

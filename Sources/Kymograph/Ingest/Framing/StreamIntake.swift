@@ -87,6 +87,9 @@ public struct StreamIntake {
     /// Whether nothing has come yet.
     var isFresh: Bool { stream.isFresh }
 
+    /// Whether the stream may begin and end within a payload.
+    var hasOpenEnds: Bool { stream.hasOpenEnds }
+
     /// Passes over the first payload, which is empty, or the end of one that was too long.
     func passFirst() { stream.isFresh = false }
 

@@ -29,7 +29,7 @@ final class Stream {
         self.descriptor = descriptor
         self.peer = peer
         self.source = source
-        let decoder = StreamDecoder(configuration.framing, cap: configuration.lineCap)
+        let decoder = StreamDecoder(configuration)
         let hasMessages = listener?.hasMessages ?? false
         content = hasMessages ? .messages : .bytes(decoder)
         progress = StreamProgress(

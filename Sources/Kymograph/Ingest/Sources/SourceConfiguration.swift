@@ -44,4 +44,19 @@ public struct SourceConfiguration: Sendable {
     /// Whether a payload may have begun before the source was opened, or go on after it has gone, and nothing but its
     /// content tells: on a serial line, unless the framing tells.
     var hasOpenEnds: Bool { capabilities.contains(.openEnds) && framing.hidesCuts }
+
+    /// Whether the first bytes tell how the input is read: of what ends, since files are piped into it.
+    var isRecognised: Bool { capabilities.contains(.ends) && RecognisingProtocol.applies(to: framing) }
+}
+
+extension StreamDecoder {
+    /// The protocol of a stream of the source `configuration`.
+    init(_ configuration: SourceConfiguration) {
+        let (framing, cap) = (configuration.framing, configuration.lineCap)
+        if configuration.isRecognised {
+            self = .recognising(RecognisingProtocol(framing, cap: cap))
+        } else {
+            self.init(framing, cap: cap)
+        }
+    }
 }

@@ -1,0 +1,59 @@
+import KymographCore
+
+/// Decompresses a stream that comes in pieces.
+protocol CompressedInput: AnyObject {
+    /// Whether the input may end here: nothing has begun that is not complete.
+    var isComplete: Bool { get }
+
+    /// Decompresses `input` from `position` on, and appends at most `room` bytes to `output`; moves `position` behind
+    /// what was taken. Where fewer bytes were appended, all of the input was taken, or a file or frame has ended.
+    ///
+    /// - Throws: ``CompressionDamage`` when the data is damaged, or none of this kind.
+    func decompress(
+        _ input: ByteView, from position: inout Int, to output: inout ByteWriter, room: Int
+    ) throws(CompressionDamage)
+}
+
+/// Compressed data is damaged, or none of its kind.
+struct CompressionDamage: Error {}
+
+/// How input is compressed, told by its first bytes.
+enum CompressionFormat {
+    /// RFC 1952, section 2.3.1.
+    case gzip
+    /// RFC 8878, section 3.1.1.
+    case zstd
+
+    /// Bytes that tell.
+    static let markBytes = 4
+
+    /// Opens the first file or frame.
+    func open() -> any CompressedInput {
+        switch self {
+        case .gzip: GzipInput()
+        case .zstd: ZstdInput()
+        }
+    }
+
+    /// The format that begins with `bytes`; nil for other bytes, and for too few.
+    init?(_ bytes: ByteView) {
+        if bytes.begins(with: [0x1F, 0x8B, 0x08]) {
+            self = .gzip
+        } else if bytes.begins(with: [0x28, 0xB5, 0x2F, 0xFD]) {
+            self = .zstd
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether further bytes may make `bytes` the beginning of one.
+    static func mayBegin(_ bytes: ByteView) -> Bool {
+        [[0x1F, 0x8B, 0x08], [0x28, 0xB5, 0x2F, 0xFD]].contains { mark in
+            bytes.count < mark.count && bytes.equals(Array(mark.prefix(bytes.count)))
+        }
+    }
+}
+
+extension ByteView {
+    fileprivate func begins(with bytes: [UInt8]) -> Bool { count >= bytes.count && self[0..<bytes.count].equals(bytes) }
+}

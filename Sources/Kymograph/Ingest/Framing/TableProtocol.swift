@@ -1,0 +1,148 @@
+import KymographCore
+
+/// A table whose rows become JSON objects: each is a payload. Fields without content are left out.
+final class TableProtocol: StreamProtocol {
+    private let framing: TableFraming
+    private var row: TableRow
+    private var object = ByteWriter(capacity: 256)
+    /// The beginnings of the members, `"name":`; empty before the header row.
+    private var members: [[UInt8]]
+    private var isAtStart = true
+    /// Whether the first row may be the rest of one.
+    private var mayBeRest = true
+
+    /// Rows of at most `cap` bytes.
+    init(_ framing: TableFraming, cap: Int) {
+        self.framing = framing
+        row = TableRow(framing, cap: cap)
+        members = (framing.columns ?? []).map { TableProtocol.member(Array($0.utf8)) }
+    }
+
+    /// Tools that write tables ask for nothing.
+    var acknowledging: Acknowledging { .never }
+
+    func take(
+        _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable
+    ) -> Bool {
+        let bytes = piece.bytes
+        let start = isAtStart ? bytes.startBehindByteOrderMark : 0
+        isAtStart = false
+        for index in start..<bytes.count {
+            guard case .end = row.step(bytes[index]) else { continue }
+            guard endRow(&intake, &consumer) else { return false }
+        }
+        return true
+    }
+
+    func end(
+        _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
+        to consumer: inout some PayloadReceiver & ~Copyable
+    ) {
+        guard !row.isEmpty else { return }
+        switch ending {
+        case .cut(let reason): reject(reason, &intake, &consumer)
+        case .ended where intake.hasOpenEnds: reject(.frameIncomplete, &intake, &consumer)
+        case .ended:
+            row.finish()
+            _ = endRow(&intake, &consumer)
+        }
+    }
+
+    /// Takes the row that is complete; false when it is no header, and nothing can be made of what follows.
+    private func endRow(
+        _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
+    ) -> Bool {
+        defer {
+            row.removeAll()
+            mayBeRest = false
+        }
+        if mayBeRest, intake.hasOpenEnds {
+            reject(.beginningMissed, &intake, &consumer)
+        } else if row.isTooLong {
+            reject(.lineTooLong, &intake, &consumer)
+        } else if row.isBlank {
+            return true
+        } else if members.isEmpty {
+            guard takeHeader() else {
+                reject(.tableHeader, &intake, &consumer)
+                return false
+            }
+        } else if row.isBroken || row.fields.count != members.count {
+            reject(.tableRow, &intake, &consumer)
+        } else {
+            writeObject()
+            object.view.withPadding { intake.payload($0, to: &consumer) }
+        }
+        return true
+    }
+
+    private func reject(
+        _ reason: Rejection, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
+    ) {
+        row.raw.view.withPadding { intake.reject(reason, $0, to: &consumer) }
+    }
+
+    /// Whether the row names each column, and none twice.
+    private func takeHeader() -> Bool {
+        let names = row.fields.map { row.text.view($0.range).array }
+        let isPlain = !row.isBroken && !names.contains([]) && Set(names).count == names.count
+        guard isPlain, names.count > 1 || !TableProtocol.hasOtherDelimiter(names[0]) else { return false }
+        members = names.map(TableProtocol.member)
+        return true
+    }
+
+    /// Whether a table of one column seems to have more.
+    private static func hasOtherDelimiter(_ name: [UInt8]) -> Bool {
+        name.contains { [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09, UInt8(ascii: "|")].contains($0) }
+    }
+
+    private static func member(_ name: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        writer.append("\"")
+        writer.appendJSON(name)
+        writer.append("\":")
+        return writer.view.array
+    }
+
+    private func writeObject() {
+        object.removeAll()
+        object.append("{")
+        for (field, member) in zip(row.fields, members) where field.isQuoted || !field.range.isEmpty {
+            if object.count > 1 { object.append(",") }
+            object.append(member)
+            row.text.view(field.range).withPadding { write($0, isQuoted: field.isQuoted) }
+        }
+        object.append("}")
+    }
+
+    private func write(_ value: ByteView, isQuoted: Bool) {
+        if !isQuoted, TableValue.isPlainNumber(value) || TableValue.isBoolean(value) { return object.append(value) }
+        object.append("\"")
+        object.appendJSON(value)
+        object.append("\"")
+    }
+}
+
+/// What a field without quotes can be beside text.
+private enum TableValue {
+    /// The most digits that a number has: so many are the same when a reader keeps it as a double, as an identifier
+    /// may have to be.
+    private static let mostDigits = 15
+
+    /// Whether `value` is a JSON number (RFC 8259, section 6) without an exponent and with at most 15 digits.
+    static func isPlainNumber(_ value: ByteView) -> Bool {
+        let digits = value.count > 0 && value[0] == UInt8(ascii: "-") ? value[1..<value.count] : value
+        let point = (0..<digits.count).first { digits[$0] == UInt8(ascii: ".") } ?? digits.count
+        guard point > 0, point != digits.count - 1, digits.count <= mostDigits + (point < digits.count ? 1 : 0),
+            digits[0] != UInt8(ascii: "0") || point == 1
+        else { return false }
+        return (0..<digits.count).allSatisfy { $0 == point || isDigit(digits[$0]) }
+    }
+
+    /// Whether `value` is `true` or `false`.
+    static func isBoolean(_ value: ByteView) -> Bool {
+        value.equals(ByteView("true")) || value.equals(ByteView("false"))
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+}
