@@ -36,10 +36,10 @@ struct Check: ParsableCommand {
 
     func run() throws {
         var options = settings
-        options.mapping += names
-        let isJSON = options.format == "json"
+        options.mapping.names += names
+        let isJSON = options.output.format == "json"
         // The other formats are settings of the output, which are checked with the rest.
-        if isJSON || options.format == "text" { options.format = nil }
+        if isJSON || options.output.format == "text" { options.output.format = nil }
         let (settings, set, found) = try options.check()
         var rejected: [Diagnostic] = []
         if let settings, let set, let events { rejected = try check(events, settings, set) }
@@ -51,9 +51,7 @@ struct Check: ParsableCommand {
 
     /// Rehearses sample events as the first source would take them, with the mappings of all sources.
     private func check(_ path: String, _ settings: PipelineSettings, _ set: MappingSet) throws -> [Diagnostic] {
-        guard let bytes = InputFile.read(path) else {
-            throw StandardError.exit("\(path) cannot be read; name a file of sample events", code: ExitStatus.noInput)
-        }
+        let bytes = try InputFile.read(path, "name a file of sample events")
         let context = settings.sources.first.map { settings.laneInput($0, set: set).context }
         let check = EventCheck(
             set: set, templates: set.templates(of: set.mappings), context: context ?? SourceContext(),

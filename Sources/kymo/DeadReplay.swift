@@ -35,7 +35,7 @@ struct DeadReplay: ParsableCommand {
 
     func run() throws {
         let (settings, _, _) = try self.settings.load()
-        guard let directory = settings.store.directory, !self.settings.ephemeral else {
+        guard let directory = settings.store.directory, !self.settings.durability.ephemeral else {
             throw StandardError.exit("there is no place for data: name one with --data DIR", code: ExitStatus.config)
         }
         let letters = try selection.letters(try StoreReader.opened(directory))

@@ -37,11 +37,7 @@ struct Eval: ParsableCommand {
 
     func run() throws {
         var runner = try compiled()
-        guard let document = InputFile.read(file) else {
-            throw StandardError.exit(
-                "\(file ?? "standard input") cannot be read; name a file with one JSON document",
-                code: ExitStatus.noInput)
-        }
+        let document = try InputFile.read(file, "name a file with one JSON document")
         try StandardOutput.write(try result(of: &runner, document))
     }
 

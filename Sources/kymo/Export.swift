@@ -13,7 +13,7 @@ struct Export: ParsableCommand {
             for each name of a value. What is not there is empty. Latest windows come first; the readings of a window \
             are in order of time. Works while 'kymo run' uses the directory, too.
 
-            Example: kymo export --data /var/lib/kymo --format csv --type heartrate > heartrate.csv
+            Example: kymo export --data /var/lib/kymo --format csv --type heartRate > heartrate.csv
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {

@@ -1,12 +1,51 @@
+import ArgumentParser
 import FoundationEssentials
 import Kymograph
 
-/// Reads whole inputs for the commands that look at one payload.
+/// Reads whole inputs.
 enum InputFile {
-    /// The content of `path`, or of standard input when it is nil or `-`; nil when it cannot be read.
-    static func read(_ path: String?) -> [UInt8]? {
-        guard let path, path != "-" else { return StandardDescriptors.readInput() }
-        return FileManager.default.contents(atPath: path).map { [UInt8]($0) }
+    /// The content of `path`, or of standard input when it is nil or `-`. `advice` says which file is wanted.
+    ///
+    /// - Throws: exit status 66 when there is no such file, or 77 when permission is missing, after a message.
+    static func read(_ path: String?, _ advice: String) throws -> [UInt8] {
+        guard let path, path != "-" else {
+            guard let input = StandardDescriptors.readInput() else {
+                throw StandardError.exit("standard input cannot be read; \(advice)", code: ExitStatus.noInput)
+            }
+            return input
+        }
+        do {
+            return [UInt8](try Data(contentsOf: URL(filePath: path)))
+        } catch {
+            throw complaint(path, error, advice)
+        }
+    }
+
+    private static func complaint(_ path: String, _ error: any Error, _ advice: String) -> ExitCode {
+        var isFolder = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        if isFolder {
+            return StandardError.exit(
+                "\(path) cannot be read: it is a folder; \(advice)", code: ExitStatus.noInput)
+        }
+        if (error as? CocoaError)?.code == .fileReadNoPermission {
+            return StandardError.exit(
+                "\(path) cannot be read: permission denied; let this user read it (chmod, chown), or run kymo as "
+                    + "its owner", code: ExitStatus.noPermission)
+        }
+        let cause = exists ? "reading it fails" : "there is no such file"
+        return StandardError.exit("\(path) cannot be read: \(cause); \(advice)", code: ExitStatus.noInput)
+    }
+}
+
+/// The file that `--config` names.
+enum ConfigurationFile {
+    /// Its name and content; nil when none is named.
+    ///
+    /// - Throws: as ``InputFile/read(_:_:)``.
+    static func read(_ path: String?) throws -> (name: String, bytes: [UInt8])? {
+        guard let path else { return nil }
+        return (path, try InputFile.read(path, "name a YAML or JSON file with --config"))
     }
 }
 
@@ -15,7 +54,8 @@ enum StandardOutput {
     /// Writes all of `bytes`, or exits with status 74.
     static func write(_ bytes: [UInt8]) throws {
         guard StandardDescriptors.write(bytes, to: 1) else {
-            throw StandardError.exit("standard output takes no more; is the disk full?", code: ExitStatus.ioError)
+            throw StandardError.exit(
+                "standard output cannot be written: \(StandardDescriptors.lastError)", code: ExitStatus.ioError)
         }
     }
 }

@@ -10,21 +10,20 @@ struct Kymo: ParsableCommand {
         usage: "kymo <subcommand> [options]",
         discussion: """
             Try it without a device:
-              kymo simulate --devices 3 --duration 10m --speed max --stdout | kymo run --stdin > bundles.ndjson
+              kymo simulate --devices 3 --duration 10m --speed max --stdout |
+              kymo run --stdin > bundles.ndjson
 
             Listen to devices on UDP and write files:
-              kymo run --udp 0.0.0.0:5757 --mapping wristband --out ./observations --dead-letter dead.ndjson
+              kymo run --udp 0.0.0.0:5757 --mapping wristband --out ./observations
 
             Why is there no output?
               kymo map --mapping ./my-device/ --explain message.json
 
             Standard output carries data only, messages go to standard error.
 
-            Exit status: 0 success, also after a signal when everything was delivered; 1 failure; 64 wrong command \
-            line; 65 input data rejected; 66 no input; 69 no receiver; 70 readings unaccounted for, or an expression \
-            failed; 71 cannot bind address; 73 cannot create output; 74 output failed; 75 draining was cut at its \
-            limit; 77 not permitted; 78 configuration or mapping wrong; 130 and 143 stopped at once by a second SIGINT \
-            or SIGTERM.
+            Exit status:
+            \(ExitStatusText.list)
+            docs/commands.md says what each command exits with.
             """,
         version: "kymo \(KymographVersion.text)",
         // Each says its name: to derive it from the type's takes a millisecond.
@@ -36,6 +35,11 @@ struct Kymo: ParsableCommand {
 
     static func main() {
         StandardDescriptors.reserve()
-        main(nil)
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            CommandAnswer.exit(error)
+        }
     }
 }

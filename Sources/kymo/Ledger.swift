@@ -22,7 +22,8 @@ struct Ledger: ParsableCommand {
 
             Works while 'kymo run' uses the directory, too.
 
-            Example: kymo ledger --patient p-7 --from 2026-03-01T10:00:00Z --to 2026-03-01T10:05:00Z
+            Example: kymo ledger --data /var/lib/kymo --patient p-7 --from 2026-03-01T08:00:00Z --to \
+            2026-03-01T08:02:00Z
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {

@@ -35,10 +35,7 @@ struct Map: ParsableCommand {
 
     func run() throws {
         let (set, _) = try mapping.load()
-        guard let payload = InputFile.read(file) else {
-            throw StandardError.exit(
-                "\(file ?? "standard input") cannot be read; name a file with one payload", code: ExitStatus.noInput)
-        }
+        let payload = try InputFile.read(file, "name a file with one payload")
         let context = SourceContext(
             defaultDevice: try MapDefault.bytes(defaultDevice, "--default-device"),
             defaultPatient: try MapDefault.bytes(defaultPatient, "--default-patient"),

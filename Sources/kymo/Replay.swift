@@ -52,13 +52,11 @@ struct Replay: ParsableCommand {
     }
 
     func run() throws {
-        guard let content = FileManager.default.contents(atPath: file) else {
-            throw StandardError.exit("\(file) cannot be read; name a file of NDJSON readings", code: EX_NOINPUT)
-        }
+        let content = try InputFile.read(file, "name a file of NDJSON readings")
         do {
-            try play(try lines(of: [UInt8](content)))
+            try play(try lines(of: content))
         } catch let error as SendingError {
-            throw StandardError.exit(error.description, code: EX_UNAVAILABLE)
+            throw StandardError.exit(error.description, code: ExitStatus.unavailable)
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Kymograph
 import KymographCore
 import KymographTestKit
 
@@ -76,7 +77,7 @@ extension ReadingSender {
         let rate = seconds > 0 ? Int(Double(sent) / seconds) : sent
         StandardError.write("sent \(sent) lines in \(TimeText.of(seconds)) (\(rate) a second)\n")
         if refused > 0 {
-            throw StandardError.exit("\(refused) readings were refused: nobody listened", code: EX_UNAVAILABLE)
+            throw StandardError.exit("\(refused) readings were refused: nobody listened", code: ExitStatus.unavailable)
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Kymograph
 import KymographCore
 import KymographTestKit
 
@@ -15,8 +16,9 @@ struct Simulate: ParsableCommand {
             input. They are sent at fixed times, and each counts from when it was due: nothing that falls behind can \
             hide it.
 
-                KYMO_OUTPUT_MAX_AGE=0s kymo run --udp 127.0.0.1:5757 --ephemeral --format ndjson |
-                    kymo simulate --latency --udp 127.0.0.1:5757 --devices 100 --rate 100 --duration 10s
+              KYMO_OUTPUT_MAX_AGE=0s \\
+              kymo run --udp 127.0.0.1:5757 --ephemeral --format ndjson |
+              kymo simulate --latency --udp 127.0.0.1:5757 --rate 100 --duration 10s
 
             Example: kymo simulate --devices 200 --duration 5m --late 0.05 --duplicates 0.01 --udp 127.0.0.1:5757
             """)
@@ -93,7 +95,7 @@ struct Simulate: ParsableCommand {
         do {
             if latency { try measureLatency() } else { try play() }
         } catch let error as SendingError {
-            throw StandardError.exit(error.description, code: EX_UNAVAILABLE)
+            throw StandardError.exit(error.description, code: ExitStatus.unavailable)
         }
     }
 

@@ -12,6 +12,17 @@ enum StandardDescriptors {
         }
     }
 
+    /// Why the last write failed, and what to do.
+    static var lastError: String {
+        switch errno {
+        case EBADF: "it is closed; redirect it to a file or a pipe"
+        case ENOSPC: "no space is left; free some, or write elsewhere"
+        case EPIPE: "its reader has ended"
+        // Safe: the text is copied before another call can change it.
+        default: unsafe String(cString: strerror(errno))
+        }
+    }
+
     /// Standard input to its end; nil when it cannot be read.
     static func readInput() -> [UInt8]? {
         var content: [UInt8] = []

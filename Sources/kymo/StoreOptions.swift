@@ -23,7 +23,7 @@ struct StoreOptions: ParsableArguments {
         var flags = flags
         if let data { flags.append(("data", "--data", data)) }
         let environment = ProcessInfo.processInfo.environment
-        let input = ConfigurationInput(flags: flags, environment: environment, file: try file())
+        let input = ConfigurationInput(flags: flags, environment: environment, file: try ConfigurationFile.read(config))
         var (settings, diagnostics) = ConfigurationLoader.load(input)
         let errors = diagnostics.filter { $0.severity == .error }
         Diagnostics.write(errors)
@@ -45,14 +45,6 @@ struct StoreOptions: ParsableArguments {
 
     /// Opens the store for reading.
     func reader() throws -> StoreReader { try StoreReader.opened(try directory()) }
-
-    private func file() throws -> (name: String, bytes: [UInt8])? {
-        guard let config else { return nil }
-        guard let content = FileManager.default.contents(atPath: config) else {
-            throw StandardError.exit("\(config) cannot be read; name a YAML file", code: ExitStatus.noInput)
-        }
-        return (config, [UInt8](content))
-    }
 }
 
 extension StoreReader {

@@ -29,11 +29,7 @@ struct TrainDictionary: ParsableCommand {
     }
 
     func run() throws {
-        guard let content = InputFile.read(file) else {
-            throw StandardError.exit(
-                "\(file ?? "standard input") cannot be read; name a file that 'kymo run' wrote",
-                code: ExitStatus.noInput)
-        }
+        let content = try InputFile.read(file, "name a file that 'kymo run' wrote")
         let documents = content.split(separator: 0x0A).map { Array($0) }
         let training = documents.enumerated().filter { $0.offset % 5 != 4 }.map(\.element)
         guard documents.count >= 100, let dictionary = ZstdDictionary.train(training, maxBytes: size << 10) else {

@@ -47,6 +47,56 @@ import Testing
         }
     }
 
+    /// Options are in groups, and what the command is for, its usage and its example come first.
+    @Test func groupsOfRun() throws {
+        let text = try Kymo.run(["run", "--help"]).text
+        let parts = [
+            "OVERVIEW: Receive", "USAGE: kymo run", "Example: kymo run", "Without a source", "\nSOURCES:", "--udp",
+            "--framing", "\nMAPPING:", "--mapping <", "\nWINDOWS:", "--window <", "\nOUTPUT:", "--out <", "--server <",
+            "\nDURABILITY:", "--data <", "\nTUNING:", "--lanes <", "\nOPTIONS:", "--config <",
+        ]
+        var rest = text[...]
+        for part in parts {
+            let place = try #require(rest.firstRange(of: part), "\(part) is missing, or not in this order: \(text)")
+            rest = rest[place.upperBound...]
+        }
+    }
+
+    /// The overview has each exit status in a line, and docs/commands.md the same ones.
+    @Test func exitStatuses() throws {
+        let text = try Kymo.run(["--help"]).text
+        let listed = text.matches(of: /\n +([0-9]+)  [a-z]/).map { String($0.output.1) }
+        #expect(listed.count >= 15)
+        let page = Files.text("\(SharedMaterial.package)/docs/commands.md")
+        #expect(page.matches(of: /\n\| ([0-9]+) \|/).map { String($0.output.1) } == listed)
+    }
+
+    /// What was probably meant, of the commands that there are.
+    @Test(arguments: [
+        (["rnu"], "run"), (["validate"], "check"), (["serve"], "run"), (["convert"], "map"), (["statsu"], "status"),
+        (["simualte", "--stdout"], "simulate"), (["dead", "lst"], "dead list"), (["show", "17"], "dead show"),
+        (["help", "rnu"], "run"), (["rnu", "--help"], "run"), (["deadletters"], "dead"),
+    ])
+    func suggestions(arguments: [String], meant: String) throws {
+        let done = try Kymo.run(arguments)
+        #expect(done.end == .exit(64) && done.output.isEmpty)
+        #expect(done.error.contains("; did you mean 'kymo \(meant)'?\nUsage: kymo"), "\(done.error)")
+    }
+
+    @Test func commandsAreListedWhereNoneIsMeant() throws {
+        let done = try Kymo.run(["frobnicate"])
+        #expect(done.error.contains("there is no command 'kymo frobnicate'; the commands are run, check"))
+    }
+
+    @Test(arguments: [
+        (["run", "--maping", "reading"], "'--mapping'"), (["run", "--output", "x"], "'--out'"),
+        (["run", "-stdin"], "'--stdin'"), (["run", "readings.ndjson"], "kymo run --stdin < FILE"),
+    ])
+    func wrongOptions(arguments: [String], advice: String) throws {
+        let done = try Kymo.run(arguments)
+        #expect(done.end == .exit(64) && done.error.contains(advice), "\(done.error)")
+    }
+
     @Test func version() throws {
         let done = try Kymo.run(["--version"])
         #expect(done.end == .exit(0) && done.lines.count == 1)

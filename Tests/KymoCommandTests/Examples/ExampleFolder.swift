@@ -1,0 +1,144 @@
+import CommandSupport
+import Foundation
+import Glibc
+
+/// A folder with what an example names, and the example as it runs there: with paths in the folder, and with ports that
+/// are free.
+final class ExampleFolder {
+    private let folder = TemporaryFolder()
+    private let example: Example
+    private var terminal: PseudoTerminal?
+    private var ports: [String: UInt16] = [:]
+    /// What the shell runs.
+    private(set) var script = ""
+
+    var path: String { folder.path }
+
+    init(_ example: Example) throws {
+        self.example = example
+        for name in ["bin", "etc", "var", "var/lib", "run"] { folder.write("\(name)/.made", "") }
+        for name in ["etc/kymo", "run/kymo"] { folder.write("\(name)/.made", "") }
+        try writePrograms()
+        try writeFiles()
+        script = "PATH=\(folder.file("bin")):$PATH\n\(try localised(example.text))\n"
+    }
+
+    /// The path of the folder that stands for /var/lib/kymo.
+    var data: String { folder.file("var/lib/kymo") }
+
+    // MARK: The text
+
+    private func localised(_ text: String) throws -> String {
+        var text = text
+        for program in [".build/release/kymo", "/usr/local/bin/kymo"] {
+            text = text.replacingOccurrences(of: program, with: "kymo")
+        }
+        for place in ["/var/lib/kymo", "/etc/kymo", "/run/kymo"] {
+            text = text.replacingOccurrences(of: place, with: folder.file(String(place.dropFirst())))
+        }
+        if text.contains("/dev/ttyUSB0") {
+            let terminal = try PseudoTerminal()
+            text = text.replacingOccurrences(of: "/dev/ttyUSB0", with: terminal.path)
+            self.terminal = terminal
+        }
+        for match in text.matches(of: /(0\.0\.0\.0|127\.0\.0\.1|\[::1\]|localhost):([0-9]+)/) {
+            let address = String(match.output.0)
+            text = text.replacingOccurrences(of: address, with: "127.0.0.1:\(try port(String(match.output.2)))")
+        }
+        return quickened(text)
+    }
+
+    /// Simulated devices do not take their time.
+    private func quickened(_ text: String) -> String {
+        guard text.contains("kymo simulate") else { return text }
+        if text.contains("--latency") { return text.replacing(/--duration \S+/, with: "--duration 1s") }
+        return text.contains("--speed") ? text : text.replacing("kymo simulate", with: "kymo simulate --speed max")
+    }
+
+    /// A free port for each that an example names.
+    private func port(_ named: String) throws -> UInt16 {
+        if let known = ports[named] { return known }
+        let port = try FreePort.find()
+        ports[named] = port
+        return port
+    }
+
+    // MARK: The files
+
+    private func names(_ word: String) -> Bool { example.text.contains(word) }
+
+    /// The program, and what stands for tools of Bluetooth.
+    private func writePrograms() throws {
+        let programs = [
+            "kymo": "exec '\(Kymo.path)' \"$@\"",
+            "gatttool": "echo 'Notification handle = 0x0012 value: 16 3c 11 04'",
+            "btmon": "cat \(folder.file("btmon.txt"))",
+        ]
+        folder.write("btmon.txt", ExampleFiles.monitor)
+        for (name, text) in programs {
+            let path = folder.write("bin/\(name)", "#!/bin/sh\n\(text)\n")
+            unsafe chmod(path, 0o755)
+        }
+    }
+
+    private func writeFiles() throws {
+        if names("my-device"), !names("--export") {
+            try ExampleFiles.copyMapping("wristband", to: folder.file("my-device"))
+        }
+        let message = ExampleFiles.message(of: mapping)
+        for name in ["message.json", "frame.json", "samples.ndjson"] where names(name) {
+            folder.write(name, message.replacing("\n", with: " ") + "\n")
+        }
+        if names("kymo.yaml") {
+            let port = try FreePort.find()
+            for name in ["kymo.yaml", "etc/kymo/kymo.yaml"] { folder.write(name, ExampleFiles.configuration(port)) }
+        }
+        if names("night.ndjson") { folder.write("night.ndjson", Readings.heartRates(5).joined(separator: "\n") + "\n") }
+        if names("night.btsnoop") { Files.write(ExampleFiles.snoop, to: folder.file("night.btsnoop")) }
+        if names("terminal.log") { folder.write("terminal.log", ExampleFiles.terminal) }
+        if names("capture.bin") { Files.write(ExampleFiles.framed, to: folder.file("capture.bin")) }
+        if names("observations.ndjson") { try ExampleFiles.writeObservations(folder.file("observations.ndjson")) }
+        if names("/var/lib/kymo") { try ExampleFiles.makeStore(data) }
+    }
+
+    /// The mapping that the example names, of the catalogue.
+    private var mapping: String {
+        let named = example.text.firstMatch(of: /--mapping (\S+)/).map { String($0.output.1) }
+        guard let named else { return names("my-device") ? "wristband" : "reading" }
+        return named.contains("my-device") ? "wristband" : named
+    }
+}
+
+/// Ports of the loopback that are free for UDP and TCP.
+enum FreePort {
+    static func find() throws -> UInt16 {
+        for _ in 0..<20 {
+            let stream = try bound(SOCK_STREAM, 0)
+            defer { close(stream.descriptor) }
+            if let datagrams = try? bound(SOCK_DGRAM, stream.port) {
+                close(datagrams.descriptor)
+                return stream.port
+            }
+        }
+        throw WaitError(description: "no free port")
+    }
+
+    private static func bound(_ kind: __socket_type, _ port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
+        let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe bind(descriptor, generic, length) == 0 ? unsafe getsockname(descriptor, generic, &length) : -1
+            }
+        }
+        guard code == 0 else {
+            close(descriptor)
+            throw WaitError(description: "cannot bind port \(port)")
+        }
+        return (descriptor, UInt16(bigEndian: address.sin_port))
+    }
+}

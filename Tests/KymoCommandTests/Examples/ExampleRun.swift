@@ -1,0 +1,61 @@
+import CommandSupport
+import Glibc
+
+/// Runs an example as a reader would: in a shell, with what it needs besides.
+final class ExampleRun {
+    private let folder: ExampleFolder
+    private let shell: ChildProcess
+    /// What runs beside the example.
+    private var instances: [ChildProcess] = []
+
+    init(_ example: Example) throws {
+        folder = try ExampleFolder(example)
+        instances = try Self.companions(of: folder)
+        // A session of its own, whose processes get signals together; the shell itself stays to tell the status.
+        shell = try ChildProcess(
+            "setsid", ["bash", "-o", "pipefail", "-c", "trap : TERM\n\(folder.script)exit $?"],
+            environment: ["HOME": folder.path], directory: folder.path)
+    }
+
+    deinit { kill(-shell.pid, SIGKILL) }
+
+    /// The status of the example, which is asked to end when it waits for readings, and all that it has said.
+    func finish() throws -> (end: ChildProcess.End, text: String) {
+        var end: ChildProcess.End?
+        try Waiting.until("the end of: \(folder.script)\n\(shell.errorText)", seconds: 60) {
+            end = try? shell.wait(seconds: 0)
+            return end != nil || isReady
+        }
+        if end == nil { kill(-shell.pid, SIGTERM) }
+        let last = try shell.wait()
+        return (last, shell.errorText + String(decoding: shell.output, as: UTF8.self))
+    }
+
+    /// Whether the example waits for readings that others send.
+    private var isReady: Bool {
+        guard !folder.script.contains(/kymo (simulate|replay)/) else { return false }
+        return shell.errorText.split(separator: "\n").contains {
+            $0.hasPrefix("kymo: listening on ") && !$0.hasPrefix("kymo: listening on stdin")
+        }
+    }
+
+    /// A running instance for what asks one, and a receiver for what sends.
+    private static func companions(of folder: ExampleFolder) throws -> [ChildProcess] {
+        var instances: [ChildProcess] = []
+        if folder.script.contains(/kymo (forget-lookups|top|tap)/) {
+            // With a server, though none answers: what is remembered is of servers.
+            let server = ["--server", "http://127.0.0.1:\(try FreePort.find())/r4", "--server-identity", "lookup"]
+            instances.append(
+                try Kymo.start(["run", "--udp", "127.0.0.1:0", "--out", "none", "--data", folder.data] + server))
+        }
+        if !folder.script.contains("kymo run"),
+            let match = folder.script.firstMatch(of: /kymo (?:simulate|replay).* --(udp|tcp|unix|unixgram) (\S+)/)
+        {
+            instances.append(
+                try Kymo.start(
+                    ["run", "--\(match.output.1)", "\(match.output.2)", "--ephemeral"], directory: folder.path))
+        }
+        for instance in instances { _ = try instance.addresses() }
+        return instances
+    }
+}
