@@ -42,6 +42,10 @@ build: setup ## Build the release binary (.build/release/kymo), and the one to i
 	@objcopy --only-keep-debug $(KYMO) .build/install/kymo.debug
 	@objcopy --strip-all --add-gnu-debuglink=.build/install/kymo.debug $(KYMO) .build/install/kymo
 
+.PHONY: deb
+deb: build ## Make the Debian package (.build/deb)
+	packaging/deb.sh
+
 .PHONY: size
 size: build ## Print what the release binary consists of, and its size beside what is promised
 	Benchmarks/size.sh

@@ -125,6 +125,21 @@ int kymo_unix_connect(int fd, const char *path) {
     return error ? error : result(connect(fd, (struct sockaddr *)&address, sizeof address));
 }
 
+int kymo_unix_datagram(const char *path, const void *bytes, size_t size) {
+    struct sockaddr_un address;
+    int error = unix_address(&address, path);
+    if (error) return error;
+    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+    // A name in the abstract namespace begins with a zero byte and ends with the address.
+    if (path[0] == '@') address.sun_path[0] = 0;
+    int fd = result(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (fd < 0) return fd;
+    ssize_t sent = sendto(fd, bytes, size, MSG_NOSIGNAL, (struct sockaddr *)&address, length);
+    error = sent < 0 ? -errno : 0;
+    close(fd);
+    return error;
+}
+
 int kymo_accept(int fd) {
     return result(accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
 }

@@ -30,7 +30,7 @@ struct Kymo: ParsableCommand {
         subcommands: [
             Run.self, Demo.self, Check.self, Test.self, Map.self, Eval.self, Replay.self, Simulate.self, Mappings.self,
             TrainDictionary.self, Query.self, Export.self, Ledger.self,
-            Dead.self, Status.self, ForgetLookups.self,
+            Dead.self, Status.self, ForgetLookups.self, Completions.self,
         ])
 
     static func main() {

@@ -41,7 +41,8 @@ struct Run: ParsableCommand {
         let directory = settings.store.keeping == .everything ? settings.store.directory : nil
         if let directory { StandardError.write("kymo: keeping data in \(directory)\n") }
         var live = LiveLine()
-        let outcome = pipeline.run(signals: signals) { live.show($0.liveLine) }
+        let service = ServiceNotices { StandardError.write("kymo: \($0)\n") }
+        let outcome = pipeline.run(signals: signals, service: service) { live.show($0.liveLine) }
         live.finish()
         for line in outcome.summary.lines { StandardError.write("kymo: \(line)\n") }
         if !outcome.message.isEmpty { StandardError.write("kymo: \(outcome.message)\n") }

@@ -23,12 +23,13 @@ final class LaneReporter: LaneEvents, Sendable {
     private let control: PipelineControl
     private let noticesMissingFrames: Bool
     private let wait: WaitStrategy
+    private let pulse: Pulse
     private let observer: (any ReadingObserver)?
 
     init(
         set: MappingSet, sources: [PipelineSettings.Source], ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
         store: Store?, clock: ReceiveClock, bells: [Doorbell], rings: [Ring], control: PipelineControl,
-        noticesMissingFrames: Bool, wait: WaitStrategy, observer: (any ReadingObserver)?
+        noticesMissingFrames: Bool, wait: WaitStrategy, pulse: Pulse, observer: (any ReadingObserver)?
     ) {
         self.observer = observer
         self.set = Mutex(set)
@@ -43,6 +44,7 @@ final class LaneReporter: LaneEvents, Sendable {
         self.control = control
         self.noticesMissingFrames = noticesMissingFrames
         self.wait = wait
+        self.pulse = pulse
     }
 
     func lead(at received: Instant) -> Int64 {
@@ -89,7 +91,7 @@ final class LaneReporter: LaneEvents, Sendable {
         let key = TallyKey(source: numbers[source], series: -1, hour: hour, outcome: LedgerOutcome.received)
         let letters = rejections.withLock { $0.take(source: source) }
         if letters.isEmpty { return store.book.add(count, to: key) }
-        store.queue.waitForRoom()
+        store.queue.waitForRoom { pulse.beat() }
         store.queue.add { batch in
             batch.tallies[key, default: 0] += count
             for letter in letters {
@@ -102,6 +104,9 @@ final class LaneReporter: LaneEvents, Sendable {
             batch.byteCount += letters.reduce(0) { $0 + $1.bytes.count }
         }
     }
+
+    /// Notes that the lane is at work, though there may be nothing to do.
+    func noteAlive() { pulse.beat() }
 
     /// Gives dead letters to their file that wait to be written together: somebody may follow it.
     func showDeadLetters() {
@@ -139,6 +144,7 @@ final class LaneReporter: LaneEvents, Sendable {
         var microseconds = min(ring.capacity / 20, 400)
         while ring.usedSlots > ring.capacity / 2 {
             if control.isForced { return false }
+            pulse.beat()
             guard wait == .sleep else {
                 wait.relax()
                 continue
@@ -231,7 +237,10 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     mutating func sender(_ peer: Peer?) { reporter.sender(peer) }
 
-    mutating func idled() { reporter.showDeadLetters() }
+    mutating func idled() {
+        reporter.noteAlive()
+        reporter.showDeadLetters()
+    }
 
     mutating func noted(_ text: String) { reporter.note(text) }
 

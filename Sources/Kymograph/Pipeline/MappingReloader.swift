@@ -17,6 +17,8 @@ final class MappingReloader: Sendable {
     private let findings: @Sendable ([Diagnostic]) -> Void
     private let bell: Doorbell
     private let order = Mutex(Order.none)
+    /// Whether an order is being carried out.
+    private let isWorking = Atomic(false)
     private let tally = Mutex(ReloadCounts())
 
     /// Milliseconds between two looks at the files; a change is loaded when two looks in a row see the same.
@@ -40,6 +42,9 @@ final class MappingReloader: Sendable {
     /// Ends ``run()``.
     func stop() { give(.stop) }
 
+    /// Whether nothing is asked for or under way.
+    var isSettled: Bool { order.withLock { $0 == .none && !isWorking.load(ordering: .relaxed) } }
+
     /// What came of it up to now.
     var counts: ReloadCounts { tally.withLock { $0 } }
 
@@ -54,6 +59,7 @@ final class MappingReloader: Sendable {
         let pause = watch?.isEmpty ?? true || !settings.watchesMappings ? -1 : Self.interval
         while true {
             bell.sleep(milliseconds: pause) { order.withLock { $0 != .none } }
+            defer { isWorking.store(false, ordering: .relaxed) }
             switch takeOrder() {
             case .stop: return
             case .reload:
@@ -71,6 +77,7 @@ final class MappingReloader: Sendable {
     private func takeOrder() -> Order {
         order.withLock { order in
             defer { if order == .reload { order = .none } }
+            isWorking.store(order == .reload, ordering: .relaxed)
             return order
         }
     }

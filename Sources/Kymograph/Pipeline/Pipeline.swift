@@ -44,6 +44,8 @@ package final class Pipeline: Sendable {
     private let runningLanes: RunningThreads
     private let runningShards: RunningThreads
     private let runningClosing = RunningThreads(1)
+    private let lanePulses: [Pulse]
+    private let shardPulses: [Pulse]
     /// Lanes and shards that are not ready yet.
     private let starting: RunningThreads
     /// Why the dead letters are not complete, if so.
@@ -124,6 +126,8 @@ package final class Pipeline: Sendable {
         }
         runningLanes = RunningThreads(lanes.count)
         runningShards = RunningThreads(settings.shards)
+        lanePulses = lanes.map { _ in Pulse() }
+        shardPulses = (0..<settings.shards).map { _ in Pulse() }
         starting = RunningThreads(lanes.count + settings.shards)
     }
 
@@ -168,8 +172,11 @@ package final class Pipeline: Sendable {
     /// second.
     ///
     /// The first SIGINT or SIGTERM stops receiving and delivers what is there, for at most
-    /// ``PipelineSettings/drainLimit``; a second one ends at once. SIGHUP loads the mappings again.
-    package func run(signals: SignalWatcher?, progress: ((PipelineSummary) -> Void)? = nil) -> Outcome {
+    /// ``PipelineSettings/drainLimit``; a second one ends at once. SIGHUP loads the mappings again. `service` tells a
+    /// service manager of it.
+    package func run(
+        signals: SignalWatcher?, service: ServiceNotices? = nil, progress: ((PipelineSummary) -> Void)? = nil
+    ) -> Outcome {
         stage?.start()
         outputs.start()
         startShards()
@@ -179,15 +186,17 @@ package final class Pipeline: Sendable {
         let commands = openControl()
         defer { commands?.stop() }
         var controller = RunController(drainLimit: settings.drainLimit)
+        var service = service
         if let code = obey(
-            signals, &controller, progress, until: { [self] in runningLanes.isZero && runningShards.isZero })
+            signals, &controller, &service, progress, until: { [self] in runningLanes.isZero && runningShards.isZero })
         {
             return outcome(exitCode: code, "ended by a second signal")
         }
         // By force, lanes may still run.
         stop()
+        service?.stopping()
         startClosing()
-        if let code = obey(signals, &controller, progress, until: { [self] in runningClosing.isZero }) {
+        if let code = obey(signals, &controller, &service, progress, until: { [self] in runningClosing.isZero }) {
             return outcome(exitCode: code, "ended by a second signal")
         }
         return verdict
@@ -198,8 +207,8 @@ package final class Pipeline: Sendable {
     /// Once everything is to end by force it waits no longer than threads need to look up: one that the system holds,
     /// in a write that nobody reads, never will.
     private func obey(
-        _ signals: SignalWatcher?, _ controller: inout RunController, _ progress: ((PipelineSummary) -> Void)?,
-        until isDone: () -> Bool
+        _ signals: SignalWatcher?, _ controller: inout RunController, _ service: inout ServiceNotices?,
+        _ progress: ((PipelineSummary) -> Void)?, until isDone: () -> Bool
     ) -> Int32? {
         let clock = ContinuousClock()
         var forcedSince: ContinuousClock.Instant?
@@ -209,26 +218,50 @@ package final class Pipeline: Sendable {
                 switch controller.take(signal, now: WallClock.now()) {
                 case .nothing: break
                 case .reload:
+                    service?.reloading()
                     reloader.request()
                     stage?.forgetLookups()
-                case .drain: stop()
+                case .drain:
+                    service?.stopping()
+                    stop()
                 case .endNow(let code): return code
                 }
             }
             if isAskedToEnd.exchange(false, ordering: .relaxed),
                 case .drain = controller.take(.terminate, now: WallClock.now())
             {
+                service?.stopping()
                 stop()
             }
             if controller.isOverdue(at: WallClock.now()) { control.force() }
             noteKernelDrops()
             progress?(summary)
+            if service != nil { service?.tell(look) }
             guard control.isForced else { continue }
             let since = forcedSince ?? clock.now
             forcedSince = since
             if since.duration(to: clock.now) > .milliseconds(500) { break }
         }
         return nil
+    }
+
+    /// What a service manager should know.
+    private var look: ServiceNotices.Look {
+        ServiceNotices.Look(
+            summary: summary, isReady: starting.isZero, isReloaded: reloader.isSettled, threads: threadProgress)
+    }
+
+    /// What lanes, shards and the store's thread have done up to now.
+    private var threadProgress: [ThreadProgress] {
+        let isOutputWaiting = stage == nil && outputs.isWaiting
+        let lanes = lanePulses.enumerated().map { number, pulse in
+            ThreadProgress(name: "lane \(number)", rounds: pulse.count, isWaitingForRoom: false)
+        }
+        let shards = shardPulses.enumerated().map { number, pulse in
+            let isWaiting = stage?.store.isWaitedFor(by: number) ?? isOutputWaiting
+            return ThreadProgress(name: "shard \(number)", rounds: pulse.count, isWaitingForRoom: isWaiting)
+        }
+        return lanes + shards + (stage.map { [$0.progress] } ?? [])
     }
 
     /// Does what the first SIGTERM does: stops receiving, and delivers what is there for at most
@@ -277,7 +310,8 @@ package final class Pipeline: Sendable {
         let reporter = LaneReporter(
             set: set, sources: settings.sources, ledger: ledger, deadLetters: deadLetters, store: stage?.store,
             clock: clock, bells: bells, rings: rings[index], control: control,
-            noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait, observer: observer)
+            noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait, pulse: lanePulses[index],
+            observer: observer)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
         var consumer = LaneConsumer(
@@ -290,6 +324,7 @@ package final class Pipeline: Sendable {
             control.fail(error.message, exitCode: ExitStatus.osError)
         }
         consumer.batchEnd()
+        lanePulses[index].end()
         runningLanes.leave()
         for bell in bells { bell.ring() }
         control.noteChange()
@@ -310,9 +345,10 @@ package final class Pipeline: Sendable {
                     mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters,
                     observer: observer),
                 outputs: outputs, bell: bells[index], control: control, clock: clock, inputsEnded: runningLanes,
-                didStart: { [self] in noteStarted() })
+                pulse: shardPulses[index], didStart: { [self] in noteStarted() })
             WorkerThread.start("kymo-shard-\(index)", on: settings.processor(at: lanes.count + index)) { [self] in
                 worker.run()
+                worker.pulse.end()
                 runningShards.leave()
                 control.noteChange()
             }

@@ -58,6 +58,8 @@ struct ShardWorker {
     let clock: ReceiveClock
     /// Becomes true when no lane will put anything into the rings any more.
     let inputsEnded: RunningThreads
+    /// Beats in each round.
+    let pulse: Pulse
     /// Called when everything is made that work needs.
     let didStart: @Sendable () -> Void
 
@@ -110,6 +112,7 @@ struct ShardWorker {
         var warmUp = WarmUp()
         let tickInterval = self.tickInterval
         while !control.isForced {
+            pulse.beat()
             // Read before the rings: what a lane wrote before it ended is then surely seen by the step.
             let isLast = inputsEnded.isZero
             let now = clock.time(at: WallClock.now())

@@ -33,6 +33,8 @@ package final class Store: ShardStore {
     /// ``StoreFacts/floor``.
     private let floor: Int64?
     private let usage = Mutex(Usage())
+    /// Threads that wait in ``waitUntilCommitted()``.
+    private let awaited = Atomic(0)
     private let usedBytes = Atomic<Int>(0)
 
     /// Who uses the store.
@@ -180,8 +182,17 @@ package final class Store: ShardStore {
         }.flatMap { $0 }.map { Instant(nanoseconds: $0) }
     }
 
+    /// Whether `shard` waits for what the store's thread or a sink has to do first. Which shard waits for a commit is
+    /// not known: while any does, all count as waiting.
+    func isWaitedFor(by shard: Int) -> Bool {
+        if awaited.load(ordering: .relaxed) > 0 || queue.waitingShards.contains(shard) { return true }
+        return usage.withLock { $0.direct }?.waitingShards.contains(shard) ?? false
+    }
+
     /// Waits until everything that was submitted before is durable.
     package func waitUntilCommitted() {
+        awaited.add(1, ordering: .relaxed)
+        defer { awaited.subtract(1, ordering: .relaxed) }
         usage.withLock { $0.direct }?.waitUntilDelivered()
         queue.waitUntilCommitted()
     }

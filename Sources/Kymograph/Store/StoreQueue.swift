@@ -8,6 +8,8 @@ final class StoreQueue: Sendable {
         var submitted = 0
         var committed = 0
         var isUrgent = false
+        /// Shards that wait for room.
+        var waitingShards: Set<Int> = []
         /// Slots of each lane's ring whose readings are durable, by shard.
         var taken: [Int: [UInt64]] = [:]
         var isClosed = false
@@ -40,7 +42,11 @@ final class StoreQueue: Sendable {
         var microseconds = 100
         while !isForced.load(ordering: .relaxed) {
             let isTaken = state.withLock { state in
-                guard state.batch.byteCount < StoreQueue.mostBytes || state.isEnded || !waits else { return false }
+                guard state.batch.byteCount < StoreQueue.mostBytes || state.isEnded || !waits else {
+                    state.waitingShards.insert(unit.shard)
+                    return false
+                }
+                state.waitingShards.remove(unit.shard)
                 state.batch.units.append(unit)
                 state.batch.byteCount += unit.byteCount
                 state.submitted += 1
@@ -56,11 +62,17 @@ final class StoreQueue: Sendable {
         }
     }
 
-    /// Waits while too much is waiting already, as ``submit(_:)`` does.
-    func waitForRoom() {
+    /// The shards that wait for room in ``submit(_:waits:)``.
+    var waitingShards: Set<Int> { state.withLock { $0.waitingShards } }
+
+    /// Waits while too much is waiting already, as ``submit(_:waits:)`` does, and calls `meanwhile` again and again.
+    func waitForRoom(_ meanwhile: () -> Void = {}) {
         while !isForced.load(ordering: .relaxed),
             !state.withLock({ $0.batch.byteCount < StoreQueue.mostBytes || $0.isEnded })
-        { Wait.milliseconds(1) }
+        {
+            meanwhile()
+            Wait.milliseconds(1)
+        }
     }
 
     /// Takes anything small, and does not wait.

@@ -12,6 +12,8 @@ final class StoreWriter: Sendable {
     /// Called with what sinks have settled, once that is durable, on the thread that has committed it.
     private let settled: @Sendable ([Settlement]) -> Void
     private let isEnded = Atomic(false)
+    /// Beats in each round, and while the disk is full.
+    let pulse = Pulse()
     /// Whether a batch was given up: what came after it may refer to what it had.
     private let hasLost = Atomic(false)
 
@@ -35,6 +37,7 @@ final class StoreWriter: Sendable {
         var commit = StoreCommit(store, mappings)
         var last = Instant.distantPast
         while !store.queue.isFinished, !control.isForced {
+            pulse.beat()
             store.queue.sleep(milliseconds: 1_000)
             let age = WallClock.now().nanoseconds &- last.nanoseconds
             let rest = store.settings.commitInterval &- age
@@ -51,6 +54,7 @@ final class StoreWriter: Sendable {
             if !batch.isEmpty { committed() }
         }
         store.queue.end()
+        pulse.end()
         isEnded.store(true, ordering: .releasing)
     }
 
@@ -87,6 +91,7 @@ final class StoreWriter: Sendable {
                 if !hasReported { control.note("\(error.message); waiting, and taking no more than fits in memory") }
                 hasReported = true
                 control.pause(milliseconds: 100)
+                pulse.beat()
                 store.shrinkLog()
                 guard settle(&commit, now: now) else { return false }
                 if !commit.makesRoom(batch.units), commit.makesRoom(batch.units + store.queue.waitingUnits) {

@@ -6,6 +6,9 @@ protocol UnitDelivery: AnyObject, Sendable {
     /// Takes a unit without its journal; waits while too much is waiting already.
     func submit(_ unit: ShardUnit)
 
+    /// The shards that wait for room in ``submit(_:)``.
+    var waitingShards: Set<Int> { get }
+
     /// Waits until everything that was submitted before has been delivered; other shards may go on submitting.
     func waitUntilDelivered()
 }

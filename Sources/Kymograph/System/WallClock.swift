@@ -12,3 +12,14 @@ package enum WallClock {
         return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec / 1_000 * 1_000))
     }
 }
+
+/// The system's clock since its start, without its sleep, by which a service manager tells what came first.
+enum MonotonicClock {
+    /// Microseconds on it (CLOCK_MONOTONIC).
+    static var microseconds: Int64 {
+        var time = timespec()
+        // Safe: the struct is ours; CLOCK_MONOTONIC always exists.
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec / 1_000)
+    }
+}

@@ -10,6 +10,8 @@ final class DirectDelivery: UnitDelivery {
         var units: [ShardUnit] = []
         var bytes = 0
         var isFinishing = false
+        /// Shards that wait for room.
+        var waitingShards: Set<Int> = []
         /// Units taken, and units whose windows have been handed on, since the beginning; both are in order.
         var submitted = 0
         var settled = 0
@@ -40,7 +42,11 @@ final class DirectDelivery: UnitDelivery {
         var microseconds = 100
         while !control.isForced {
             let isTaken = state.withLock { state in
-                guard state.bytes < DirectDelivery.mostBytes else { return false }
+                guard state.bytes < DirectDelivery.mostBytes else {
+                    state.waitingShards.insert(unit.shard)
+                    return false
+                }
+                state.waitingShards.remove(unit.shard)
                 state.units.append(unit)
                 state.bytes += unit.byteCount
                 state.submitted += 1
@@ -51,6 +57,8 @@ final class DirectDelivery: UnitDelivery {
             microseconds = min(microseconds * 2, 10_000)
         }
     }
+
+    var waitingShards: Set<Int> { state.withLock { $0.waitingShards } }
 
     /// Waits until everything that was submitted before has been delivered; other shards may go on submitting.
     func waitUntilDelivered() {

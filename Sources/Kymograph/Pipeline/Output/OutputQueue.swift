@@ -63,6 +63,9 @@ final class OutputQueue: Sendable {
         }
     }
 
+    /// Whether shards that write wait.
+    var isFull: Bool { state.withLock { $0.isRunning && $0.waiting.bytes.count >= OutputQueue.mostBytes } }
+
     private enum Answer {
         case taken
         case full

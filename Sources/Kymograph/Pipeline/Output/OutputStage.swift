@@ -7,6 +7,8 @@ final class OutputStage: Sendable {
     private let sink: any BlockSink
     private let ledger: PipelineLedger
     private let control: PipelineControl
+    /// Whether the sink could not work, as when the disk is full, and is called again.
+    private let retrying = Atomic(false)
     /// Held while the sink is called.
     private let turn = Mutex(())
 
@@ -55,6 +57,9 @@ final class OutputStage: Sendable {
         }
     }
 
+    /// Whether the sink cannot work for now, as when the disk is full.
+    var isRetrying: Bool { retrying.load(ordering: .relaxed) }
+
     /// Counts a bundle that is not even tried, because the pipeline is ended by force.
     func giveUp() { ledger.addUndelivered() }
 
@@ -83,6 +88,7 @@ final class OutputStage: Sendable {
     /// Tries until it works, fails for good, or the pipeline is ended by force.
     private func attempt(_ action: () throws(SinkError) -> Void) -> Bool {
         var hasReported = false
+        defer { if hasReported { retrying.store(false, ordering: .relaxed) } }
         while true {
             do throws(SinkError) {
                 try action()
@@ -99,6 +105,7 @@ final class OutputStage: Sendable {
                 }
                 if !hasReported { control.note("\(error.message); trying again") }
                 hasReported = true
+                retrying.store(true, ordering: .relaxed)
                 control.pause(milliseconds: 500)
             }
         }

@@ -77,6 +77,9 @@ struct OutputStages: Sendable {
         }
     }
 
+    /// Whether shards that write wait for a sink: its disk is full, or it compresses more slowly than they write.
+    var isWaiting: Bool { outputs.contains { $0.stage.isRetrying || ($0.queue?.isFull ?? false) } }
+
     /// Completes the output.
     func close() {
         for output in outputs {

@@ -29,6 +29,11 @@ final class StoreStage: Sendable {
     /// Has every FHIR server asked anew for Devices, Patients and Encounters; how many servers there are.
     @discardableResult func forgetLookups() -> Int { delivery.forgetLookups() }
 
+    /// What the store's thread has done up to now.
+    var progress: ThreadProgress {
+        ThreadProgress(name: "store", rounds: writer.pulse.count, isWaitingForRoom: false)
+    }
+
     /// Starts the threads.
     func start() {
         WorkerThread.start("kymo-store") { [writer] in writer.run() }
