@@ -73,7 +73,7 @@ enum PlainValue {
 
     /// The number that at most eight digits say: the last bytes of a word that begins with zeros.
     @inline(__always)
-    private static func leading(_ bytes: ByteView, _ start: Int, _ count: Int) -> Int64 {
+    static func leading(_ bytes: ByteView, _ start: Int, _ count: Int) -> Int64 {
         if count == 0 { return 0 }
         return joined(bytes.word(at: start) &<< UInt64(truncatingIfNeeded: 64 &- 8 &* count))
     }

@@ -34,8 +34,15 @@ struct DocumentValues: PlacedValues {
 
     @inline(__always)
     func number(_ place: Int) -> Decimal64? {
-        if let number = PlainValue.number(values[place], bytes) { return number }
-        guard case .number(let number) = DecimalParser.parse(bytes[values[place].range]) else { return nil }
+        let value = values[place]
+        return PlainValue.shortInteger(value, bytes).map { Decimal64(mantissa: $0) } ?? anyNumber(value)
+    }
+
+    /// The same for numbers with many digits or a fraction. A call of its own: most need no more than a word.
+    @inline(never)
+    private func anyNumber(_ value: ShapeTree.Value) -> Decimal64? {
+        if let number = PlainValue.number(value, bytes) { return number }
+        guard case .number(let number) = DecimalParser.parse(bytes[value.range]) else { return nil }
         return number
     }
 }

@@ -196,6 +196,14 @@ struct ShapeTree: ~Copyable {
 }
 
 extension PlainValue {
+    /// The number that `value` of the document in `bytes` says if that is one to eight digits.
+    @inline(__always)
+    static func shortInteger(_ value: ShapeTree.Value, _ bytes: ByteView) -> Int64? {
+        let count = Int(value.end) &- Int(value.start)
+        guard value.point == 0, count &- 1 < 8, count > 0 else { return nil }
+        return leading(bytes, Int(value.start), count)
+    }
+
     /// The number that `value` of the document in `bytes` says; nil when it has too many digits for this way.
     @inline(__always)
     static func number(_ value: ShapeTree.Value, _ bytes: ByteView) -> Decimal64? {

@@ -118,12 +118,14 @@ public struct ByteView: BitwiseCopyable {
         // Safe: both have as many bytes. For fewer, a call costs more than it saves.
         if count >= 64 { return unsafe kymo_same(base, other.base, count) != 0 }
         var index = 0
-        while index + 8 <= count {
-            if word(at: index) != other.word(at: index) { return false }
-            index += 8
+        // The last word from its end, instead of byte by byte.
+        if count >= 8 {
+            while index < count &- 8 {
+                if word(at: index) != other.word(at: index) { return false }
+                index &+= 8
+            }
+            return word(at: count &- 8) == other.word(at: count &- 8)
         }
-        // The last word once more from its end, instead of byte by byte.
-        if count >= 8 { return index == count || word(at: count - 8) == other.word(at: count - 8) }
         while index < count {
             // Safe: index < count in both.
             if unsafe base[index] != other.base[index] { return false }

@@ -42,7 +42,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         reserve(1)
         // Safe: reserved.
         unsafe base[count] = byte
-        count += 1
+        count &+= 1
     }
 
     /// Writes the lowest `bytes` (0…8) bytes of `word`, the lowest first.
@@ -101,7 +101,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     /// Replaces the eight bytes from `index`, the lowest of `word` first.
     @inline(__always)
     mutating func store(word: UInt64, at index: Int) {
-        precondition(index >= 0 && index + 8 <= count)
+        precondition(index >= 0 && index <= count &- 8)
         // Safe: checked above.
         unsafe UnsafeMutableRawPointer(base + index).storeBytes(of: word.littleEndian, as: UInt64.self)
     }
@@ -109,7 +109,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
     /// Replaces the four bytes from `index`, the lowest of `half` first.
     @inline(__always)
     mutating func store(half: UInt32, at index: Int) {
-        precondition(index >= 0 && index + 4 <= count)
+        precondition(index >= 0 && index <= count &- 4)
         // Safe: checked above.
         unsafe UnsafeMutableRawPointer(base + index).storeBytes(of: half.littleEndian, as: UInt32.self)
     }
@@ -120,14 +120,14 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         reserve(view.count)
         // Safe: reserved; a view never aliases this writer's memory, which nobody else can see while it is mutated.
         unsafe ByteWriter.copy(view.base, to: base + count, count: view.count)
-        count += view.count
+        count &+= view.count
     }
 
-    /// Copies bytes that do not overlap. Nearly all of them are identifiers of 8 to 16 bytes: two words, instead of a
+    /// Copies bytes that do not overlap: `update` would look whether they do. Nearly all of them are identifiers of 8 to 16 bytes: two words, instead of a
     /// call that first has to find out how many there are.
     @inline(__always)
     private static func copy(_ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, count: Int) {
-        guard count >= 8 && count <= 16 else { return unsafe target.update(from: source, count: count) }
+        guard count >= 8 && count <= 16 else { return unsafe target.initialize(from: source, count: count) }
         // Safe: both words are within the `count` bytes.
         let head = unsafe UnsafeRawPointer(source).loadUnaligned(as: UInt64.self)
         let tail = unsafe UnsafeRawPointer(source + count - 8).loadUnaligned(as: UInt64.self)
@@ -159,7 +159,7 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
             unsafe UnsafeMutableRawPointer(base + count + done).storeBytes(of: bytes, as: SIMD32<UInt8>.self)
             done &+= ByteWriter.padding
         }
-        count += view.count
+        count &+= view.count
     }
 
     /// Writes a literal.
@@ -175,9 +175,9 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         // Safe: reserved; the array's storage outlives the closure.
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return }
-            unsafe (base + count).update(from: start, count: buffer.count)
+            unsafe (base + count).initialize(from: start, count: buffer.count)
         }
-        count += bytes.count
+        count &+= bytes.count
     }
 
     /// Writes the bytes `range` of what was written before, once more.

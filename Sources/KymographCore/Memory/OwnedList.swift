@@ -1,14 +1,18 @@
-/// A fixed list of noncopyable elements, which `Array` cannot hold: a lane's mappers, a shard's ring ends.
+/// A list of noncopyable elements, which `Array` cannot hold: a lane's mappers, a shard's ring ends. An array of
+/// objects with such elements would look at each access whether it is the only one. Element types must not be `private`,
+/// as those of ``RawArray``.
 @safe
 package struct OwnedList<Element: ~Copyable>: ~Copyable {
-    private let base: UnsafeMutablePointer<Element>
+    private var base: UnsafeMutablePointer<Element>
     /// Number of elements.
-    package let count: Int
+    package private(set) var count: Int
+    private var capacity: Int
 
     /// Makes `count` elements.
     init(count: Int, _ make: (Int) -> Element) {
         self.count = count
-        unsafe base = .allocate(capacity: max(count, 1))
+        capacity = max(count, 1)
+        unsafe base = .allocate(capacity: capacity)
         // Safe: each index is within the allocation and initialised once.
         for index in 0..<count { unsafe (base + index).initialize(to: make(index)) }
     }
@@ -17,6 +21,23 @@ package struct OwnedList<Element: ~Copyable>: ~Copyable {
         // Safe: all `count` elements were initialised.
         unsafe base.deinitialize(count: count)
         unsafe base.deallocate()
+    }
+
+    /// Adds `element` at the end.
+    mutating func append(_ element: consuming Element) {
+        if count == capacity { grow() }
+        // Safe: count < capacity.
+        unsafe (base + count).initialize(to: element)
+        count += 1
+    }
+
+    private mutating func grow() {
+        capacity *= 2
+        let moved = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
+        // Safe: the former block has `count` elements, which move out of it before it is freed.
+        unsafe moved.moveInitialize(from: base, count: count)
+        unsafe base.deallocate()
+        unsafe base = moved
     }
 
     /// Borrows element `index`; traps when out of range.

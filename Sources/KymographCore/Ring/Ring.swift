@@ -242,17 +242,17 @@ package struct RingConsumer: ~Copyable {
         if place == knownHead { knownHead = ring.head.value.load(ordering: .acquiring) }
         var count = 0
         while count < records.count && place != knownHead {
-            let index = Int(place & mask)
-            let record = ring.slots.load(index)
+            let record = ring.slots.load(Int(truncatingIfNeeded: place & mask))
             if record.kind == RecordKind.padding.rawValue {
-                place += mask + 1 - UInt64(index)
+                place &+= mask &+ 1 &- (place & mask)
                 continue
             }
             // Records that follow are in the lane's cache.
-            ring.slots.prefetch((index + 2 * records.count) & Int(mask))
+            let later = place &+ 2 &* UInt64(truncatingIfNeeded: records.count)
+            ring.slots.prefetch(Int(truncatingIfNeeded: later & mask))
             records[count] = NextRecord(record)
-            count += 1
-            place += UInt64(record.continuationSlots) + 1
+            count &+= 1
+            place &+= UInt64(truncatingIfNeeded: record.continuationSlots) &+ 1
         }
         return count
     }

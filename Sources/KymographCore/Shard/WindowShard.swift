@@ -295,7 +295,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if journal.count > 0 { machine.archive.journalReached(journal.place) }
         let typeCount = set?.types.count ?? .max
         while let emission = machine.nextEmission() {
-            write(by: machine.identity(of: emission.series).type < typeCount ? set : newest.set)
+            write(by: machine.type(of: emission.series) < typeCount ? set : newest.set)
             write(emission, now: now)
             machine.settle(emission)
         }

@@ -3,20 +3,29 @@ extension ByteWriter {
     /// Writes `text`, which must be UTF-8, with quotes, backslashes and control characters escaped; without quotes
     /// around it.
     package mutating func appendJSON(_ text: ByteView) {
-        var clean = 0
+        // Nearly no identifier has anything to escape.
+        if ByteWriter.needNoEscape(text) { append(text) } else { appendEscaped(text) }
+    }
+
+    /// Whether all bytes of `text` are known to need none: eight at a time, the last eight with some of those before.
+    @inline(__always)
+    private static func needNoEscape(_ text: ByteView) -> Bool {
+        guard text.count >= 8 else { return false }
         var index = 0
-        while index < text.count {
-            // Eight bytes at a time: nearly no identifier has anything to escape.
-            if index + 8 <= text.count, JSONStringScan.needsNoEscape(text.word(at: index)) {
-                index += 8
-                continue
-            }
-            if ByteWriter.needsEscape(text[index]) {
-                append(text[clean..<index])
-                appendEscape(text[index])
-                clean = index + 1
-            }
-            index += 1
+        while index < text.count &- 8 {
+            guard JSONStringScan.needsNoEscape(text.word(at: index)) else { return false }
+            index &+= 8
+        }
+        return JSONStringScan.needsNoEscape(text.word(at: text.count &- 8))
+    }
+
+    @inline(never)
+    private mutating func appendEscaped(_ text: ByteView) {
+        var clean = 0
+        for index in 0..<text.count where ByteWriter.needsEscape(text[index]) {
+            append(text[clean..<index])
+            appendEscape(text[index])
+            clean = index + 1
         }
         append(text[clean..<text.count])
     }

@@ -49,14 +49,13 @@ extension ByteWriter {
     }
 
     private mutating func appendMany(_ value: UInt64) {
-        let length = ByteWriter.digitCount(value)
-        for _ in 0..<length { append(UInt8(ascii: "0")) }
+        _ = extend(by: ByteWriter.digitCount(value))
         var rest = value
-        var index = count - 1
+        var index = count
         while rest > 0 {
-            self[index] += UInt8(truncatingIfNeeded: rest % 10)
+            index &-= 1
+            self[index] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
-            index -= 1
         }
     }
 

@@ -26,15 +26,16 @@ struct TimeTexts: ~Copyable, Sendable {
 
     init() {
         for _ in 0..<TimeTexts.places * TimeTexts.textBytes { texts.append(UInt8(0)) }
+        texts.pad()
     }
 
     /// Writes `instant`.
     mutating func append(_ instant: Instant, _ form: Form, to writer: inout ByteWriter) {
         let place = TimeTexts.place(instant, form)
         let entry = entries[place]
-        let start = place * TimeTexts.textBytes
+        let start = place &* TimeTexts.textBytes
         if entry.length > 0, entry.nanoseconds == instant.nanoseconds, entry.form == form.rawValue {
-            return writer.append(texts.view(start..<(start + Int(entry.length))))
+            return writer.append(padded: texts.view(start..<start &+ Int(entry.length)))
         }
         let mark = writer.count
         switch form {

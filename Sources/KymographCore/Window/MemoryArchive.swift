@@ -16,15 +16,13 @@ struct ArchiveEntry: BitwiseCopyable {
 /// Blocks are appended to chunks. To make room, the oldest chunk is dropped with all windows in it; a chunk whose
 /// windows have all been replaced is dropped early. The limit holds for all chunks together.
 package struct MemoryArchive: ~Copyable, WindowArchive {
-    /// A run of blocks; touched once per window, not per reading.
-    private final class Chunk {
+    /// A run of blocks.
+    struct Chunk: ~Copyable {
         var bytes: ByteWriter
-        let number: Int
         let capacity: Int
         var firstEntry = MemoryArchive.none
 
-        init(number: Int, capacity: Int) {
-            self.number = number
+        init(capacity: Int) {
             self.capacity = capacity
             bytes = ByteWriter(capacity: capacity)
         }
@@ -38,7 +36,8 @@ package struct MemoryArchive: ~Copyable, WindowArchive {
 
     private let limit: Int
     private let chunkBytes: Int
-    private var chunks: [Chunk?] = []
+    /// By their numbers; those that were dropped have no capacity.
+    private var chunks = OwnedList<Chunk>(count: 0) { _ in preconditionFailure("there are none yet") }
     private var freeNumbers: [Int] = []
     /// Chunk numbers, oldest first; the last one is being filled.
     private var order: [Int] = []
@@ -76,13 +75,13 @@ package struct MemoryArchive: ~Copyable, WindowArchive {
         guard block.count <= limit else { return noteEviction(series: series, start: windowStart) }
         let chunk = chunk(for: block.count)
         let entry = ArchiveEntry(
-            start: windowStart, series: UInt32(series), chunk: UInt32(chunk.number),
-            offset: UInt32(chunk.bytes.count), length: UInt32(block.count), next: chunk.firstEntry,
+            start: windowStart, series: UInt32(series), chunk: UInt32(chunk),
+            offset: UInt32(chunks[chunk].bytes.count), length: UInt32(block.count), next: chunks[chunk].firstEntry,
             previous: MemoryArchive.none)
-        chunk.bytes.append(block)
+        chunks[chunk].bytes.append(block)
         let number = record(entry)
         if entry.next != MemoryArchive.none { entries[Int(entry.next)].previous = UInt32(number) }
-        chunk.firstEntry = UInt32(number)
+        chunks[chunk].firstEntry = UInt32(number)
         index.insert(number, in: entries)
         storedBytes += block.count
     }
@@ -98,8 +97,7 @@ package struct MemoryArchive: ~Copyable, WindowArchive {
     package mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
         guard let number = find(series, windowStart) else { return .absent }
         let entry = entries[number]
-        guard let chunk = chunks[Int(entry.chunk)] else { return .absent }
-        writer.append(chunk.bytes.view(Int(entry.offset)..<Int(entry.offset + entry.length)))
+        writer.append(chunks[Int(entry.chunk)].bytes.view(Int(entry.offset)..<Int(entry.offset + entry.length)))
         return .found
     }
 
@@ -112,28 +110,27 @@ package struct MemoryArchive: ~Copyable, WindowArchive {
         hasEvicted[series] ? evicted[series] : nil
     }
 
-    /// The chunk to append `size` bytes to.
-    private mutating func chunk(for size: Int) -> Chunk {
-        if let last = order.last, let chunk = chunks[last], chunk.bytes.count + size <= chunk.capacity { return chunk }
+    /// The number of the chunk to append `size` bytes to.
+    private mutating func chunk(for size: Int) -> Int {
+        if let last = order.last, chunks[last].bytes.count + size <= chunks[last].capacity { return last }
         let wanted = max(chunkBytes, size)
         while !order.isEmpty && capacity + wanted > limit { dropOldest() }
         let number = freeNumbers.popLast() ?? chunks.count
-        if number == chunks.count { chunks.append(nil) }
-        let chunk = Chunk(number: number, capacity: wanted)
-        chunks[number] = chunk
+        let chunk = Chunk(capacity: wanted)
+        if number == chunks.count { chunks.append(chunk) } else { chunks[number] = chunk }
         order.append(number)
         capacity += wanted
-        return chunk
+        return number
     }
 
     private mutating func dropOldest() {
-        guard let number = order.first, let chunk = chunks[number] else { return }
-        while chunk.firstEntry != MemoryArchive.none {
-            let entry = Int(chunk.firstEntry)
+        guard let number = order.first else { return }
+        while chunks[number].firstEntry != MemoryArchive.none {
+            let entry = Int(chunks[number].firstEntry)
             noteEviction(series: Int(entries[entry].series), start: entries[entry].start)
-            detach(entry, from: chunk)
+            detach(entry)
         }
-        drop(chunk)
+        drop(number)
     }
 
     private mutating func noteEviction(series: Int, start: Instant) {
@@ -142,11 +139,11 @@ package struct MemoryArchive: ~Copyable, WindowArchive {
         evictedWindows += 1
     }
 
-    private mutating func drop(_ chunk: Chunk) {
-        order.removeAll { $0 == chunk.number }
-        chunks[chunk.number] = nil
-        freeNumbers.append(chunk.number)
-        capacity -= chunk.capacity
+    private mutating func drop(_ chunk: Int) {
+        order.removeAll { $0 == chunk }
+        freeNumbers.append(chunk)
+        capacity -= chunks[chunk].capacity
+        chunks[chunk] = Chunk(capacity: 0)
     }
 
     private mutating func record(_ entry: ArchiveEntry) -> Int {
@@ -161,17 +158,17 @@ package struct MemoryArchive: ~Copyable, WindowArchive {
     }
 
     private mutating func remove(_ number: Int) {
-        guard let chunk = chunks[Int(entries[number].chunk)] else { return }
-        detach(number, from: chunk)
-        if chunk.firstEntry == MemoryArchive.none && chunk.number != order.last { drop(chunk) }
+        let chunk = Int(entries[number].chunk)
+        detach(number)
+        if chunks[chunk].firstEntry == MemoryArchive.none && chunk != order.last { drop(chunk) }
     }
 
-    private mutating func detach(_ number: Int, from chunk: Chunk) {
+    private mutating func detach(_ number: Int) {
         let entry = entries[number]
         index.remove(number, in: entries)
         if entry.next != MemoryArchive.none { entries[Int(entry.next)].previous = entry.previous }
         if entry.previous == MemoryArchive.none {
-            chunk.firstEntry = entry.next
+            chunks[Int(entry.chunk)].firstEntry = entry.next
         } else {
             entries[Int(entry.previous)].next = entry.next
         }

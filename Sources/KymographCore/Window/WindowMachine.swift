@@ -45,6 +45,9 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         registry.identities[series]
     }
 
+    /// The number of the type of series `series`. It changes nothing, see ``WindowTable``.
+    mutating func type(of series: Int) -> Int { registry.identities[series].type }
+
     /// Takes a reading of a series that was defined. `payload` holds its ``Measurement/payloadBytes`` bytes of value
     /// records; its ring fields are ignored.
     @inline(__always)
@@ -186,7 +189,7 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// Prefetches what the next emissions will need beside their windows: nobody has looked at the identities of their
     /// series since they were introduced.
-    private func prefetchDue() {
+    private mutating func prefetchDue() {
         if let later = table.dueWindow(behindFirst: 2) { registry.prefetch(Int(later.series)) }
         if let next = table.dueWindow(behindFirst: 1) {
             registry.prefetchDevice(of: Int(next.series))

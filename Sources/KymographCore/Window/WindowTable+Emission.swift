@@ -42,9 +42,9 @@ extension WindowTable {
             window: UInt32(index))
     }
 
-    /// Prefetches what is due next while the first is being shown: nobody has looked at these readings
-    /// since they came.
-    private func prefetchDue() {
+    /// Prefetches what is due next while the first is being shown: these readings have not been looked at since they
+    /// came.
+    private mutating func prefetchDue() {
         if let next = queue.behindFirst(1) {
             let window = windows.unsettled(next)
             windows.series.prefetch(Int(window.series))

@@ -81,9 +81,10 @@ extension EntryBlock {
         if withType {
             output.append("\"type\":\"")
             output.append(type)
-            output.append("\",")
+            output.append("\",\"identifier\":")
+        } else {
+            output.append("\"identifier\":")
         }
-        output.append("\"identifier\":")
         output.appendIdentifier(system: system, value: value)
     }
 
@@ -101,13 +102,13 @@ extension EntryBlock {
 extension ByteWriter {
     /// Writes `{"system":…,"value":…}`, without a system when that is empty.
     mutating func appendIdentifier(system: ByteView, value: ByteView) {
-        append("{")
         if system.count > 0 {
-            append("\"system\":\"")
+            append("{\"system\":\"")
             appendJSON(system)
-            append("\",")
+            append("\",\"value\":\"")
+        } else {
+            append("{\"value\":\"")
         }
-        append("\"value\":\"")
         appendJSON(value)
         append("\"}")
     }

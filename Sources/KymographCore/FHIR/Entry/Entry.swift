@@ -9,7 +9,7 @@ package struct Entry: BitwiseCopyable {
 
     /// What it is.
     @inline(__always)
-    package var kind: EntryKind { EntryKind(rawValue: record[4]) ?? .resource }
+    package var kind: EntryKind { EntryKind(rawValue: record[EntryLayout.kind]) ?? .resource }
 
     /// Whether it belongs together with the entry before: both are of one window.
     @inline(__always)
@@ -80,6 +80,7 @@ package struct Entry: BitwiseCopyable {
     var hasEncounter: Bool { length(.encounter) > 0 }
 
     /// Whether what it says of an encounter can be read.
+    @inline(__always)
     var hasSoundEncounter: Bool {
         guard hasEncounter else { return true }
         let text = part(.encounter)
@@ -105,10 +106,10 @@ package struct Entry: BitwiseCopyable {
     /// Reference `index`; nil when nobody knows what it names.
     @inline(__always)
     func checkedReference(_ index: Int) -> EntryReference? {
-        let place = record.count - EntryLayout.reference * (referenceCount - index)
-        guard let role = EntryReference.Role(rawValue: record.half(at: place + 4)) else { return nil }
+        let place = record.count &- EntryLayout.reference &* (referenceCount &- index)
+        guard let role = EntryReference.Role(rawValue: record.half(at: place &+ 4)) else { return nil }
         return EntryReference(
-            place: Int(record.half(at: place)), role: role, target: Int(record.half(at: place + 8)))
+            place: Int(record.half(at: place)), role: role, target: Int(record.half(at: place &+ 8)))
     }
 
     /// Number of the entry that is its Patient.

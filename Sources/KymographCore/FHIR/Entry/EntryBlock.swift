@@ -11,7 +11,13 @@ package struct EntryBlock: BitwiseCopyable {
 
     /// Entry `number`; traps when out of range.
     @inline(__always)
-    package subscript(number: Int) -> Entry { Entry(bytes[starts[number]..<starts[number + 1]]) }
+    package subscript(number: Int) -> Entry { Entry(bytes[starts[number]..<starts[number &+ 1]]) }
+
+    /// The kind of entry `number`; traps when out of range.
+    @inline(__always)
+    fileprivate func kind(_ number: Int) -> EntryKind {
+        EntryKind(rawValue: bytes[starts[number] &+ EntryLayout.kind]) ?? .resource
+    }
 }
 
 /// Finds the entries of blocks, and checks that a block is whole. Keeps its memory from block to block.
@@ -57,9 +63,9 @@ package struct EntryIndex: ~Copyable, Sendable {
     private static func end(ofEntryAt place: Int, _ bytes: ByteView) -> Int? {
         guard bytes.count - place >= EntryLayout.entryHead else { return nil }
         let size = Int(bytes.half(at: place))
-        guard size <= bytes.count - place, EntryKind(rawValue: bytes[place + 4]) != nil, bytes[place + 5] < 16 else {
-            return nil
-        }
+        guard size <= bytes.count - place, EntryKind(rawValue: bytes[place + EntryLayout.kind]) != nil,
+            bytes[place + 5] < 16
+        else { return nil }
         var sum = EntryLayout.entryHead + EntryLayout.reference * Int(bytes.half(at: place + 4) >> 16)
         for part in 0..<EntryPart.count {
             sum += Int(bytes.half(at: place + EntryLayout.lengths + 4 * part))
@@ -100,7 +106,7 @@ package struct EntryIndex: ~Copyable, Sendable {
     @inline(__always)
     private static func isOne(of kinds: EntryKinds, _ number: Int?, _ block: EntryBlock) -> Bool {
         guard let number else { return true }
-        return number < block.count && kinds.contains(block[number].kind)
+        return number < block.count && kinds.contains(block.kind(number))
     }
 }
 

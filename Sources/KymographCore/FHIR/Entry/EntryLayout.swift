@@ -14,6 +14,8 @@ enum EntryLayout {
     static let blockHead = 16
     static let entryHead = 56
     static let reference = 12
+    /// Where in an entry's head its kind is.
+    static let kind = 4
     /// Where in an entry's head the lengths of its parts begin.
     static let lengths = 8
     /// Where the place of the id is, and those of Patient, Device and gateway.

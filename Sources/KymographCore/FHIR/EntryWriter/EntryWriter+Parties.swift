@@ -12,7 +12,7 @@ extension EntryWriter {
         parties.device = requireDevice(of: content.series)
         // By conditional create also for the reference's types, as it looks them up by identifier before it creates
         // them: a PUT under the ids of its Create mode would replace what the server's Patients have got since.
-        if encoder.options.namesGateway, !encoder.head.references.isReference { parties.gateway = requireGateway() }
+        if namesGateway, !encoder.head.references.isReference { parties.gateway = requireGateway() }
         return parties
     }
 
@@ -52,12 +52,30 @@ extension EntryWriter {
     private mutating func require(
         _ kind: ResourceEntries.Kind, _ entryKind: EntryKind, _ value: ByteView, foot: StaticString = "}"
     ) -> UInt32 {
-        setKey(kind, value)
-        let place = parties.place(of: scratch.view, hash: KeyTable.hash(value, seed: kind.seed))
+        let place = place(of: value, kind)
         return parties.number(at: place) ?? add(kind, entryKind, value, at: place, foot: foot)
     }
 
-    /// Adds what `value` identifies, whose key is in ``scratch``.
+    /// The place of what `value` identifies, whether the block has it or not. The reference system writes long
+    /// identifiers as they are, which makes them others than ours.
+    @inline(__always)
+    mutating func place(of value: ByteView, _ kind: ResourceEntries.Kind) -> Int {
+        scratch.removeAll()
+        scratch.append(isWhole(value) ? kind.number | EntryWriter.wholeKind : kind.number)
+        scratch.append(value)
+        return parties.place(of: scratch.view)
+    }
+
+    /// Whether `value` is long, and written as it is all the same.
+    @inline(__always)
+    private func isWhole(_ value: ByteView) -> Bool {
+        encoder.head.references.isReference && LongIdentifier.isLong(value)
+    }
+
+    /// The bit of a kind's number that sets those apart.
+    private static var wholeKind: UInt8 { 0x80 }
+
+    /// Adds what `value` identifies, which has `place`.
     @inline(never)
     private mutating func add(
         _ kind: ResourceEntries.Kind, _ entryKind: EntryKind, _ value: ByteView, at place: Int, foot: StaticString
@@ -89,7 +107,7 @@ extension EntryWriter {
         block.bytes.append(encoder.head.references.entries[kind.type])
         block.end(.type)
         block.end(.id)
-        appendFullURL()
+        appendFullURL(of: value, kind)
         block.bytes.append(encoder.head.references.entries[kind.system])
         block.end(.system)
         isLong ? block.bytes.appendDigest(of: value, encoder.head.identity.digest) : block.bytes.append(value)
@@ -100,22 +118,17 @@ extension EntryWriter {
         block.end(entryKind, holes: encoder.head.references.holes)
     }
 
-    /// Adds what references within a bundle say to what has the key in ``scratch``, where there are any.
-    mutating func appendFullURL() {
+    /// Adds what references within a bundle to what `value` identifies say, where there are any. A long identifier that
+    /// is written as it is has another than ours: no type begins with `=`.
+    mutating func appendFullURL(of value: ByteView, _ kind: ResourceEntries.Kind) {
         if form.refersToEntries {
+            scratch.removeAll()
+            if isWhole(value) { scratch.append("=") }
+            scratch.append(encoder.head.references.entries[kind.key])
+            scratch.append(value)
             block.bytes.append("urn:uuid:")
             block.bytes.appendUUID(encoder.head.identity.digest.of(scratch.view))
         }
         block.end(.fullURL)
-    }
-
-    /// Makes the key of a Patient or Device in ``scratch``. The reference system writes long identifiers as they are,
-    /// which makes them others than ours: no type begins with `=`.
-    @inline(__always)
-    mutating func setKey(_ kind: ResourceEntries.Kind, _ value: ByteView) {
-        scratch.removeAll()
-        if encoder.head.references.isReference, LongIdentifier.isLong(value) { scratch.append("=") }
-        scratch.append(encoder.head.references.entries[kind.key])
-        scratch.append(value)
     }
 }

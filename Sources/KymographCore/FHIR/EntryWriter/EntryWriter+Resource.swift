@@ -17,8 +17,8 @@ extension EntryWriter {
         block.bytes.appendHex(encoder.head.identity.id)
         block.end(.id)
         if isDevice {
-            content.series.device.withByteView { setKey(kinds.device, $0) }
-            appendFullURL()
+            let kind = kinds.device
+            content.series.device.withByteView { appendFullURL(of: $0, kind) }
             block.bytes.append(encoder.head.references.entries[kinds.device.system])
         } else {
             block.end(.fullURL)
@@ -63,12 +63,9 @@ extension EntryWriter {
         return isNew
     }
 
-    /// The place of the content's Device, whose key is in ``scratch`` then.
+    /// The place of the content's Device.
     private mutating func devicePlace(of content: borrowing WindowContent) -> Int {
         let kind = kinds.device
-        return content.series.device.withByteView { device in
-            setKey(kind, device)
-            return parties.place(of: scratch.view, hash: KeyTable.hash(device, seed: kind.seed))
-        }
+        return content.series.device.withByteView { place(of: $0, kind) }
     }
 }

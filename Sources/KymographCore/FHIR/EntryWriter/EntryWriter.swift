@@ -31,6 +31,7 @@ package struct EntryWriter: ~Copyable, Sendable {
     var encoder: ObservationEncoder
     private let limits: BundleLimits
     let form: BundleForm
+    let namesGateway: Bool
     var block: EntryBlockWriter
     private var size: BundleSize
     var scratch = ByteWriter(capacity: 256)
@@ -58,6 +59,7 @@ package struct EntryWriter: ~Copyable, Sendable {
     /// Writes with `encoder`; blocks hold what bundles within `limits` may, but always one content, however large.
     package init(_ encoder: consuming ObservationEncoder, limits: BundleLimits = BundleLimits()) {
         form = encoder.options.form
+        namesGateway = encoder.options.namesGateway
         block = EntryBlockWriter(form: form)
         size = BundleSize(form: form, limit: limits.bytes)
         self.encoder = encoder
@@ -199,7 +201,7 @@ package struct EntryWriter: ~Copyable, Sendable {
         block.end(.system)
         block.bytes.append(encoder.head.identity.value)
         block.end(.value)
-        block.bytes.append(encoder.head.identity.wholeValue)
+        if encoder.head.identity.isLong { block.bytes.append(encoder.head.identity.wholeValue) }
         block.end(.whole)
     }
 

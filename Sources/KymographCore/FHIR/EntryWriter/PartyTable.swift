@@ -9,9 +9,10 @@ struct PartyTable: ~Copyable, Sendable {
     /// Bytes of keys and records after which all are forgotten at the next block: some thousands of parties.
     private static let mostBytes = 1 << 20
 
-    /// The place of the party of `key`, whose ``KeyTable/hash(_:seed:)`` is `hash`; valid until the next block.
+    /// The place of the party of `key`; valid until the next block.
     @inline(__always)
-    mutating func place(of key: ByteView, hash: UInt64) -> Int {
+    mutating func place(of key: ByteView) -> Int {
+        let hash = KeyTable.hash(key)
         if let place = keys.find(key, hash: hash) { return Int(place) }
         return add(key, hash: hash)
     }

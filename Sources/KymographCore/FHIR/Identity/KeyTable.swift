@@ -11,14 +11,14 @@ struct KeyTable: ~Copyable, Sendable {
     /// Bytes of all keys.
     var byteCount: Int { bytes.count }
 
-    /// The number that `key`, whose ``hash(_:seed:)`` is `hash`, was added with, or nil.
+    /// The number that `key`, whose ``hash(_:)`` is `hash`, was added with, or nil.
     @inline(__always)
     func find(_ key: ByteView, hash: UInt64) -> UInt32? {
         let bucket = bucket(of: key, hash: hash)
         return buckets[bucket] < 0 ? nil : entries[Int(buckets[bucket])].number
     }
 
-    /// Adds `key` under `hash`, which may be another than that of ``hash(_:seed:)`` if it is for all; false when it is
+    /// Adds `key` under `hash`, which may be another than that of ``hash(_:)`` if it is for all; false when it is
     /// there already.
     mutating func add(_ key: ByteView, hash: UInt64, number: UInt32) -> Bool {
         if (entries.count + 1) * 2 > buckets.count { rehash() }
@@ -63,15 +63,15 @@ struct KeyTable: ~Copyable, Sendable {
     }
 
     /// Eight bytes at a time, with the constants of SplitMix64: blocks are small, so that even keys made to collide
-    /// cost little. Of a key whose beginning is one of a few, `key` is the rest and `seed` the hash of the beginning.
-    static func hash(_ key: ByteView, seed: UInt64 = 0) -> UInt64 {
-        var hash = seed ^ UInt64(truncatingIfNeeded: key.count)
+    /// cost little.
+    static func hash(_ key: ByteView) -> UInt64 {
+        var hash = UInt64(truncatingIfNeeded: key.count)
         var index = 0
-        while index + 8 <= key.count {
+        while index <= key.count &- 8 {
             hash = (hash ^ key.word(at: index)) &* 0x9E37_79B9_7F4A_7C15
             // The multiplication carries upwards only.
             hash ^= hash >> 32
-            index += 8
+            index &+= 8
         }
         if index < key.count {
             hash = (hash ^ key.lastWord(from: index)) &* 0x9E37_79B9_7F4A_7C15

@@ -3,10 +3,10 @@
 struct ResourceEntries: ~Copyable, Sendable {
     /// The texts of all resources of one type and identifier system.
     struct Kind: BitwiseCopyable {
-        /// Of the key under which a block knows its entries.
+        /// Type and identifier system, which references within a bundle are made of with the value behind them.
         fileprivate(set) var key = TextRange()
-        /// The hash of that.
-        fileprivate(set) var seed: UInt64 = 0
+        /// The number of these among all kinds: those with the same ones are of the same resources.
+        fileprivate(set) var number: UInt8 = 0
         /// The resource up to the value of its identifier.
         fileprivate(set) var resource = TextRange()
         /// Its type, and the identifier system.
@@ -33,11 +33,11 @@ struct ResourceEntries: ~Copyable, Sendable {
         let resource: TextRange
         let encounter: TextRange
 
-        fileprivate init(_ systems: IdentifierSystems, _ texts: inout ByteWriter) {
-            patient = ResourceEntries.kind("Patient", systems.patient, &texts)
-            deviceSubject = ResourceEntries.kind("Patient", systems.deviceSubject, &texts)
-            device = ResourceEntries.kind("Device", systems.device, &texts)
-            gateway = ResourceEntries.kind("Device", systems.gateway.system, &texts)
+        fileprivate init(_ systems: IdentifierSystems, _ texts: inout ByteWriter, _ keys: inout [[UInt8]]) {
+            patient = ResourceEntries.kind("Patient", systems.patient, &texts, &keys)
+            deviceSubject = ResourceEntries.kind("Patient", systems.deviceSubject, &texts, &keys)
+            device = ResourceEntries.kind("Device", systems.device, &texts, &keys)
+            gateway = ResourceEntries.kind("Device", systems.gateway.system, &texts, &keys)
             observation = ResourceEntries.range(&texts) { $0.append(systems.observation.plain) }
             resource = ResourceEntries.range(&texts) { $0.append(systems.resource.plain) }
             encounter = ResourceEntries.range(&texts) { $0.append(systems.encounter.plain) }
@@ -50,8 +50,9 @@ struct ResourceEntries: ~Copyable, Sendable {
 
     init(own: IdentifierSystems, reference: IdentifierSystems) {
         var texts = ByteWriter(capacity: 4_096)
-        self.own = Kinds(own, &texts)
-        self.reference = Kinds(reference, &texts)
+        var keys: [[UInt8]] = []
+        self.own = Kinds(own, &texts, &keys)
+        self.reference = Kinds(reference, &texts, &keys)
         self.texts = texts
     }
 
@@ -59,8 +60,9 @@ struct ResourceEntries: ~Copyable, Sendable {
     @inline(__always)
     subscript(range: TextRange) -> ByteView { texts.view(range.start..<range.end) }
 
+    /// The texts of `system` and `type`; `keys` are those of the kinds so far.
     private static func kind(
-        _ type: StaticString, _ system: IdentifierSystem, _ texts: inout ByteWriter
+        _ type: StaticString, _ system: IdentifierSystem, _ texts: inout ByteWriter, _ keys: inout [[UInt8]]
     ) -> Kind {
         var kind = Kind()
         kind.type = range(&texts) { $0.append(type) }
@@ -71,7 +73,9 @@ struct ResourceEntries: ~Copyable, Sendable {
             texts.append(system.plain)
             texts.append("|")
         }
-        kind.seed = KeyTable.hash(texts.view(kind.key.start..<kind.key.end))
+        let key = texts.view(kind.key.start..<kind.key.end).array
+        kind.number = UInt8(keys.firstIndex(of: key) ?? keys.count)
+        keys.append(key)
         kind.resource = range(&texts) { texts in
             texts.append("{\"resourceType\":\"")
             texts.append(type)

@@ -74,15 +74,18 @@ struct IdentityWriter: ~Copyable, Sendable {
     @inline(__always)
     var value: ByteView { text.view(start..<text.count) }
 
-    /// The whole of a long identity; empty when ``value`` is that.
+    /// Whether ``value`` only stands for the whole.
     @inline(__always)
+    var isLong: Bool { !whole.isEmpty }
+
+    /// The whole of a long identity; empty when ``value`` is that.
     var wholeValue: ByteView { text.view(whole) }
 
     /// Writes ``value`` within quotes, and behind what stands for a long one the whole.
     @inline(__always)
     mutating func append(to writer: inout ByteWriter) {
         writer.appendJSON(value)
-        if !whole.isEmpty { writer.appendFullIdentifier(wholeValue) }
+        if isLong { writer.appendFullIdentifier(wholeValue) }
     }
 
     /// Writes an Identifier with ``value`` in `system`.

@@ -117,8 +117,10 @@ package struct ObservationEncoder: ~Copyable, Sendable {
         head.references.form = references
         var condensed = 0
         var hasComponents = false
-        for index in program.stepStart..<program.stepEnd {
+        var index = program.stepStart
+        while index < program.stepEnd {
             let step = steps[index]
+            index &+= 1
             guard values.satisfies(step) else { continue }
             switch step.code {
             case .literal: writer.append(padded: head.constants.view(step.places))

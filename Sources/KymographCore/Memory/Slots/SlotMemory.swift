@@ -24,21 +24,28 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
         unsafe base.deallocate()
     }
 
+    /// The address of slot `index`; traps when out of range.
+    @inlinable
+    @inline(__always)
+    func address(_ index: Int) -> UnsafeMutableRawPointer {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
+        // Safe: in bounds, where no product overflows.
+        return unsafe base + index &* SlotMemory.slotBytes
+    }
+
     /// Writes a measurement into slot `index`.
     @inline(__always)
     func store(_ measurement: Measurement, at index: Int) {
-        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: in bounds and aligned; the caller owns the slot by the ring's protocol.
-        unsafe (base + index * SlotMemory.slotBytes).storeBytes(of: measurement, as: Measurement.self)
+        unsafe address(index).storeBytes(of: measurement, as: Measurement.self)
     }
 
     /// Writes a measurement into slot `index`, with another series; without a changed copy of it.
     @inlinable
     @inline(__always)
     func store(_ measurement: Measurement, series: UInt32, at index: Int) {
-        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: in bounds and aligned; only measurements and payload bytes are ever stored here.
-        let slot = unsafe (base + index * SlotMemory.slotBytes).assumingMemoryBound(to: Measurement.self)
+        let slot = unsafe address(index).assumingMemoryBound(to: Measurement.self)
         if measurement.isPlain {
             // Word by word what was just written word by word: a wider load would wait for it.
             unsafe slot.pointee.mantissas = [measurement.mantissas[0], 0, 0, 0]
@@ -54,9 +61,8 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
     /// Writes a plain reading into slot `index`, with another series.
     @inline(__always)
     func store(_ reading: PlainReading, series: UInt32, at index: Int) {
-        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: in bounds and aligned; only measurements and payload bytes are ever stored here.
-        let slot = unsafe (base + index * SlotMemory.slotBytes).assumingMemoryBound(to: Measurement.self)
+        let slot = unsafe address(index).assumingMemoryBound(to: Measurement.self)
         unsafe slot.pointee.ringWord = Measurement.ringWord(reading.ringWord, series: series)
         unsafe slot.pointee.instant = reading.instant
         unsafe slot.pointee.received = reading.received
@@ -68,33 +74,29 @@ struct SlotMemory: ~Copyable, @unchecked Sendable {
     @inlinable
     @inline(__always)
     func load(_ index: Int) -> Measurement {
-        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: in bounds and aligned; the slot was stored before it was published.
-        return unsafe (base + index * SlotMemory.slotBytes).load(as: Measurement.self)
+        return unsafe address(index).load(as: Measurement.self)
     }
 
     /// Prefetches slot `index`.
     @inline(__always)
     func prefetch(_ index: Int) {
-        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: nothing is read.
-        unsafe kymo_prefetch(base + index * SlotMemory.slotBytes)
+        unsafe kymo_prefetch(address(index))
     }
 
     /// Prefetches slot `index` for writing.
     @inline(__always)
     func prefetchForWriting(_ index: Int) {
-        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: nothing is read.
-        unsafe kymo_prefetch_for_writing(base + index * SlotMemory.slotBytes)
+        unsafe kymo_prefetch_for_writing(address(index))
     }
 
     /// Reads the plain reading in slot `index`, word by word; nil where there is something else.
     @inline(__always)
     func plainReading(_ index: Int) -> PlainReading? {
-        precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
         // Safe: in bounds and aligned; the slot was stored before it was published.
-        let slot = unsafe (base + index * SlotMemory.slotBytes).assumingMemoryBound(to: Measurement.self)
+        let slot = unsafe address(index).assumingMemoryBound(to: Measurement.self)
         guard unsafe slot.pointee.kind == RecordKind.measurement.rawValue, unsafe slot.pointee.isPlain else {
             return nil
         }

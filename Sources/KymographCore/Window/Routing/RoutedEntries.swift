@@ -1,14 +1,10 @@
 /// The blocks of entries that a shard is filling: one for all sinks, or, where sinks have filters, one for each set of
 /// sinks.
 struct RoutedEntries: ~Copyable {
-    private final class Filling {
+    /// A block, and who gets it.
+    struct Filling: ~Copyable {
         let route: BundleRoute
         var writer: EntryWriter
-
-        init(_ route: BundleRoute, _ writer: consuming EntryWriter) {
-            self.route = route
-            self.writer = writer
-        }
     }
 
     /// What became of a content.
@@ -21,20 +17,20 @@ struct RoutedEntries: ~Copyable {
         case added(EntryWriter.Addition, BundleRoute)
     }
 
-    private var blocks: [Filling]
+    private var blocks = OwnedList<Filling>(count: 0) { _ in preconditionFailure("there are none yet") }
     private var router: BundleRouter?
     /// The blocks of series whose readings decide who gets them.
     private var places: [Int: Int] = [:]
 
     init(_ writer: consuming EntryWriter, router: BundleRouter?) {
-        blocks = [Filling(.all, writer)]
+        blocks.append(Filling(route: .all, writer: writer))
         self.router = router
     }
 
     /// Writes with newer templates from here on; what is in blocks stays as it is. Where there are filters, all must
     /// have ended: a series may go elsewhere by the new templates.
     mutating func adopt(types: [MeasurementType], templates: [FHIRTemplate?]) {
-        for block in blocks { block.writer.adopt(types: types, templates: templates) }
+        for index in 0..<blocks.count { blocks[index].writer.adopt(types: types, templates: templates) }
         router?.adopt(types: types, templates: templates)
     }
 
@@ -72,9 +68,10 @@ struct RoutedEntries: ~Copyable {
     }
 
     private mutating func place(of route: BundleRoute) -> Int {
-        if let place = blocks.firstIndex(where: { $0.route == route }) { return place }
+        for place in 0..<blocks.count where blocks[place].route == route { return place }
         let (types, templates) = (router?.types ?? [], router?.templates ?? [])
-        blocks.append(Filling(route, blocks[0].writer.another(types: types, templates: templates)))
+        blocks.append(
+            Filling(route: route, writer: blocks[0].writer.another(types: types, templates: templates)))
         return blocks.count - 1
     }
 
@@ -82,16 +79,16 @@ struct RoutedEntries: ~Copyable {
     var isRouted: Bool { router != nil }
 
     /// Whether any block has content.
-    var isOpen: Bool { blocks.contains { $0.writer.contentCount > 0 } }
+    var isOpen: Bool { (0..<blocks.count).contains { blocks[$0].writer.contentCount > 0 } }
 
     /// Ends all blocks, gives each that has content to `ended`, and begins new ones. They end together, because a
     /// window may be archived only when it is in no unfinished block.
     mutating func finish(_ ended: (BundleRoute, ByteView) -> Void) {
         places.removeAll(keepingCapacity: true)
-        for block in blocks {
-            let bytes = block.writer.finish()
-            if bytes.count > 0 { ended(block.route, bytes) }
-            block.writer.reset()
+        for index in 0..<blocks.count {
+            let bytes = blocks[index].writer.finish()
+            if bytes.count > 0 { ended(blocks[index].route, bytes) }
+            blocks[index].writer.reset()
         }
     }
 
@@ -102,7 +99,7 @@ struct RoutedEntries: ~Copyable {
     ) {
         places.removeAll(keepingCapacity: true)
         if router?.isDecidedByReadings == true { places[number] = place }
-        for index in blocks.indices {
+        for index in 0..<blocks.count {
             let isOverfull = index == place
             let bytes = blocks[index].writer.finish(isOverfull: isOverfull)
             if bytes.count > 0 { ended(blocks[index].route, bytes) }
