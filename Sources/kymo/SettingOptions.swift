@@ -118,16 +118,32 @@ struct SettingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Append rejected readings with their bytes to this file.", valueName: "file"))
     var deadLetter: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "What 'run' writes to standard error: auto (journald where that is the journal, else text).",
+            valueName: "text|json|journald"))
+    var logFormat: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Leave out of it what matters less. Default: info.", valueName: "error|warning|info|debug"))
+    var logLevel: String?
+
     /// The framings, for people.
     private static var framings: String { IngestKinds.builtIn.framings.map(\.name).joined(separator: ", ") }
 
-    /// The settings, their mappings, and a watch on the files that these are from; prints what is wrong and exits with
-    /// status 78 when they cannot be used.
-    func load() throws -> (PipelineSettings, MappingSet, MappingWatch?) {
+    /// The settings, their mappings, and a watch on the files that these are from; writes what is wrong, with `write`
+    /// when they can be used, and else to standard error, and exits with status 78.
+    func load(
+        writing write: (PipelineSettings, [Diagnostic]) -> Void = { Diagnostics.write($1) }
+    ) throws -> (PipelineSettings, MappingSet, MappingWatch?) {
         var watch: MappingWatch?
         let (settings, set, diagnostics) = try check { watch = MappingWatch($0, configuration: config) }
-        Diagnostics.write(diagnostics)
-        guard let settings, let set else { throw ExitCode(ExitStatus.config) }
+        guard let settings, let set else {
+            Diagnostics.write(diagnostics)
+            throw ExitCode(ExitStatus.config)
+        }
+        write(settings, diagnostics)
         return (settings, set, watch)
     }
 
@@ -163,6 +179,7 @@ struct SettingOptions: ParsableArguments {
             ("fastPath", fastPath == false ? "--no-fast-path" : "--fast-path", fastPath.map(String.init)),
             ("compatibility", "--compatibility", compatibility), ("lanes", "--lanes", lanes),
             ("shards", "--shards", shards), ("processors", "--processors", processors),
+            ("log.format", "--log-format", logFormat), ("log.level", "--log-level", logLevel),
         ]
         for (key, flag, value) in single {
             if let value { flags.append((key, flag, value)) }
