@@ -120,7 +120,7 @@ struct DeadDiscard: ParsableCommand {
         let letters = try selection.letters(try StoreReader.opened(directory))
         _ = try StandardError.translating { () throws(PipelineError) in
             try DeadLetterChange.make(ControlRequest(.discard, letters: letters.map(\.number)), directory) {
-                StandardError.write("kymo: \($0)\n")
+                StandardError.write("kymo: \($0.text)\n")
             }
         }
         StandardError.write("kymo: discarded \(letters.count) dead letters\n")

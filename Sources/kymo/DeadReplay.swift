@@ -61,7 +61,7 @@ struct DeadReplay: ParsableCommand {
     ) throws -> [LetterRefusal] {
         let request = ControlRequest(command, letters: letters.map(\.number))
         do throws(PipelineError) {
-            return try DeadLetterChange.make(request, directory) { StandardError.write("kymo: \($0)\n") }
+            return try DeadLetterChange.make(request, directory) { StandardError.write("kymo: \($0.text)\n") }
         } catch {
             // The others may have been sent by now.
             return letters.map { LetterRefusal($0.number, error.message) }
@@ -162,7 +162,7 @@ struct DeadReplay: ParsableCommand {
     private static func run(_ replay: inout LetterBatch, _ settings: PipelineSettings, _ directory: String) {
         do throws(PipelineError) {
             let outcome = try LetterReplay.run(replay.payloads, settings, directory: directory, notes: write)
-            for line in outcome.summary.lines { write(line) }
+            for line in outcome.summary.lines { write(.info(line)) }
             if outcome.exitCode != ExitStatus.success { replay.fail(outcome.message) }
         } catch {
             replay.fail(error.message)
@@ -179,5 +179,5 @@ struct DeadReplay: ParsableCommand {
         }
     }
 
-    private static func write(_ note: String) { StandardError.write("kymo: \(note)\n") }
+    private static func write(_ note: LogEntry) { StandardError.write("kymo: \(note.text)\n") }
 }

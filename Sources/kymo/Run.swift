@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import Glibc
 import Kymograph
 import KymographCore
@@ -19,6 +20,9 @@ struct Run: ParsableCommand {
             Settings come from flags, then environment variables KYMO_…, then the file given by --config, then \
             defaults; docs/configuration.md lists them all.
 
+            Messages are on standard error: 'kymo: message', with time and level before it in a run that does not end \
+            by itself, or as --log-format says.
+
             Example: kymo run --udp 0.0.0.0:5757 --mapping wristband --window 1m --out ./observations
             """)
 
@@ -27,46 +31,64 @@ struct Run: ParsableCommand {
     func run() throws {
         // Before any thread starts, so that all of them leave the signals to this one.
         let signals = try Self.watchSignals()
-        let (settings, set, watch) = try self.settings.load()
-        let pipeline: Pipeline
+        var log = Run.log(PipelineSettings())
+        let (settings, set, watch) = try self.settings.load { settings, findings in
+            log = Run.log(settings)
+            log.write(findings)
+        }
         let firstRejection = settings.readsOnlyWhatEnds ? FirstRejection() : nil
+        let pipeline: Pipeline
         do {
             pipeline = try Pipeline(
-                settings, set: set, watch: watch, firstRejection: firstRejection,
-                notes: { StandardError.write("kymo: \($0)\n") }, findings: Diagnostics.write)
+                settings, set: set, watch: watch, firstRejection: firstRejection, notes: log.write, findings: log.write)
         } catch {
-            throw StandardError.exit(error.message, code: error.exitCode)
+            throw log.exit(error.message, code: error.exitCode)
         }
-        for line in pipeline.sourceDescriptions { StandardError.write("kymo: listening on \(line)\n") }
+        for line in pipeline.sourceDescriptions { log.write(.info("listening on \(line)")) }
         let directory = settings.store.keeping == .everything ? settings.store.directory : nil
-        if let directory { StandardError.write("kymo: keeping data in \(directory)\n") }
-        var live = LiveLine()
-        let service = ServiceNotices { StandardError.write("kymo: \($0)\n") }
-        let outcome = pipeline.run(signals: signals, service: service) { live.show($0.liveLine) }
-        live.finish()
-        for line in outcome.summary.lines { StandardError.write("kymo: \(line)\n") }
-        if !outcome.message.isEmpty { StandardError.write("kymo: \(outcome.message)\n") }
+        if let directory { log.write(.info("keeping data in \(directory)")) }
+        let service = ServiceNotices { [log] in log.write(.warning($0)) }
+        let outcome = pipeline.run(signals: signals, service: service) { [log] summary in
+            log.show(live: summary.liveLine)
+            log.tick()
+        }
+        for line in outcome.summary.lines { log.write(.info(line)) }
+        if !outcome.message.isEmpty { log.write(.error(outcome.message)) }
+        log.close()
         // Threads that were left behind, by force or by a second signal, must not run on while the process is taken
         // down.
         if outcome.exitCode != ExitStatus.success { _exit(outcome.exitCode) }
-        try Self.explain(outcome.summary, firstRejection, directory)
+        try Self.explain(outcome.summary, firstRejection, directory, log)
+    }
+
+    /// The log on standard error that `settings` ask for.
+    private static func log(_ settings: PipelineSettings) -> Log {
+        let isJournal = StandardDescriptors.isJournal(ProcessInfo.processInfo.environment["JOURNAL_STREAM"])
+        let style = LogStyle(
+            settings.log.format, isJournal: isJournal, endsByItself: settings.readsOnlyWhatEnds)
+        return Log(level: settings.log.level, style: style, isTerminal: isatty(STDERR_FILENO) == 1) {
+            StandardDescriptors.write($0, to: STDERR_FILENO)
+        }
     }
 
     /// Says why nothing came out of a run that ended well.
     ///
     /// - Throws: the exit status when everything was rejected.
     private static func explain(
-        _ summary: PipelineSummary, _ firstRejection: FirstRejection?, _ directory: String?
+        _ summary: PipelineSummary, _ firstRejection: FirstRejection?, _ directory: String?, _ log: Log
     ) throws {
         guard summary.received > 0 else { return }
         // One that takes the place of another is rejected and changes an Observation.
-        if summary.rejectedTotal == summary.received, summary.observations == 0, let text = firstRejection?.text {
-            throw StandardError.exit("nothing was accepted; \(text)", code: ExitStatus.dataError)
+        if summary.rejectedTotal == summary.received, summary.observations == 0, let rejection = firstRejection?.text {
+            // A log has no payload; who runs a command in a shell wants to see it.
+            let text = log.style == .short ? rejection : String(rejection.prefix { $0 != "\n" })
+            throw log.exit("nothing was accepted; \(text)", code: ExitStatus.dataError)
         }
         guard summary.duplicate == summary.received, let directory else { return }
-        StandardError.write(
-            "kymo: \(directory) had all of it already: for the same output again, add --ephemeral, or name another "
-                + "directory with --data\n")
+        log.write(
+            .info(
+                "\(directory) had all of it already: for the same output again, add --ephemeral, or name another "
+                    + "directory with --data"))
     }
 
     private static func watchSignals() throws -> SignalWatcher {
@@ -78,23 +100,11 @@ struct Run: ParsableCommand {
     }
 }
 
-/// One line that is written again and again on a terminal; silent elsewhere.
-struct LiveLine {
-    private let isTerminal = isatty(STDERR_FILENO) == 1
-    private let clock = ContinuousClock()
-    private var shown: ContinuousClock.Instant?
-
-    /// Shows `text`, at most once a second.
-    mutating func show(_ text: @autoclosure () -> String) {
-        guard isTerminal else { return }
-        let now = clock.now
-        if let shown, shown.duration(to: now) < .seconds(1) { return }
-        shown = now
-        StandardError.write("\r\(text())\u{1B}[K")
-    }
-
-    /// Clears the line.
-    func finish() {
-        if shown != nil { StandardError.write("\r\u{1B}[K") }
+extension Log {
+    /// Ends the command with an error and one of the codes of sysexits.h: throw the result.
+    fileprivate func exit(_ message: String, code: Int32) -> ExitCode {
+        write(.error(message))
+        close()
+        return ExitCode(code)
     }
 }

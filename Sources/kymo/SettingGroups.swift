@@ -188,3 +188,23 @@ struct TuningSettings: SettingGroup {
         ])
     }
 }
+
+/// What is written to standard error.
+struct LogSettings: SettingGroup {
+    @Option(
+        name: .customLong("log-format"),
+        help: ArgumentHelp(
+            "What 'run' writes to standard error: auto (journald where that is the journal, else text).",
+            valueName: "text|json|journald"))
+    var format: String?
+
+    @Option(
+        name: .customLong("log-level"),
+        help: ArgumentHelp(
+            "Leave out of it what matters less. Default: info.", valueName: "error|warning|info|debug"))
+    var level: String?
+
+    var flags: [SettingFlag] {
+        Self.given([("log.format", "--log-format", format), ("log.level", "--log-level", level)])
+    }
+}

@@ -27,13 +27,21 @@ struct SettingOptions: ParsableArguments {
     @OptionGroup(title: "Tuning")
     var tuning: TuningSettings
 
-    /// The settings, their mappings, and a watch on the files that these are from; prints what is wrong and exits with
-    /// status 78 when they cannot be used.
-    func load() throws -> (PipelineSettings, MappingSet, MappingWatch?) {
+    @OptionGroup(title: "Log")
+    var log: LogSettings
+
+    /// The settings, their mappings, and a watch on the files that these are from; writes what is wrong, with `write`
+    /// when they can be used, and else to standard error, and exits with status 78.
+    func load(
+        writing write: (PipelineSettings, [Diagnostic]) -> Void = { Diagnostics.write($1) }
+    ) throws -> (PipelineSettings, MappingSet, MappingWatch?) {
         var watch: MappingWatch?
         let (settings, set, diagnostics) = try check { watch = MappingWatch($0, configuration: config) }
-        Diagnostics.write(diagnostics)
-        guard let settings, let set else { throw ExitCode(ExitStatus.config) }
+        guard let settings, let set else {
+            Diagnostics.write(diagnostics)
+            throw ExitCode(ExitStatus.config)
+        }
+        write(settings, diagnostics)
         return (settings, set, watch)
     }
 
@@ -53,7 +61,7 @@ struct SettingOptions: ParsableArguments {
     }
 
     private func input() throws -> ConfigurationInput {
-        let groups: [any SettingGroup] = [mapping, sources, durability, windows, output, tuning]
+        let groups: [any SettingGroup] = [mapping, sources, durability, windows, output, tuning, log]
         return ConfigurationInput(
             flags: groups.flatMap(\.flags), environment: ProcessInfo.processInfo.environment,
             file: try ConfigurationFile.read(config))

@@ -23,6 +23,15 @@ enum StandardDescriptors {
         }
     }
 
+    /// Whether standard error is the stream that systemd names in `variable` (JOURNAL_STREAM, systemd.exec(5)): a
+    /// process that was started with another one has the variable, too.
+    static func isJournal(_ variable: String?) -> Bool {
+        var status = stat()
+        // Safe: the struct is ours.
+        guard let variable, unsafe fstat(STDERR_FILENO, &status) == 0 else { return false }
+        return variable == "\(status.st_dev):\(status.st_ino)"
+    }
+
     /// Standard input to its end; nil when it cannot be read.
     static func readInput() -> [UInt8]? {
         var content: [UInt8] = []

@@ -13,7 +13,8 @@ package struct Balance: Equatable {
 
     /// Reads the summary out of standard error; nil when there is none.
     package init?(_ text: String) {
-        let words = text.split(separator: "\n").last { $0.hasPrefix("kymo: received ") }
+        let lines = text.split(separator: "\n").map(LogLine.message)
+        let words = lines.last { $0.hasPrefix("kymo: received ") }
         guard let words else { return nil }
         received = Balance.number(after: "received", in: words)
         accepted = Balance.number(after: "accepted", in: words)
@@ -21,7 +22,7 @@ package struct Balance: Equatable {
         conflict = Balance.number(after: "conflict", in: words)
         rejected = Balance.number(after: "rejected", in: words)
         inFlight = Balance.number(after: "flight", in: words)
-        for line in text.split(separator: "\n") {
+        for line in lines {
             if line.hasPrefix("kymo: rejected: ") { reasons = Balance.reasons(line.dropFirst(16)) }
             if line.hasPrefix("kymo: kernel-dropped") {
                 kernelDropped = Balance.number(after: "kernel-dropped", in: line)

@@ -59,7 +59,7 @@ extension ChildProcess {
         try Waiting.until("\(count) sources; standard error has: \(errorText)") {
             // A line that is not complete yet is not counted.
             let lines = errorText.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-            found = lines.compactMap { line in
+            found = lines.map(LogLine.message).compactMap { line in
                 guard line.hasPrefix("kymo: listening on ") else { return nil }
                 return line.dropFirst("kymo: listening on ".count).split(separator: ",").first.map(String.init)
             }

@@ -9,12 +9,14 @@ import Testing
 final class FHIRServer {
     /// Its URL, without a slash at the end.
     let base: String
+    /// The port.
+    let port: UInt16
     private let process: ChildProcess
     private let session = URLSession(configuration: .ephemeral)
 
-    /// Starts a server of this version of FHIR: R4, R5 or STU3.
-    init(version: String = "R4", arguments: [String] = []) throws {
-        let port = try FHIRServer.freePort()
+    /// Starts a server of this version of FHIR: R4, R5 or STU3; on a free port, unless one is named.
+    init(version: String = "R4", port named: UInt16? = nil, arguments: [String] = []) throws {
+        port = try named ?? FHIRServer.freePort()
         base = "http://127.0.0.1:\(port)"
         let script = "\(SharedMaterial.root ?? "")/fhir/fhir_server_stub.py"
         process = try ChildProcess(

@@ -92,7 +92,8 @@ import Testing
     }
 
     private func reloads(_ error: String) -> (succeeded: Int, failed: Int) {
-        let words = error.split(separator: "\n").last { $0.hasPrefix("kymo: reloads ") }?.split(separator: " ") ?? []
+        let lines = error.split(separator: "\n").map(LogLine.message)
+        let words = lines.last { $0.hasPrefix("kymo: reloads ") }?.split(separator: " ") ?? []
         return words.count == 5
             ? (Int(words[2].dropLast()) ?? 0, Int(words[4]) ?? 0) : (0, 0)
     }

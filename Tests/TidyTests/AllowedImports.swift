@@ -87,6 +87,7 @@ struct AllowedImports {
         module: "Kymograph",
         table: """
             System:
+            Log: System
             Crypto:
             Captures:
             Configuration/Values:
@@ -103,7 +104,7 @@ struct AllowedImports {
             Sinks/Server/HTTP: System Sinks/Server
             Sinks/Server/Authorization: System Crypto Sinks/Server Sinks/Server/HTTP
             Sinks/Server/Access: System Crypto Sinks/Server Sinks/Server/HTTP Sinks/Server/Authorization
-            Sinks/Server/Channel: System Sinks/Server
+            Sinks/Server/Channel: System Sinks/Outbox Sinks/Server
             Sinks/Server/Responses: Sinks/Server/Channel
             Sinks/Server/Merge:
             Sinks/Server/Identity: Sinks/Server Sinks/Server/Merge
@@ -116,14 +117,16 @@ struct AllowedImports {
             Store/Migration: Sinks/Server
             Store: System Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
             Archive: System Store
-            Configuration: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks/Files Sinks/Kinds
+            Configuration: System Log Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks/Files Sinks/Kinds
                 Store
             Preview:
             Ledger: System Ingest Sinks/Outbox Telemetry Store Archive
             Control: System Ingest Ingest/Sources Store Ledger
             Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
+            Pipeline/Watch: System Log Sinks/Outbox Telemetry
             Pipeline: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Ingest/Lane Sinks
                 Sinks/DeadLetters Telemetry Store Archive Configuration Preview Ledger Control Pipeline/Output
+                Pipeline/Watch
             Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds
                 Store Configuration Pipeline
             .:

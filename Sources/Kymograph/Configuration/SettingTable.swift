@@ -7,7 +7,8 @@ enum SettingTable {
     private static let gibibyte = 1 << 30
 
     /// Keys of the whole pipeline; `sources` and `sinks` are not among them, for they hold keys of their own.
-    static let settings: [Setting<PipelineSettings>] = windows + output + systems + server + store + limits + machine
+    static let settings: [Setting<PipelineSettings>] =
+        windows + output + systems + server + store + limits + machine + log
 
     private static let windows: [Setting<PipelineSettings>] = [
         .duration("window", \.window, atLeast: millisecond, "Period of templates that summarise and name none"),
@@ -166,6 +167,21 @@ enum SettingTable {
             "Whether payloads like others before are read without a scan; output is the same, and `false` is slower"),
         .powerOfTwo("ringSlots", \.ringSlots, 512...1 << 24, "Slots of the ring between a lane and a shard"),
         .duration("drain", \.drainLimit, "Longest time for delivering what is there after the first signal to stop"),
+    ]
+
+    private static let log: [Setting<PipelineSettings>] = [
+        .choice(
+            "log.format", \.log.format, LogFormat.allCases.map { ($0.rawValue, $0) },
+            "Form of what `kymo run` writes to standard error; `auto`: `journald` in the journal, else `text`"),
+        .choice(
+            "log.level", \.log.level, LogLevel.allCases.map { ($0.rawValue, $0) },
+            "What matters less than this is not written to standard error"),
+        .duration(
+            "log.outboxAge", \.log.outboxAge,
+            "Age of the oldest bundle in the outbox that is written to standard error; `0s` means never"),
+        .duration(
+            "log.silentAfter", \.log.silentAfter,
+            "Silence of a source, which has received before, that is written to standard error; `0s` means never"),
     ]
 }
 

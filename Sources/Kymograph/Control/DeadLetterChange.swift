@@ -9,7 +9,7 @@ package enum DeadLetterChange {
     /// - Throws: ``PipelineError`` when the instance does not answer or refuses, or the store cannot be written.
     @discardableResult
     package static func make(
-        _ request: ControlRequest, _ directory: String, notes: @escaping @Sendable (String) -> Void
+        _ request: ControlRequest, _ directory: String, notes: @escaping LogTaker
     ) throws(PipelineError) -> [LetterRefusal] {
         if ControlClient.isRunning(directory) {
             guard let answer = ControlClient.ask(request, directory) else {
@@ -33,13 +33,13 @@ package enum DeadLetterChange {
 extension Store {
     /// Opens the store in `directory`, which an instance that has just ended may hold for a moment.
     static func whenFree(
-        _ directory: String, notes: @escaping @Sendable (String) -> Void
+        _ directory: String, notes: @escaping LogTaker
     ) throws(StoreError) -> Store {
         var attempts = 0
         while true {
             do throws(StoreError) {
                 let store = try Store(path: directory, notes: notes)
-                store.watch.begin(note: notes) { notes($0.message) }
+                store.watch.begin(note: notes) { notes(.error($0.message)) }
                 return store
             } catch {
                 guard error.kind == .inUse, attempts < 200 else { throw error }

@@ -31,7 +31,8 @@ public final class KymographEngine: Sendable {
         do throws(PipelineError) {
             pipeline = try Pipeline(
                 loading.settings, set: loading.set, watch: loading.watch, observer: observer,
-                notes: configuration.onNote, findings: findings.take)
+                notes: { [note = configuration.onNote] entry in if entry.level <= .info { note(entry.text) } },
+                findings: findings.take)
         } catch {
             throw EngineError(error, findings.all)
         }

@@ -14,7 +14,7 @@ package enum LetterReturn {
     ///
     /// - Throws: ``PipelineError`` when the store is in use or cannot be written; none was taken then.
     package static func run(
-        _ letters: [StoredLetter], directory: String, notes: @escaping @Sendable (String) -> Void
+        _ letters: [StoredLetter], directory: String, notes: @escaping LogTaker
     ) throws(PipelineError) -> [LetterRefusal] {
         let whole = letters.filter(isWhole)
         let damaged = letters.filter { !isWhole($0) }.map { LetterRefusal($0.number, "its record is damaged") }
@@ -22,7 +22,7 @@ package enum LetterReturn {
         do throws(StoreError) {
             let store = try Store(path: directory, notes: notes)
             defer { store.close() }
-            store.watch.begin(note: notes) { notes($0.message) }
+            store.watch.begin(note: notes) { notes(.error($0.message)) }
             try store.takeBack(whole)
             return damaged
         } catch {

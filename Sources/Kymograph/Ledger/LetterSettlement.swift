@@ -31,7 +31,7 @@ package struct LetterSettlement: Sendable {
     ///
     /// - Throws: ``PipelineError`` when the store cannot be read or written.
     package func run(
-        _ letters: [StoredLetter], notes: @escaping @Sendable (String) -> Void
+        _ letters: [StoredLetter], notes: @escaping LogTaker
     ) throws(PipelineError) -> Outcome {
         do throws(StoreError) {
             let store = try Store.whenFree(directory, notes: notes)

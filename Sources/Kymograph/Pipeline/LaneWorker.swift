@@ -112,11 +112,11 @@ final class LaneReporter: LaneEvents, Sendable {
     func showDeadLetters() {
         guard let deadLetters else { return }
         deadLetters.flush()
-        if let error = deadLetters.takeError() { control.note("\(error.message); trying again") }
+        if let error = deadLetters.takeError() { control.note(.error("\(error.message); trying again")) }
     }
 
     /// Tells the operator of a source.
-    func note(_ text: String) { control.note(text) }
+    func note(_ text: String) { control.note(.warning(text)) }
 
     func noted(_ notes: MappingNotes, source: Int) { ledger.sources[source].note(notes) }
 

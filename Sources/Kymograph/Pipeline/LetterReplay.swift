@@ -12,7 +12,7 @@ package enum LetterReplay {
     /// - Throws: ``PipelineError`` when it cannot begin.
     package static func run(
         _ letters: [StoredLetter], _ settings: PipelineSettings, directory: String,
-        notes: @escaping @Sendable (String) -> Void
+        notes: @escaping LogTaker
     ) throws(PipelineError) -> Pipeline.Outcome {
         var replay = settings
         var files: [Int32] = []

@@ -13,7 +13,7 @@ final class MappingReloader: Sendable {
     private let settings: PipelineSettings
     private let mappings: MappingExchange
     private let watch: MappingWatch?
-    private let notes: @Sendable (String) -> Void
+    private let notes: LogTaker
     private let findings: @Sendable ([Diagnostic]) -> Void
     private let bell: Doorbell
     private let order = Mutex(Order.none)
@@ -26,7 +26,7 @@ final class MappingReloader: Sendable {
 
     init(
         _ settings: PipelineSettings, _ mappings: MappingExchange, watch: MappingWatch?,
-        notes: @escaping @Sendable (String) -> Void, findings: @escaping @Sendable ([Diagnostic]) -> Void
+        notes: @escaping LogTaker, findings: @escaping @Sendable ([Diagnostic]) -> Void
     ) throws(SystemError) {
         self.settings = settings
         self.mappings = mappings
@@ -85,7 +85,7 @@ final class MappingReloader: Sendable {
     /// Settings are not loaded again, which somebody who changed them and sent the signal must know.
     private func noteSettings(_ watch: MappingWatch?) {
         guard let path = watch?.changedConfiguration else { return }
-        notes("\(path) has changed, but settings are read at the start only: restart to apply them")
+        notes(.warning("\(path) has changed, but settings are read at the start only: restart to apply them"))
     }
 
     private func reload(_ cause: String) {
@@ -93,11 +93,11 @@ final class MappingReloader: Sendable {
         findings(diagnostics)
         guard let set else {
             tally.withLock { $0.failed += 1 }
-            return notes("\(cause): the mappings have errors; the former ones stay in use")
+            return notes(.error("\(cause): the mappings have errors; the former ones stay in use"))
         }
         mappings.replace(with: set)
         tally.withLock { $0.succeeded += 1 }
         let names = set.mappings.joined(separator: ", ")
-        notes("\(cause): loaded the mappings \(names) again; readings are mapped by them now")
+        notes(.info("\(cause): loaded the mappings \(names) again; readings are mapped by them now"))
     }
 }

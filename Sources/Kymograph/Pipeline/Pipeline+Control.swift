@@ -16,7 +16,7 @@ extension Pipeline {
             WorkerThread.start("kymo-control") { server.run() }
             return server
         } catch {
-            control.note("\(error.message); kymo status and kymo dead see the data directory only")
+            control.note(.warning("\(error.message); kymo status and kymo dead see the data directory only"))
             return nil
         }
     }

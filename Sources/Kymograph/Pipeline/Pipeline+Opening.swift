@@ -6,7 +6,7 @@ import KymographTemplates
 extension Pipeline {
     /// The store, unless everything stays in memory. `notes` takes what the operator should know before it is open.
     static func openStore(
-        _ settings: PipelineSettings, notes: @escaping @Sendable (String) -> Void
+        _ settings: PipelineSettings, notes: @escaping LogTaker
     ) throws(PipelineError) -> Store? {
         guard settings.store.keeping == .everything else { return nil }
         guard let path = settings.store.directory else {

@@ -35,6 +35,7 @@ package final class Pipeline: Sendable {
     /// What makes readings durable; nil when nothing is.
     let stage: StoreStage?
     private let dropNotes: KernelDropNotes?
+    private let notes: LogTaker
     let control: PipelineControl
     private let observer: (any ReadingObserver)?
     /// Whether ``end()`` was called, and nobody has looked.
@@ -58,7 +59,7 @@ package final class Pipeline: Sendable {
     /// - Throws: ``PipelineError`` when an address, a file or the store cannot be had.
     package convenience init(
         _ settings: PipelineSettings, set: MappingSet, watch: MappingWatch? = nil,
-        firstRejection: FirstRejection? = nil, notes: @escaping @Sendable (String) -> Void,
+        firstRejection: FirstRejection? = nil, notes: @escaping LogTaker,
         findings: (@Sendable ([Diagnostic]) -> Void)? = nil
     ) throws(PipelineError) {
         try self.init(settings, set: set, watch: watch, observer: firstRejection, notes: notes, findings: findings)
@@ -69,16 +70,17 @@ package final class Pipeline: Sendable {
     /// - Throws: ``PipelineError`` when an address, a file or the store cannot be had.
     init(
         _ settings: PipelineSettings, set: MappingSet, watch: MappingWatch?, observer: (any ReadingObserver)?,
-        notes: @escaping @Sendable (String) -> Void, findings: (@Sendable ([Diagnostic]) -> Void)?
+        notes: @escaping LogTaker, findings: (@Sendable ([Diagnostic]) -> Void)?
     ) throws(PipelineError) {
         self.observer = observer
+        self.notes = notes
         let store = try Pipeline.openStore(settings, notes: notes)
         let set = try Pipeline.continuing(store, settings, set, findings: findings)
         var settings = try Pipeline.numbered(settings, store)
         try Pipeline.settleThreads(&settings)
         self.settings = settings
         self.set = set
-        for note in settings.strayPatterns(set) { notes(note) }
+        for note in settings.strayPatterns(set) { notes(.warning(note)) }
         mappings = MappingExchange(set)
         ledger = PipelineLedger(sources: settings.sources.count)
         do throws(SystemError) { control = try PipelineControl(notes: notes) } catch { throw PipelineError(error) }
@@ -96,7 +98,7 @@ package final class Pipeline: Sendable {
         do throws(SystemError) {
             reloader = try MappingReloader(
                 settings, mappings, watch: watch, notes: notes,
-                findings: findings ?? { found in for diagnostic in found { notes(diagnostic.text) } })
+                findings: findings ?? { found in for diagnostic in found { notes(.warning(diagnostic.text)) } })
             bells = try Pipeline.bells(settings.shards)
         } catch {
             throw PipelineError(error)
@@ -185,6 +187,8 @@ package final class Pipeline: Sendable {
         defer { reloader.stop() }
         let commands = openControl()
         defer { commands?.stop() }
+        let watch = startWatch()
+        defer { watch?.stop() }
         var controller = RunController(drainLimit: settings.drainLimit)
         var service = service
         if let code = obey(
@@ -297,6 +301,16 @@ package final class Pipeline: Sendable {
         guard let dropNotes else { return }
         let totals = lanes.flatMap { lane in (0..<lane.count).map { Int(lane.counts($0).kernelDrops) } }
         dropNotes.note(totals, at: WallClock.now())
+    }
+
+    /// Begins to look for changes; without the event that this needs, the pipeline works all the same.
+    private func startWatch() -> StateWatch? {
+        let looks = StateWatch.Looks(
+            sinks: { [self] in stage?.deliverySummaries ?? [] }, sources: { [self] in summary.sources },
+            outboxAge: { [self] in stage?.store.outboxAge(now: WallClock.now()) })
+        let watch = try? StateWatch(looks, settings.log, notes: notes)
+        watch?.start()
+        return watch
     }
 
     private func startLanes() {

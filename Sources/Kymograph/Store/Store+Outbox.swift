@@ -13,6 +13,12 @@ extension Store {
         return (waiting ?? []).filter { $0.count > 0 && !names.contains($0.sink) }
     }
 
+    /// Age of the oldest bundle in seconds, 0 when none waits; nil when the database cannot be read.
+    func outboxAge(now: Instant) -> Double? {
+        let oldest = read { try Int64.fetchOne($0, sql: "SELECT created FROM outbox ORDER BY number LIMIT 1") }
+        return oldest.map { $0.map { Double(max(0, now.nanoseconds &- $0)) / 1e9 } ?? 0 }
+    }
+
     /// Adds `body`, whose content has `size` bytes, for `sinks` (``OutboxRow/sinks``); gives the number of the row.
     static func insert(
         _ body: StoredBody, size: Int, sinks: String?, _ now: Instant, _ db: Database

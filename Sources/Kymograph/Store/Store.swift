@@ -54,7 +54,7 @@ package final class Store: ShardStore {
     ///
     /// - Throws: ``StoreError`` when it cannot be used, another process uses it, or a newer version wrote it.
     package init(
-        path: String, settings: StoreSettings = StoreSettings(), notes: (@Sendable (String) -> Void)? = nil
+        path: String, settings: StoreSettings = StoreSettings(), notes: LogTaker? = nil
     ) throws(StoreError) {
         self.settings = settings
         directory = try StoreDirectory(path)
@@ -64,7 +64,7 @@ package final class Store: ShardStore {
         mark = try StoreMark(directory)
         mark.write(facts.counts)
         counts = Mutex(facts.counts)
-        if !facts.lost.isNone { watch.note(facts.lost.note(directory.path)) }
+        if !facts.lost.isNone { watch.note(.error(facts.lost.note(directory.path))) }
         pool = opened.pool
         lastBlockAtStart = facts.lastBlock
         blocks = Atomic(facts.lastBlock + 1)
@@ -80,22 +80,22 @@ package final class Store: ShardStore {
 
     /// Opens the database, after a repair if it is damaged.
     private static func open(
-        _ directory: StoreDirectory, _ watch: StoreWatch, _ notes: (@Sendable (String) -> Void)?
+        _ directory: StoreDirectory, _ watch: StoreWatch, _ notes: LogTaker?
     ) throws(StoreError) -> (pool: DatabasePool, facts: StoreFacts) {
         let repair = StoreRepair(directory)
-        if let reason = repair.reason() { watch.note(try repair.run(reason, now: WallClock.now())) }
+        if let reason = repair.reason() { watch.note(.error(try repair.run(reason, now: WallClock.now()))) }
         try repair.create()
         do throws(StoreError) {
             return try openPool(directory, watch, notes)
         } catch {
             guard error.kind == .damaged else { throw error }
-            watch.note(try repair.run(error.message, now: WallClock.now()))
+            watch.note(.error(try repair.run(error.message, now: WallClock.now())))
             return try openPool(directory, watch, notes)
         }
     }
 
     private static func openPool(
-        _ directory: StoreDirectory, _ watch: StoreWatch, _ notes: (@Sendable (String) -> Void)?
+        _ directory: StoreDirectory, _ watch: StoreWatch, _ notes: LogTaker?
     ) throws(StoreError) -> (pool: DatabasePool, facts: StoreFacts) {
         do {
             var configuration = try StorePages.configuration()
@@ -107,9 +107,9 @@ package final class Store: ShardStore {
             guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory.path) }
             if let extent = try pool.read({ try MigrationExtent($0) }) {
                 try extent.check(directory, free: FileSystem.freeBytes(directory.path))
-                notes?(extent.note(directory))
+                notes?(.info(extent.note(directory)))
             }
-            try StoreSchema.prepare(pool).notes.forEach(watch.note)
+            for note in try StoreSchema.prepare(pool).notes { watch.note(.warning(note)) }
             // Read first: to begin to count is a matter of old databases and new ones.
             if try pool.read({ try StoreCounts.read($0) }) == nil { try pool.write { try StoreCounts.begin($0) } }
             let facts = try pool.read { try StoreFacts($0) }

@@ -58,7 +58,7 @@ struct StoreCommit: ~Copyable {
         }
         store.noteCommitted(StoreCounts.added(by: batch))
         CrashPoint.afterCommit.pass()
-        if let lost { store.watch.note(lost.note(store.directory.path)) }
+        if let lost { store.watch.note(.error(lost.note(store.directory.path))) }
         lost = nil
         for row in rows { store.tail.append(row) }
         retention.noteCommit()

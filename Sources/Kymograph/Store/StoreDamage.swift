@@ -13,7 +13,8 @@ extension Store {
     /// of their bytes stays in the database. Who reads the journal tells of it.
     func quarantine(_ numbers: [Int64], of place: DamagedPlace) {
         if place == .outbox {
-            watch.note("\(numbers.count) bundles of the outbox are damaged and were put into quarantine")
+            watch.note(
+                .error("\(numbers.count) bundles of the outbox are damaged and were put into quarantine"))
         }
         queue.add { $0.damaged[place, default: []] += numbers }
     }

@@ -26,26 +26,38 @@ struct StoreAlarm {
     private static let slack = 5
 
     /// What to tell the operator of `fill`, if anything.
-    mutating func note(_ fill: StoreFill) -> String? {
+    mutating func note(_ fill: StoreFill) -> LogEntry? {
         if fill.alarm > announced {
             announced = fill.alarm
-            return "the store uses \(fill.percent) % of store.maxBytes (\(fill.bytes) of \(fill.limit) bytes); "
-                + "when it is full, the oldest windows are dropped"
+            return entry(
+                .warning, fill,
+                "the store uses \(fill.percent) % of store.maxBytes (\(fill.bytes) of \(fill.limit) bytes); "
+                    + "when it is full, the oldest windows are dropped")
         }
+        let former = announced
         while announced > 0, fill.percent < announced - StoreAlarm.slack {
             announced = StoreFill.alarms.last { $0 < announced } ?? 0
         }
-        return nil
+        guard announced < former else { return nil }
+        return entry(.info, fill, "the store uses \(fill.percent) % of store.maxBytes, after more than \(former) %")
     }
 
     /// What to tell when windows begin, or no longer need, to be dropped for their size.
-    mutating func note(drops: Bool, _ fill: StoreFill) -> String? {
+    mutating func note(drops: Bool, _ fill: StoreFill) -> LogEntry? {
         if drops, !isDropping {
             isDropping = true
-            return "the store is full (store.maxBytes, \(fill.limit) bytes): dropping the oldest windows"
+            return entry(
+                .error, fill,
+                "the store is full (store.maxBytes, \(fill.limit) bytes): dropping the oldest windows; raise "
+                    + "store.maxBytes, or lower store.archiveAge")
         }
         guard isDropping, !drops, fill.percent < 100 - StoreAlarm.slack else { return nil }
         isDropping = false
-        return "the store has room again"
+        return entry(.info, fill, "the store has room again")
+    }
+
+    private func entry(_ level: LogLevel, _ fill: StoreFill, _ text: String) -> LogEntry {
+        let fields = [("event", LogEntry.Value.text("store.fill")), ("percent", .number(fill.percent))]
+        return LogEntry(level, text, fields: fields)
     }
 }

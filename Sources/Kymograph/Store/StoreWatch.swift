@@ -3,17 +3,17 @@ import Synchronization
 /// What a store tells whoever uses it: messages for the operator, and that it cannot go on.
 final class StoreWatch: Sendable {
     private struct State {
-        var note: (@Sendable (String) -> Void)?
+        var note: LogTaker?
         var end: (@Sendable (StoreError) -> Void)?
         /// Messages from before anybody listened.
-        var early: [String] = []
+        var early: [LogEntry] = []
         var failure: StoreError?
     }
 
     private let state = Mutex(State())
 
     /// Says who listens from here on, and tells what there is already.
-    func begin(note: @escaping @Sendable (String) -> Void, end: @escaping @Sendable (StoreError) -> Void) {
+    func begin(note: @escaping LogTaker, end: @escaping @Sendable (StoreError) -> Void) {
         let (early, failure) = state.withLock { state in
             defer { state.early = [] }
             (state.note, state.end) = (note, end)
@@ -24,12 +24,12 @@ final class StoreWatch: Sendable {
     }
 
     /// Tells the operator something.
-    func note(_ text: String) {
+    func note(_ entry: LogEntry) {
         let note = state.withLock { state in
-            if state.note == nil { state.early.append(text) }
+            if state.note == nil { state.early.append(entry) }
             return state.note
         }
-        note?(text)
+        note?(entry)
     }
 
     /// Notes that the store cannot go on; the first reason counts.

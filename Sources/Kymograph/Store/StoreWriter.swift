@@ -71,7 +71,7 @@ final class StoreWriter: Sendable {
             settled(batch.settlements)
         } catch {
             if error.kind != .full { return control.fail(error.message, exitCode: ExitStatus.ioError) }
-            control.note("\(error.message); sinks get their last bundles again at the next start")
+            control.note(.warning("\(error.message); sinks get their last bundles again at the next start"))
         }
     }
 
@@ -84,11 +84,13 @@ final class StoreWriter: Sendable {
         while true {
             do throws(StoreError) {
                 try commit.commit(batch, now: now)
-                if hasReported { control.note("the store in \(store.directory.path) takes data again") }
+                if hasReported { control.note(.info("the store in \(store.directory.path) takes data again")) }
                 return true
             } catch {
                 guard canWait(error) else { return false }
-                if !hasReported { control.note("\(error.message); waiting, and taking no more than fits in memory") }
+                if !hasReported {
+                    control.note(.error("\(error.message); waiting, and taking no more than fits in memory"))
+                }
                 hasReported = true
                 control.pause(milliseconds: 100)
                 pulse.beat()

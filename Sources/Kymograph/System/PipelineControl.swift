@@ -11,11 +11,11 @@ final class PipelineControl: Sendable {
 
     private let forced = Atomic(false)
     private let failure = Mutex<Failure?>(nil)
-    private let notes: @Sendable (String) -> Void
+    private let notes: LogTaker
     /// Readable when a thread has ended or failed.
     private let event: Descriptor
 
-    init(notes: @escaping @Sendable (String) -> Void) throws(SystemError) {
+    init(notes: @escaping LogTaker) throws(SystemError) {
         self.notes = notes
         let raw = kymo_event_create()
         guard raw >= 0 else { throw SystemError(-raw, "create", "an event for the end of threads") }
@@ -29,7 +29,7 @@ final class PipelineControl: Sendable {
     func force() { forced.store(true, ordering: .relaxed) }
 
     /// Tells the operator something, once.
-    func note(_ text: String) { notes(text) }
+    func note(_ entry: LogEntry) { notes(entry) }
 
     /// Notes a failure that ends the pipeline; the first one counts.
     func fail(_ message: String, exitCode: Int32) {

@@ -37,6 +37,10 @@ package struct DeliverySummary: Codable, Sendable {
     package var retries = 0
     /// What went wrong last, empty when nothing did.
     package var lastError = ""
+    /// When that was; nil when nothing did.
+    package var lastErrorTime: String?
+    /// Why the sink takes nothing at present, if that has lasted or will not pass by itself.
+    package var trouble: DeliveryTrouble?
     /// When something is sent next, if it waits.
     package var nextAttempt: String?
     /// Answers about Devices, Patients and Encounters that are used at present.
@@ -54,6 +58,7 @@ package struct DeliverySummary: Codable, Sendable {
             "  circuit \(circuit), in flight \(inFlight), delivered \(delivered), undeliverable "
                 + "\(undeliverableReasons.text), retries \(retries)",
         ]
+        if let trouble { lines.append("  \(trouble.cause.rawValue) since \(trouble.since): \(trouble.reason)") }
         let next = nextAttempt.map { "; next attempt \($0)" } ?? ""
         if !lastError.isEmpty { lines.append("  last error: \(lastError)\(next)") }
         if let oldestLookupAge { lines.append("  lookups \(lookups), the oldest \(age(oldestLookupAge)) old") }

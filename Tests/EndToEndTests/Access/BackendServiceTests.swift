@@ -8,8 +8,10 @@ import Testing
 @Suite(.enabled(if: SharedMaterial.canRunPython)) struct BackendServiceTests {
     private let folder = TemporaryFolder()
 
-    /// Starts a server that knows the public part of `key` as `kid`.
-    private func server(_ key: String, kid: String = "key-1", life: Int = 300) async throws -> FHIRServer {
+    /// Starts a server that knows the public part of `key` as `kid`; its key set is in `folder`.
+    static func server(
+        _ key: String, _ folder: TemporaryFolder, kid: String = "key-1", life: Int = 300
+    ) async throws -> FHIRServer {
         let script = """
             import json, sys
             from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -25,6 +27,8 @@ import Testing
         try await server.waitUntilReady()
         return server
     }
+
+    private func server(_ key: String) async throws -> FHIRServer { try await Self.server(key, folder) }
 
     private func access(_ server: FHIRServer, key: String, kid: String = "key-1") -> ServerAccess {
         let proof = OAuthClient.Proof.signature(key: SecretFile(key), identifier: kid)

@@ -108,7 +108,7 @@ import TrialSupport
     ) throws(StoreError) -> Bool {
         let notes = NoteList()
         var run = try StoredRun(scratch.path, set: set)
-        run.store.watch.begin(note: notes.add) { notes.add($0.message) }
+        run.store.watch.begin(note: notes.take) { notes.add($0.message) }
         var failure: StoreError?
         do throws(StoreError) {
             try run.take(late, delivers: true)

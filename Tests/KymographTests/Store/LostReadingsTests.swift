@@ -112,7 +112,7 @@ import TrialSupport
         let notes = NoteList()
         defer { end.notes += notes.all }
         var run = try StoredRun(path, set: set)
-        run.store.watch.begin(note: notes.add) { notes.add($0.message) }
+        run.store.watch.begin(note: notes.take) { notes.add($0.message) }
         do throws(StoreError) {
             try run.take([], delivers: true)
             try run.end()

@@ -49,7 +49,7 @@ import Testing
 
         init(_ store: Store, _ set: MappingSet) throws {
             let notes = NoteList()
-            let control = try PipelineControl(notes: notes.add)
+            let control = try PipelineControl(notes: notes.take)
             let writer = StoreWriter(store, mappings: MappingExchange(set), control: control) {}
             (self.notes, self.control, self.writer) = (notes, control, writer)
             thread = TestThread { writer.run() }

@@ -48,7 +48,7 @@ import Testing
         Files.write(scratch.file("kymo.sqlite"), [])
         var run = try StoredRun(scratch.path, set: set)
         let notes = NoteList()
-        run.store.watch.begin(note: notes.add) { _ in }
+        run.store.watch.begin(note: notes.take) { _ in }
         #expect(notes.all.contains { $0.contains("its file is empty") && $0.contains("an unknown number of window") })
         // A partial must not replace what may have been sent.
         try run.take(BitRotTests.late, delivers: true)
@@ -108,10 +108,13 @@ import Testing
         var alarm = StoreAlarm()
         let percents = [10, 49, 50, 51, 79, 80, 81, 79, 80, 60, 81, 30, 55]
         let notes = percents.map { alarm.note(StoreFill(bytes: $0, limit: 100)) }
-        #expect(zip(percents, notes).filter { $0.1 != nil }.map(\.0) == [50, 80, 81, 55])
-        #expect(alarm.note(drops: true, StoreFill(bytes: 100, limit: 100))?.contains("dropping the oldest") ?? false)
+        #expect(zip(percents, notes).filter { $0.1?.level == .warning }.map(\.0) == [50, 80, 81, 55])
+        #expect(zip(percents, notes).filter { $0.1?.level == .info }.map(\.0) == [60, 30])
+        #expect(notes.count { $0 != nil } == 6)
+        let full = alarm.note(drops: true, StoreFill(bytes: 100, limit: 100))
+        #expect(full?.level == .error && full?.text.contains("dropping the oldest") == true)
         #expect(alarm.note(drops: true, StoreFill(bytes: 100, limit: 100)) == nil)
         #expect(alarm.note(drops: false, StoreFill(bytes: 99, limit: 100)) == nil)
-        #expect(alarm.note(drops: false, StoreFill(bytes: 90, limit: 100)) == "the store has room again")
+        #expect(alarm.note(drops: false, StoreFill(bytes: 90, limit: 100))?.text == "the store has room again")
     }
 }

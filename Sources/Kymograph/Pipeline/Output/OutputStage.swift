@@ -96,14 +96,14 @@ final class OutputStage: Sendable {
             } catch {
                 // A program that was too slow is no failure of its own.
                 if control.isForced, error.kind == .notTaken {
-                    control.note(error.message)
+                    control.note(.error(error.message))
                     return false
                 }
                 guard error.isRetriable, !control.isForced else {
                     control.fail(error.message, exitCode: ExitStatus.ioError)
                     return false
                 }
-                if !hasReported { control.note("\(error.message); trying again") }
+                if !hasReported { control.note(.error("\(error.message); trying again")) }
                 hasReported = true
                 retrying.store(true, ordering: .relaxed)
                 control.pause(milliseconds: 500)

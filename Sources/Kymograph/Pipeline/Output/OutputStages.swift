@@ -94,7 +94,7 @@ extension PipelineSettings {
     fileprivate func opening(of sink: Sink, _ control: PipelineControl) -> SinkOpening {
         SinkOpening(
             name: sink.name, output: output, compatibility: compatibility, bundleEntries: bundleEntries,
-            bundleBytes: bundleBytes, rotation: rotation, dictionary: dictionary, note: control.note,
+            bundleBytes: bundleBytes, rotation: rotation, dictionary: dictionary, note: { control.note(.warning($0)) },
             isForced: { control.isForced })
     }
 }

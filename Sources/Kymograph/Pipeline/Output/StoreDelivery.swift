@@ -87,7 +87,7 @@ final class StoreDelivery: Sendable {
                 direct != nil
                 ? "wait for \(sink), to which this run does not deliver"
                 : "are given up: no sink of this run is called '\(sink)', for which they were"
-            control.note("\(count) bundles in \(store.directory.path) \(fate)")
+            control.note(.warning("\(count) bundles in \(store.directory.path) \(fate)"))
         }
     }
 
@@ -177,9 +177,10 @@ final class StoreDelivery: Sendable {
         if summary.retries > 0 { text += ", retries \(summary.retries)" }
         let rest = taker.outbox.waiting
         if rest > 0 {
-            let reason = summary.lastError.isEmpty ? summary.verdict : summary.lastError
+            // Not what the server has said last, which may quote content.
+            let reason = summary.trouble?.reason ?? "kymo status says how far it is"
             text += "; \(rest) bundles wait in \(store.directory.path) for the next start (\(reason))"
         }
-        control.note(text)
+        control.note(LogEntry(rest > 0 ? .warning : .info, text))
     }
 }

@@ -49,13 +49,18 @@ final class StoreStage: Sendable {
             total.unknown += outcome.unknown
             return total
         }
-        if outcome.readings > 0 { control.note("took \(total.readings) readings of an earlier run from the journal") }
-        if outcome.rejected > 0 { control.note("\(outcome.rejected) of them were rejected: see the dead letters") }
+        if outcome.readings > 0 {
+            control.note(.info("took \(total.readings) readings of an earlier run from the journal"))
+        }
+        if outcome.rejected > 0 {
+            control.note(.warning("\(outcome.rejected) of them were rejected: see the dead letters"))
+        }
         if outcome.unknown > 0 {
-            control.note("\(outcome.unknown) readings of the journal belong to series that are lost")
+            control.note(.error("\(outcome.unknown) readings of the journal belong to series that are lost"))
         }
         if outcome.damagedBlocks > 0 {
-            control.note("\(outcome.damagedBlocks) blocks of the journal are damaged and were put into quarantine")
+            control.note(
+                .error("\(outcome.damagedBlocks) blocks of the journal are damaged and were put into quarantine"))
         }
     }
 

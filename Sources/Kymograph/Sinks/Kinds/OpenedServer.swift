@@ -67,6 +67,8 @@ extension DeliverySummary {
         (delivered, undeliverable, retries) = (status.delivered, status.undeliverable, status.retries)
         undeliverableReasons = status.undeliverableReasons
         lastError = status.lastError
+        lastErrorTime = status.lastErrorTime?.text
+        trouble = status.trouble
         nextAttempt = status.nextAttempt.map(\.text)
         lookups = status.lookups
         oldestLookupAge = status.oldestLookupAge.map { Double($0) / 1e9 }

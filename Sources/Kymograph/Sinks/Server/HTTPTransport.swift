@@ -22,6 +22,9 @@ package struct HTTPRequest: Sendable {
         self.body = body
         self.timeout = timeout
     }
+
+    /// Whether it is to change something.
+    var isWrite: Bool { method != "GET" }
 }
 
 /// What a server answered.

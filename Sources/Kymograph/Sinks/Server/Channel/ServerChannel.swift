@@ -28,6 +28,7 @@ final class ServerChannel {
     private(set) var retries = 0
     /// What went wrong last, and when in civil time.
     private(set) var lastError: (text: String, time: Instant)?
+    private var health = ServerHealth()
 
     init(
         _ settings: DeliverySettings, transport: any HTTPTransport, authorizer: any RequestAuthorizer,
@@ -159,7 +160,7 @@ final class ServerChannel {
 
     private func authorized(_ exchange: Exchange, _ result: Result<String?, AuthorizationFailure>) {
         switch result {
-        case .failure(let failure): retry(exchange, failure.message, wait: nil)
+        case .failure(let failure): retry(exchange, failure.message, DeliveryTrouble(failure), wait: nil)
         case .success(let value):
             exchange.authorization = value
             exchange.state = .sent
@@ -176,35 +177,37 @@ final class ServerChannel {
     private func answered(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
         let times = RetryTimes(now: clock.civil(), longest: settings.longestRetryAfter)
         if case .success(let response) = outcome {
-            if response.status == 401 { return renew(exchange) }
+            if response.status == 401 { return renew(exchange, outcome) }
             if let reset = times.limitReset(response) { pause(reset) }
         }
         switch exchange.judge(outcome, exchange) {
         case .final:
             circuit.succeed()
             limit.succeed()
+            health.succeed(isWrite: exchange.request.isWrite)
             remove(exchange)
             exchange.completion(outcome, exchange)
         case .retry(let reason):
             var asked: Int64?
             if case .success(let response) = outcome { asked = times.retryAfter(response) }
             if let asked { pause(asked) }
-            retry(exchange, reason, wait: asked)
+            retry(exchange, reason, DeliveryTrouble(outcome), wait: asked)
         }
     }
 
     /// Asks once more with another token; then the refusal is a failure like others.
-    private func renew(_ exchange: Exchange) {
+    private func renew(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
         authorizer.refused(exchange.authorization)
         guard !exchange.isRenewed else {
-            return retry(exchange, "the server refuses the credentials (401): check them and their rights", wait: nil)
+            let reason = "the server refuses the credentials (401): check them and their rights"
+            return retry(exchange, reason, DeliveryTrouble(outcome), wait: nil)
         }
         exchange.isRenewed = true
         exchange.state = .authorizing
         authorize(exchange)
     }
 
-    private func retry(_ exchange: Exchange, _ reason: String, wait asked: Int64?) {
+    private func retry(_ exchange: Exchange, _ reason: String, _ trouble: DeliveryTrouble, wait asked: Int64?) {
         let now = clock.elapsed()
         lastError = (reason, clock.civil())
         exchange.failures += 1
@@ -215,6 +218,7 @@ final class ServerChannel {
         if exchange.isDetached, circuit.state == .closed { return }
         limit.fail(sent: exchange.sent, now: now)
         circuit.fail(now: now, using: &random)
+        health.fail(trouble, isWrite: exchange.request.isWrite, now: now, civil: clock.civil())
     }
 
     private func pause(_ wait: Int64) { pausedUntil = max(pausedUntil, clock.elapsed().advanced(by: wait)) }
@@ -242,4 +246,14 @@ final class ServerChannel {
 
     /// Notes an error that is no request's.
     func note(_ text: String) { lastError = (text, clock.civil()) }
+
+    /// Notes that the server cannot be delivered to, or, with nil, that it can.
+    func judge(unfit trouble: DeliveryTrouble?) {
+        health.judge(unfit: trouble, now: clock.elapsed(), civil: clock.civil())
+    }
+
+    /// What an operator should know of the server; nil when it takes what it is sent.
+    var trouble: DeliveryTrouble? {
+        health.trouble(now: clock.elapsed(), isLeftAlone: circuit.state != .closed)
+    }
 }

@@ -92,6 +92,7 @@ final class DeliveryEngine {
         status.retries = channel.retries
         status.lastError = channel.lastError?.text ?? ""
         status.lastErrorTime = channel.lastError?.time
+        status.trouble = channel.trouble
         status.oldestRowAge = rows.oldest.map { now.nanoseconds - $0.nanoseconds }
         status.nextAttempt = nextAttempt(now)
         status.settledThrough = rows.settledThrough

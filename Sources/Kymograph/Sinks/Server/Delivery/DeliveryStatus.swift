@@ -42,6 +42,8 @@ package struct DeliveryStatus: Hashable, Sendable {
     package var lastError = ""
     /// When that was.
     package var lastErrorTime: Instant?
+    /// Why it takes nothing at present, if that has lasted or will not pass by itself.
+    package var trouble: DeliveryTrouble?
     /// When something is sent next, if nothing is under way and something waits.
     package var nextAttempt: Instant?
     /// How long the oldest row in memory has been there, in nanoseconds.

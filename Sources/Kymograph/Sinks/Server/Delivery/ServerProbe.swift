@@ -62,17 +62,21 @@ final class ServerProbe {
     private func judge(_ response: HTTPResponse) {
         let found = response.status == 200 ? ServerCapabilities(JSONNode.answer(response.body)) : nil
         guard let found else {
+            let cause: DeliveryTrouble.Cause = response.status == 403 ? .credentialsRefused : .unfit
             return refuse(
+                cause,
                 "\(settings.base)/metadata gives no CapabilityStatement (status \(response.status)): is it the base "
                     + "URL of a FHIR server?")
         }
-        if let reason = found.refusal(of: settings.version, base: settings.base) { return refuse(reason) }
+        if let reason = found.refusal(of: settings.version, base: settings.base) { return refuse(.unfit, reason) }
         let updatesByID = BundleEncoder(settings, found).updatesByID("Observation")
+        channel.judge(unfit: nil)
         phase = .ready(found, verdict: found.verdict(base: settings.base, updatesByID: updatesByID))
     }
 
-    private func refuse(_ reason: String) {
+    private func refuse(_ cause: DeliveryTrouble.Cause, _ reason: String) {
         phase = .refused(reason)
+        channel.judge(unfit: DeliveryTrouble(cause, reason, isDefinite: true))
         channel.note(reason)
         ask(after: Self.interval)
     }

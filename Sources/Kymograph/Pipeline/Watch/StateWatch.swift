@@ -1,0 +1,75 @@
+import KymographCore
+import Synchronization
+
+/// Looks at sinks, outbox and sources of a running pipeline, and tells the operator what has changed, once.
+///
+/// On a thread of its own: the outbox is asked by a query, and a disk that hangs must not keep signals waiting.
+final class StateWatch: Sendable {
+    /// Where it looks; each is called on its thread.
+    struct Looks: Sendable {
+        /// How delivery goes to each sink that takes entries by itself.
+        var sinks: @Sendable () -> [(sink: String, summary: DeliverySummary)]
+        /// The sources, in their order.
+        var sources: @Sendable () -> [PipelineSummary.Source]
+        /// Age of the oldest bundle of the outbox in seconds, 0 when none waits; nil when that is unknown.
+        var outboxAge: @Sendable () -> Double?
+    }
+
+    private let looks: Looks
+    private let settings: LogSettings
+    private let notes: LogTaker
+    private let bell: Doorbell
+    private let isStopped = Atomic(false)
+    private let running = RunningThreads(1)
+
+    /// Milliseconds between two looks; looks between two at the outbox.
+    private static let (interval, outboxInterval): (Int32, Int) = (250, 8)
+
+    /// Nothing is looked at before ``start()``.
+    init(_ looks: Looks, _ settings: LogSettings, notes: @escaping LogTaker) throws(SystemError) {
+        self.looks = looks
+        self.settings = settings
+        self.notes = notes
+        bell = try Doorbell()
+    }
+
+    /// Begins.
+    func start() {
+        WorkerThread.start("kymo-watch") { [self] in
+            run()
+            running.leave()
+        }
+    }
+
+    /// Ends, after a last look; waits for that up to a second.
+    func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        bell.ring()
+        var left = 200
+        while !running.isZero, left > 0 {
+            Wait.milliseconds(5)
+            left -= 1
+        }
+    }
+
+    private func run() {
+        var sinks: [IdentifierText: SinkWatch] = [:]
+        var outbox = OutboxWatch(limit: settings.outboxAge)
+        var sources = looks.sources().map { SourceWatch($0.name, silentAfter: settings.silentAfter) }
+        var turn = 0
+        var isLast = false
+        while !isLast {
+            bell.sleep(milliseconds: Self.interval) { isStopped.load(ordering: .relaxed) }
+            isLast = isStopped.load(ordering: .relaxed)
+            for (name, summary) in looks.sinks() {
+                sinks[IdentifierText(name), default: SinkWatch(name)].entries(summary, at: .now).forEach(notes)
+            }
+            if isLast { return }
+            for (index, source) in looks.sources().enumerated() {
+                sources[index].entries(source, at: .now, time: WallClock.now()).forEach(notes)
+            }
+            if turn % Self.outboxInterval == 0, let age = looks.outboxAge() { outbox.entry(age: age).map(notes) }
+            turn += 1
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// How much an entry of the log matters, the most important first.
+package enum LogLevel: String, CaseIterable, Comparable, Sendable {
+    /// Something is lost or stays undone until an operator acts.
+    case error
+    /// Something may be lost or stay undone if it goes on.
+    case warning
+    /// What an operator should know.
+    case info
+    /// Single attempts and failures, for finding a cause.
+    case debug
+
+    /// The priority of syslog(3), by which journald sorts.
+    package var priority: Int {
+        switch self {
+        case .error: 3
+        case .warning: 4
+        case .info: 6
+        case .debug: 7
+        }
+    }
+
+    /// The more important one is less.
+    package static func < (left: LogLevel, right: LogLevel) -> Bool { left.priority < right.priority }
+}
+
+/// One message for the operator. Never with a device, a patient or a payload, at any level.
+package struct LogEntry: Sendable {
+    /// A value beside the message, for programs.
+    package enum Value: Hashable, Sendable {
+        /// A name.
+        case text(String)
+        /// A count.
+        case number(Int)
+    }
+
+    /// How much it matters.
+    package var level: LogLevel
+    /// What happened, where, and what to do, in a sentence without final stop.
+    package var text: String
+    /// What programs may filter by, such as `event` and `sink`.
+    package var fields: [(name: String, value: Value)]
+    /// What entries have in common that are repetitions of each other; nil when they must have the same text.
+    package var kind: String?
+
+    /// An entry.
+    package init(
+        _ level: LogLevel, _ text: String, kind: String? = nil, fields: [(name: String, value: Value)] = []
+    ) {
+        self.level = level
+        self.text = text
+        self.kind = kind
+        self.fields = fields
+    }
+
+    /// An entry of level ``LogLevel/error``.
+    package static func error(_ text: String) -> LogEntry { LogEntry(.error, text) }
+
+    /// An entry of level ``LogLevel/warning``.
+    package static func warning(_ text: String) -> LogEntry { LogEntry(.warning, text) }
+
+    /// An entry of level ``LogLevel/info``.
+    package static func info(_ text: String) -> LogEntry { LogEntry(.info, text) }
+
+    /// A change of the state `event` of `subject`, a sink or source; repeats of it are folded whatever their text is.
+    static func change(
+        _ level: LogLevel, _ event: String, _ subject: (name: String, value: String), _ text: String,
+        fields: [(name: String, value: Value)] = []
+    ) -> LogEntry {
+        LogEntry(
+            level, text, kind: "\(event) \(subject.value)",
+            fields: [("event", .text(event)), (subject.name, .text(subject.value))] + fields)
+    }
+}
+
+/// Takes entries for the operator, on any thread.
+package typealias LogTaker = @Sendable (LogEntry) -> Void
