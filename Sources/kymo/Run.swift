@@ -38,6 +38,9 @@ struct Run: ParsableCommand {
             throw StandardError.exit(error.message, code: error.exitCode)
         }
         for line in pipeline.sourceDescriptions { StandardError.write("kymo: listening on \(line)\n") }
+        if let address = pipeline.adminAddress {
+            StandardError.write("kymo: metrics and health on http://\(address)\n")
+        }
         let directory = settings.store.keeping == .everything ? settings.store.directory : nil
         if let directory { StandardError.write("kymo: keeping data in \(directory)\n") }
         var live = LiveLine()

@@ -115,6 +115,12 @@ struct SettingOptions: ParsableArguments {
     @Flag(help: "Keep nothing on disk: what is in memory is lost when the process dies.")
     var ephemeral = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Serve /metrics, /livez and /readyz over HTTP here, such as 127.0.0.1:5790. Default: none.",
+            valueName: "host:port"))
+    var admin: String?
+
     @Option(help: ArgumentHelp("Append rejected readings with their bytes to this file.", valueName: "file"))
     var deadLetter: String?
 
@@ -163,6 +169,7 @@ struct SettingOptions: ParsableArguments {
             ("fastPath", fastPath == false ? "--no-fast-path" : "--fast-path", fastPath.map(String.init)),
             ("compatibility", "--compatibility", compatibility), ("lanes", "--lanes", lanes),
             ("shards", "--shards", shards), ("processors", "--processors", processors),
+            ("http.admin", "--admin", admin),
         ]
         for (key, flag, value) in single {
             if let value { flags.append((key, flag, value)) }

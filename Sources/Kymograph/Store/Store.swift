@@ -34,6 +34,8 @@ package final class Store: ShardStore {
     private let floor: Int64?
     private let usage = Mutex(Usage())
     private let usedBytes = Atomic<Int>(0)
+    /// Whether nothing can be committed, since the disk or ``StoreSettings/maxBytes`` is full.
+    let isFull = Atomic(false)
 
     /// Who uses the store.
     private struct Usage {

@@ -80,12 +80,14 @@ final class StoreWriter: Sendable {
         while true {
             do throws(StoreError) {
                 try commit.commit(batch, now: now)
+                store.isFull.store(false, ordering: .relaxed)
                 if hasReported { control.note("the store in \(store.directory.path) takes data again") }
                 return true
             } catch {
                 guard canWait(error) else { return false }
                 if !hasReported { control.note("\(error.message); waiting, and taking no more than fits in memory") }
                 hasReported = true
+                store.isFull.store(true, ordering: .relaxed)
                 control.pause(milliseconds: 100)
                 store.shrinkLog()
                 guard settle(&commit, now: now) else { return false }
