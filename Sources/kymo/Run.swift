@@ -45,6 +45,7 @@ struct Run: ParsableCommand {
             throw log.exit(error.message, code: error.exitCode)
         }
         for line in pipeline.sourceDescriptions { log.write(.info("listening on \(line)")) }
+        if let address = pipeline.adminAddress { log.write(.info("metrics and health on http://\(address)")) }
         let directory = settings.store.keeping == .everything ? settings.store.directory : nil
         if let directory { log.write(.info("keeping data in \(directory)")) }
         let service = ServiceNotices { [log] in log.write(.warning($0)) }

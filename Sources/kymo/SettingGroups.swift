@@ -189,22 +189,29 @@ struct TuningSettings: SettingGroup {
     }
 }
 
-/// What is written to standard error.
-struct LogSettings: SettingGroup {
+/// What is told of the run while it lasts: over HTTP, and on standard error.
+struct ObservingSettings: SettingGroup {
     @Option(
-        name: .customLong("log-format"),
+        help: ArgumentHelp(
+            "Serve /metrics, /livez and /readyz over HTTP here, such as 127.0.0.1:5790. Default: none.",
+            valueName: "host:port"))
+    var admin: String?
+
+    @Option(
         help: ArgumentHelp(
             "What 'run' writes to standard error: auto (journald where that is the journal, else text).",
             valueName: "text|json|journald"))
-    var format: String?
+    var logFormat: String?
 
     @Option(
-        name: .customLong("log-level"),
         help: ArgumentHelp(
             "Leave out of it what matters less. Default: info.", valueName: "error|warning|info|debug"))
-    var level: String?
+    var logLevel: String?
 
     var flags: [SettingFlag] {
-        Self.given([("log.format", "--log-format", format), ("log.level", "--log-level", level)])
+        Self.given([
+            ("http.admin", "--admin", admin), ("log.format", "--log-format", logFormat),
+            ("log.level", "--log-level", logLevel),
+        ])
     }
 }

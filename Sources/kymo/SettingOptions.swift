@@ -27,8 +27,8 @@ struct SettingOptions: ParsableArguments {
     @OptionGroup(title: "Tuning")
     var tuning: TuningSettings
 
-    @OptionGroup(title: "Log")
-    var log: LogSettings
+    @OptionGroup(title: "Metrics, health and log")
+    var observing: ObservingSettings
 
     /// The settings, their mappings, and a watch on the files that these are from; writes what is wrong, with `write`
     /// when they can be used, and else to standard error, and exits with status 78.
@@ -61,7 +61,7 @@ struct SettingOptions: ParsableArguments {
     }
 
     private func input() throws -> ConfigurationInput {
-        let groups: [any SettingGroup] = [mapping, sources, durability, windows, output, tuning, log]
+        let groups: [any SettingGroup] = [mapping, sources, durability, windows, output, tuning, observing]
         return ConfigurationInput(
             flags: groups.flatMap(\.flags), environment: ProcessInfo.processInfo.environment,
             file: try ConfigurationFile.read(config))

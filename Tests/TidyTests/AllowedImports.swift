@@ -92,6 +92,7 @@ struct AllowedImports {
             Captures:
             Configuration/Values:
             Ingest: System Configuration/Values
+            HTTP: System Ingest
             Ingest/Compression:
             Ingest/Framing: System Captures Configuration/Values Ingest Ingest/Compression
             Ingest/Sources: System Configuration/Values Ingest Ingest/Framing
@@ -111,7 +112,7 @@ struct AllowedImports {
             Sinks/Server/Entries: Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Identity
             Sinks/Server/Delivery: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Responses
                 Sinks/Server/Merge Sinks/Server/Identity Sinks/Server/Entries
-            Telemetry: Ingest Sinks/Outbox
+            Telemetry: System Ingest Sinks/Outbox
             Sinks/Kinds: System Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server Sinks/Server/HTTP
                 Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Delivery Telemetry
             Store/Migration: Sinks/Server
@@ -122,10 +123,11 @@ struct AllowedImports {
             Preview:
             Ledger: System Ingest Sinks/Outbox Telemetry Store Archive
             Control: System Ingest Ingest/Sources Store Ledger
+            Admin: System HTTP Telemetry Ledger
             Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
             Pipeline/Watch: System Log Sinks/Outbox Telemetry
             Pipeline: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Ingest/Lane Sinks
-                Sinks/DeadLetters Telemetry Store Archive Configuration Preview Ledger Control Pipeline/Output
+                Sinks/DeadLetters Telemetry Store Archive Configuration Preview Ledger Control Admin Pipeline/Output
                 Pipeline/Watch
             Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds
                 Store Configuration Pipeline

@@ -17,6 +17,7 @@ enum TidyRules {
         "Sources/Kymograph/Store/StoredBody.swift": "calls zstd and the checksum of the C shim",
         "Sources/Kymograph/Store/WindowInsertion.swift": "calls SQLite's own interface",
         "Sources/Kymograph/Control/ControlSocket.swift": "calls the socket interface",
+        "Sources/Kymograph/HTTP/HTTPSocket.swift": "calls the socket interface",
         "Sources/Kymograph/Store/StorePages.swift": "calls the C shim of SQLite's pages",
         "Sources/KymographTestKit/Sending/SendingSocket.swift": "calls the socket interface to send test traffic",
         "Sources/kymo/StandardDescriptors.swift": "reads and writes the standard descriptors",

@@ -94,6 +94,8 @@ package struct PipelineSettings: Sendable {
     package var server = ServerSettings()
     /// Sinks, in place of ``destination`` and ``server``; empty for these two.
     package var sinks: [Sink] = []
+    /// The listener for metrics and health.
+    package var admin = AdminSettings()
     /// What is kept on disk.
     package var store = StoreSettings()
     /// Longest time for delivering what is there after the first signal to stop.

@@ -8,7 +8,7 @@ enum SettingTable {
 
     /// Keys of the whole pipeline; `sources` and `sinks` are not among them, for they hold keys of their own.
     static let settings: [Setting<PipelineSettings>] =
-        windows + output + systems + server + store + limits + machine + log
+        windows + output + systems + server + store + admin + limits + machine + log
 
     private static let windows: [Setting<PipelineSettings>] = [
         .duration("window", \.window, atLeast: millisecond, "Period of templates that summarise and name none"),
@@ -146,6 +146,19 @@ enum SettingTable {
             "store.archiveAge", \.store.archiveAge,
             "Age at which closed windows are dropped; late readings for them are rejected; `0s` means never"),
         .duration("store.commitInterval", \.store.commitInterval, "Least time between two commits"),
+    ]
+
+    private static let admin: [Setting<PipelineSettings>] = [
+        .single(
+            "http.admin", "numeric address and port, or `none`",
+            "Where metrics and health are served over HTTP; `none`: nowhere",
+            read: { (text, settings) throws(SettingProblem) in
+                settings.admin.address = text == AdminSettings.off ? nil : try NetworkAddress.setting(text)
+            },
+            shown: { $0.admin.address?.text ?? AdminSettings.off }),
+        .choice(
+            "http.insecure", \.admin.isInsecure, [("true", true), ("false", false)],
+            "Whether other machines may ask for them without encryption"),
     ]
 
     private static let machine: [Setting<PipelineSettings>] = [

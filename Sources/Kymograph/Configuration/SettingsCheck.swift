@@ -8,6 +8,7 @@ enum SettingsCheck {
     static func check(_ settings: PipelineSettings, hasAddedSinks: Bool, log: inout ConfigurationLog) {
         checkAddresses(settings.sources, log: &log)
         for source in settings.sources { check(source, settings.kinds, log: &log) }
+        checkAdmin(settings, log: &log)
         FramingCheck.check(settings, log: &log)
         checkSystems(settings, log: &log)
         checkFiles(settings, log: &log)
@@ -39,6 +40,12 @@ enum SettingsCheck {
             guard let origin = source.origins[row.setting.key] else { continue }
             log.add(.warning, origin, "it has no effect here", advice: row.advice(kinds.keys(with: row.needs)))
         }
+    }
+
+    private static func checkAdmin(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        guard let problem = settings.admin.problem else { return }
+        let origin = settings.origins["http.admin"] ?? .commandLine("http.admin")
+        log.add(.error, origin, problem.message, advice: problem.advice)
     }
 
     /// Patients and wearers are both Patient resources: with one system, the patient `7` and the wearer of device `7`

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GRDB
 import Glibc
 import KymographCore
 
@@ -54,6 +55,19 @@ extension Pipeline {
         return ControlAnswer(error: servers > 0 ? nil : "this instance has no FHIR server that it asks for Devices")
     }
 
+    /// What the database holds; nil without one, or when it cannot be read.
+    var storedStatus: InstanceStatus? {
+        guard let store = stage?.store else { return nil }
+        // Without `Store.read`: whoever looks on must not end the process.
+        return try? store.pool.read { try read(store, into: InstanceStatus(directory: store.directory.path), $0) }
+    }
+
+    private func read(_ store: Store, into status: InstanceStatus, _ db: Database) throws -> InstanceStatus {
+        var status = status
+        try status.read(db, nil, limitBytes: store.settings.maxBytes, now: WallClock.now())
+        return status
+    }
+
     private func status(_ store: Store) -> InstanceStatus {
         var status = InstanceStatus(directory: store.directory.path)
         status.process = getpid()
@@ -62,12 +76,7 @@ extension Pipeline {
             InstanceStatus.Source(counted, framing: settings.framingText(of: source))
         }
         status.balance = summary.balance
-        let stored = store.read { db in
-            var read = status
-            try read.read(db, nil, limitBytes: store.settings.maxBytes, now: WallClock.now())
-            return read
-        }
-        var answer = stored ?? status
+        var answer = store.read { try read(store, into: status, $0) } ?? status
         for (sink, delivery) in stage?.deliverySummaries ?? [] { answer.note(delivery, of: sink) }
         answer.count(summary)
         return answer

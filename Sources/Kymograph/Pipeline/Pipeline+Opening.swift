@@ -71,6 +71,12 @@ extension Pipeline {
             exitCode: ExitStatus.config)
     }
 
+    /// The listener for metrics and health.
+    static func openAdmin(_ settings: PipelineSettings) throws(PipelineError) -> HTTPServer? {
+        guard let address = settings.admin.address else { return nil }
+        do throws(SourceError) { return try HTTPServer(address) } catch { throw PipelineError(error) }
+    }
+
     static func bells(_ count: Int) throws(SystemError) -> [Doorbell] {
         var bells: [Doorbell] = []
         for _ in 0..<count { bells.append(try Doorbell()) }

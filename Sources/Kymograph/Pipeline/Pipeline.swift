@@ -36,6 +36,10 @@ package final class Pipeline: Sendable {
     let stage: StoreStage?
     private let dropNotes: KernelDropNotes?
     private let notes: LogTaker
+    /// What metrics and health are asked from; nil when that is nothing.
+    private let adminListener: HTTPServer?
+    /// Whether ``stop()`` was called.
+    private let isStopping = Atomic(false)
     let control: PipelineControl
     private let observer: (any ReadingObserver)?
     /// Whether ``end()`` was called, and nobody has looked.
@@ -106,6 +110,7 @@ package final class Pipeline: Sendable {
         do throws(SourceError) { lanes = try Pipeline.openLanes(settings, assignment) } catch {
             throw PipelineError(error)
         }
+        adminListener = try Pipeline.openAdmin(settings)
         laneSources = assignment
         rings = lanes.map { _ in (0..<settings.shards).map { _ in Ring(capacity: settings.ringSlots) } }
         if let store {
@@ -158,6 +163,32 @@ package final class Pipeline: Sendable {
         return text + ", receive buffer \(granted) bytes" + note
     }
 
+    /// Where metrics and health are served, with the port that the kernel chose; nil for nowhere.
+    package var adminAddress: String? { adminListener?.address.text }
+
+    /// Serves metrics and health, if it is to. Without events of the system it does not: readings go first.
+    private func startAdmin() -> AdminServer? {
+        guard let adminListener else { return nil }
+        do throws(SystemError) {
+            let admin = try AdminServer(
+                adminListener, InstanceView(facts: { [self] in facts }, stored: { [self] in storedStatus }))
+            admin.start()
+            return admin
+        } catch {
+            control.note("\(error.message); metrics and health are not served")
+            return nil
+        }
+    }
+
+    /// What is seen without looking at the disk.
+    private var facts: InstanceFacts {
+        InstanceFacts(
+            run: summary, deliveries: stage?.deliverySummaries ?? [], writers: outputs.stages.count,
+            isStarting: !starting.isZero, isStopping: isStopping.load(ordering: .relaxed),
+            isStoreFull: stage?.store.isFull.load(ordering: .relaxed) ?? false,
+            failure: control.currentFailure?.message)
+    }
+
     /// The addresses in use, by source.
     package var addresses: [any SourceAddress] {
         settings.sources.indices.compactMap { number in
@@ -179,6 +210,8 @@ package final class Pipeline: Sendable {
     package func run(
         signals: SignalWatcher?, service: ServiceNotices? = nil, progress: ((PipelineSummary) -> Void)? = nil
     ) -> Outcome {
+        let admin = startAdmin()
+        defer { admin?.stop() }
         stage?.start()
         outputs.start()
         startShards()
@@ -277,6 +310,7 @@ package final class Pipeline: Sendable {
 
     /// Stops receiving; ``run(signals:progress:)`` returns when everything is delivered.
     package func stop() {
+        isStopping.store(true, ordering: .relaxed)
         for lane in lanes { lane.stop() }
     }
 

@@ -36,6 +36,8 @@ package final class Store: ShardStore {
     /// Threads that wait in ``waitUntilCommitted()``.
     private let awaited = Atomic(0)
     private let usedBytes = Atomic<Int>(0)
+    /// Whether nothing can be committed, since the disk or ``StoreSettings/maxBytes`` is full.
+    let isFull = Atomic(false)
 
     /// Who uses the store.
     private struct Usage {

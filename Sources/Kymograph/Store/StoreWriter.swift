@@ -84,6 +84,7 @@ final class StoreWriter: Sendable {
         while true {
             do throws(StoreError) {
                 try commit.commit(batch, now: now)
+                store.isFull.store(false, ordering: .relaxed)
                 if hasReported { control.note(.info("the store in \(store.directory.path) takes data again")) }
                 return true
             } catch {
@@ -92,6 +93,7 @@ final class StoreWriter: Sendable {
                     control.note(.error("\(error.message); waiting, and taking no more than fits in memory"))
                 }
                 hasReported = true
+                store.isFull.store(true, ordering: .relaxed)
                 control.pause(milliseconds: 100)
                 pulse.beat()
                 store.shrinkLog()

@@ -11,7 +11,7 @@ struct Counter: Sendable {
     /// The values of one moment, with the values of the labels.
     typealias Read = @Sendable (CounterInput) -> [(labels: [String], value: Double)]
 
-    /// Name with prefix `kymo_`, as Prometheus wants it: `_total` at the end of a counter, base units.
+    /// Name with prefix `kymo_`, or `process_` for what every process has, as Prometheus wants it: `_total` at the end of a counter, base units.
     let name: String
     let kind: Kind
     /// What is counted, in the plural.
@@ -23,6 +23,9 @@ struct Counter: Sendable {
     /// Where people read it; what is nowhere is in JSON and metrics only.
     let phrases: [CounterPhrase]
     let read: Read
+
+    /// The names of its samples.
+    var sampleNames: [String] { [name] }
 
     /// The samples of `input`.
     func samples(_ input: CounterInput) -> [CounterSample] {
@@ -39,6 +42,8 @@ struct CounterInput: Sendable {
     var run: PipelineSummary?
     var stored: StoreStatus?
     var sinks: [SinkStatus] = []
+    /// Of the process itself, where it is asked.
+    var process: ProcessFacts?
 }
 
 /// A line that people read, made of the phrases of counters in the order of the table.

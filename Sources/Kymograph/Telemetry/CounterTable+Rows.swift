@@ -49,4 +49,14 @@ extension CounterTable {
             input.sinks.compactMap { sink in sink.delivery.map { ([sink.name], read($0)) } }
         }
     }
+
+    /// What the system knows of the process.
+    static func ofProcess(
+        _ name: String, _ kind: Counter.Kind, _ unit: String, _ help: String,
+        _ read: @escaping @Sendable (ProcessFacts) -> Double
+    ) -> Counter {
+        Counter(name: name, kind: kind, unit: unit, labels: [], help: help, phrases: []) { input in
+            input.process.map { [([], read($0))] } ?? []
+        }
+    }
 }

@@ -3,7 +3,7 @@ import KymographCore
 /// Every counter. The summary at exit, `kymo status` and its JSON, the metrics and docs/metrics.md are made from it.
 enum CounterTable {
     /// All rows, in the order in which they are shown.
-    static let rows: [Counter] = received + readings + sources + windows + output + mapping + store + sinks
+    static let rows: [Counter] = received + readings + sources + windows + output + mapping + store + sinks + process
 
     /// The values of `input`.
     static func samples(_ input: CounterInput) -> CounterSamples {
@@ -311,6 +311,28 @@ enum CounterTable {
         ofDeliveries(
             "kymo_sink_oldest_lookup_age_seconds", .gauge, unit: "seconds", "Age of the oldest of them; 0 without any"
         ) { $0.oldestLookupAge ?? 0 },
+    ]
+
+    private static let process: [Counter] = [
+        Counter(
+            name: "kymo_build_info", kind: .gauge, unit: "1", labels: ["version"],
+            help: "Always 1; the label is the version of kymo", phrases: []
+        ) { input in
+            input.run == nil && input.process == nil ? [] : [([KymographVersion.number], 1)]
+        },
+        ofProcess("process_cpu_seconds_total", .counter, "seconds", "Processor time, of user and system") {
+            $0.cpuSeconds
+        },
+        ofProcess("process_resident_memory_bytes", .gauge, "bytes", "Memory in use") { Double($0.residentBytes) },
+        ofProcess("process_virtual_memory_bytes", .gauge, "bytes", "Address space in use") {
+            Double($0.virtualBytes)
+        },
+        ofProcess("process_open_fds", .gauge, "descriptors", "Open descriptors") { Double($0.openDescriptors) },
+        ofProcess("process_max_fds", .gauge, "descriptors", "Most open descriptors") { Double($0.mostDescriptors) },
+        ofProcess("process_threads", .gauge, "threads", "Threads") { Double($0.threads) },
+        ofProcess("process_start_time_seconds", .gauge, "seconds", "When the process began, since 1970") {
+            $0.startSeconds
+        },
     ]
 
     // MARK: Phrases

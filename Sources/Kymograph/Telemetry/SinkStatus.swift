@@ -48,6 +48,9 @@ package struct DeliverySummary: Codable, Sendable {
     /// How long ago the oldest of them was given, in seconds.
     package var oldestLookupAge: Double?
 
+    /// Whether the sink takes what there is.
+    var isUp: Bool { circuit == "closed" }
+
     /// Nothing yet.
     package init() {}
 

@@ -61,7 +61,15 @@ import Testing
         return [sink]
     }
 
-    private var input: CounterInput { CounterInput(run: run, stored: stored, sinks: sinks) }
+    private var process: ProcessFacts {
+        var process = ProcessFacts()
+        (process.cpuSeconds, process.residentBytes, process.virtualBytes) = (263.5, 269, 271)
+        (process.openDescriptors, process.mostDescriptors) = (277, 281)
+        (process.startSeconds, process.threads) = (283.5, 293)
+        return process
+    }
+
+    private var input: CounterInput { CounterInput(run: run, stored: stored, sinks: sinks, process: process) }
 
     /// Numbers of these paths are told as a part of others, and are no counters of their own.
     private let told = [
@@ -90,6 +98,8 @@ import Testing
         check(sinks)
     }
 
+    @Test func allThatTheSystemTellsHasARow() { check(process) }
+
     /// What the status of a source tells is in the counters of that source.
     @Test func theStatusOfASource() throws {
         let source = InstanceStatus.Source(run.sources[0], framing: nil)
@@ -114,14 +124,14 @@ import Testing
     @Test func namesAreOfPrometheus() {
         #expect(Set(CounterTable.rows.map(\.name)).count == CounterTable.rows.count)
         for row in CounterTable.rows {
-            #expect(row.name.wholeMatch(of: /kymo_[a-z]+(_[a-z]+)+/) != nil, "\(row.name)")
+            #expect(row.name.wholeMatch(of: /(kymo|process)_[a-z]+(_[a-z]+)*/) != nil, "\(row.name)")
             #expect(row.name.hasSuffix("_total") == (row.kind == .counter), "\(row.name)")
             let plain = row.name.replacing("_total", with: "")
             for unit in ["bytes", "seconds"] {
                 #expect(plain.hasSuffix("_\(unit)") == (row.unit == unit), "\(row.name)")
             }
             #expect(!row.help.isEmpty && !row.help.hasSuffix("."), "\(row.name)")
-            #expect(Set(row.labels).isSubset(of: ["source", "reason", "result", "sink"]), "\(row.name)")
+            #expect(Set(row.labels).isSubset(of: ["source", "reason", "result", "sink", "version"]), "\(row.name)")
         }
     }
 
@@ -130,6 +140,22 @@ import Testing
         let page = FileManager.default.contents(atPath: root.appending(path: "docs/metrics.md").path) ?? Data()
         let table = CounterReference.table
         #expect(String(decoding: page, as: UTF8.self).contains(table), "replace the table of metrics by:\n\(table)")
+    }
+
+    /// In OpenMetrics the family of a counter has no suffix, and the text has an end.
+    @Test func textForOpenMetrics() {
+        let text = PrometheusText.text(CounterTable.samples(input), .openMetrics)
+        #expect(text.contains("# TYPE kymo_readings_received counter\nkymo_readings_received_total{source="))
+        #expect(text.contains("# TYPE kymo_outbox_oldest_age_seconds gauge\nkymo_outbox_oldest_age_seconds 181.5\n"))
+        #expect(text.hasSuffix("\n# EOF\n"))
+    }
+
+    @Test(arguments: [
+        ([], false), (["text/plain;version=0.0.4"], false), (["*/*"], false),
+        (["application/openmetrics-text; version=1.0.0,text/plain;q=0.5"], true),
+        (["text/plain", "Application/OpenMetrics-Text;q=0.5"], true), (["application/openmetrics-text; q=0"], false),
+    ]) func formatByAccept(accept: [String], isOpen: Bool) {
+        #expect((MetricsFormat.wanted(by: accept) == .openMetrics) == isOpen)
     }
 
     @Test func textForPrometheus() throws {
@@ -146,6 +172,8 @@ import Testing
         #expect(text.contains("\nkymo_sink_entries_total{sink=\"server\",result=\"undeliverable\"} 229\n"))
         let form = /(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^\n]*"(,[a-z]+="[^\n]*")*\})? -?[0-9.]+)/
         for line in text.split(separator: "\n") { #expect(line.wholeMatch(of: form) != nil, "\(line)") }
+        // Its value is 1, and the label says the rest.
+        #expect(text.contains("\nkymo_build_info{version=\"\(KymographVersion.number)\"} 1\n"))
         // Without an instance there is the store.
         let idle = PrometheusText.text(CounterTable.samples(CounterInput(stored: stored)))
         #expect(!idle.contains("kymo_readings_received_total") && idle.contains("kymo_store_windows 163\n"))

@@ -1,0 +1,68 @@
+/// The listener for metrics and health (docs/monitoring.md).
+///
+/// It reads what other threads count anyway, so that a scrape never makes one of them wait; what must be counted in the
+/// store is counted beforehand, by ``InstanceWatch``.
+final class AdminServer: Sendable {
+    /// What it answers to.
+    private static let paths = ["/metrics", "/livez", "/readyz"]
+
+    private let server: HTTPServer
+    private let view: InstanceView
+    private let watch: InstanceWatch
+
+    /// Answers on `server` with what `view` sees.
+    ///
+    /// - Throws: ``SystemError`` when the system gives no event.
+    init(_ server: HTTPServer, _ view: InstanceView) throws(SystemError) {
+        self.server = server
+        self.view = view
+        watch = try InstanceWatch(view)
+    }
+
+    /// Begins, on threads of its own.
+    func start() {
+        watch.start()
+        server.start("kymo-admin") { [self] in reply(to: $0) }
+    }
+
+    /// Ends.
+    func stop() {
+        watch.stop()
+        server.stop()
+    }
+
+    private func reply(to request: ReceivedRequest) -> HTTPReply {
+        guard Self.paths.contains(request.path) else {
+            return .error(404, "notFound", "there are \(Self.paths.joined(separator: ", "))")
+        }
+        guard ["GET", "HEAD"].contains(request.method) else {
+            var reply = HTTPReply.error(405, "methodNotAllowed", "use GET or HEAD")
+            reply.fields = [.init(name: "Allow", value: "GET, HEAD")]
+            return reply
+        }
+        let facts = view.facts()
+        let seen = watch.latest
+        if request.path == "/metrics" { return metrics(request, facts, seen) }
+        let health = InstanceHealth(facts: facts, downSince: seen.downSince, now: .now)
+        let obstacles = request.path == "/readyz" ? health.obstacles : health.failure.map { [$0] } ?? []
+        return HTTPReply(obstacles.isEmpty ? 200 : 503, (obstacles.isEmpty ? ["ok"] : obstacles).lines)
+    }
+
+    private func metrics(
+        _ request: ReceivedRequest, _ facts: InstanceFacts, _ seen: InstanceWatch.Seen
+    ) -> HTTPReply {
+        var input = CounterInput(run: facts.run)
+        var status = seen.stored ?? InstanceStatus(directory: "")
+        for (sink, delivery) in facts.deliveries { status.note(delivery, of: sink) }
+        if seen.stored != nil { input.stored = status.store }
+        input.sinks = status.sinks
+        input.process = ProcessFacts.now()
+        let format = MetricsFormat.wanted(by: request.values(of: "accept"))
+        return HTTPReply(200, type: format.contentType, PrometheusText.text(CounterTable.samples(input), format))
+    }
+}
+
+extension [String] {
+    /// One a line.
+    fileprivate var lines: String { map { "\($0)\n" }.joined() }
+}

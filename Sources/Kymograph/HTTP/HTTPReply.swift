@@ -1,0 +1,74 @@
+import KymographCore
+
+/// The answer to a request.
+struct HTTPReply: Sendable {
+    var status: Int
+    var contentType: String
+    var body: [UInt8]
+    /// Fields besides those of every reply.
+    var fields: [ReceivedRequest.Field] = []
+
+    /// A text.
+    init(_ status: Int, type: String = "text/plain; charset=utf-8", _ text: String) {
+        (self.status, contentType, body) = (status, type, Array(text.utf8))
+    }
+
+    /// An error as JSON: `code` for programs, `message` for people. Neither has quotation marks or backslashes.
+    static func error(_ status: Int, _ code: String, _ message: String) -> HTTPReply {
+        HTTPReply(status, type: "application/json", "{\"error\":\"\(code)\",\"message\":\"\(message)\"}\n")
+    }
+
+    /// What a client is told whose request cannot be read.
+    init(_ refusal: HTTPRefusal) {
+        self = .error(refusal.status, "badRequest", "the request is refused: \(refusal.message)")
+    }
+
+    /// A word that the body may come.
+    static let mayContinue = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+    /// The bytes to send; without the body, but with its length, for HEAD.
+    func bytes(withBody: Bool, keepsConnection: Bool, at time: Instant) -> [UInt8] {
+        var head = "HTTP/1.1 \(status) \(Self.reason(status))\r\nDate: \(HTTPDateText.of(time))\r\n"
+        head += "Content-Type: \(contentType)\r\nContent-Length: \(body.count)\r\nCache-Control: no-store\r\n"
+        head += "X-Content-Type-Options: nosniff\r\n"
+        for field in fields { head += "\(field.name): \(field.value)\r\n" }
+        head += keepsConnection ? "\r\n" : "Connection: close\r\n\r\n"
+        return Array(head.utf8) + (withBody ? body : [])
+    }
+
+    private static func reason(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 400: "Bad Request"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 408: "Request Timeout"
+        case 413: "Content Too Large"
+        case 417: "Expectation Failed"
+        case 431: "Request Header Fields Too Large"
+        case 501: "Not Implemented"
+        case 503: "Service Unavailable"
+        case 505: "HTTP Version Not Supported"
+        default: "Error"
+        }
+    }
+}
+
+/// The form of times in HTTP: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+enum HTTPDateText {
+    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// The text of `time`, which is of 1970 or later.
+    static func of(_ time: Instant) -> String {
+        // 2026-03-01T08:00:00, and perhaps more.
+        let text = time.text
+        let parts = text.prefix(10).split(separator: "-")
+        let day = days[Int(time.nanoseconds / 86_400_000_000_000) % 7]
+        let month = parts.count == 3 ? Int(parts[1]) ?? 1 : 1
+        return "\(day), \(parts.last ?? "") \(months[month - 1]) \(parts.first ?? "") "
+            + "\(text.dropFirst(11).prefix(8)) GMT"
+    }
+}

@@ -1,0 +1,109 @@
+import CKymographLinux
+import Glibc
+import Synchronization
+
+/// Listens for HTTP/1.1 on one address and answers requests, one after the other, on one thread.
+///
+/// Made for a few clients whose replies are made at once: it waits with `poll`, and one slow reply keeps others waiting.
+/// What clients send, how fast, and how many there are is limited by ``HTTPLimits``. Decision 0029 tells why it is ours.
+final class HTTPServer: Sendable {
+    /// Where it listens, with the port that the kernel chose.
+    let address: NetworkAddress
+    private let limits: HTTPLimits
+    private let listener: Descriptor
+    private let stopEvent: Descriptor
+    private let isRunning = Atomic(false)
+
+    /// Seconds as for TCP sources: of silence after which the kernel asks whether a client is there, between two of its
+    /// questions, how many there are, and after which a client has gone that takes nothing.
+    private static let (silence, interval, probes, unread): (Int32, Int32, Int32, Int32) = (60, 10, 6, 60)
+
+    /// Listens to `address`.
+    ///
+    /// - Throws: ``SourceError`` when it is none of this machine, or in use.
+    init(_ address: NetworkAddress, limits: HTTPLimits = HTTPLimits()) throws(SourceError) {
+        self.limits = limits
+        let name = "http \(address.text)"
+        let raw = HTTPSocket.listen(address)
+        guard raw >= 0 else { throw .system(-raw, "listen to", name) }
+        listener = Descriptor(raw)
+        self.address = try NetworkAddress.bound(raw, name: name)
+        let event = kymo_event_create()
+        guard event >= 0 else { throw .system(-event, "create", "an event for stopping") }
+        stopEvent = Descriptor(event)
+    }
+
+    /// Answers by `handle`, on a thread called `name`, until it is stopped.
+    func start(_ name: String, handle: @escaping @Sendable (ReceivedRequest) -> HTTPReply) {
+        isRunning.store(true, ordering: .releasing)
+        WorkerThread.start(name) { [self] in
+            run(handle)
+            isRunning.store(false, ordering: .releasing)
+        }
+    }
+
+    /// Cuts all connections, and waits up to a second until the address is free.
+    func stop() {
+        _ = kymo_event_raise(stopEvent.raw)
+        var left = 1_000
+        while isRunning.load(ordering: .acquiring), left > 0 {
+            Wait.milliseconds(1)
+            left -= 1
+        }
+        if left > 0 { listener.close() }
+    }
+
+    // MARK: The thread
+
+    private func run(_ handle: @escaping @Sendable (ReceivedRequest) -> HTTPReply) {
+        var clients: [HTTPClient] = []
+        var chunk: [UInt8] = []
+        while true {
+            var entries = [
+                pollfd(fd: stopEvent.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0),
+            ]
+            entries += clients.map { pollfd(fd: $0.descriptor.raw, events: $0.events, revents: 0) }
+            HTTPSocket.wait(&entries, milliseconds: patience(clients))
+            if entries[0].revents != 0 { break }
+            for (client, entry) in zip(clients, entries.dropFirst(2)) where entry.revents != 0 {
+                client.work(entry.revents, chunk: &chunk)
+            }
+            let now = ContinuousClock.now
+            for client in clients where !client.isClosed && client.deadline <= now { client.expire() }
+            if entries[1].revents != 0 { accept(&clients, handle) }
+            clients.removeAll(where: \.isClosed)
+            // Without clients there is nothing to keep memory for.
+            if clients.isEmpty { chunk = [] }
+        }
+        for client in clients { client.close() }
+    }
+
+    /// Milliseconds until the next client has taken too long; -1 without clients.
+    private func patience(_ clients: [HTTPClient]) -> Int32 {
+        guard let next = clients.map(\.deadline).min() else { return -1 }
+        let left = ContinuousClock.now.duration(to: next).components
+        return Int32(clamping: max(0, left.seconds * 1_000 + left.attoseconds / 1_000_000_000_000_000 + 1))
+    }
+
+    private func accept(
+        _ clients: inout [HTTPClient], _ handle: @escaping @Sendable (ReceivedRequest) -> HTTPReply
+    ) {
+        // As many as there may be at once, then others have their turn.
+        for _ in 0..<limits.clients {
+            let raw = kymo_accept(listener.raw)
+            guard raw >= 0 else {
+                // Out of descriptors, perhaps: whoever waits is still there later.
+                if -raw != EAGAIN { Wait.milliseconds(50) }
+                return
+            }
+            kymo_tcp_watch(raw, Self.silence, Self.interval, Self.probes, Self.unread)
+            clients.removeAll(where: \.isClosed)
+            if clients.count >= limits.clients, let oldest = clients.min(by: { $0.since < $1.since }) {
+                oldest.close()
+                clients.removeAll { $0 === oldest }
+            }
+            clients.append(HTTPClient(Descriptor(raw), limits, handle: handle))
+        }
+    }
+}

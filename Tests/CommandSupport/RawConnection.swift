@@ -1,0 +1,81 @@
+import Glibc
+
+/// A connection to a port of 127.0.0.1 that sends and reads bytes as they are.
+package final class RawConnection {
+    private let descriptor: Int32
+    /// All that has come.
+    package private(set) var received: [UInt8] = []
+    /// Whether the other side has ended, or cut, the connection.
+    package private(set) var hasEnded = false
+
+    /// Connects.
+    ///
+    /// - Throws: ``WaitError`` when it is refused.
+    package init(port: UInt16) throws {
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = port.bigEndian
+        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = descriptor
+        let code = unsafe withUnsafeBytes(of: &name) { bytes in
+            unsafe connect(
+                descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+        }
+        guard code == 0 else { throw WaitError(description: "cannot connect to port \(port)") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// What has come, as text.
+    package var text: String { String(decoding: received, as: UTF8.self) }
+
+    /// Sends `text`, reading meanwhile; stops when the other side takes nothing any more.
+    package func send(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty, !hasEnded {
+            let size = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
+            if size > 0 { rest = rest.dropFirst(size) } else if errno != EAGAIN { return }
+            receive()
+            if size <= 0 { usleep(500) }
+        }
+    }
+
+    /// Says that nothing more will be sent.
+    package func finishSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Reads what has come.
+    package func receive() {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while !hasEnded {
+            let size = unsafe buffer.withUnsafeMutableBytes {
+                unsafe recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+            }
+            if size == 0 || size < 0 && errno != EAGAIN { hasEnded = true }
+            guard size > 0 else { return }
+            received += buffer[..<size]
+        }
+    }
+
+    /// Waits until `condition` holds of what has come.
+    ///
+    /// - Throws: ``WaitError`` after `seconds`.
+    package func wait(_ what: String, seconds: Double = 60, _ condition: (RawConnection) -> Bool) throws {
+        try Waiting.until("\(what); there is: \(text.prefix(2_000))", seconds: seconds) {
+            receive()
+            return condition(self)
+        }
+    }
+
+    /// Sends `request`, and gives all that comes until the other side ends.
+    ///
+    /// - Throws: ``WaitError`` when it does not end.
+    package static func exchange(_ request: String, port: UInt16) throws -> String {
+        let connection = try RawConnection(port: port)
+        connection.send(request)
+        try connection.wait("the end of the connection") { $0.hasEnded }
+        return connection.text
+    }
+}

@@ -1,0 +1,141 @@
+import CommandSupport
+import Glibc
+import Testing
+
+/// `kymo run --admin`: what is served, and to whom not.
+@Suite struct AdminCommandTests {
+    private func start(_ arguments: [String] = ["--ephemeral"]) throws -> (run: ChildProcess, client: AdminClient) {
+        let run = try Kymo.start(["run", "--udp", "127.0.0.1:0", "--admin", "127.0.0.1:0"] + arguments)
+        return (run, try AdminClient(run))
+    }
+
+    @Test func servesWhatItCounts() throws {
+        let (run, client) = try start()
+        try Sending.send(lines: Readings.heartRates(30), to: try run.addresses()[0])
+        var answer = try client.get("/metrics")
+        try Waiting.until("30 readings in \(answer.body)") {
+            answer = try client.get("/metrics")
+            return answer.body.contains("\nkymo_readings_total{result=\"accepted\"} 30\n")
+        }
+        #expect(answer.status == 200 && answer.header.contains("Content-Type: text/plain; version=0.0.4"))
+        #expect(answer.body.contains("\nkymo_source_messages_total{source=\"udp 127.0.0.1:0\"} 30\n"))
+        #expect(answer.body.contains("\nprocess_resident_memory_bytes "))
+        let open = try client.get("/metrics", fields: "Accept: application/openmetrics-text\r\n")
+        #expect(open.header.contains("application/openmetrics-text") && open.body.hasSuffix("\n# EOF\n"))
+        #expect(try client.get("/livez").status == 200)
+        #expect(try client.get("/readyz").body == "ok\n")
+        #expect(try run.terminate().end == .exit(0))
+    }
+
+    /// No device, no patient, whatever it was sent.
+    @Test func identifiesNoOne() throws {
+        let (run, client) = try start()
+        let address = try run.addresses()[0]
+        try Sending.send(
+            lines: Readings.heartRates(3, device: "secret-device") + ["{\"deviceId\":\"secret"], to: address)
+        var text = ""
+        try Waiting.until("4 messages in \(text)") {
+            text = try client.get("/metrics").body
+            return text.contains("kymo_source_messages_total{source=\"udp 127.0.0.1:0\"} 4\n")
+        }
+        #expect(!text.contains("secret"))
+        _ = try run.terminate()
+    }
+
+    @Test func otherPathsAndMethods() throws {
+        let (run, client) = try start()
+        let missing = try client.get("/metric")
+        #expect(missing.status == 404 && missing.header.contains("application/json"))
+        #expect(missing.body.contains("\"error\":\"notFound\""))
+        let posted = try client.get("/metrics", method: "POST")
+        #expect(posted.status == 405 && posted.header.contains("\r\nAllow: GET, HEAD\r\n"))
+        let head = try client.get("/livez", method: "HEAD")
+        #expect(head.status == 200 && head.header.contains("Content-Length: 3\r\n") && head.body.isEmpty)
+        let old = try RawConnection.exchange("GET /livez HTTP/1.0\r\n\r\n", port: client.port)
+        #expect(old.hasPrefix("HTTP/1.1 200 OK\r\n") && old.contains("\r\nConnection: close\r\n"))
+        _ = try run.terminate()
+    }
+
+    @Test func malformedRequestsAreRefusedAndTheNextAreAnswered() throws {
+        let (run, client) = try start()
+        for request in ["\r\n\r\n", "GET /livez\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\r\n\r\n", "GET /livez HTTP/1.1\n\n"] {
+            let text = try RawConnection.exchange(request, port: client.port)
+            #expect(text.hasPrefix("HTTP/1.1 400 ") && text.contains("\"error\":\"badRequest\""), "\(text)")
+        }
+        // The client is told, although it is still sending.
+        let field = "X-Filler: \(String(repeating: "x", count: 1 << 20))\r\n"
+        let large = try RawConnection.exchange("GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n", port: client.port)
+        #expect(large.hasPrefix("HTTP/1.1 431 "), "\(large)")
+        // The end of sending is no end of listening; half a request is one of both.
+        let connection = try RawConnection(port: client.port)
+        connection.send("GET /livez HTTP/1.1\r\nHost: a\r\n\r\nGET /l")
+        connection.finishSending()
+        try connection.wait("the end") { $0.hasEnded }
+        #expect(connection.text.hasPrefix("HTTP/1.1 200 OK\r\n") && connection.text.hasSuffix("\r\n\r\nok\n"))
+        #expect(try client.get("/livez").status == 200)
+        _ = try run.terminate()
+    }
+
+    @Test func aHundredRequestsAtOnce() throws {
+        let (run, client) = try start()
+        let connection = try RawConnection(port: client.port)
+        let request = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
+        connection.send(String(repeating: request, count: 99))
+        connection.send("GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET /livez HTTP/1.1\r\n")
+        try connection.wait("the end") { $0.hasEnded }
+        #expect(connection.text.components("HTTP/1.1 200 OK\r\n") == 100)
+        #expect(connection.text.hasSuffix("\r\n\r\nok\n"))
+        _ = try run.terminate()
+    }
+
+    /// Who never says anything, or never all of it, is cut, and keeps no one waiting meanwhile.
+    @Test func whoSendsHalfARequestIsCut() throws {
+        let (run, client) = try start()
+        let silent = try RawConnection(port: client.port)
+        let slow = try RawConnection(port: client.port)
+        slow.send("GET /livez HTTP/1.1\r\n")
+        var dripped = 0
+        try Waiting.until("both are cut") {
+            slow.send("X")
+            dripped += 1
+            silent.receive()
+            if dripped % 100 == 0 {
+                let status = try client.get("/livez").status
+                #expect(status == 200)
+            }
+            return slow.hasEnded && silent.hasEnded
+        }
+        #expect(slow.text.hasPrefix("HTTP/1.1 408 ") && silent.text.isEmpty, "\(slow.text)")
+        _ = try run.terminate()
+    }
+
+    /// Connections that only wait take no place from one that asks.
+    @Test func manyIdleClients() throws {
+        let (run, client) = try start()
+        var idle: [RawConnection] = []
+        for _ in 0..<200 { idle.append(try RawConnection(port: client.port)) }
+        #expect(try client.get("/livez").status == 200)
+        // What is beyond the limit is cut, and the latest are not.
+        try Waiting.until("the oldest are cut") {
+            for connection in idle { connection.receive() }
+            return idle.count(where: \.hasEnded) >= 136
+        }
+        #expect(idle.last?.hasEnded == false)
+        _ = try run.terminate()
+    }
+
+    @Test func theAddressIsChecked() throws {
+        let other = try Kymo.run(["run", "--stdin", "--admin", "0.0.0.0:5790"])
+        #expect(
+            other.end == .exit(78) && other.error.contains("other machines can reach 0.0.0.0:5790"), "\(other.error)")
+        let (run, client) = try start()
+        let second = try Kymo.run(["run", "--stdin", "--admin", "127.0.0.1:\(client.port)"])
+        #expect(second.end == .exit(71) && second.error.contains("cannot listen to http 127.0.0.1:"), "\(second.error)")
+        _ = try run.terminate()
+    }
+}
+
+extension String {
+    /// How often `text` is in it.
+    fileprivate func components(_ text: String) -> Int { ranges(of: text).count }
+}
