@@ -95,7 +95,7 @@ struct AllowedImports {
             Ingest/Framing: System Captures Configuration/Values Ingest
             Ingest/Sources: System Configuration/Values Ingest Ingest/Framing
             Ingest/Lane: System Ingest Ingest/Framing Ingest/Sources
-            Sinks/Outbox:
+            Sinks/Outbox: System
             Sinks: System
             Sinks/Files: System Sinks
             Sinks/DeadLetters: System Sinks
@@ -103,7 +103,7 @@ struct AllowedImports {
             Sinks/Server/HTTP: System Sinks/Server
             Sinks/Server/Authorization: System Crypto Sinks/Server Sinks/Server/HTTP
             Sinks/Server/Access: System Crypto Sinks/Server Sinks/Server/HTTP Sinks/Server/Authorization
-            Sinks/Server/Channel: System Sinks/Server
+            Sinks/Server/Channel: System Sinks/Outbox Sinks/Server
             Sinks/Server/Responses: Sinks/Server/Channel
             Sinks/Server/Merge:
             Sinks/Server/Identity: Sinks/Server Sinks/Server/Merge
@@ -111,8 +111,8 @@ struct AllowedImports {
             Sinks/Server/Delivery: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Responses
                 Sinks/Server/Merge Sinks/Server/Identity Sinks/Server/Entries
             Telemetry: System Ingest Sinks/Outbox
-            Sinks/Kinds: System Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server Sinks/Server/HTTP
-                Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Delivery Telemetry
+            Sinks/Kinds: System Crypto Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server
+                Sinks/Server/HTTP Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Delivery Telemetry
             Store/Migration: Sinks/Server
             Store: System Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
             Archive: System Store
@@ -123,7 +123,7 @@ struct AllowedImports {
             Control: System Ingest Ingest/Sources Store Ledger
             Admin: System HTTP Telemetry Ledger
             Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
-            Pipeline: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Ingest/Lane Sinks
+            Pipeline: System Configuration/Values Ingest HTTP Ingest/Framing Ingest/Sources Ingest/Lane Sinks
                 Sinks/DeadLetters Telemetry Store Archive Configuration Preview Ledger Control Admin Pipeline/Output
             Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds
                 Store Configuration Pipeline

@@ -34,6 +34,8 @@ package final class Store: ShardStore {
     private let floor: Int64?
     private let usage = Mutex(Usage())
     private let usedBytes = Atomic<Int>(0)
+    /// How long commits took.
+    let commitTimes = Mutex(DurationCounts())
     /// Whether nothing can be committed, since the disk or ``StoreSettings/maxBytes`` is full.
     let isFull = Atomic(false)
 
