@@ -97,7 +97,7 @@ struct AllowedImports {
             Ingest/Framing: System Captures Configuration/Values Ingest Ingest/Compression
             Ingest/Sources: System Configuration/Values Ingest Ingest/Framing
             Ingest/Lane: System Ingest Ingest/Framing Ingest/Sources
-            Sinks/Outbox:
+            Sinks/Outbox: System
             Sinks: System
             Sinks/Files: System Sinks
             Sinks/DeadLetters: System Sinks
@@ -113,8 +113,8 @@ struct AllowedImports {
             Sinks/Server/Delivery: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Responses
                 Sinks/Server/Merge Sinks/Server/Identity Sinks/Server/Entries
             Telemetry: System Ingest Sinks/Outbox
-            Sinks/Kinds: System Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server Sinks/Server/HTTP
-                Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Delivery Telemetry
+            Sinks/Kinds: System Crypto Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server
+                Sinks/Server/HTTP Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Delivery Telemetry
             Store/Migration: Sinks/Server
             Store: System Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
             Archive: System Store
@@ -126,7 +126,7 @@ struct AllowedImports {
             Admin: System HTTP Telemetry Ledger
             Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
             Pipeline/Watch: System Log Sinks/Outbox Telemetry
-            Pipeline: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Ingest/Lane Sinks
+            Pipeline: System Configuration/Values Ingest HTTP Ingest/Framing Ingest/Sources Ingest/Lane Sinks
                 Sinks/DeadLetters Telemetry Store Archive Configuration Preview Ledger Control Admin Pipeline/Output
                 Pipeline/Watch
             Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds

@@ -6,6 +6,9 @@ final class AdminServer: Sendable {
     /// What it answers to.
     private static let paths = ["/metrics", "/livez", "/readyz"]
 
+    /// Most series of an answer: a server that keeps metrics has more than this one instance.
+    private static let mostSeries = 5_000
+
     private let server: HTTPServer
     private let view: InstanceView
     private let watch: InstanceWatch
@@ -57,8 +60,15 @@ final class AdminServer: Sendable {
         if seen.stored != nil { input.stored = status.store }
         input.sinks = status.sinks
         input.process = ProcessFacts.now()
+        input.watched = seen.counts
+        let most = AdminServer.mostSeries
+        var (samples, dropped) = CounterTable.samples(input).limited(to: most)
+        if dropped > 0 {
+            input.watched?.droppedSeries = dropped
+            (samples, dropped) = CounterTable.samples(input).limited(to: most)
+        }
         let format = MetricsFormat.wanted(by: request.values(of: "accept"))
-        return HTTPReply(200, type: format.contentType, PrometheusText.text(CounterTable.samples(input), format))
+        return HTTPReply(200, type: format.contentType, PrometheusText.text(samples, format))
     }
 }
 

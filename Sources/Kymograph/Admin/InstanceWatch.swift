@@ -13,6 +13,8 @@ final class InstanceWatch: Sendable {
         var storedAt: Instant?
         /// Since when no sink takes anything; nil when one does, or there is none.
         var downSince: ContinuousClock.Instant?
+        /// What is counted by looking again and again.
+        var counts = WatchedCounts()
     }
 
     /// Milliseconds between two looks.
@@ -23,6 +25,8 @@ final class InstanceWatch: Sendable {
     private let view: InstanceView
     private let stopEvent: Descriptor
     private let seen = Mutex(Seen())
+    /// What the last look has found.
+    private let former = Mutex<PipelineSummary?>(nil)
 
     /// Looks by `view`.
     ///
@@ -69,7 +73,17 @@ final class InstanceWatch: Sendable {
     private func look() -> Bool {
         let facts = view.facts()
         let now = ContinuousClock.now
-        seen.withLock { $0.downSince = facts.areAllSinksDown ? $0.downSince ?? now : nil }
+        let former = former.withLock { former in
+            defer { former = facts.run }
+            return former
+        }
+        seen.withLock { seen in
+            seen.downSince = facts.areAllSinksDown ? seen.downSince ?? now : nil
+            seen.counts.isStoreWaiting = facts.isStoreFull
+            guard let former else { return }
+            seen.counts.imbalance = facts.run.imbalance(since: former)
+            seen.counts.note(facts.run.sources, since: former.sources)
+        }
         return facts.isStopping
     }
 }
@@ -77,4 +91,15 @@ final class InstanceWatch: Sendable {
 extension InstanceFacts {
     /// Whether there are sinks, and none takes anything.
     var areAllSinksDown: Bool { writers == 0 && !deliveries.isEmpty && deliveries.allSatisfy { !$0.summary.isUp } }
+}
+
+extension WatchedCounts {
+    /// Notes which sources have brought something since the last look.
+    fileprivate mutating func note(_ sources: [PipelineSummary.Source], since former: [PipelineSummary.Source]) {
+        let now = Double(WallClock.now().nanoseconds / 1_000_000_000)
+        for (source, former) in zip(sources, former) where source.counts.bytes != former.counts.bytes {
+            lastReceived.removeAll { $0.source == source.name }
+            lastReceived.append((source.name, now))
+        }
+    }
 }

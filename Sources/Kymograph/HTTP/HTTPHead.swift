@@ -1,9 +1,9 @@
 /// The request line and header of a request, and how long its body is.
 ///
-/// Only one way to read them is accepted. Two programs that read one request differently, a proxy and this one, could be
-/// made to see different requests (request smuggling): what RFC 9112 lets a receiver guess or repair is refused. That
-/// is line ends without a carriage return, folded lines, blanks before the colon, several lengths, a length besides
-/// chunks, codings besides `chunked`, and several hosts.
+/// Only one way to read them is accepted. Two programs that read one request differently, a proxy and this one, could
+/// be made to see different requests (request smuggling): what RFC 9112 lets a receiver guess or repair is refused.
+/// That is line ends without a carriage return, folded lines, blanks before the colon, several lengths, a length
+/// besides chunks, codings besides `chunked`, and several hosts.
 struct HTTPHead {
     /// How the body's end is found.
     enum Body: Equatable {

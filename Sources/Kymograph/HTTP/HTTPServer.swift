@@ -4,8 +4,9 @@ import Synchronization
 
 /// Listens for HTTP/1.1 on one address and answers requests, one after the other, on one thread.
 ///
-/// Made for a few clients whose replies are made at once: it waits with `poll`, and one slow reply keeps others waiting.
-/// What clients send, how fast, and how many there are is limited by ``HTTPLimits``. Decision 0029 tells why it is ours.
+/// Made for a few clients whose replies are made at once: it waits with `poll`, and one slow reply keeps others
+/// waiting. What clients send, how fast, and how many there are is limited by ``HTTPLimits``. Decision 0029 tells why
+/// it is ours.
 final class HTTPServer: Sendable {
     /// Where it listens, with the port that the kernel chose.
     let address: NetworkAddress

@@ -25,12 +25,16 @@ final class LaneReporter: LaneEvents, Sendable {
     private let wait: WaitStrategy
     private let pulse: Pulse
     private let observer: (any ReadingObserver)?
+    /// Number of the lane.
+    private let number: Int
 
     init(
-        set: MappingSet, sources: [PipelineSettings.Source], ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
+        number: Int, set: MappingSet, sources: [PipelineSettings.Source], ledger: PipelineLedger,
+        deadLetters: DeadLetterWriter?,
         store: Store?, clock: ReceiveClock, bells: [Doorbell], rings: [Ring], control: PipelineControl,
         noticesMissingFrames: Bool, wait: WaitStrategy, pulse: Pulse, observer: (any ReadingObserver)?
     ) {
+        self.number = number
         self.observer = observer
         self.set = Mutex(set)
         names = sources.map(\.name)
@@ -138,6 +142,7 @@ final class LaneReporter: LaneEvents, Sendable {
 
     func waitForRoom(shard: Int) -> Bool {
         let ring = rings[shard]
+        ledger.addWait(lane: number, shard: shard)
         // Half empty before going on: a lane that wakes for every free slot would trade places with the shard all the
         // time. Not before the quickest shard can be there, at 100 ns a reading, and longer and longer sleeps, because
         // one that sends hundreds of windows takes milliseconds, and each look costs more than mapping ten readings.

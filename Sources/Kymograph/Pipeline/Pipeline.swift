@@ -327,6 +327,8 @@ package final class Pipeline: Sendable {
         }
         var summary = ledger.summary(settings.sources.map(\.name), sockets)
         summary.reloads = reloader.counts
+        summary.engine = ledger.engine(rings)
+        summary.engine.commits = stage?.store.commitTimes.withLock { $0 }
         return summary
     }
 
@@ -356,7 +358,8 @@ package final class Pipeline: Sendable {
     private func runLane(_ index: Int) {
         let limits = settings.windows.limits
         let reporter = LaneReporter(
-            set: set, sources: settings.sources, ledger: ledger, deadLetters: deadLetters, store: stage?.store,
+            number: index, set: set, sources: settings.sources, ledger: ledger, deadLetters: deadLetters,
+            store: stage?.store,
             clock: clock, bells: bells, rings: rings[index], control: control,
             noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait, pulse: lanePulses[index],
             observer: observer)

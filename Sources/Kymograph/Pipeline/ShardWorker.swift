@@ -26,6 +26,9 @@ final class ShardReporter: ShardEvents, Sendable {
 
     func counted(_ tally: ShardTally) { ledger.add(tally) }
 
+    /// Notes what shard `number` keeps.
+    func keeps(_ counters: WindowCounters, shard number: Int) { ledger.note(counters, shard: number) }
+
     /// Writes to the file of dead letters. A store gets the reading with what makes its rejection durable.
     func rejected(_ reading: RejectedReading, payload: ByteView) {
         guard deadLetters != nil || observer != nil else { return }
@@ -121,6 +124,7 @@ struct ShardWorker {
             if now.nanoseconds - lastTick.nanoseconds >= tickInterval || now < lastTick {
                 shard.tick(now: now, bundleAge: settings.bundleAge)
                 if stage == nil { outputs.tick(now) }
+                reporter.keeps(shard.counters, shard: number)
                 lastTick = now
             }
             shard.stepEnded(now: now, isQuiet: taken == 0)
@@ -173,6 +177,8 @@ protocol WorkingShard: ~Copyable {
     mutating func drain(now: Instant)
     /// A step has ended; `isQuiet` when there was nothing to take.
     mutating func stepEnded(now: Instant, isQuiet: Bool)
+    /// What its windows hold.
+    var counters: WindowCounters { get }
 }
 
 extension InMemoryShard: WorkingShard {

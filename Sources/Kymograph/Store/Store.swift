@@ -36,6 +36,8 @@ package final class Store: ShardStore {
     /// Threads that wait in ``waitUntilCommitted()``.
     private let awaited = Atomic(0)
     private let usedBytes = Atomic<Int>(0)
+    /// How long commits took.
+    let commitTimes = Mutex(DurationCounts())
     /// Whether nothing can be committed, since the disk or ``StoreSettings/maxBytes`` is full.
     let isFull = Atomic(false)
 

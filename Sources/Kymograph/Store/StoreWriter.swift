@@ -83,7 +83,9 @@ final class StoreWriter: Sendable {
         var hasReported = false
         while true {
             do throws(StoreError) {
+                let start = ContinuousClock.now
                 try commit.commit(batch, now: now)
+                if !batch.isEmpty { store.commitTimes.withLock { $0.add(start.duration(to: .now)) } }
                 store.isFull.store(false, ordering: .relaxed)
                 if hasReported { control.note(.info("the store in \(store.directory.path) takes data again")) }
                 return true

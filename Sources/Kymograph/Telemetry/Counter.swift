@@ -6,12 +6,15 @@ struct Counter: Sendable {
         case counter
         /// They go up and down.
         case gauge
+        /// How many operations took how long.
+        case histogram
     }
 
     /// The values of one moment, with the values of the labels.
     typealias Read = @Sendable (CounterInput) -> [(labels: [String], value: Double)]
 
-    /// Name with prefix `kymo_`, or `process_` for what every process has, as Prometheus wants it: `_total` at the end of a counter, base units.
+    /// Name with prefix `kymo_`, or `process_` for what every process has, as Prometheus wants it:
+    /// `_total` at the end of a counter, base units.
     let name: String
     let kind: Kind
     /// What is counted, in the plural.
@@ -22,18 +25,35 @@ struct Counter: Sendable {
     let help: String
     /// Where people read it; what is nowhere is in JSON and metrics only.
     let phrases: [CounterPhrase]
+    /// Without those of a histogram.
     let read: Read
-
-    /// The names of its samples.
-    var sampleNames: [String] { [name] }
+    /// Those of a histogram.
+    var durations: (@Sendable (CounterInput) -> [(labels: [String], counts: DurationCounts)])?
 
     /// The samples of `input`.
     func samples(_ input: CounterInput) -> [CounterSample] {
-        read(input).map { found in
-            let pairs = zip(labels, found.labels).map { ($0, $1) }
-            return CounterSample(
-                name: name, labels: pairs.isEmpty ? nil : Dictionary(pairs) { first, _ in first }, value: found.value)
+        guard let durations else {
+            return read(input).map { sample("", labels, $0.labels, $0.value) }
         }
+        return durations(input).flatMap { histogram($0.labels, $0.counts) }
+    }
+
+    /// The samples of a histogram: each bucket with those below it, the sum, and the number.
+    private func histogram(_ values: [String], _ counts: DurationCounts) -> [CounterSample] {
+        var below = 0
+        var samples = zip(DurationCounts.bounds.map { "\($0)" } + ["+Inf"], counts.buckets).map { bound, count in
+            below += count
+            return sample("_bucket", labels + ["le"], values + [bound], Double(below))
+        }
+        samples.append(sample("_sum", labels, values, counts.seconds))
+        samples.append(sample("_count", labels, values, Double(below)))
+        return samples
+    }
+
+    private func sample(_ suffix: String, _ labels: [String], _ values: [String], _ value: Double) -> CounterSample {
+        let pairs = zip(labels, values).map { ($0, $1) }
+        return CounterSample(
+            name: name + suffix, labels: pairs.isEmpty ? nil : Dictionary(pairs) { first, _ in first }, value: value)
     }
 }
 
@@ -44,6 +64,8 @@ struct CounterInput: Sendable {
     var sinks: [SinkStatus] = []
     /// Of the process itself, where it is asked.
     var process: ProcessFacts?
+    /// Of a running instance that is watched.
+    var watched: WatchedCounts?
 }
 
 /// A line that people read, made of the phrases of counters in the order of the table.

@@ -30,6 +30,11 @@ package struct CounterSamples: Codable, Hashable, Sendable {
         try container.encode(all)
     }
 
+    /// The first `count` of them, and how many are left out.
+    func limited(to count: Int) -> (samples: CounterSamples, dropped: Int) {
+        (CounterSamples(Array(all.prefix(count))), max(0, all.count - count))
+    }
+
     /// The values of counter `name`.
     package func of(_ name: String) -> [CounterSample] { all.filter { $0.name == name } }
 

@@ -59,4 +59,42 @@ extension CounterTable {
             input.process.map { [([], read($0))] } ?? []
         }
     }
+
+    /// A counter of each ring.
+    static func ofRings(
+        _ name: String, _ kind: Counter.Kind, _ unit: String, _ help: String,
+        _ read: @escaping @Sendable (EngineCounts.Ring) -> Int
+    ) -> Counter {
+        Counter(name: name, kind: kind, unit: unit, labels: ["lane", "shard"], help: help, phrases: []) { input in
+            (input.run?.engine.rings ?? []).map { ([$0.lane, $0.shard], Double(read($0))) }
+        }
+    }
+
+    /// What each shard has at hand.
+    static func ofShards(
+        _ name: String, _ unit: String, _ help: String, _ read: @escaping @Sendable (EngineCounts.Shard) -> Int
+    ) -> Counter {
+        Counter(name: name, kind: .gauge, unit: unit, labels: ["shard"], help: help, phrases: []) { input in
+            (input.run?.engine.shards ?? []).map { ([$0.shard], Double(read($0))) }
+        }
+    }
+
+    /// What a FHIR server was asked; nothing where `read` gives nil.
+    static func ofTraffic(
+        _ name: String, _ kind: Counter.Kind, _ unit: String, _ help: String,
+        _ read: @escaping @Sendable (SinkTraffic) -> Double?
+    ) -> Counter {
+        Counter(name: name, kind: kind, unit: unit, labels: ["sink"], help: help, phrases: []) { input in
+            input.sinks.compactMap { sink in sink.delivery?.traffic.flatMap(read).map { ([sink.name], $0) } }
+        }
+    }
+
+    /// What shows when an instance is looked at again and again.
+    static func ofWatch(
+        _ name: String, _ unit: String, _ help: String, _ read: @escaping @Sendable (WatchedCounts) -> Int
+    ) -> Counter {
+        Counter(name: name, kind: .gauge, unit: unit, labels: [], help: help, phrases: []) { input in
+            input.watched.map { [([], Double(read($0)))] } ?? []
+        }
+    }
 }

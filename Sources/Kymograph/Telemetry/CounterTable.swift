@@ -3,7 +3,8 @@ import KymographCore
 /// Every counter. The summary at exit, `kymo status` and its JSON, the metrics and docs/metrics.md are made from it.
 enum CounterTable {
     /// All rows, in the order in which they are shown.
-    static let rows: [Counter] = received + readings + sources + windows + output + mapping + store + sinks + process
+    static let rows: [Counter] =
+        received + readings + sources + engine + windows + output + mapping + store + sinks + watched + process
 
     /// The values of `input`.
     static func samples(_ input: CounterInput) -> CounterSamples {
@@ -32,11 +33,18 @@ enum CounterTable {
             "Readings received: mapped ones, and payloads that gave none",
             [.always(.balance, "received "), .always(.live, "received "), .always(.source, ": received ")]
         ) { $0.received },
-        ofSources(
-            "kymo_source_rejected_total", unit: "readings",
-            "Readings, and payloads that gave none, rejected before they came to a window",
-            [.always(.source, ", rejected ")]
-        ) { $0.rejected.reduce(0, +) },
+        Counter(
+            name: "kymo_source_rejected_total", kind: .counter, unit: "readings", labels: ["source", "reason"],
+            help: "Readings, and payloads that gave none, rejected before they came to a window",
+            phrases: [.always(.source, ", rejected ")]
+        ) { input in
+            (input.run?.sources ?? []).flatMap { source in
+                Rejection.allCases.compactMap { reason in
+                    let count = source.rejected[Int(reason.rawValue)]
+                    return count > 0 ? ([source.name, reason.name], Double(count)) : nil
+                }
+            }
+        },
     ]
 
     private static let sources: [Counter] = [
@@ -140,6 +148,23 @@ enum CounterTable {
             "Frames of bridges that never came, by their numbers; a frame that comes late is taken off",
             [.ifAny(.missing, "missing frames ", ", by the numbers of bridges")]
         ) { $0.missingFrames },
+    ]
+
+    private static let engine: [Counter] = [
+        ofRings("kymo_ring_used_slots", .gauge, "slots", "Slots in use of the ring between a lane and a shard") {
+            $0.used
+        },
+        ofRings("kymo_ring_slots", .gauge, "slots", "Slots of the ring") { $0.slots },
+        ofRings("kymo_ring_waits_total", .counter, "waits", "How often the lane has waited for room in the ring") {
+            $0.waits
+        },
+        ofShards("kymo_devices", "devices", "Devices that a shard has met since the start") { $0.devices },
+        ofShards("kymo_series", "series", "Series that a shard has met since the start") { $0.series },
+        ofShards("kymo_windows_open", "windows", "Windows in memory: filling, or waiting to be written") { $0.windows },
+        Counter(
+            name: "kymo_store_commit_seconds", kind: .histogram, unit: "seconds", labels: [],
+            help: "How long commits of the store took", phrases: [], read: { _ in [] },
+            durations: { input in input.run?.engine.commits.map { [([], $0)] } ?? [] }),
     ]
 
     private static let windows: [Counter] = [
@@ -297,6 +322,43 @@ enum CounterTable {
                 } ?? []
             }
         },
+        ofDeliveries(
+            "kymo_sink_up", .gauge, unit: "1",
+            "1 while the server is sent what there is; 0 while it is not asked, refuses, or is left alone"
+        ) { $0.isUp ? 1 : 0 },
+        Counter(
+            name: "kymo_sink_requests_total", kind: .counter, unit: "requests", labels: ["sink", "code"],
+            help: "Requests to a FHIR server by the status of the answer, `failed` when there was none", phrases: []
+        ) { input in
+            input.sinks.flatMap { sink in
+                (sink.delivery?.traffic?.endings ?? []).map { ([sink.name, $0.code], Double($0.count)) }
+            }
+        },
+        Counter(
+            name: "kymo_sink_request_seconds", kind: .histogram, unit: "seconds", labels: ["sink"],
+            help: "Time from sending a request to its answer, or to the failure", phrases: [], read: { _ in [] },
+            durations: { input in
+                input.sinks.compactMap { sink in (sink.delivery?.traffic?.durations).map { ([sink.name], $0) } }
+            }),
+        ofTraffic("kymo_sink_sent_bytes_total", .counter, "bytes", "Bytes of bodies that were sent") {
+            Double($0.sentBytes)
+        },
+        ofTraffic(
+            "kymo_sink_last_success_timestamp_seconds", .gauge, "seconds",
+            "When the server last answered with a status from 200 to 299, since 1970"
+        ) { $0.lastSuccess },
+        Counter(
+            name: "kymo_sink_concurrency", kind: .gauge, unit: "requests", labels: ["sink"],
+            help: "Requests that may be under way now", phrases: []
+        ) { input in
+            input.sinks.compactMap { sink in (sink.delivery?.concurrency).map { ([sink.name], Double($0)) } }
+        },
+        Counter(
+            name: "kymo_tls_certificate_expiry_timestamp_seconds", kind: .gauge, unit: "seconds", labels: ["sink"],
+            help: "When the first client certificate of the sink ends, since 1970", phrases: []
+        ) { input in
+            input.sinks.compactMap { sink in (sink.delivery?.certificateExpiry).map { ([sink.name], $0) } }
+        },
         ofDeliveries("kymo_sink_retries_total", .counter, unit: "requests", "Attempts after the first of their request")
         {
             Double($0.retries)
@@ -311,6 +373,25 @@ enum CounterTable {
         ofDeliveries(
             "kymo_sink_oldest_lookup_age_seconds", .gauge, unit: "seconds", "Age of the oldest of them; 0 without any"
         ) { $0.oldestLookupAge ?? 0 },
+    ]
+
+    private static let watched: [Counter] = [
+        Counter(
+            name: "kymo_source_last_received_timestamp_seconds", kind: .gauge, unit: "seconds", labels: ["source"],
+            help: "When something last came, since 1970, to a second", phrases: []
+        ) { input in
+            (input.watched?.lastReceived ?? []).map { ([$0.source], $0.seconds) }
+        },
+        ofWatch(
+            "kymo_ledger_imbalance", "readings",
+            "At least so many readings are unaccounted for: received, neither counted where they end nor on their way"
+        ) { $0.imbalance },
+        ofWatch(
+            "kymo_store_waiting", "1", "1 while nothing can be committed, since the disk or `store.maxBytes` is full"
+        ) { $0.isStoreWaiting ? 1 : 0 },
+        ofWatch("kymo_metrics_dropped_series", "series", "Series left out of the metrics, which have at most 5,000") {
+            $0.droppedSeries
+        },
     ]
 
     private static let process: [Counter] = [

@@ -30,9 +30,40 @@ final class PipelineLedger: Sendable {
     private let undelivered = Atomic<Int>(0)
     /// Frames that never came, less those that came late.
     private let missingFrames = Atomic<Int>(0)
+    /// What each shard has said that it keeps, by number.
+    private let kept = Mutex<[Int: EngineCounts.Shard]>([:])
+    /// By lane and shard.
+    private let waits = Mutex<[[Int]: Int]>([:])
 
     init(sources: Int) {
         self.sources = (0..<sources).map { _ in SourceLedger() }
+    }
+
+    /// Notes what shard `number` keeps.
+    func note(_ counters: WindowCounters, shard number: Int) {
+        kept.withLock {
+            $0[number] = EngineCounts.Shard(
+                shard: "\(number)", devices: counters.devices, series: counters.series, windows: counters.openWindows)
+        }
+    }
+
+    /// Counts that a lane waits for room in the ring to a shard.
+    func addWait(lane: Int, shard: Int) { waits.withLock { $0[[lane, shard], default: 0] += 1 } }
+
+    /// What is at hand; `rings` by lane and shard.
+    func engine(_ rings: [[Ring]]) -> EngineCounts {
+        var engine = EngineCounts()
+        let waits = waits.withLock { $0 }
+        for (lane, row) in rings.enumerated() {
+            for (shard, ring) in row.enumerated() {
+                engine.rings.append(
+                    EngineCounts.Ring(
+                        lane: "\(lane)", shard: "\(shard)", used: ring.usedSlots, slots: ring.capacity,
+                        waits: waits[[lane, shard]] ?? 0))
+            }
+        }
+        engine.shards = kept.withLock { $0.sorted { $0.key < $1.key }.map(\.value) }
+        return engine
     }
 
     func add(routed count: Int) { routed.add(count, ordering: .relaxed) }

@@ -39,6 +39,8 @@ package struct PipelineSummary: Sendable {
     package var undeliveredBundles = 0
     /// How often the mappings were loaded again.
     package var reloads = ReloadCounts()
+    /// What is at hand.
+    package var engine = EngineCounts()
 
     /// Nothing received.
     package init() {}
@@ -60,6 +62,15 @@ package struct PipelineSummary: Sendable {
 
     /// Readings that entered and have not ended anywhere: on their way while the pipeline runs, lost when it has ended.
     package var inFlight: Int { received - shards.accepted - shards.duplicate - shards.conflict - rejectedTotal }
+
+    /// At least so many readings are unaccounted for, or were counted twice where they end.
+    ///
+    /// Readings on their way are in the rings, or were received since `former`, about a second ago: a lane and a shard
+    /// count no later than that. At the worst they hide a few that are lost, until less comes.
+    func imbalance(since former: PipelineSummary) -> Int {
+        let new = received - former.received
+        return max(0, inFlight - engine.usedSlots - new, -former.inFlight - new)
+    }
 
     /// The balance, with the part `inFlight` that must be zero at the end.
     package var balance: String { text(.balance) ?? "" }

@@ -5,7 +5,8 @@ enum PrometheusText {
         let found = Dictionary(grouping: samples.all, by: \.name)
         var text = ""
         for row in CounterTable.rows {
-            let lines = row.sampleNames.flatMap { name in (found[name] ?? []).map { line($0, row) } }
+            let samples = row.kind == .histogram ? histogram(row, found) : found[row.name] ?? []
+            let lines = samples.map { line($0, row) }
             guard !lines.isEmpty else { continue }
             let name = family(row, format)
             text += "# HELP \(name) \(escaped(row.help, quotes: format == .openMetrics))\n"
@@ -22,8 +23,19 @@ enum PrometheusText {
         return String(row.name.dropLast(suffix.count))
     }
 
+    /// The samples of a histogram, those of the same labels together.
+    private static func histogram(_ row: Counter, _ found: [String: [CounterSample]]) -> [CounterSample] {
+        let buckets = found["\(row.name)_bucket"] ?? []
+        let size = DurationCounts.bounds.count + 1
+        return zip(found["\(row.name)_sum"] ?? [], found["\(row.name)_count"] ?? []).enumerated().flatMap {
+            place, ends in
+            buckets.dropFirst(place * size).prefix(size) + [ends.0, ends.1]
+        }
+    }
+
     private static func line(_ sample: CounterSample, _ row: Counter) -> String {
-        let labels = row.labels.map { "\($0)=\"\(escaped(sample.labels?[$0] ?? "", quotes: true))\"" }
+        let names = row.labels + (sample.labels?["le"] == nil ? [] : ["le"])
+        let labels = names.map { "\($0)=\"\(escaped(sample.labels?[$0] ?? "", quotes: true))\"" }
         let isWhole = sample.value == sample.value.rounded() && abs(sample.value) < 1e15
         let value = isWhole ? "\(Int(sample.value))" : "\(sample.value)"
         return "\(sample.name)\(labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}") \(value)\n"

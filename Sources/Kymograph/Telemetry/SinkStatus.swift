@@ -48,6 +48,13 @@ package struct DeliverySummary: Codable, Sendable {
     /// How long ago the oldest of them was given, in seconds.
     package var oldestLookupAge: Double?
 
+    /// What it was asked, and how it answered; nil from an earlier version.
+    package var traffic: SinkTraffic?
+    /// Requests that may be under way now; nil from an earlier version.
+    package var concurrency: Int?
+    /// When the first of its client certificates ends, in seconds since 1970; nil without one.
+    package var certificateExpiry: Double?
+
     /// Whether the sink takes what there is.
     var isUp: Bool { circuit == "closed" }
 

@@ -27,6 +27,28 @@ import Testing
         #expect(try run.terminate().end == .exit(0))
     }
 
+    /// What lanes, shards and the store have at hand.
+    @Test func servesWhatIsAtHand() throws {
+        let folder = TemporaryFolder()
+        let (run, client) = try start(["--data", folder.file("data"), "--out", folder.file("out")])
+        try Sending.send(lines: Readings.heartRates(30) + ["{"], to: try run.addresses()[0])
+        var text = ""
+        let lines = [
+            "kymo_devices{shard=\"0\"} 1", "kymo_series{shard=\"0\"} 1", "kymo_ring_slots{lane=\"0\",shard=\"0\"} 8192",
+            "kymo_source_rejected_total{source=\"udp 127.0.0.1:0\",reason=\"invalidJSON\"} 1",
+            "kymo_store_waiting 0", "kymo_ledger_imbalance 0", "kymo_metrics_dropped_series 0",
+            "kymo_dead_letters 1", "kymo_store_commit_seconds_sum ",
+            "kymo_source_last_received_timestamp_seconds{source=\"udp 127.0.0.1:0\"} ",
+        ]
+        try Waiting.until("\(lines.filter { !text.contains("\n\($0)") }) in \(text)") {
+            text = try client.get("/metrics").body
+            return lines.allSatisfy { text.contains("\n\($0)") }
+        }
+        let limit = try #require(try client.value("kymo_store_limit_bytes"))
+        #expect(limit == Double(16 << 30) && text.contains("\nkymo_windows_open{shard=\"0\"} "))
+        #expect(try run.terminate().end == .exit(0))
+    }
+
     /// No device, no patient, whatever it was sent.
     @Test func identifiesNoOne() throws {
         let (run, client) = try start()

@@ -38,6 +38,10 @@ import Testing
         (run.notes.leftOut, run.notes.wrapped) = (109, 113)
         (run.missingFrames, run.bytes, run.bundles, run.undeliveredBundles) = (127, 131, 137, 139)
         (run.reloads.succeeded, run.reloads.failed) = (149, 151)
+        run.engine.rings = [EngineCounts.Ring(lane: "0", shard: "1", used: 307, slots: 311, waits: 313)]
+        run.engine.shards = [EngineCounts.Shard(shard: "1", devices: 317, series: 331, windows: 337)]
+        run.engine.commits = DurationCounts()
+        run.engine.commits?.add(.milliseconds(347_500))
         run.kernelDropsBySource = [("unix a", 31)]
         return run
     }
@@ -57,7 +61,12 @@ import Testing
         (status.lookups, status.oldestLookupAge) = (239, 241_000_000_000)
         var sink = SinkStatus(name: "server", settledThrough: 7, waiting: 251)
         sink.lacking = 257
+        status.concurrency = 353
+        let time = Instant(nanoseconds: 1_800_000_000_500_000_000)
+        status.traffic.add(status: 200, bytes: 359, after: .seconds(2), at: time)
+        for _ in 0..<367 { status.traffic.add(status: nil, bytes: 0, after: .seconds(1), at: time) }
         sink.delivery = DeliverySummary(status)
+        sink.delivery?.certificateExpiry = 373.5
         return [sink]
     }
 
@@ -81,7 +90,8 @@ import Testing
 
     private func check(_ value: Any) {
         let samples = CounterTable.samples(input).all.map(\.value)
-        for (path, number) in numbers(value) where !told.contains(path) && !path.contains(".rejected.") {
+        for (path, number) in numbers(value)
+        where !told.contains(path) && ![".rejected.", ".buckets."].contains(where: path.contains) {
             #expect(number != 0, "\(path) is new: give it a number in this test")
             #expect(samples.contains(number), "\(path) has no row in CounterTable")
         }
@@ -124,6 +134,7 @@ import Testing
     @Test func namesAreOfPrometheus() {
         #expect(Set(CounterTable.rows.map(\.name)).count == CounterTable.rows.count)
         for row in CounterTable.rows {
+            #expect((row.durations != nil) == (row.kind == .histogram), "\(row.name)")
             #expect(row.name.wholeMatch(of: /(kymo|process)_[a-z]+(_[a-z]+)*/) != nil, "\(row.name)")
             #expect(row.name.hasSuffix("_total") == (row.kind == .counter), "\(row.name)")
             let plain = row.name.replacing("_total", with: "")
@@ -131,15 +142,33 @@ import Testing
                 #expect(plain.hasSuffix("_\(unit)") == (row.unit == unit), "\(row.name)")
             }
             #expect(!row.help.isEmpty && !row.help.hasSuffix("."), "\(row.name)")
-            #expect(Set(row.labels).isSubset(of: ["source", "reason", "result", "sink", "version"]), "\(row.name)")
+            #expect(
+                Set(row.labels).isSubset(of: ["source", "reason", "result", "sink", "version", "lane", "shard", "code"]
+                ), "\(row.name)")
         }
     }
 
-    @Test func thePageListsThem() {
+    private func page(_ name: String) -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
-        let page = FileManager.default.contents(atPath: root.appending(path: "docs/metrics.md").path) ?? Data()
+        return String(
+            decoding: FileManager.default.contents(atPath: root.appending(path: "docs/\(name)").path) ?? Data(),
+            as: UTF8.self)
+    }
+
+    @Test func thePageListsThem() {
         let table = CounterReference.table
-        #expect(String(decoding: page, as: UTF8.self).contains(table), "replace the table of metrics by:\n\(table)")
+        #expect(page("metrics.md").contains(table), "replace the table of metrics by:\n\(table)")
+    }
+
+    /// Every metric that the alerts and the dashboard name exists.
+    @Test(arguments: ["alerts.yml", "kymograph.json"]) func queriesNameWhatIsThere(file: String) {
+        var known: Set<String> = []
+        for row in CounterTable.rows {
+            let parts = row.kind == .histogram ? ["_bucket", "_sum", "_count"] : [""]
+            known.formUnion(parts.map { row.name + $0 })
+        }
+        let named = Set(page("monitoring/\(file)").matches(of: /\b(kymo|process)_[a-z_]+/).map { String($0.output.0) })
+        #expect(named.count >= 10 && named.isSubset(of: known), "\(named.subtracting(known))")
     }
 
     /// In OpenMetrics the family of a counter has no suffix, and the text has an end.
@@ -156,6 +185,61 @@ import Testing
         (["text/plain", "Application/OpenMetrics-Text;q=0.5"], true), (["application/openmetrics-text; q=0"], false),
     ]) func formatByAccept(accept: [String], isOpen: Bool) {
         #expect((MetricsFormat.wanted(by: accept) == .openMetrics) == isOpen)
+    }
+
+    /// Each bucket has those below it, too.
+    @Test func textOfHistograms() {
+        let text = PrometheusText.text(CounterTable.samples(input))
+        #expect(
+            text.contains(
+                """
+                # TYPE kymo_sink_request_seconds histogram
+                kymo_sink_request_seconds_bucket{sink="server",le="0.0005"} 0
+
+                """))
+        #expect(
+            text.contains(
+                """
+                kymo_sink_request_seconds_bucket{sink="server",le="1.0"} 367
+                kymo_sink_request_seconds_bucket{sink="server",le="2.5"} 368
+
+                """))
+        #expect(
+            text.contains(
+                """
+                kymo_sink_request_seconds_bucket{sink="server",le="+Inf"} 368
+                kymo_sink_request_seconds_sum{sink="server"} 369
+                kymo_sink_request_seconds_count{sink="server"} 368
+
+                """))
+        #expect(text.contains("kymo_store_commit_seconds_bucket{le=\"30.0\"} 0\n"))
+        #expect(text.contains("kymo_store_commit_seconds_bucket{le=\"+Inf\"} 1\n"))
+    }
+
+    /// What is on its way is not missing; what is counted nowhere is, and what is counted twice.
+    @Test func readingsThatAreUnaccountedFor() {
+        func run(received: Int, accepted: Int, used: Int = 0) -> PipelineSummary {
+            var run = PipelineSummary()
+            run.sources = [PipelineSummary.Source(name: "a")]
+            run.sources[0].received = received
+            run.shards.accepted = accepted
+            run.engine.rings = [EngineCounts.Ring(lane: "0", shard: "0", used: used)]
+            return run
+        }
+        let former = run(received: 100, accepted: 100)
+        #expect(run(received: 100, accepted: 100).imbalance(since: former) == 0)
+        #expect(run(received: 110, accepted: 100).imbalance(since: former) == 0)
+        #expect(run(received: 110, accepted: 95, used: 5).imbalance(since: former) == 0)
+        #expect(run(received: 100, accepted: 93, used: 5).imbalance(since: former) == 2)
+        #expect(run(received: 100, accepted: 103).imbalance(since: run(received: 100, accepted: 103)) == 3)
+        #expect(run(received: 105, accepted: 105).imbalance(since: run(received: 100, accepted: 103)) == 0)
+    }
+
+    @Test func seriesAreLimited() {
+        let samples = CounterTable.samples(input)
+        let (some, dropped) = samples.limited(to: 10)
+        #expect(some.all == Array(samples.all.prefix(10)) && dropped == samples.all.count - 10)
+        #expect(samples.limited(to: 5_000).dropped == 0)
     }
 
     @Test func textForPrometheus() throws {

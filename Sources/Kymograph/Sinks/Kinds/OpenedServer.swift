@@ -4,6 +4,7 @@ import KymographCore
 final class OpenedServer: SinkDelivery {
     private let delivery: ServerDelivery
     private let transport: CurlTransport
+    private let certificateFile: String?
 
     /// Nanoseconds that a server may ask to be left alone for before it counts as away.
     private static let patience: Int64 = 5_000_000_000
@@ -19,6 +20,7 @@ final class OpenedServer: SinkDelivery {
             throw PipelineError(message: "\(name): \(key): \(fault.message)", exitCode: ExitStatus.config)
         }
         transport = access.makeTransport()
+        certificateFile = server.certificateFile
         let authorizer: any RequestAuthorizer
         do throws(ServerAccess.Fault) {
             authorizer = try access.makeAuthorizer(transport)
@@ -52,7 +54,12 @@ final class OpenedServer: SinkDelivery {
         transport.close()
     }
 
-    var summary: DeliverySummary { DeliverySummary(delivery.status) }
+    var summary: DeliverySummary {
+        var summary = DeliverySummary(delivery.status)
+        // Read each time: another one may take its place while this runs.
+        summary.certificateExpiry = certificateFile.flatMap(FileSystem.content).flatMap(CertificateExpiry.seconds)
+        return summary
+    }
 
     func forgetLookups() -> Bool {
         delivery.forgetLookups()
@@ -70,6 +77,7 @@ extension DeliverySummary {
         lastErrorTime = status.lastErrorTime?.text
         trouble = status.trouble
         nextAttempt = status.nextAttempt.map(\.text)
+        (traffic, concurrency) = (status.traffic, status.concurrency)
         lookups = status.lookups
         oldestLookupAge = status.oldestLookupAge.map { Double($0) / 1e9 }
     }

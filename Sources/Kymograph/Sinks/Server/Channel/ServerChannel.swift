@@ -26,6 +26,8 @@ final class ServerChannel {
     var isBlocked = false
     /// Attempts after the first of their request.
     private(set) var retries = 0
+    /// What was asked, and how it was answered.
+    private(set) var traffic = SinkTraffic()
     /// What went wrong last, and when in civil time.
     private(set) var lastError: (text: String, time: Instant)?
     private var health = ServerHealth()
@@ -175,6 +177,7 @@ final class ServerChannel {
     }
 
     private func answered(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
+        count(exchange, outcome)
         let times = RetryTimes(now: clock.civil(), longest: settings.longestRetryAfter)
         if case .success(let response) = outcome {
             if response.status == 401 { return renew(exchange, outcome) }
@@ -193,6 +196,13 @@ final class ServerChannel {
             if let asked { pause(asked) }
             retry(exchange, reason, DeliveryTrouble(outcome), wait: asked)
         }
+    }
+
+    private func count(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
+        let duration = Duration.nanoseconds(clock.elapsed().nanoseconds - exchange.sent.nanoseconds)
+        var status: Int?
+        if case .success(let response) = outcome { status = response.status }
+        traffic.add(status: status, bytes: exchange.request.body.count, after: duration, at: clock.civil())
     }
 
     /// Asks once more with another token; then the refusal is a failure like others.

@@ -90,6 +90,7 @@ final class DeliveryEngine {
         status.delivered = rows.delivered
         status.undeliverableReasons = ReasonCounts(rows.undeliverable)
         status.retries = channel.retries
+        status.traffic = channel.traffic
         status.lastError = channel.lastError?.text ?? ""
         status.lastErrorTime = channel.lastError?.time
         status.trouble = channel.trouble

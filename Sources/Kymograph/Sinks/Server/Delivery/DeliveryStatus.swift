@@ -38,6 +38,8 @@ package struct DeliveryStatus: Hashable, Sendable {
     package var undeliverable: Int { undeliverableReasons.total }
     /// Attempts after the first of their request, in this run.
     package var retries = 0
+    /// What was asked, and how it was answered, in this run.
+    package var traffic = SinkTraffic()
     /// What went wrong last, empty when nothing did; never with secrets.
     package var lastError = ""
     /// When that was.

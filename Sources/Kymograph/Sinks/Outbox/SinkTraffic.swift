@@ -1,0 +1,38 @@
+import KymographCore
+
+/// What was asked of a server, and how it answered.
+package struct SinkTraffic: Codable, Hashable, Sendable {
+    /// How many requests ended in one way.
+    package struct Ending: Codable, Hashable, Sendable {
+        /// The status of the answer; `failed` when there was none.
+        package var code: String
+        /// How many.
+        package var count: Int
+    }
+
+    /// In the order in which they were seen first.
+    private(set) var endings: [Ending] = []
+    /// Bytes of bodies.
+    private(set) var sentBytes = 0
+    /// When the server last answered with a status from 200 to 299, in seconds since 1970.
+    private(set) var lastSuccess: Double?
+    /// From sending to the answer.
+    private(set) var durations = DurationCounts()
+
+    /// Nothing yet.
+    package init() {}
+
+    /// Notes a request with `bytes` of body that was answered at `time` after `duration` with `status`, nil for not at
+    /// all. A status out of the protocol's range is none.
+    mutating func add(status: Int?, bytes: Int, after duration: Duration, at time: Instant) {
+        let code = status.flatMap { (100...599).contains($0) ? "\($0)" : nil } ?? "failed"
+        if let place = endings.firstIndex(where: { $0.code == code }) {
+            endings[place].count += 1
+        } else {
+            endings.append(Ending(code: code, count: 1))
+        }
+        sentBytes += bytes
+        durations.add(duration)
+        if let status, (200...299).contains(status) { lastSuccess = Double(time.nanoseconds) / 1e9 }
+    }
+}

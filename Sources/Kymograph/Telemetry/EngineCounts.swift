@@ -1,0 +1,53 @@
+/// What lanes, shards and the store's thread have at hand at one moment.
+package struct EngineCounts: Sendable {
+    /// The ring between a lane and a shard.
+    package struct Ring: Sendable {
+        /// Number of the lane.
+        package var lane: String
+        /// Number of the shard.
+        package var shard: String
+        /// Slots in use.
+        package var used = 0
+        /// Slots.
+        package var slots = 0
+        /// How often the lane has waited for room.
+        package var waits = 0
+    }
+
+    /// What a shard keeps.
+    package struct Shard: Sendable {
+        /// Number of the shard.
+        package var shard: String
+        /// Devices.
+        package var devices = 0
+        /// Series.
+        package var series = 0
+        /// Windows in memory: filling, or waiting to be written.
+        package var windows = 0
+    }
+
+    /// Every ring.
+    package var rings: [Ring] = []
+    /// Every shard that has counted.
+    package var shards: [Shard] = []
+    /// How long commits of the store took; nil without a store.
+    package var commits: DurationCounts?
+
+    /// Nothing at hand.
+    package init() {}
+
+    /// Slots in use of all rings.
+    var usedSlots: Int { rings.reduce(0) { $0 + $1.used } }
+}
+
+/// What only shows when an instance is looked at again and again.
+struct WatchedCounts: Sendable {
+    /// When each source last brought something, in seconds since 1970, to a second.
+    var lastReceived: [(source: String, seconds: Double)] = []
+    /// At least so many readings are unaccounted for.
+    var imbalance = 0
+    /// Whether the store takes nothing.
+    var isStoreWaiting = false
+    /// Series that were left out of the metrics.
+    var droppedSeries = 0
+}
