@@ -23,6 +23,8 @@ struct SettingOptions: ParsableArguments {
             valueName: "name|dir"))
     var mapping: [String] = []
 
+    @OptionGroup var mappingFiles: MappingFileOptions
+
     @Option(
         help: ArgumentHelp(
             "Device of readings that name none; of the sources of the command line.", valueName: "id"))
@@ -148,7 +150,7 @@ struct SettingOptions: ParsableArguments {
 
     private func input() throws -> ConfigurationInput {
         var flags: [(key: String, flag: String, value: String)] = mapping.map { ("mappings", "--mapping", $0) }
-        flags += sources.flags
+        flags += mappingFiles.flags + sources.flags
         if insecure { flags.append(("insecure", "--insecure", "true")) }
         if ephemeral { flags.append(("ephemeral", "--ephemeral", "true")) }
         let single: [(String, String, String?)] = [

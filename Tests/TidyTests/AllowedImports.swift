@@ -117,7 +117,7 @@ struct AllowedImports {
             Archive: System Store
             Configuration: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks/Files Sinks/Kinds
                 Store
-            Preview:
+            Preview: System Configuration
             Ledger: System Ingest Sinks/Outbox Telemetry Store Archive
             Control: System Ingest Ingest/Sources Store Ledger
             Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
