@@ -3,21 +3,32 @@ import Kymograph
 import KymographCore
 import KymographTemplates
 
-/// `kymo map`: one payload to measurements and Observations.
+/// `kymo map`: payloads to measurements and Observations.
 struct Map: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "map",
-        abstract: "Map one payload and show the measurements and Observations that come out.",
+        abstract: "Map payloads and show the measurements and Observations that come out.",
         discussion: """
-            Prints {"measurements": […], "observations": […], "rejected": […]}. With --explain, standard error says \
-            which templates matched, what each expression gave, and which rule rejected the reading. Exits with \
-            status 65 when something was rejected.
+            One payload becomes a document: {"measurements": […], "observations": […], "rejected": […]}. Of several \
+            messages (several files, a folder, or one message a line) each becomes a line of NDJSON with "file" and \
+            "line" before these members, and standard error tells their numbers. A file that is one JSON document \
+            is one message; the files of a folder are read in order of their names, and of the folders in it none.
+
+            With --explain, standard error says which templates matched, what each expression gave, and which rule \
+            rejected the reading. Exits with status 65 when something was rejected.
 
             Example: kymo map --mapping wristband --explain message.json
+            Example: kymo map --mapping ./my-device/ messages.ndjson recorded/ > mapped.ndjson
             """)
 
-    @Argument(help: "File with one payload; standard input by default.", completion: .file())
-    var file: String?
+    /// How results are written.
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case json, ndjson
+    }
+
+    @Argument(
+        help: "Files or folders of messages; standard input by default, or for -.", completion: .file())
+    var files: [String] = []
 
     @OptionGroup var mapping: MappingOptions
 
@@ -30,27 +41,80 @@ struct Map: ParsableCommand {
     @Option(help: ArgumentHelp("Time zone of times without an offset. Default: UTC.", valueName: "zone"))
     var timezone: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "json: each file is one payload, and becomes a document. ndjson: each message becomes a line. Default: "
+                + "json for one message and with --explain, else ndjson.", valueName: "json|ndjson"))
+    var format: Format?
+
     @Flag(help: "Say on standard error what each template made of the payload.")
     var explain = false
 
     func run() throws {
-        let (set, _) = try mapping.load()
-        let payload = try InputFile.read(file, "name a file with one payload")
+        let (set, mappings) = try mapping.load()
         let context = SourceContext(
             defaultDevice: try MapDefault.bytes(defaultDevice, "--default-device"),
             defaultPatient: try MapDefault.bytes(defaultPatient, "--default-patient"),
             timezone: try timezone.map { try MapDefault.timezone($0) })
-        let templates = set.templates(of: mapping.effective)
-        if explain { Explanation.write(set, templates, payload, context) }
         var options = ObservationOptions()
         options.version = mapping.fhirVersion
-        let preview = PayloadPreview(
-            payload: payload, set: set, templates: templates, context: context, received: WallClock.now(),
-            options: options)
-        try StandardOutput.write(PrettyJSON.format(preview.json))
-        guard preview.rejected.isEmpty, !preview.measurements.isEmpty else {
-            throw ExitCode(ExitStatus.dataError)
+        let explanation = explain ? Explanation(set, mappings, context) : nil
+        var mapper = MessageMapping(
+            set: set, templates: set.templates(of: mappings.map(\.name)), context: context, options: options,
+            explanation: explanation)
+        do throws(MessageInputError) {
+            try mapAll(&mapper)
+        } catch {
+            throw StandardError.exit(error.message, code: ExitStatus.noInput)
         }
+        try mapper.finish()
+    }
+
+    private func mapAll(_ mapper: inout MessageMapping) throws(MessageInputError) {
+        guard files.count <= 1 else { return try mapLines(try expanded(), &mapper) }
+        let file = files.first ?? "-"
+        let inputs = try MessageFiles.list(file)
+        if format == .ndjson || inputs != [file] || (format == nil && !explain && MessageReader.isCalledLines(file)) {
+            return try mapLines(inputs, &mapper)
+        }
+        guard format == nil, !explain, !MessageFiles.isHex(file) else { return try mapWhole(file, &mapper) }
+        try mapOneOrSeveral(file, &mapper)
+    }
+
+    private func expanded() throws(MessageInputError) -> [String] {
+        var all: [String] = []
+        for file in files { all += try MessageFiles.list(file) }
+        return all
+    }
+
+    /// Each message a line of output, or with `--format json` each file a document.
+    private func mapLines(_ inputs: [String], _ mapper: inout MessageMapping) throws(MessageInputError) {
+        for input in inputs {
+            guard format != .json else {
+                try mapWhole(input, &mapper)
+                continue
+            }
+            var reader = try MessageReader(input, form: MessageFiles.isHex(input) ? .whole : .lines)
+            while let message = try reader.next() { try mapper.writeLine(message) }
+        }
+        if format != .json { mapper.hasLines = true }
+    }
+
+    private func mapWhole(_ input: String, _ mapper: inout MessageMapping) throws(MessageInputError) {
+        var reader = try MessageReader(input, form: .whole)
+        let none = InputMessage(file: input, line: 1, bytes: [])
+        try mapper.writeDocument(try reader.next() ?? none)
+    }
+
+    /// A document of one message, lines of several.
+    private func mapOneOrSeveral(_ input: String, _ mapper: inout MessageMapping) throws(MessageInputError) {
+        var reader = try MessageReader(input, form: .lines)
+        let first = try reader.next() ?? InputMessage(file: input, line: 1, bytes: [])
+        guard let second = try reader.next() else { return try mapper.writeDocument(first) }
+        mapper.hasLines = true
+        try mapper.writeLine(first)
+        try mapper.writeLine(second)
+        while let message = try reader.next() { try mapper.writeLine(message) }
     }
 }
 
@@ -72,45 +136,5 @@ enum MapDefault {
                 "--timezone: there is no time zone '\(text)'; \(TimeZoneText.advice)", code: ExitStatus.config)
         }
         return zone
-    }
-}
-
-/// Prints what each template made of a payload.
-enum Explanation {
-    static func write(_ set: MappingSet, _ templates: [Int], _ payload: [UInt8], _ context: SourceContext) {
-        var explainer = MappingExplainer(set, templates: templates)
-        let storage = PaddedBytes(copying: payload)
-        do throws(ScanFailure) {
-            var object: String?
-            var offset: Int?
-            try explainer.explain(storage.view, context: context, received: WallClock.now()) { template in
-                if let last = offset, last != template.offset {
-                    StandardError.write("value at byte \(template.offset):\n")
-                }
-                offset = template.offset
-                if let decoded = template.object, decoded != object { StandardError.write("decoded: \(decoded)\n") }
-                object = template.object
-                write(template)
-            }
-        } catch {
-            StandardError.write("the payload is refused: \(error.reason.name) at byte \(error.offset)\n")
-        }
-    }
-
-    private static func write(_ template: TemplateExplanation) {
-        StandardError.write("\(template.mapping), type \(template.typeName) (device.json line \(template.line))\n")
-        if let failure = template.failure {
-            StandardError.write("  \(template.matchExpression): \(failure)\n")
-        } else if template.matches.isEmpty {
-            StandardError.write("  no match for \(template.matchExpression)\n")
-            if let meant = template.meant { StandardError.write("    did you mean '\(meant)'?\n") }
-            for field in template.missing { StandardError.write("    \(field.name): \(field.result)\n") }
-        }
-        for (index, match) in template.matches.enumerated() {
-            StandardError.write("  match \(index + 1) of \(template.matchExpression): \(match.outcome)\n")
-            for field in match.fields {
-                StandardError.write("    \(field.name) \(field.expression): \(field.result)\n")
-            }
-        }
     }
 }

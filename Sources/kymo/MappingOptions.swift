@@ -12,18 +12,24 @@ struct MappingOptions: ParsableArguments {
             valueName: "name|dir"))
     var names: [String] = []
 
+    @OptionGroup var files: MappingFileOptions
+
     @Option(help: CompatibilityOption.help, transform: CompatibilityOption.parse)
     var compatibility = Compatibility.none
 
     @Option(help: FHIRVersionOption.help, transform: FHIRVersionOption.parse)
     var fhirVersion = FHIRVersion.r4
 
-    /// The mappings named, or the default one.
-    var effective: [String] { names.isEmpty ? ["reading"] : names }
+    /// The mappings named, or the default one; exits with status 78 when one is named by half.
+    func references() throws -> [MappingReference] {
+        let named = names.map { MappingReference.named($0) } + [try files.reference()].compactMap { $0 }
+        return named.isEmpty ? [.named(PipelineSettings.usualMapping)] : named
+    }
 
     /// Loads the mappings; prints what is wrong and exits with status 78 when they cannot be used.
     func load() throws -> (set: MappingSet, files: [MappingFiles]) {
-        let loaded = MappingSelection.load(effective, compatibility: compatibility, fhirVersion: fhirVersion)
+        let loaded = MappingSelection.load(
+            try references(), compatibility: compatibility, fhirVersion: fhirVersion)
         Diagnostics.write(loaded.diagnostics)
         guard let set = loaded.set else { throw ExitCode(ExitStatus.config) }
         return (set, loaded.files)

@@ -69,6 +69,8 @@ struct MappingSettings: SettingGroup {
             valueName: "name|dir"))
     var names: [String] = []
 
+    @OptionGroup var files: MappingFileOptions
+
     @Flag(
         inversion: .prefixedNo,
         help: "Whether mappings in folders are loaded again when their files change. Default: --watch.")
@@ -78,7 +80,7 @@ struct MappingSettings: SettingGroup {
     var compatibility: String?
 
     var flags: [SettingFlag] {
-        names.map { ("mappings", "--mapping", $0) }
+        names.map { ("mappings", "--mapping", $0) } + files.flags
             + Self.given([
                 ("watch", watch == false ? "--no-watch" : "--watch", watch.map(String.init)),
                 ("compatibility", "--compatibility", compatibility),

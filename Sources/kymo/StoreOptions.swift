@@ -135,6 +135,8 @@ struct ArchiveOptions: ParsableArguments {
             valueName: "name|dir"))
     var mapping: [String] = []
 
+    @OptionGroup var mappingFiles: MappingFileOptions
+
     @Option(help: FHIRVersionOption.help)
     var fhirVersion: String?
 
@@ -172,6 +174,7 @@ struct ArchiveOptions: ParsableArguments {
         _ reader: StoreReader
     ) throws -> (set: MappingSet, settings: PipelineSettings, former: [FormerType]) {
         var flags: [(key: String, flag: String, value: String)] = mapping.map { ("mappings", "--mapping", $0) }
+        flags += mappingFiles.flags
         if let fhirVersion { flags.append(("output.fhirVersion", "--fhir-version", fhirVersion)) }
         let settings = try store.settings(flags)
         let former = try StandardError.translating { () throws(PipelineError) in try reader.formerTypes() }

@@ -20,6 +20,8 @@ struct Test: ParsableCommand {
         help: ArgumentHelp("Mappings: catalogue names or folders; default: the catalogue.", valueName: "name|dir"))
     var names: [String] = []
 
+    @OptionGroup var files: MappingFileOptions
+
     @Option(help: CompatibilityOption.help, transform: CompatibilityOption.parse)
     var compatibility = Compatibility.none
 
@@ -30,15 +32,17 @@ struct Test: ParsableCommand {
     var update = false
 
     func validate() throws {
-        if update, names.isEmpty || names.contains(where: { !$0.contains("/") }) {
+        let isNamed = !names.isEmpty || !files.flags.isEmpty
+        if update, !isNamed || names.contains(where: { !$0.contains("/") }) {
             throw ValidationError("--update needs folders (names with a /), because the catalogue is built in")
         }
     }
 
     func run() throws {
         var counts = (passed: 0, failed: 0)
-        for name in names.isEmpty ? MappingCatalogue.names : names {
-            let loaded = MappingSelection.load([name], compatibility: compatibility, fhirVersion: fhirVersion)
+        let named = names.map { MappingReference.named($0) } + [try self.files.reference()].compactMap { $0 }
+        for reference in named.isEmpty ? MappingCatalogue.names.map({ .named($0) }) : named {
+            let loaded = MappingSelection.load([reference], compatibility: compatibility, fhirVersion: fhirVersion)
             Diagnostics.write(loaded.diagnostics)
             guard let set = loaded.set, let files = loaded.files.first else { throw ExitCode(ExitStatus.config) }
             for example in files.examples {
@@ -61,7 +65,7 @@ struct Test: ParsableCommand {
                 context: SourceContext(), received: Instant(seconds: 4_102_444_800), options: options)
             let result = PrettyJSON.format(preview.json)
             if update {
-                try MappingExport.write(expected: result, of: example.name, in: files.name)
+                try MappingExport.write(expected: result, of: example.name, in: files.folder ?? files.name)
                 return true
             }
             return report(title, try differences(result, example.output))

@@ -105,7 +105,7 @@ import Testing
 
     @Test(arguments: [
         ["--frobnicate"], ["frobnicate"], ["run", "--frobnicate"], ["run", "--udp"], ["run", "left-over"],
-        ["check", "--frobnicate"], ["map", "a", "b"], ["test", "--update"], ["test", "--update", "reading"],
+        ["check", "--frobnicate"], ["test", "--update"], ["test", "--update", "reading"],
         ["mappings", "--export", "reading"], ["mappings", "folder"], ["replay"], ["replay", "file"],
         ["replay", "file", "--stdout", "--udp", "127.0.0.1:1"], ["simulate", "--stdout", "--devices", "0"],
         ["simulate", "--stdout", "--jitter", "2"], ["simulate", "--stdout", "--start", "soon"],
@@ -128,6 +128,7 @@ import Testing
 
     @Test(arguments: [
         ["replay", "/nonexistent/file", "--stdout"], ["map", "/nonexistent/file"],
+        ["map", "-", "/nonexistent/file"],
         ["eval", "a", "/nonexistent/file"],
         ["run", "--config", "/nonexistent/kymo.yaml"], ["check", "--config", "/nonexistent/kymo.yaml"],
     ])

@@ -120,7 +120,7 @@ struct AllowedImports {
             Archive: System Store
             Configuration: System Log Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks/Files Sinks/Kinds
                 Store
-            Preview:
+            Preview: System Configuration
             Ledger: System Ingest Sinks/Outbox Telemetry Store Archive
             Control: System Ingest Ingest/Sources Store Ledger
             Admin: System HTTP Telemetry Ledger

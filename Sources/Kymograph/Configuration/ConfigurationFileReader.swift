@@ -25,6 +25,9 @@ struct ConfigurationFileReader {
         name: String, bytes: [UInt8], into settings: inout PipelineSettings, log: inout ConfigurationLog
     ) {
         guard let root = ConfigurationText(name: name, bytes: bytes).root(log: &log) else { return }
+        if case .mapping(let pairs) = root.content {
+            settings.beginLayer(pairs.compactMap { if case .text(let key) = $0.key.content { key } else { nil } })
+        }
         var reader = ConfigurationFileReader(file: name, settings: settings, log: log)
         reader.section("", root)
         settings = reader.settings

@@ -12,6 +12,8 @@ extension ConfigurationLoader {
     ) -> (set: MappingSet?, diagnostics: [Diagnostic]) {
         var log = ConfigurationLog()
         let mappings = resolve(settings, log: &log)
+        checkFiles(settings.namedFiles, settings.origins, log: &log)
+        for source in settings.listeningSources { checkFiles(source.namedFiles, source.origins, log: &log) }
         var failed = log.all.contains { $0.severity == .error }
         let loaded = MappingLoader.load(mappings, defaultPeriod: settings.window, continuing: former, stored: stored)
         for diagnostic in loaded.diagnostics { log.add(diagnostic) }
@@ -26,16 +28,26 @@ extension ConfigurationLoader {
         return (failed ? nil : loaded.set, log.all)
     }
 
+    /// A mapping by its files has two.
+    private static func checkFiles(
+        _ files: NamedMappingFiles, _ origins: [String: SettingOrigin], log: inout ConfigurationLog
+    ) {
+        guard let (given, missing) = files.lonely else { return }
+        log.add(
+            .error, origins[given] ?? .commandLine(given), "it is given without \(missing)",
+            advice: "name both files of the mapping: deviceMapping and fhirMapping, or --device-mapping and "
+                + "--fhir-mapping")
+    }
+
     /// The mappings in the order in which sources name them, each once.
     private static func resolve(_ settings: PipelineSettings, log: inout ConfigurationLog) -> [NamedMapping] {
         var seen: Set<String> = []
         var mappings: [NamedMapping] = []
-        for (name, origin) in settings.namedMappings where seen.insert(name).inserted {
+        for (reference, origin) in settings.namedMappings where seen.insert(reference.name).inserted {
             do throws(MappingFilesError) {
                 mappings.append(
                     MappingSelection.named(
-                        try MappingCatalogue.resolve(name, withExamples: false),
-                        compatibility: settings.compatibility,
+                        try reference.files(withExamples: false), compatibility: settings.compatibility,
                         fhirVersion: settings.output.version))
             } catch {
                 log.add(.error, origin, error.description)
@@ -47,11 +59,15 @@ extension ConfigurationLoader {
 
 extension PipelineSettings {
     /// Every mapping that a source uses, and where it was named.
-    fileprivate var namedMappings: [(name: String, origin: SettingOrigin)] {
+    fileprivate var namedMappings: [(reference: MappingReference, origin: SettingOrigin)] {
         listeningSources.flatMap { source in
-            let origins = source.mappings.isEmpty ? origins : source.origins
-            return mappings(of: source).enumerated().map { index, name in
-                (name, origins["mappings[\(index)]"] ?? .commandLine("mappings"))
+            let hasOwn = !source.namedFiles.references(beside: source.mappings).isEmpty
+            let origins = hasOwn ? source.origins : origins
+            return references(of: source).enumerated().map { index, reference in
+                switch reference {
+                case .named: (reference, origins["mappings[\(index)]"] ?? .commandLine("mappings"))
+                case .files: (reference, origins["deviceMapping"] ?? .commandLine("deviceMapping"))
+                }
             }
         }
     }

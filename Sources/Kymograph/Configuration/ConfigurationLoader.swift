@@ -21,6 +21,9 @@ package enum ConfigurationLoader {
         readSourceDefaults(input.flags, into: &settings, isNamedElsewhere: isNamedElsewhere, log: &log)
         settings.sources += input.addedSources
         if settings.sources.isEmpty { settings.sources = input.usualSources }
+        if settings.mappings.isEmpty, settings.namedFiles == NamedMappingFiles() {
+            settings.mappings = [PipelineSettings.usualMapping]
+        }
         SettingsCheck.check(settings, hasAddedSinks: input.hasAddedSinks, log: &log)
         return (settings, log.all)
     }
@@ -29,6 +32,7 @@ package enum ConfigurationLoader {
         _ flags: [(key: String, flag: String, value: String)], into settings: inout PipelineSettings,
         log: inout ConfigurationLog
     ) {
+        settings.beginLayer(flags.map(\.key))
         for setting in SettingTable.settings {
             let values = flags.filter { $0.key == setting.key }.map {
                 SettingText(text: $0.value, origin: .commandLine($0.flag))

@@ -13,6 +13,7 @@ enum EnvironmentReader {
     ) {
         let variables = environment.filter { $0.key.hasPrefix("KYMO_") && !$0.value.isEmpty }
         guard !variables.isEmpty else { return }
+        settings.beginLayer(SettingTable.settings.filter { variables[$0.variable] != nil }.map(\.key))
         for setting in SettingTable.settings {
             guard let value = variables[setting.variable] else { continue }
             settings.set(setting, texts(value, setting.isList, .environment(setting.variable)), log: &log)

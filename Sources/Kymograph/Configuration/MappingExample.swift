@@ -40,6 +40,11 @@ package struct MappingExample: Sendable, Equatable {
         }
     }
 
+    /// Whether `path`, in a mapping's folder, is named as an example is.
+    static func isExample(_ path: String) -> Bool {
+        [".out.json", ".in.json", ".in.hex"].contains { path.hasSuffix($0) }
+    }
+
     /// Joins files `examples/…` of the mapping `folder` into examples, in byte order of their names.
     static func pair(
         _ files: [(path: String, bytes: [UInt8])], folder: String

@@ -10,6 +10,11 @@ package struct MappingFiles: Sendable, Equatable {
     package var fhir: [UInt8]
     /// The mapping's tests, in byte order of their names.
     package var examples: [MappingExample]
+    /// What messages call the two files: paths, or `mapping/file` for the catalogue.
+    package var deviceFile: String
+    package var fhirFile: String
+    /// The folder that has the folder of examples; nil for the catalogue.
+    package var folder: String?
 
     /// Makes a mapping from the content of its files.
     package init(name: String, device: [UInt8], fhir: [UInt8], examples: [MappingExample] = []) {
@@ -17,9 +22,13 @@ package struct MappingFiles: Sendable, Equatable {
         self.device = device
         self.fhir = fhir
         self.examples = examples
+        let folder = name.hasSuffix("/") ? String(name.dropLast()) : name
+        deviceFile = "\(folder)/\(TemplateKind.device.fileName)"
+        fhirFile = "\(folder)/\(TemplateKind.fhir.fileName)"
     }
 
-    /// Reads the mapping in the folder `directory`: `device.json`, `fhir.json` and, when there is one, `examples/`.
+    /// Reads the mapping in the folder `directory`: `device.json` and `fhir.json`, or what ``MappingFolder`` finds in
+    /// their place, and, when there is one, `examples/`.
     ///
     /// - Throws: ``MappingFilesError`` naming the file that is missing or cannot be read.
     package static func load(directory: String) throws(MappingFilesError) -> MappingFiles {
@@ -28,13 +37,57 @@ package struct MappingFiles: Sendable, Equatable {
             throw .noSuchFolder(directory)
         }
         guard isFolder else { throw .notAFolder(directory) }
-        let names = ["device.json", "fhir.json"] + (try examples(in: directory))
-        var files: [(path: String, bytes: [UInt8])] = []
-        for name in names { files.append((name, try read("\(directory)/\(name)"))) }
-        return try MappingFiles(name: directory, files: files)
+        let folder = MappingFolder(directory)
+        let (device, fhir) = (try folder.find(.device), try folder.find(.fhir))
+        var files = MappingFiles(name: directory, device: device.bytes, fhir: fhir.bytes)
+        (files.deviceFile, files.fhirFile, files.folder) = (device.path, fhir.path, directory)
+        let examples = try read(try examples(in: directory), of: directory)
+        files.examples = try MappingExample.pair(examples, folder: directory)
+        return files
     }
 
-    /// Assembles a mapping from its files by path inside the folder; `name` is the folder in messages.
+    /// Reads a mapping from two files of any names. Its examples are in the folder `examples` beside the file of device
+    /// templates, where other files are passed over.
+    ///
+    /// - Throws: ``MappingFilesError`` naming the file that cannot be read, or has no such templates.
+    static func load(
+        device: String, fhir: String, name: String, withExamples: Bool
+    ) throws(MappingFilesError) -> MappingFiles {
+        var files = MappingFiles(
+            name: name, device: try content(.device, of: device), fhir: try content(.fhir, of: fhir))
+        (files.deviceFile, files.fhirFile) = (device, fhir)
+        let folder = device.lastIndex(of: "/").map { String(device[..<$0]) } ?? "."
+        files.folder = folder
+        guard withExamples else { return files }
+        let paths = try examples(in: folder).filter(MappingExample.isExample)
+        files.examples = try MappingExample.pair(try read(paths, of: folder), folder: folder)
+        return files
+    }
+
+    /// The templates of `kind` that the file `path` holds.
+    private static func content(_ kind: TemplateKind, of path: String) throws(MappingFilesError) -> [UInt8] {
+        var isFolder = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw .noSuchFile(path, kind)
+        }
+        guard !isFolder else { throw .isAFolder(path, kind) }
+        let bytes = try read(path)
+        let file = TemplateFile(path: path, bytes: bytes)
+        if let content = try file.content(kind) { return content }
+        if file.has(kind.other) { throw .otherKind(path, kind) }
+        // What is wrong in it is told when it is loaded.
+        return bytes
+    }
+
+    private static func read(
+        _ paths: [String], of folder: String
+    ) throws(MappingFilesError) -> [(path: String, bytes: [UInt8])] {
+        var files: [(path: String, bytes: [UInt8])] = []
+        for path in paths { files.append((path, try read("\(folder)/\(path)"))) }
+        return files
+    }
+
+    /// Assembles a mapping of the catalogue from its files by path inside the folder; `name` is the folder in messages.
     init(name: String, files: [(path: String, bytes: [UInt8])]) throws(MappingFilesError) {
         func content(_ path: String) throws(MappingFilesError) -> [UInt8] {
             guard let file = files.first(where: { $0.path == path }) else {
@@ -47,7 +100,10 @@ package struct MappingFiles: Sendable, Equatable {
             examples: try MappingExample.pair(files.filter { $0.path.hasPrefix("examples/") }, folder: name))
     }
 
-    private static func read(_ path: String) throws(MappingFilesError) -> [UInt8] {
+    /// The content of `path`.
+    ///
+    /// - Throws: ``MappingFilesError`` when it is missing or cannot be read.
+    static func read(_ path: String) throws(MappingFilesError) -> [UInt8] {
         guard FileManager.default.fileExists(atPath: path) else {
             throw .missingFile(path: path, inExamples: false)
         }
@@ -76,6 +132,16 @@ package enum MappingFilesError: Error, Hashable, Sendable {
     case missingFile(path: String, inExamples: Bool)
     /// The file exists and cannot be read.
     case unreadable(String)
+    /// Nothing is at the path of a file of templates.
+    case noSuchFile(String, TemplateKind)
+    /// The path of a file of templates is a folder.
+    case isAFolder(String, TemplateKind)
+    /// The file has templates of the other kind than this.
+    case otherKind(String, TemplateKind)
+    /// Two places have templates of a kind.
+    case ambiguous(TemplateKind, first: String, second: String)
+    /// An export of a service has an expression in place of its mapping.
+    case unresolvedExport(path: String, line: Int, text: String)
     /// No mapping of the catalogue has this name; `nearest` is the one that was probably meant.
     case unknownName(String, nearest: String?)
     /// The example's file name has none of the known endings.
@@ -95,9 +161,24 @@ extension MappingFilesError: CustomStringConvertible {
         case .missingFile(let path, let inExamples):
             inExamples
                 ? "\(path) is missing; an expected output needs an input of the same name"
-                : "\(path) is missing; a mapping is a folder with device.json and fhir.json"
+                : "\(path) is missing; a mapping is a folder with device.json and fhir.json, or with files of any "
+                    + "names that are known by \"templateType\": \"CollectionContent\" and \"CollectionFhir\""
         case .unreadable(let path):
             "\(path) cannot be read; check its permissions"
+        case .noSuchFile(let path, let kind):
+            "\(path): no such file; name a file with \"templateType\": \"\(kind.templateType)\""
+        case .isAFolder(let path, let kind):
+            "\(path) is a folder; name the file with \"templateType\": \"\(kind.templateType)\", or the folder with "
+                + "--mapping"
+        case .otherKind(let path, let kind):
+            "\(path) has \"templateType\": \"\(kind.other.templateType)\", where \"\(kind.templateType)\" belongs; "
+                + "exchange the two files"
+        case .ambiguous(let kind, let first, let second):
+            "\(first) and \(second) both have \"templateType\": \"\(kind.templateType)\"; keep one of them there, or "
+                + "name the two files with --device-mapping and --fhir-mapping"
+        case .unresolvedExport(let path, let line, let text):
+            "\(path):\(line): the export has the expression \(text) in place of the mapping; save the mapping's JSON, "
+                + "with its \"templateType\", in a file of its own"
         case .unknownName(let name, let nearest):
             unknownName(name, nearest: nearest)
         case .unknownExample(let path):

@@ -34,14 +34,13 @@ package struct MappingWatch: Sendable {
     /// At the last look.
     private var seen: [FileStamp?]
 
-    /// Watches the folders that `settings` name as mappings; those of the catalogue never change. Make it before they
-    /// are read, so that no change goes unnoticed. `configuration` is the path of the configuration file.
+    /// Watches the folders and files that `settings` name as mappings; those of the catalogue never change. Make it
+    /// before they are read, so that no change goes unnoticed. `configuration` is the path of the configuration file.
     package init(_ settings: PipelineSettings, configuration: String?) {
-        let folders = settings.listeningSources.flatMap { settings.mappings(of: $0) }.filter(MappingCatalogue.isFolder)
-        files = Set(folders).sorted().flatMap { folder in
-            let path = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
-            return ["\(path)/device.json", "\(path)/fhir.json"]
-        }
+        var files: [String] = []
+        for file in settings.listeningSources.flatMap({ settings.references(of: $0) }).flatMap(\.watchedFiles)
+        where !files.contains(file) { files.append(file) }
+        self.files = files.sorted()
         self.configuration = configuration
         configurationStamp = configuration.flatMap(FileStamp.init)
         read = files.map(FileStamp.init)

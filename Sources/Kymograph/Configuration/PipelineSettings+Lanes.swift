@@ -4,10 +4,14 @@ extension PipelineSettings {
     /// The sources to open: those that were named, or the default ones when none was.
     package var listeningSources: [Source] { sources.isEmpty ? Self.defaultSources : sources }
 
-    /// Names of the mappings that `source` uses: its own, or the common ones.
-    package func mappings(of source: Source) -> [String] {
-        source.mappings.isEmpty ? mappings : source.mappings
+    /// The mappings that `source` uses: its own, or the common ones; the one of two files comes last.
+    package func references(of source: Source) -> [MappingReference] {
+        let own = source.namedFiles.references(beside: source.mappings)
+        return own.isEmpty ? namedFiles.references(beside: mappings) : own
     }
+
+    /// Names of the mappings that `source` uses: its own, or the common ones.
+    package func mappings(of source: Source) -> [String] { references(of: source).map(\.name) }
 
     /// How the bytes of `source` become payloads.
     func framing(of source: Source) -> StreamFraming { source.statedFraming ?? framing }

@@ -6,8 +6,10 @@ package struct PipelineSettings: Sendable {
     package struct Source: Sendable {
         /// Where readings come from, and the limits of the socket.
         package var configuration: SourceConfiguration
-        /// Mappings by catalogue name or folder; empty for ``PipelineSettings/mappings``.
+        /// Mappings by catalogue name or folder; those of ``PipelineSettings`` when it names none in any way.
         package var mappings: [String] = []
+        /// A mapping by its two files.
+        package var namedFiles = NamedMappingFiles()
         /// Device of readings that name none.
         package var defaultDevice: String?
         /// Patient of readings that name none.
@@ -39,7 +41,9 @@ package struct PipelineSettings: Sendable {
     /// Sources; empty for the default ones.
     package var sources: [Source] = []
     /// Mappings of sources that name none.
-    package var mappings: [String] = ["reading"]
+    package var mappings: [String] = [PipelineSettings.usualMapping]
+    /// A mapping by its two files, for the same sources.
+    package var namedFiles = NamedMappingFiles()
     /// Whether mappings in folders are loaded again when their files change.
     package var watchesMappings = true
     /// Period of templates that name none and summarise.
@@ -107,6 +111,9 @@ package struct PipelineSettings: Sendable {
 
     /// The defaults.
     package init() {}
+
+    /// The mapping of those that name none.
+    package static let usualMapping = "reading"
 
     /// Decides what nobody stated about keeping data: what reads nothing but its standard input keeps nothing, so that
     /// it gives the same output a second time; everything else keeps its data in the usual place of `environment`.

@@ -27,6 +27,10 @@ enum SettingTable {
         .names(
             "mappings", "mapping's name or folder", \.mappings,
             "Mappings of sources that name none; in the environment separated by commas"),
+        .text(
+            "deviceMapping", "file", \.namedFiles.device,
+            "A mapping by its two files, of any names: the one with device templates; goes with `fhirMapping`"),
+        .text("fhirMapping", "file", \.namedFiles.fhir, "The file with its FHIR templates; goes with `deviceMapping`"),
         .single(
             "framing", "framing", "How the bytes of sources become payloads that do not say it themselves",
             read: { (text, settings) throws(SettingProblem) in settings.framing = try settings.kinds.framing(text) },

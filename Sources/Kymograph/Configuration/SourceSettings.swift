@@ -43,6 +43,10 @@ enum SourceSettings {
             .names(
                 "mappings", "mapping's name or folder", \.mappings,
                 "Mappings of this source, in place of the common ones"),
+            .text(
+                "deviceMapping", "file", \.namedFiles.device,
+                "A mapping of this source by its two files: the one with device templates"),
+            .text("fhirMapping", "file", \.namedFiles.fhir, "The file with its FHIR templates"),
             .single(
                 "framing", "framing", "How bytes become payloads, in place of the common framing; not for datagrams",
                 read: { (text, source) throws(SettingProblem) in source.statedFraming = try kinds.framing(text) },

@@ -15,6 +15,19 @@ extension PayloadPreview {
         return writer.view.array
     }
 
+    /// ``json`` with the message's file and line before it, and a line feed.
+    package func line(of message: InputMessage) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append("{\"file\":\"")
+        writer.appendJSON(message.file)
+        writer.append(Array("\",\"line\":\(message.line)".utf8))
+        let rest = json.dropFirst()
+        if rest.count > 1 { writer.append(",") }
+        writer.append(Array(rest))
+        writer.append("\n")
+        return writer.view.array
+    }
+
     private func append(_ name: StaticString, _ items: [[UInt8]], _ isFirst: inout Bool, to writer: inout ByteWriter) {
         guard !items.isEmpty else { return }
         writer.append(isFirst ? "\"" : ",\"")

@@ -22,6 +22,15 @@ package struct PayloadPreview: Sendable {
     /// What was rejected.
     package var rejected: [Rejected] = []
 
+    /// What becomes of a message that is too long to be mapped.
+    package init(tooLong message: InputMessage) {
+        let detail = "longer than \(MessageReader.longest >> 20) MiB"
+        rejected = [Rejected(reason: .lineTooLong, bytes: message.bytes, detail: detail)]
+    }
+
+    /// Whether there are measurements, and everything became one.
+    package var isWhole: Bool { rejected.isEmpty && !measurements.isEmpty }
+
     /// Maps `payload`, one document or several as in a datagram, with the templates numbered `templates`.
     ///
     /// Receive time is left out of the measurements, so that the same payload always shows the same.

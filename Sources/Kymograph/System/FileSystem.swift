@@ -141,6 +141,23 @@ enum FileSystem {
         return bytes
     }
 
+    /// Appends what comes next of an open file, at most `count` bytes, and tells how many: 0 at its end; nil when it
+    /// cannot be read.
+    static func read(_ descriptor: Int32, _ count: Int, into bytes: inout [UInt8]) -> Int? {
+        while true {
+            let piece = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+                // Safe: the buffer has this room during the call. A failure is told by errno.
+                errno = 0
+                filled = unsafe max(0, Glibc.read(descriptor, buffer.baseAddress, count))
+            }
+            if !piece.isEmpty || errno == 0 {
+                bytes += piece
+                return piece.count
+            }
+            if errno != EINTR { return nil }
+        }
+    }
+
     /// The content of a file of up to 4 MiB; nil when it cannot be read.
     static func content(_ path: String) -> [UInt8]? {
         let raw = open(path, O_RDONLY)

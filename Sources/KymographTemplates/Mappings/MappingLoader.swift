@@ -257,7 +257,7 @@ extension MappingSet.LinkedTemplate {
 
 extension JSONNode {
     /// Whether two values are the same, whatever the order of members and the layout.
-    static func areSame(_ left: JSONNode?, _ right: JSONNode?) -> Bool {
+    package static func areSame(_ left: JSONNode?, _ right: JSONNode?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }
         // Most are copies of each other.
         return left.isCopy(of: right) || left.canonicalText == right.canonicalText
