@@ -146,7 +146,8 @@ struct SettingOptions: ParsableArguments {
         return failed ? (nil, nil, diagnostics) : (settings, mappings.set, diagnostics)
     }
 
-    private func input() throws -> ConfigurationInput {
+    /// What flags, environment and file say.
+    func input() throws -> ConfigurationInput {
         var flags: [(key: String, flag: String, value: String)] = mapping.map { ("mappings", "--mapping", $0) }
         flags += sources.flags
         if insecure { flags.append(("insecure", "--insecure", "true")) }

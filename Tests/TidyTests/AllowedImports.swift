@@ -117,6 +117,7 @@ struct AllowedImports {
             Archive: System Store
             Configuration: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks/Files Sinks/Kinds
                 Store
+            Configuration/Printing: System Configuration/Values Ingest/Sources Sinks/Kinds Configuration
             Preview:
             Ledger: System Ingest Sinks/Outbox Telemetry Store Archive
             Control: System Ingest Ingest/Sources Store Ledger

@@ -71,6 +71,16 @@ enum FileSystem {
         return names.sorted()
     }
 
+    /// The paths that match `pattern` (glob(7)), sorted.
+    static func matching(_ pattern: String) -> [String] {
+        var found = unsafe glob_t()
+        defer { unsafe globfree(&found) }
+        guard unsafe glob(pattern, 0, nil, &found) == 0, let paths = unsafe found.gl_pathv else { return [] }
+        // Safe: there are gl_pathc zero-terminated paths until globfree.
+        return unsafe (0..<Int(found.gl_pathc)).compactMap { unsafe paths[$0].map { unsafe String(cString: $0) } }
+            .sorted()
+    }
+
     /// Bytes that this process may still fill on the file system of `path`; nil when the system does not say.
     static func freeBytes(_ path: String) -> Int? {
         var status = statvfs()
