@@ -42,7 +42,7 @@ struct Run: ParsableCommand {
             pipeline = try Pipeline(
                 settings, set: set, watch: watch, firstRejection: firstRejection, notes: log.write, findings: log.write)
         } catch {
-            throw log.exit(error.message, code: error.exitCode)
+            throw Self.cannotStart(error, settings, log)
         }
         for line in pipeline.sourceDescriptions { log.write(.info("listening on \(line)")) }
         if let address = pipeline.adminAddress { log.write(.info("metrics and health on http://\(address)")) }
@@ -70,6 +70,18 @@ struct Run: ParsableCommand {
         return Log(level: settings.log.level, style: style, isTerminal: isatty(STDERR_FILENO) == 1) {
             StandardDescriptors.write($0, to: STDERR_FILENO)
         }
+    }
+
+    /// Says what `error` and everything else is that keeps it from starting; the exit status to throw.
+    private static func cannotStart(_ error: PipelineError, _ settings: PipelineSettings, _ log: Log) -> ExitCode {
+        log.write(.error(error.message))
+        let check = EnvironmentCheck(settings)
+        let others = check.findings.map(\.diagnostic).filter { finding in
+            finding.severity == .error && !finding.message.contains(error.message)
+        }
+        log.write(others)
+        log.close()
+        return ExitCode(check.exitCode ?? error.exitCode)
     }
 
     /// Says why nothing came out of a run that ended well.

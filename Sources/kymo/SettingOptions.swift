@@ -60,7 +60,8 @@ struct SettingOptions: ParsableArguments {
         return failed ? (nil, nil, diagnostics) : (settings, mappings.set, diagnostics)
     }
 
-    private func input() throws -> ConfigurationInput {
+    /// What flags, environment and file say.
+    func input() throws -> ConfigurationInput {
         let groups: [any SettingGroup] = [mapping, sources, durability, windows, output, tuning, observing]
         return ConfigurationInput(
             flags: groups.flatMap(\.flags), environment: ProcessInfo.processInfo.environment,

@@ -9,7 +9,7 @@ import Testing
         #expect(done.end == .exit(0) && done.error.isEmpty)
         for word in [
             "USAGE: kymo", "run", "check", "test", "map", "eval", "replay", "simulate", "mappings", "dictionary",
-            "query", "export", "ledger", "dead", "status",
+            "query", "export", "ledger", "dead", "status", "config",
             "Exit status",
         ] {
             #expect(done.text.contains(word), "\(word)")
@@ -26,6 +26,7 @@ import Testing
             ]
         ),
         ("check", ["--config", "file:line:column", "78", "--strict", "--events", "--format json"]),
+        ("config", ["print", "example", "schema"]),
         ("test", ["--update", "examples/<name>.in.json", "65"]),
         ("map", ["--mapping", "--explain", "--default-device", "standard input"]),
         ("eval", ["--language", "jmespath", "standard input", "65", "78"]),

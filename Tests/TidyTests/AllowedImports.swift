@@ -114,12 +114,14 @@ struct AllowedImports {
                 Sinks/Server/Merge Sinks/Server/Identity Sinks/Server/Entries
             Telemetry: System Ingest Sinks/Outbox
             Sinks/Kinds: System Crypto Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server
-                Sinks/Server/HTTP Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Delivery Telemetry
+                Sinks/Server/HTTP Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Responses
+                Sinks/Server/Delivery Telemetry
             Store/Migration: Sinks/Server
             Store: System Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
             Archive: System Store
             Configuration: System Log Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks/Files Sinks/Kinds
                 Store
+            Configuration/Printing: System Configuration/Values Ingest/Sources Sinks/Kinds Configuration
             Preview: System Configuration
             Ledger: System Ingest Sinks/Outbox Telemetry Store Archive
             Control: System Ingest Ingest/Sources Store Ledger
@@ -127,8 +129,8 @@ struct AllowedImports {
             Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
             Pipeline/Watch: System Log Sinks/Outbox Telemetry
             Pipeline: System Configuration/Values Ingest HTTP Ingest/Framing Ingest/Sources Ingest/Lane Sinks
-                Sinks/DeadLetters Telemetry Store Archive Configuration Preview Ledger Control Admin Pipeline/Output
-                Pipeline/Watch
+                Sinks/DeadLetters Telemetry Sinks/Kinds Store Archive Configuration Preview Ledger Control Admin
+                Pipeline/Output Pipeline/Watch
             Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds
                 Store Configuration Pipeline
             .:

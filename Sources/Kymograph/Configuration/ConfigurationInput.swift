@@ -8,9 +8,11 @@ package struct ConfigurationInput: Sendable {
     package var flags: [(key: String, flag: String, value: String)]
     /// Sources made by the caller. When there are any, or flags name some, those of environment and file are not used.
     package var flagSources: [PipelineSettings.Source]
-    /// Environment variables; those that do not begin with `KYMO_` are ignored, and so are empty ones.
+    /// Environment variables; those that do not begin with `KYMO_` are no settings, and empty ones are ignored.
     package var environment: [String: String]
-    /// The configuration file: its name for messages, and its content.
+    /// Variables that values of the file may hold; nil for ``environment``.
+    package var variables: [String: String]?
+    /// The configuration file: its name for messages, where its includes begin, and its content.
     package var file: (name: String, bytes: [UInt8])?
 
     /// Sources that a program adds to those that are named.

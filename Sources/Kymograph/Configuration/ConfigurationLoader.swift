@@ -11,7 +11,9 @@ package enum ConfigurationLoader {
         (settings.kinds, settings.sinkKinds) = (input.kinds, input.sinkKinds)
         var log = ConfigurationLog()
         if let file = input.file {
-            ConfigurationFileReader.read(name: file.name, bytes: file.bytes, into: &settings, log: &log)
+            ConfigurationFileReader.read(
+                name: file.name, bytes: file.bytes, variables: input.variables ?? input.environment, into: &settings,
+                log: &log)
         }
         EnvironmentReader.read(input.environment, into: &settings, log: &log)
         readFlags(input.flags, into: &settings, log: &log)

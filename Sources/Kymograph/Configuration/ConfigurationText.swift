@@ -7,11 +7,14 @@ struct ConfigurationText {
     private let name: String
     private let bytes: [UInt8]
     private let places: TextPlaces
+    private let variables: [String: String]
 
-    init(name: String, bytes: [UInt8]) {
+    /// `variables` are those that values may hold.
+    init(name: String, bytes: [UInt8], variables: [String: String]) {
         self.name = name
         self.bytes = bytes
         places = TextPlaces(bytes)
+        self.variables = variables
     }
 
     /// The root node; nil for an empty file, and after an error, which `log` gets.
@@ -27,7 +30,8 @@ struct ConfigurationText {
             // The basic resolver leaves scalars as they are written; the encoding is named because the default asks the
             // environment and prints to standard output when it finds something.
             let node = try compose(yaml: String(decoding: bytes, as: UTF8.self), .basic, .default, .utf8)
-            return node.map { ConfigurationNode($0, places) }
+            let file = NodeFile(name: name, places: places, variables: variables)
+            return node.map { ConfigurationNode($0, file) }
         } catch {
             log.add(diagnostic(error))
             return nil

@@ -26,14 +26,13 @@ struct ElementListReader<Element> {
     }
 
     private let form: Form
-    private let file: String
     private var log: ConfigurationLog
 
     /// The elements of the list `node`; those with an error in their kind are left out.
     static func read(
-        _ node: ConfigurationNode, _ form: Form, file: String, log: inout ConfigurationLog
+        _ node: ConfigurationNode, _ form: Form, log: inout ConfigurationLog
     ) -> [Element] {
-        var reader = ElementListReader(form: form, file: file, log: log)
+        var reader = ElementListReader(form: form, log: log)
         let elements = reader.list(node)
         log = reader.log
         return elements
@@ -44,10 +43,10 @@ struct ElementListReader<Element> {
         case .list(let elements) where !elements.isEmpty:
             return elements.enumerated().compactMap { element($1, name: "\(form.name)[\($0)]") }
         case .list, .nothing:
-            log.add(.error, origin(node, form.name), "no \(form.noun) is named", advice: form.adviceWhenEmpty)
+            log.add(.error, node.origin(form.name), "no \(form.noun) is named", advice: form.adviceWhenEmpty)
         case .text, .mapping:
             log.add(
-                .error, origin(node, form.name), "expected a list, found \(node.kind)",
+                .error, node.origin(form.name), "expected a list, found \(node.kind)",
                 advice: "begin each \(form.noun) with '- ', as in '\(form.example)'")
         }
         return []
@@ -56,7 +55,7 @@ struct ElementListReader<Element> {
     private mutating func element(_ node: ConfigurationNode, name: String) -> Element? {
         guard case .mapping(let pairs) = node.content else {
             log.add(
-                .error, origin(node, name), "expected keys and values, found \(node.kind)",
+                .error, node.origin(name), "expected keys and values, found \(node.kind)",
                 advice: "write for instance '\(form.example)'")
             return nil
         }
@@ -69,16 +68,16 @@ struct ElementListReader<Element> {
         _ key: ConfigurationNode, _ value: ConfigurationNode, name: String, into element: inout Element
     ) {
         guard case .text(let text) = key.content else {
-            return log.add(.error, origin(key, name), "a key must be text, found \(key.kind)")
+            return log.add(.error, key.origin(name), "a key must be text, found \(key.kind)")
         }
         guard let setting = form.settings.first(where: { $0.key == text }) else {
             let keys = form.settings.map(\.key)
             let fallback = "the keys of a \(form.noun) are \(keys.joined(separator: ", "))"
             return log.add(
-                .error, origin(key, name), "unknown key '\(text)'",
+                .error, key.origin(name), "unknown key '\(text)'",
                 advice: NearestName.advice(for: text, among: keys, otherwise: fallback))
         }
-        guard let texts = setting.texts(value, file: file, subject: "\(name).\(text)", log: &log),
+        guard let texts = setting.texts(value, subject: "\(name).\(text)", log: &log),
             setting.apply(texts, to: &element, log: &log)
         else { return }
         setting.remember(texts, in: &element[keyPath: form.origins])
@@ -91,20 +90,16 @@ struct ElementListReader<Element> {
         }
         guard let first = kinds.first else {
             log.add(
-                .error, origin(node, name), form.messageWithoutKind,
+                .error, node.origin(name), form.messageWithoutKind,
                 advice: "add one of \(form.kinds.joined(separator: ", "))")
             return false
         }
         for (text, key) in kinds.dropFirst() {
             log.add(
-                .error, origin(key, name), "'\(text)' is given besides '\(first.0)'",
+                .error, key.origin(name), "'\(text)' is given besides '\(first.0)'",
                 advice: "make them two \(form.name), each with a '- ' of its own")
         }
         return kinds.count == 1
-    }
-
-    private func origin(_ node: ConfigurationNode, _ subject: String) -> SettingOrigin {
-        SettingOrigin(file: file, position: node.position, subject: subject)
     }
 }
 

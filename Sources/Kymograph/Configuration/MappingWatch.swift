@@ -27,22 +27,23 @@ struct FileStamp: Equatable {
 /// each of these.
 package struct MappingWatch: Sendable {
     private let files: [String]
-    private let configuration: String?
-    private let configurationStamp: FileStamp?
+    /// The files of the configuration, as they were at the start.
+    private let configuration: [(path: String, stamp: FileStamp?)]
     /// Of what was read last.
     private var read: [FileStamp?]
     /// At the last look.
     private var seen: [FileStamp?]
 
     /// Watches the folders and files that `settings` name as mappings; those of the catalogue never change. Make it
-    /// before they are read, so that no change goes unnoticed. `configuration` is the path of the configuration file.
+    /// before they are read, so that no change goes unnoticed. `configuration` is the path of the configuration file;
+    /// nil where it is none, and only the files that it includes are watched.
     package init(_ settings: PipelineSettings, configuration: String?) {
         var files: [String] = []
         for file in settings.listeningSources.flatMap({ settings.references(of: $0) }).flatMap(\.watchedFiles)
         where !files.contains(file) { files.append(file) }
         self.files = files.sorted()
-        self.configuration = configuration
-        configurationStamp = configuration.flatMap(FileStamp.init)
+        let paths = settings.configurationFiles.dropFirst(configuration == nil ? 1 : 0)
+        self.configuration = paths.map { ($0, FileStamp($0)) }
         read = files.map(FileStamp.init)
         seen = read
     }
@@ -65,9 +66,8 @@ package struct MappingWatch: Sendable {
         seen = read
     }
 
-    /// The configuration file, when it is not as it was at the start.
+    /// A file of the configuration that is not as it was at the start.
     var changedConfiguration: String? {
-        guard let configuration, FileStamp(configuration) != configurationStamp else { return nil }
-        return configuration
+        configuration.first { FileStamp($0.path) != $0.stamp }?.path
     }
 }

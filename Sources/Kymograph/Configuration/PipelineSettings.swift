@@ -109,6 +109,9 @@ package struct PipelineSettings: Sendable {
     /// Where values other than the defaults were written, by dotted key (`output.format`, `mappings[0]`).
     package var origins: [String: SettingOrigin] = [:]
 
+    /// The files that were read, each after the file that includes it.
+    package var configurationFiles: [String] = []
+
     /// The defaults.
     package init() {}
 

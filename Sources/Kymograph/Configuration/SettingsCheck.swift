@@ -11,8 +11,10 @@ enum SettingsCheck {
         checkAdmin(settings, log: &log)
         FramingCheck.check(settings, log: &log)
         checkSystems(settings, log: &log)
-        checkFiles(settings, log: &log)
-        checkBundles(settings, log: &log)
+        for idle in IdleSetting.all(settings) {
+            guard let origin = settings.origins[idle.key] else { continue }
+            log.add(.warning, origin, idle.message, advice: idle.advice)
+        }
         checkProfile(settings, log: &log)
         SinkCheck.check(settings, log: &log)
         SinkCheck.checkKinds(settings, hasAddedSinks: hasAddedSinks, log: &log)
@@ -59,21 +61,6 @@ enum SettingsCheck {
             advice: "give them two, or a patient and the wearer of a device of the same number become one person")
     }
 
-    private static func checkBundles(_ settings: PipelineSettings, log: inout ConfigurationLog) {
-        if settings.output.keepsFirstVersion, settings.windows.limits.preliminaryEvery > 0,
-            let origin = settings.origins["limits.preliminaryEvery"]
-        {
-            log.add(
-                .warning, origin,
-                "it has no effect with conditional-create: a server would keep the first, "
-                    + "preliminary Observation for good", advice: "choose put or conditional-update, or remove it")
-        }
-        guard settings.output.bundleType == .collection, let origin = settings.origins["output.write"] else { return }
-        log.add(
-            .warning, origin, "it has no effect in collections, which ask nothing of a server",
-            advice: "choose transaction or batch as output.bundle, or leave it out")
-    }
-
     /// The Personal Health Devices guide is of R4, and demands references that only bundles can hold.
     private static func checkProfile(_ settings: PipelineSettings, log: inout ConfigurationLog) {
         let output = settings.output
@@ -94,25 +81,6 @@ enum SettingsCheck {
         if output.gateway.isEmpty {
             refuse("output.gateway", "the profile phd needs to know this gateway", "set output.gateway to its EUI-64")
         }
-    }
-
-    private static func checkFiles(_ settings: PipelineSettings, log: inout ConfigurationLog) {
-        if settings.rotation.compression == .none, let origin = settings.origins["output.dictionary"] {
-            log.add(.warning, origin, "it has no effect without compression", advice: "set output.compression to zstd")
-        }
-        let places = settings.outgoingSinks.compactMap(\.address).map(\.kind.capabilities)
-        guard !places.contains(where: { $0.contains(.files) }), places.contains(where: { $0.contains(.pipe) }) else {
-            return
-        }
-        if settings.rotation.compression != .none { checkDirectory("output.compression", settings, log: &log) }
-        for key in ["output.rotateBytes", "output.rotateAge", "output.rotateIdle"] {
-            checkDirectory(key, settings, log: &log)
-        }
-    }
-
-    private static func checkDirectory(_ key: String, _ settings: PipelineSettings, log: inout ConfigurationLog) {
-        guard let origin = settings.origins[key] else { return }
-        log.add(.warning, origin, "it has no effect on stdout", advice: "name a directory as output.to")
     }
 }
 

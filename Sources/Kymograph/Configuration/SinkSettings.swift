@@ -24,8 +24,12 @@ enum SinkSettings {
 
     /// A setting that only `kind` has.
     private static func own(_ setting: Setting<any SinkAddress>, of kind: SinkDescriptor) -> SinkSetting {
-        SinkSetting(key: setting.key, form: setting.form, about: setting.about, isList: setting.isList) {
-            (texts, sink) throws(SettingProblem) in
+        let elements: (@Sendable (PipelineSettings.Sink) -> [String])? = setting.elements.map { own in
+            { @Sendable sink in (sink.drafts[kind.key] ?? kind.start).map(own) ?? [] }
+        }
+        return SinkSetting(
+            key: setting.key, form: setting.form, about: setting.about, values: setting.values, elements: elements
+        ) { (texts, sink) throws(SettingProblem) in
             guard var draft = sink.drafts[kind.key] ?? kind.start else {
                 preconditionFailure("the kind '\(kind.key)' has settings, and nothing to read them into")
             }
@@ -37,7 +41,8 @@ enum SinkSettings {
         }
     }
 
-    private static let common: [SinkSetting] = [
+    /// Those of all kinds.
+    static let common: [SinkSetting] = [
         .text("name", "text", \.statedName, "Name in messages, receipts and progress"),
         .names("types", "type, with `*` for any characters", \.types, "Types of readings that it gets; left out, all"),
         .names(

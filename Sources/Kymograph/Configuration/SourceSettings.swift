@@ -20,11 +20,20 @@ enum SourceSettings {
 
     /// The setting that names a source of `kind`.
     static func address(_ kind: SourceDescriptor) -> SourceSetting {
-        .single(kind.key, kind.form, kind.about) { (text, source) throws(SettingProblem) in
+        let values: SettingValues = if case .toggle = kind.flag { .choice(["true"]) } else { .text }
+        return .single(kind.key, kind.form, kind.about, values) { (text, source) throws(SettingProblem) in
             source.configuration.address = try kind.parse(text)
         } shown: { _ in
             ""
         }
+    }
+
+    /// The address of `source` as ``address(_:)`` reads it: its name without the kind, unless that says less.
+    static func addressText(_ source: PipelineSettings.Source) -> String {
+        let address = source.configuration.address
+        if let address = address as? any WrittenSource { return address.text }
+        let text = address.name.dropFirst(address.kind.key.count + 1)
+        return text.isEmpty ? "true" : String(text)
     }
 
     /// A source of nothing but an address, as flags and variables give it; nil after an error.

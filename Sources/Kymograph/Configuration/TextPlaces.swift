@@ -1,7 +1,7 @@
 import KymographCore
 
 /// Turns a YAML parser's lines and columns, which count Unicode scalars, into places in bytes.
-struct TextPlaces {
+struct TextPlaces: Sendable {
     private let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) {
@@ -14,6 +14,13 @@ struct TextPlaces {
         for _ in 1..<max(line, 1) { offset = endOfLine(from: offset) }
         for _ in 1..<max(column, 1) where offset < bytes.count { offset = nextScalar(offset) }
         return position(offset)
+    }
+
+    /// The place where `mark` occurs from byte `offset` on, after `number` earlier occurrences; nil when it does not.
+    func position(of mark: [UInt8], _ number: Int, from offset: Int) -> SourcePosition? {
+        var rest = bytes[min(offset, bytes.count)...]
+        for _ in 0..<number { rest = rest.firstRange(of: mark).map { rest[$0.upperBound...] } ?? [] }
+        return rest.firstRange(of: mark).map { position($0.lowerBound) }
     }
 
     /// The place of byte `offset`; lines end with a line feed.

@@ -9,7 +9,7 @@ import FoundationEssentials
 /// configuration.sinks = [EntrySink("chart") { entries in try await chart.store(entries) }]
 /// ```
 ///
-/// Variables of the environment and command lines are not read.
+/// Command lines are not read, and of the environment only the variables that the text names, as `${NAME}`.
 public struct EngineConfiguration: Sendable {
     /// Where readings, windows and what waits for sinks are kept.
     public enum Storage: Hashable, Sendable {

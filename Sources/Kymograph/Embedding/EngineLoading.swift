@@ -1,3 +1,4 @@
+import FoundationEssentials
 import KymographCore
 import KymographTemplates
 
@@ -49,6 +50,7 @@ struct EngineLoading {
         _ configuration: EngineConfiguration, _ kinds: IngestKinds, _ problems: inout [EngineError.Problem]
     ) -> PipelineSettings {
         var input = ConfigurationInput(file: configuration.text)
+        input.variables = ProcessInfo.processInfo.environment
         input.kinds = kinds
         input.flags = configuration.mappings.map { ("mappings", "mappings", $0) }
         if let window = configuration.window {

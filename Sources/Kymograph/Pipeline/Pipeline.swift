@@ -175,7 +175,7 @@ package final class Pipeline: Sendable {
             admin.start()
             return admin
         } catch {
-            control.note("\(error.message); metrics and health are not served")
+            control.note(.error("\(error.message); metrics and health are not served"))
             return nil
         }
     }

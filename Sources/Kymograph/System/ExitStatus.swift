@@ -10,7 +10,7 @@ package enum ExitStatus {
     package static let dataError: Int32 = 65
     /// An input file cannot be read (EX_NOINPUT).
     package static let noInput: Int32 = 66
-    /// What is to receive is not there (EX_UNAVAILABLE).
+    /// What is to receive is not there, or does not answer (EX_UNAVAILABLE).
     package static let unavailable: Int32 = 69
     /// Readings are unaccounted for, or an expression that `eval` runs fails on the document (EX_SOFTWARE).
     package static let software: Int32 = 70

@@ -71,6 +71,46 @@ enum FileSystem {
         return names.sorted()
     }
 
+    /// Whether this process may do `mode` (R_OK, W_OK, X_OK) with what `path` leads to: 0, or a negative errno.
+    static func access(_ path: String, _ mode: Int32) -> Int32 {
+        result(unsafe faccessat(AT_FDCWD, path, mode, AT_EACCESS))
+    }
+
+    /// The folder that holds `path`.
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// `path`, or else the nearest folder above it that exists.
+    static func existing(_ path: String) -> String {
+        var path = path
+        while target(path) == nil, path != "/", path != "." { path = folder(of: path) }
+        return path
+    }
+
+    /// Whether this process may make files in `directory`: 0, or a negative errno.
+    static func making(in directory: String) -> Int32 {
+        guard let status = target(directory) else { return -ENOENT }
+        return status.st_mode & S_IFMT == S_IFDIR ? access(directory, W_OK | X_OK) : -ENOTDIR
+    }
+
+    /// Whether this process may append to the file at `path`, or make it: 0, or a negative errno.
+    static func appending(_ path: String) -> Int32 {
+        guard let status = target(path) else { return making(in: folder(of: path)) }
+        return status.st_mode & S_IFMT == S_IFDIR ? -EISDIR : access(path, W_OK)
+    }
+
+    /// The paths that match `pattern` (glob(7)), sorted.
+    static func matching(_ pattern: String) -> [String] {
+        var found = unsafe glob_t()
+        defer { unsafe globfree(&found) }
+        guard unsafe glob(pattern, 0, nil, &found) == 0, let paths = unsafe found.gl_pathv else { return [] }
+        // Safe: there are gl_pathc zero-terminated paths until globfree.
+        return unsafe (0..<Int(found.gl_pathc)).compactMap { unsafe paths[$0].map { unsafe String(cString: $0) } }
+            .sorted()
+    }
+
     /// Bytes that this process may still fill on the file system of `path`; nil when the system does not say.
     static func freeBytes(_ path: String) -> Int? {
         var status = statvfs()

@@ -12,7 +12,7 @@ import Testing
                 + "identity, "
                 + "mappings, framing, compatibility, watch, output, deadLetter, server, data, ephemeral, store, limits, "
                 + "lanes, shards, processors, wait, fastPath, ringSlots, drain, log, sources, "
-                + "sinks"
+                + "sinks, include"
         ),
         ("output:\n  fromat: bundle", "2:3: error: unknown key 'output.fromat'; did you mean 'format'?"),
         ("format: bundle", "1:1: error: unknown key 'format'; did you mean 'format' under 'output'?"),

@@ -12,19 +12,32 @@ package struct Setting<Root>: Sendable {
     package let form: String
     /// What it is for, in a sentence without final stop.
     package let about: String
-    /// Whether it takes several texts.
-    package var isList = false
+    /// The same for programs; of each element, where it is a list.
+    package let values: SettingValues
+    /// The elements of a setting that takes several texts; nil for one that takes one.
+    package let elements: (@Sendable (Root) -> [String])?
     package let read: Read
     /// The value in `Root` as one would write it; empty when there is none.
     package let shown: @Sendable (Root) -> String
 
-    /// A setting; `shown` gives its value as one would write it.
+    /// A setting; `shown` gives its value as one would write it, and `elements` those of a list.
     package init(
-        key: String, form: String, about: String, isList: Bool = false, read: @escaping Read,
+        key: String, form: String, about: String, values: SettingValues = .text,
+        elements: (@Sendable (Root) -> [String])? = nil, read: @escaping Read,
         shown: @escaping @Sendable (Root) -> String
     ) {
-        (self.key, self.form, self.about, self.isList) = (key, form, about, isList)
-        (self.read, self.shown) = (read, shown)
+        (self.key, self.form, self.about, self.values) = (key, form, about, values)
+        (self.elements, self.read, self.shown) = (elements, read, shown)
+    }
+
+    /// Whether it takes several texts.
+    package var isList: Bool { elements != nil }
+
+    /// The texts that give `root` its value; none when there is no value.
+    func texts(_ root: Root) -> [String] {
+        if let elements { return elements(root) }
+        let text = shown(root)
+        return text.isEmpty ? [] : [text]
     }
 
     /// The environment variable: `output.maxAge` is KYMO_OUTPUT_MAX_AGE.

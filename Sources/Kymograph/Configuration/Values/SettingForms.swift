@@ -11,7 +11,7 @@ extension Setting {
         -> Setting
     {
         let form = least > 0 ? "length of time" : "length of time or `0s`"
-        return single(key, form, about) { (text, root) throws(SettingProblem) in
+        return single(key, form, about, .duration) { (text, root) throws(SettingProblem) in
             guard let value = DurationText.parse(text) else {
                 throw SettingProblem(message: "'\(text)' is not a length of time", advice: DurationText.advice)
             }
@@ -27,7 +27,7 @@ extension Setting {
 
     /// A size in bytes.
     package static func size(_ key: String, _ path: Path<Int>, _ range: ClosedRange<Int>, _ about: String) -> Setting {
-        single(key, "size", about) { (text, root) throws(SettingProblem) in
+        single(key, "size", about, .size(range)) { (text, root) throws(SettingProblem) in
             guard let value = ByteSizeText.parse(text) else {
                 throw SettingProblem(message: "'\(text)' is not a size", advice: ByteSizeText.advice)
             }
@@ -44,7 +44,7 @@ extension Setting {
     /// A whole number.
     package static func count(_ key: String, _ path: Path<Int>, _ range: ClosedRange<Int>, _ about: String) -> Setting {
         let form = "whole number from \(range.lowerBound) to \(range.upperBound)"
-        return single(key, form, about) { (text, root) throws(SettingProblem) in
+        return single(key, form, about, .count(range)) { (text, root) throws(SettingProblem) in
             root[keyPath: path] = try wholeNumber(text, range)
         } shown: {
             String($0[keyPath: path])
@@ -56,7 +56,7 @@ extension Setting {
         -> Setting
     {
         let form = "whole number from \(range.lowerBound) to \(range.upperBound), or `auto`"
-        return single(key, form, about) { (text, root) throws(SettingProblem) in
+        return single(key, form, about, .countOrAuto(range)) { (text, root) throws(SettingProblem) in
             root[keyPath: path] = text == "auto" ? 0 : try wholeNumber(text, range)
         } shown: {
             $0[keyPath: path] == 0 ? "auto" : String($0[keyPath: path])
@@ -68,7 +68,7 @@ extension Setting {
         -> Setting
     {
         let form = "power of two from \(range.lowerBound) to \(range.upperBound)"
-        return single(key, form, about) { (text, root) throws(SettingProblem) in
+        return single(key, form, about, .powerOfTwo(range)) { (text, root) throws(SettingProblem) in
             let value = try wholeNumber(text, range)
             guard value & (value - 1) == 0 else {
                 let below = 1 << (Int.bitWidth - 1 - value.leadingZeroBitCount)
@@ -99,7 +99,7 @@ extension Setting {
     ) -> Setting {
         let names = values.map(\.name)
         let form = names.map { "`\($0)`" }.joined(separator: " or ")
-        return single(key, form, about) { (text, root) throws(SettingProblem) in
+        return single(key, form, about, .choice(names)) { (text, root) throws(SettingProblem) in
             guard let choice = values.first(where: { $0.name == text }) else {
                 throw SettingProblem(
                     message: "'\(text)' is not one of \(names.joined(separator: ", "))",
@@ -113,7 +113,7 @@ extension Setting {
 
     /// An absolute URI, as FHIR demands of `Identifier.system`.
     package static func uri(_ key: String, _ path: Path<String>, _ about: String) -> Setting {
-        single(key, "absolute URI", about) { (text, root) throws(SettingProblem) in
+        single(key, "absolute URI", about, .uri) { (text, root) throws(SettingProblem) in
             guard AbsoluteURI.isValid(text) else {
                 throw SettingProblem(
                     message: "'\(text)' is not an absolute URI",
@@ -145,7 +145,8 @@ extension Setting {
 
     /// Names, each given once.
     package static func names(_ key: String, _ form: String, _ path: Path<[String]>, _ about: String) -> Setting {
-        Setting(key: key, form: form, about: about, isList: true) { (texts, root) throws(SettingProblem) in
+        Setting(key: key, form: form, about: about, elements: { $0[keyPath: path] }) {
+            (texts, root) throws(SettingProblem) in
             for (index, text) in texts.enumerated() {
                 guard !text.isEmpty else {
                     throw SettingProblem(message: "a name is empty", advice: "write a \(form)", element: index)
@@ -162,7 +163,10 @@ extension Setting {
 
     /// The same for a part of something larger, under the name `key` there.
     func lifted<Whole>(_ key: String, _ path: Setting<Whole>.Path<Root>) -> Setting<Whole> {
-        Setting<Whole>(key: key, form: form, about: about, isList: isList) {
+        let lifted: (@Sendable (Whole) -> [String])? = elements.map { own in
+            { @Sendable whole in own(whole[keyPath: path]) }
+        }
+        return Setting<Whole>(key: key, form: form, about: about, values: values, elements: lifted) {
             [read] (texts, whole) throws(SettingProblem) in
             try read(texts, &whole[keyPath: path])
         } shown: { [shown] whole in
@@ -172,11 +176,11 @@ extension Setting {
 
     /// A form of its own, of one text.
     package static func single(
-        _ key: String, _ form: String, _ about: String,
+        _ key: String, _ form: String, _ about: String, _ values: SettingValues = .text,
         read: @escaping @Sendable (String, inout Root) throws(SettingProblem) -> Void,
         shown: @escaping @Sendable (Root) -> String
     ) -> Setting {
-        Setting(key: key, form: form, about: about) { (texts, root) throws(SettingProblem) in
+        Setting(key: key, form: form, about: about, values: values) { (texts, root) throws(SettingProblem) in
             try read(texts.last ?? "", &root)
         } shown: {
             shown($0)

@@ -17,14 +17,23 @@ package struct SettingOrigin: Hashable, Sendable {
         self.subject = subject
     }
 
+    /// The place as people write it: `kymo.yaml:3:9`, `KYMO_WINDOW` or `--window`.
+    package var place: String {
+        [Self.environmentName, Self.commandLineName].contains(file)
+            ? subject : "\(file):\(position.line):\(position.column)"
+    }
+
+    private static let environmentName = "environment"
+    private static let commandLineName = "command line"
+
     /// The environment variable `name`.
     static func environment(_ name: String) -> SettingOrigin {
-        SettingOrigin(file: "environment", position: .start, subject: name)
+        SettingOrigin(file: environmentName, position: .start, subject: name)
     }
 
     /// The flag `name`, such as `--window`.
     static func commandLine(_ name: String) -> SettingOrigin {
-        SettingOrigin(file: "command line", position: .start, subject: name)
+        SettingOrigin(file: commandLineName, position: .start, subject: name)
     }
 }
 

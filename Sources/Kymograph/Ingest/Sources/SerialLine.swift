@@ -3,7 +3,7 @@ import Glibc
 
 /// A serial line and how it is set, always raw and without flow control. It need not be there when the lane begins, and
 /// may be unplugged: the lane waits for it.
-package struct SerialLine: SourceAddress {
+package struct SerialLine: WrittenSource {
     /// What is sent besides the data bits, to find errors on the way.
     package enum Parity: Character, Sendable {
         /// Nothing.
@@ -79,6 +79,8 @@ package struct SerialLine: SourceAddress {
 
     /// `serial /dev/ttyUSB0`.
     package var name: String { "serial \(path)" }
+    /// `/dev/ttyUSB0:115200,8N1`.
+    package var text: String { "\(path):\(speed),\(dataBits)\(parity.rawValue)\(stopBits)" }
     /// The line.
     package var claim: String? { "the line \(path)" }
 
@@ -106,6 +108,16 @@ package struct SerialLine: SourceAddress {
         let raw = unsafe kymo_serial_open(path, Int32(speed), Int32(dataBits), mark, Int32(stopBits))
         guard raw >= 0 else { throw .serial(-raw, "serial \(path)") }
         return Descriptor(raw)
+    }
+}
+
+extension SerialLine: ProbedSource {
+    /// Looks at the device. It is not opened: many devices begin from scratch when it is.
+    ///
+    /// - Throws: ``SourceError`` when it is not there, or may not be used.
+    package func probe(_ configuration: SourceConfiguration) throws(SourceError) {
+        let code = FileSystem.access(path, R_OK | W_OK)
+        guard code >= 0 else { throw .serial(-code, "serial \(path)") }
     }
 }
 

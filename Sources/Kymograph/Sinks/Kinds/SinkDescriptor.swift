@@ -69,7 +69,10 @@ package struct SinkCapabilities: OptionSet, Sendable {
 extension Setting where Root: SinkAddress {
     /// The same setting of a sink whose kind the compiler does not know.
     fileprivate var ofSomeSink: Setting<any SinkAddress> {
-        Setting<any SinkAddress>(key: key, form: form, about: about, isList: isList) {
+        let elements: (@Sendable (any SinkAddress) -> [String])? = elements.map { own in
+            { @Sendable address in (address as? Root).map(own) ?? [] }
+        }
+        return Setting<any SinkAddress>(key: key, form: form, about: about, values: values, elements: elements) {
             [read] (texts, address) throws(SettingProblem) in
             guard var own = address as? Root else { preconditionFailure("'\(address.name)' is of another kind") }
             try read(texts, &own)

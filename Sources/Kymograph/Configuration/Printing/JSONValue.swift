@@ -1,0 +1,69 @@
+import KymographCore
+
+/// A JSON document to be written.
+indirect enum JSONValue {
+    case text(String)
+    case number(Int)
+    case flag(Bool)
+    case list([JSONValue])
+    case object([(key: String, value: JSONValue)])
+
+    /// A value of a setting as JSON has it: numbers and flags where only those can be written, and texts.
+    init(_ text: String, _ values: SettingValues) {
+        switch values {
+        case .count, .countOrAuto, .powerOfTwo, .size:
+            self = Int(text).map { .number($0) } ?? .text(text)
+        case .choice: self = Self.flags[text].map { .flag($0) } ?? .text(text)
+        case .text, .duration, .uri: self = .text(text)
+        }
+    }
+
+    /// Texts that JSON has a value for.
+    static let flags = ["true": true, "false": false]
+
+    /// The document with layout, and a final line feed.
+    var document: [UInt8] {
+        var writer = ByteWriter()
+        write(to: &writer)
+        return PrettyJSON.format(writer.view.array)
+    }
+
+    private func write(to writer: inout ByteWriter) {
+        switch self {
+        case .text(let text): Self.write(text, to: &writer)
+        case .number(let number): writer.append(Array(String(number).utf8))
+        case .flag(let flag): writer.append(flag ? "true" : "false")
+        case .list(let elements):
+            writer.append("[")
+            for (index, element) in elements.enumerated() {
+                if index > 0 { writer.append(",") }
+                element.write(to: &writer)
+            }
+            writer.append("]")
+        case .object(let members):
+            writer.append("{")
+            for (index, member) in members.enumerated() {
+                if index > 0 { writer.append(",") }
+                Self.write(member.key, to: &writer)
+                writer.append(":")
+                member.value.write(to: &writer)
+            }
+            writer.append("}")
+        }
+    }
+
+    private static func write(_ text: String, to writer: inout ByteWriter) { writer.append(Array(quoted(text).utf8)) }
+
+    /// `text` in double quotes. What YAML takes for a line break, or refuses, is escaped, too.
+    static func quoted(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "\"") { result, letter in
+            switch letter.value {
+            case 0x22, 0x5C: result += "\\\(letter)"
+            case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0xFEFF:
+                let digits = String(letter.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(letter)
+            }
+        } + "\""
+    }
+}
