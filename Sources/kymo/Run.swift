@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// `kymo run`: the pipeline.
 struct Run: ParsableCommand {
