@@ -36,6 +36,8 @@ STAGES = {
     "fhir": (OBSERVATIONS, "Observation"),
     # The same bundles in C.
     "twin": (OBSERVATIONS, "Observation"),
+    # Entries of such Observations put together as lines of NDJSON.
+    "ndjson": (OBSERVATIONS, "Observation"),
     "endtoend": (READINGS, "reading"),
     # One message of 200 bytes, mapped in different ways.
     "templates": (READINGS, "reading"),

@@ -1,15 +1,18 @@
-import KymographCore
+package import KymographCore
 
 /// Encodes Observations of 21 heart rates each (the workload's mean), and puts them together in bundles.
 package struct FHIRStage: ~Copyable, Stage {
     private var entries: EntryWriter
     private var assembler = BundleAssembler()
+    /// Owns the readings of ``contents``.
     private let readings: ReadingSlab
-    private let series: [SeriesIdentity]
+    /// Windows of all devices in turn, made before: what copies a series costs is none of what is measured.
+    private let contents: [WindowContent]
     private var number = 0
     private var bytes = 0
-    /// Where finished bundles are kept, when they are.
+    /// Where finished bundles, and their blocks, are kept, when they are.
     private var kept: [UInt8]?
+    private var keptBlocks: [[UInt8]]?
 
     /// Readings of an Observation.
     package static let readingsPerObservation = 21
@@ -25,9 +28,9 @@ package struct FHIRStage: ~Copyable, Stage {
     /// The heart rate of reading `index`.
     static func rate(_ index: Int) -> Int64 { Int64(60 + index * 7 % 40) }
 
-    /// Writes Observations of `devices` devices in turn.
-    package init(devices: Int = 32) {
-        entries = Workload.entries(Workload.mappings())
+    /// Writes Observations of `devices` devices in turn, to bundles or lines.
+    package init(devices: Int = 32, format: ObservationOptions.Format = .bundle) {
+        entries = Workload.entries(Workload.mappings(), format)
         var readings: [(reading: Measurement, payload: [UInt8])] = []
         for window in 0..<FHIRStage.windows {
             for index in 0..<FHIRStage.readingsPerObservation {
@@ -37,8 +40,21 @@ package struct FHIRStage: ~Copyable, Stage {
                 readings.append((reading, []))
             }
         }
-        self.readings = ReadingSlab(readings)
-        series = (0..<devices).map { SeriesIdentity(type: 0, device: Array("dev-\(10_000 + $0)".utf8)) }
+        let slab = ReadingSlab(readings)
+        let series = (0..<devices).map { SeriesIdentity(type: 0, device: Array("dev-\(10_000 + $0)".utf8)) }
+        var contents: [WindowContent] = []
+        for window in 0..<FHIRStage.windows {
+            let start = FHIRStage.start(of: window)
+            let first = window * FHIRStage.readingsPerObservation
+            for device in series {
+                contents.append(
+                    WindowContent(
+                        series: device, start: start, end: start.advanced(by: FHIRStage.period), status: .final,
+                        readings: slab.readings(from: first, count: FHIRStage.readingsPerObservation)))
+            }
+        }
+        self.readings = slab
+        self.contents = contents
     }
 
     /// Bytes written so far.
@@ -47,18 +63,13 @@ package struct FHIRStage: ~Copyable, Stage {
     /// Writes `count` Observations.
     package mutating func run(_ count: Int) {
         for _ in 0..<count {
-            let window = number / series.count % FHIRStage.windows
-            let start = FHIRStage.start(of: window)
-            let first = window * FHIRStage.readingsPerObservation
-            let content = WindowContent(
-                series: series[number % series.count], start: start, end: start.advanced(by: FHIRStage.period),
-                status: .final, readings: readings.readings(from: first, count: FHIRStage.readingsPerObservation))
-            switch entries.add(content) {
+            let next = number % contents.count
+            switch entries.add(contents[next]) {
             case .skipped(let reason): fatalError("skipped: \(reason)")
             case .added(let addition):
                 if addition.isOverfull {
                     assemble(entries.finish(isOverfull: true))
-                    entries.begin(with: content)
+                    entries.begin(with: contents[next])
                 }
             }
             number += 1
@@ -69,6 +80,7 @@ package struct FHIRStage: ~Copyable, Stage {
         guard let bundle = assembler.text(of: block) else { fatalError("the block cannot be read") }
         bytes += bundle.count
         if kept != nil { kept?.append(contentsOf: bundle.array) }
+        if keptBlocks != nil { keptBlocks?.append(block.array) }
     }
 
     /// The bundles that writing `count` Observations fills.
@@ -76,6 +88,13 @@ package struct FHIRStage: ~Copyable, Stage {
         kept = []
         run(count)
         return kept ?? []
+    }
+
+    /// The blocks that writing `count` Observations fills.
+    mutating func finishedBlocks(of count: Int) -> [[UInt8]] {
+        keptBlocks = []
+        run(count)
+        return keptBlocks ?? []
     }
 
     /// Bytes of a bundle for each of its Observations, on average.

@@ -56,8 +56,11 @@ package enum Workload {
         for index in 0..<32 { bytes[index] = UInt8(truncatingIfNeeded: mixed >> UInt64(index % 8 * 8)) }
     }
 
-    /// A writer of entries for `set`.
-    package static func entries(_ set: MappingSet) -> EntryWriter {
-        EntryWriter(ObservationEncoder(types: set.types, templates: set.fhirTemplates, digest: digest))
+    /// A writer of entries for `set`, for bundles or lines.
+    package static func entries(_ set: MappingSet, _ format: ObservationOptions.Format = .bundle) -> EntryWriter {
+        var options = ObservationOptions()
+        options.format = format
+        return EntryWriter(
+            ObservationEncoder(types: set.types, templates: set.fhirTemplates, options: options, digest: digest))
     }
 }

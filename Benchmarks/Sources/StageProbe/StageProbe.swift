@@ -20,8 +20,9 @@ struct StageProbe {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let count = Int(arguments[2]), count > 0, count + warmup <= longest else {
             print(
-                "usage: StageProbe decode|map|general|arrays|ring|window|fhir|twin|endtoend|templates|template|jmespath"
-                    + "|jsonpath|compatible|packets|lines|few|many|short|long N (arrays: a multiple of ten)")
+                "usage: StageProbe decode|map|general|arrays|ring|window|fhir|twin|ndjson|endtoend|templates|template"
+                    + "|jmespath|jsonpath|compatible|packets|lines|few|many|short|long N (arrays: a multiple of ten; "
+                    + "ndjson: of a hundred)")
             return
         }
         switch arguments[1] {
@@ -37,6 +38,7 @@ struct StageProbe {
         case "twin":
             guard BundleTwin.agrees() else { fatalError("the twin in C writes other bytes") }
             measure(BundleTwin(), count, warmup: warmupObservations)
+        case "ndjson": measure(LinesStage(), count, warmup: warmupObservations)
         case "endtoend": measure(EndToEndStage(.workload(count: warmup + count)), count)
         case "templates": measure(MappingComparisons.allTemplates(), count)
         case "template": measure(MappingComparisons.oneTemplate(), count)

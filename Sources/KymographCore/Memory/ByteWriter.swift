@@ -123,8 +123,8 @@ public struct ByteWriter: ~Copyable, @unchecked Sendable {
         count &+= view.count
     }
 
-    /// Copies bytes that do not overlap: `update` would look whether they do. Nearly all of them are identifiers of 8 to 16 bytes: two words, instead of a
-    /// call that first has to find out how many there are.
+    /// Copies bytes that do not overlap: `update` would look whether they do. Nearly all are identifiers of 8 to 16
+    /// bytes: two words, instead of a call that first has to find out how many there are.
     @inline(__always)
     private static func copy(_ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, count: Int) {
         guard count >= 8 && count <= 16 else { return unsafe target.initialize(from: source, count: count) }

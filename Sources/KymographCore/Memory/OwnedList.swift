@@ -1,6 +1,7 @@
-/// A list of noncopyable elements, which `Array` cannot hold: a lane's mappers, a shard's ring ends. An array of
-/// objects with such elements would look at each access whether it is the only one. Element types must not be `private`,
-/// as those of ``RawArray``.
+/// A list of noncopyable elements, which `Array` cannot hold: a lane's mappers, a shard's ring ends.
+///
+/// An array of objects that hold them would look at each access whether it is the only one. Element types must not be
+/// `private`, as those of ``RawArray``.
 @safe
 package struct OwnedList<Element: ~Copyable>: ~Copyable {
     private var base: UnsafeMutablePointer<Element>
