@@ -46,6 +46,11 @@ build: setup ## Build the release binary (.build/release/kymo), and the one to i
 deb: build ## Make the Debian package (.build/deb)
 	packaging/deb.sh
 
+.PHONY: package-test
+package-test: build .venv/ready ## Make the packages, install them in a fresh Debian, and use them
+	packaging/deb.sh
+	packaging/test.sh
+
 .PHONY: size
 size: build ## Print what the release binary consists of, and its size beside what is promised
 	Benchmarks/size.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes .build/deb/kymo_VERSION_ARCHITECTURE.deb from the binary to install: deb.sh [KYMO]. The same input gives the same
-# bytes: times in it are that of the last commit (SOURCE_DATE_EPOCH).
+# Makes .build/deb/kymo_VERSION_ARCHITECTURE.deb from the binary to install: deb.sh [KYMO]. The same input gives the
+# same bytes: times in it are that of the last commit (SOURCE_DATE_EPOCH).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kymo=${1:-.build/install/kymo}
@@ -15,7 +15,8 @@ export KYMO_VERSION
 # The library that CCurl loads at run time, and the package that has it where this is built. The newest option that is
 # used of it is CURLOPT_PREREQFUNCTION, of 7.80.
 soname=$(sed -n 's/^#define LIBRARY "\(.*\)"$/\1/p' Sources/CCurl/library.c)
-owner=$(dpkg-query -S "$(realpath "$(ldconfig -p | awk -v name="$soname" '$1 == name { print $NF; exit }')")" | cut -d : -f 1)
+library=$(ldconfig -p | awk -v name="$soname" '$1 == name { found = $NF } END { print found }')
+owner=$(dpkg-query -S "$(realpath "$library")" | cut -d : -f 1)
 [ -n "$soname" ] && [ -n "$owner" ] || { echo "deb.sh: cannot find the package of '$soname'" >&2; exit 1; }
 export KYMO_LOADED="$owner (>= 7.80)"
 

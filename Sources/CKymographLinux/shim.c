@@ -132,8 +132,11 @@ int kymo_unix_datagram(const char *path, const void *bytes, size_t size) {
     socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
     // A name in the abstract namespace begins with a zero byte and ends with the address.
     if (path[0] == '@') address.sun_path[0] = 0;
-    int fd = result(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    int fd = result(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     if (fd < 0) return fd;
+    // A queue of datagrams that is full, ten by default, is soon read.
+    struct timeval patience = {.tv_sec = 1};
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     ssize_t sent = sendto(fd, bytes, size, MSG_NOSIGNAL, (struct sockaddr *)&address, length);
     error = sent < 0 ? -errno : 0;
     close(fd);

@@ -70,8 +70,8 @@ int kymo_unix_open(int type);
 int kymo_unix_bind(int fd, const char *path);
 /// Connects to a path; -ENAMETOOLONG when it does not fit into sun_path.
 int kymo_unix_connect(int fd, const char *path);
-/// Sends one datagram of `size` bytes to the Unix socket `path`, from a socket made for it; does not wait. A path that
-/// begins with '@' is a name in the abstract namespace (unix(7)). 0 or a negative errno.
+/// Sends one datagram of `size` bytes to the Unix socket `path`, from a socket made for it; waits for room for a
+/// second at most. A path that begins with '@' is a name in the abstract namespace (unix(7)). 0 or a negative errno.
 int kymo_unix_datagram(const char *path, const void *bytes, size_t size);
 /// Accepts a connection, non-blocking. (accept4 is a GNU call.)
 int kymo_accept(int fd);

@@ -38,7 +38,7 @@ struct NotifySocket: Sendable {
         self.path = path
     }
 
-    /// Sends `assignments`, such as `READY=1`, as one datagram. Does not wait.
+    /// Sends `assignments`, such as `READY=1`, as one datagram. Waits for a second at most.
     ///
     /// - Throws: ``SystemError`` when the manager is not there or takes nothing now.
     func send(_ assignments: [String]) throws(SystemError) {
