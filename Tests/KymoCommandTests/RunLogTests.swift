@@ -12,7 +12,7 @@ import Testing
         _ options: [String] = [], environment: [String: String] = [:], until done: (ChildProcess) throws -> Void
     ) throws -> [String] {
         let run = try Kymo.start(
-            ["run", "--unix", folder.file("a.sock"), "--ephemeral", "--out", "none"] + options,
+            ["run", "--unix", folder.file("a.sock"), "--ephemeral", "--out", folder.file("out")] + options,
             environment: environment)
         try Waiting.until("the socket: \(run.errorText)") { Files.isSocket(folder.file("a.sock")) }
         try Sending.send(lines: Readings.heartRates(1), to: "unix \(folder.file("a.sock"))")
@@ -53,9 +53,9 @@ import Testing
     @Test(arguments: [("", "<6>listening on"), ("1", "Z info kymo: listening on")])
     func theJournalIsRecognised(suffix: String, expected: String) throws {
         let script = """
-            JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2)\(suffix) exec "$0" run --unix "$1" --ephemeral --out none
+            JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2)\(suffix) exec "$0" run --unix "$1" --ephemeral --out "$2"
             """
-        let run = try ChildProcess("/bin/sh", ["-c", script, Kymo.path, folder.file("a.sock")])
+        let run = try ChildProcess("/bin/sh", ["-c", script, Kymo.path, folder.file("a.sock"), folder.file("out")])
         try run.waitForError("listening on")
         #expect(run.errorText.contains(expected), "\(run.errorText)")
         #expect(try run.terminate().end == .exit(0))
