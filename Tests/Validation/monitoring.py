@@ -6,7 +6,7 @@
 Runs `kymo run --admin` with a FHIR server beside it, and checks: the rules and their tests by promtool; the metrics by promtool, in
 both formats; that a Prometheus scrapes them; that every query of the dashboard gives rows; that every rule can be
 evaluated and none fires; that scrapes under load are answered, without identifiers; that /readyz names a FHIR server that has been away for a
-minute, and is well when it comes back. Needs prometheus and promtool (Debian: prometheus).
+minute, and a store that is full, and is well when the server comes back. Needs prometheus and promtool (Debian: prometheus).
 """
 import json
 import os
@@ -170,6 +170,7 @@ def main():
     promtool("test", "rules", MONITORING / "alerts.test.yml")
     with tempfile.TemporaryDirectory() as name:
         run(kymo, pathlib.Path(name))
+        check_full(kymo, pathlib.Path(name))
 
 
 def run(kymo, folder):
@@ -195,6 +196,30 @@ def run(kymo, folder):
         status = instance.end()
         recorder.end()
     check(status == 0, "kymo ends with status 0")
+
+
+def check_full(kymo, folder):
+    """A store that is full of what a FHIR server has not taken."""
+    instance = Program(
+        kymo, "run", "--udp", "127.0.0.1:0", "--data", folder / "full", "--admin", "127.0.0.1:0", "--window", "1s",
+        "--server", f"http://127.0.0.1:{free_port()}", "--server-identity", "create", stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, env=dict(os.environ, KYMO_STORE_MAX_BYTES="1MiB"))
+    try:
+        source = instance.line(instance.process.stderr, "listening on udp ")
+        port = int(re.search(r"127\.0\.0\.1:(\d+)", source)[1])
+        url = instance.line(instance.process.stderr, "metrics and health on ").split(" on ")[1]
+        turns = iter(range(1_000))
+
+        def is_full():
+            send(port, 2_000, time.time() - 86_400 + 100 * next(turns))
+            return "store full" in get(f"{url}/readyz")[1]
+
+        until("the store is full", 120, is_full)
+        check(get(f"{url}/readyz")[0] == 503 and get(f"{url}/livez")[0] == 200, "not ready with a full store, and alive")
+        # Looked at each second.
+        until("the metrics say so, too", 30, lambda: "\nkymo_store_waiting 1\n" in get(f"{url}/metrics")[1])
+    finally:
+        instance.end(signal.SIGKILL)
 
 
 def check_formats(url):

@@ -80,9 +80,8 @@ final class InstanceWatch: Sendable {
         seen.withLock { seen in
             seen.downSince = facts.areAllSinksDown ? seen.downSince ?? now : nil
             seen.counts.isStoreWaiting = facts.isStoreFull
-            guard let former else { return }
-            seen.counts.imbalance = facts.run.imbalance(since: former)
-            seen.counts.note(facts.run.sources, since: former.sources)
+            seen.counts.note(facts.run.sources, since: former?.sources ?? [])
+            if let former { seen.counts.imbalance = facts.run.imbalance(since: former) }
         }
         return facts.isStopping
     }
@@ -94,10 +93,12 @@ extension InstanceFacts {
 }
 
 extension WatchedCounts {
-    /// Notes which sources have brought something since the last look.
+    /// Notes which sources have brought something since the last look; before the first there was nothing.
     fileprivate mutating func note(_ sources: [PipelineSummary.Source], since former: [PipelineSummary.Source]) {
         let now = Double(WallClock.now().nanoseconds / 1_000_000_000)
-        for (source, former) in zip(sources, former) where source.counts.bytes != former.counts.bytes {
+        for (place, source) in sources.enumerated() {
+            let known = former.indices.contains(place) ? former[place].counts.bytes : 0
+            guard source.counts.bytes != known else { continue }
             lastReceived.removeAll { $0.source == source.name }
             lastReceived.append((source.name, now))
         }
