@@ -158,8 +158,8 @@ def main():
     run = lambda line: subprocess.run(
         command(unit, line), env=environment, capture_output=True, text=True, timeout=60, check=False)
 
-    checked = run(unit.one("ExecStartPre"))
-    check(checked.returncode == 0, f"ExecStartPre: {checked.stderr}")
+    checked = run(unit.values["ExecReload"][0])
+    check(checked.returncode == 0, f"ExecReload: {checked.stderr}")
     print("   " + checked.stderr.strip())
 
     manager = Manager()

@@ -61,11 +61,10 @@ final class AdminServer: Sendable {
         input.sinks = status.sinks
         input.process = ProcessFacts.now()
         input.watched = seen.counts
-        let most = AdminServer.mostSeries
-        var (samples, dropped) = CounterTable.samples(input).limited(to: most)
+        var (samples, dropped) = CounterTable.samples(input).limited(to: AdminServer.mostSeries)
         if dropped > 0 {
             input.watched?.droppedSeries = dropped
-            (samples, dropped) = CounterTable.samples(input).limited(to: most)
+            (samples, dropped) = CounterTable.samples(input).limited(to: AdminServer.mostSeries)
         }
         let format = MetricsFormat.wanted(by: request.values(of: "accept"))
         return HTTPReply(200, type: format.contentType, PrometheusText.text(samples, format))

@@ -18,7 +18,9 @@ struct InstanceHealth {
         if facts.isStarting { found.append("recovering: it takes what an earlier run has left") }
         if facts.isStoreFull { found.append("store full: make room on its disk, or raise store.maxBytes") }
         if let downSince, downSince.duration(to: now) > InstanceHealth.patience {
-            let errors = facts.deliveries.map { "\($0.sink) (\($0.summary.lastError))" }.joined(separator: ", ")
+            // Not the server's own words, which may name a patient.
+            let errors = facts.deliveries.map { "\($0.sink) (\($0.summary.trouble?.reason ?? $0.summary.circuit))" }
+                .joined(separator: ", ")
             found.append("all sinks down for more than 60 s: \(errors)")
         }
         return found

@@ -24,7 +24,10 @@ struct IdleSetting {
         guard !places.contains(where: { $0.contains(.files) }), places.contains(where: { $0.contains(.pipe) }) else {
             return idle
         }
-        let keys = (compresses ? ["output.compression"] : []) + ["output.rotateBytes", "output.rotateAge", "output.rotateIdle"]
+        let keys =
+            (compresses ? ["output.compression"] : []) + [
+                "output.rotateBytes", "output.rotateAge", "output.rotateIdle",
+            ]
         return idle
             + keys.map {
                 IdleSetting(

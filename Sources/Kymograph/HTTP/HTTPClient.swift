@@ -133,7 +133,12 @@ final class HTTPClient {
         let isFull = waiting >= Self.mostWaiting
         while waiting > 0, !isClosed {
             let count = output.withByteView { FileSystem.send(descriptor.raw, $0[sent..<$0.count]) }
-            if count == -Int(EAGAIN) || count == -Int(EINTR) { return false }
+            if count == -Int(EAGAIN) || count == -Int(EINTR) {
+                // What was sent must not stay in memory of a client that never takes all.
+                output.removeFirst(sent)
+                sent = 0
+                return false
+            }
             guard count > 0 else {
                 close()
                 return false

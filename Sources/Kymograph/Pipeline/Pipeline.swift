@@ -232,6 +232,7 @@ package final class Pipeline: Sendable {
         // By force, lanes may still run.
         stop()
         service?.stopping()
+        watch?.stop()
         startClosing()
         if let code = obey(signals, &controller, &service, progress, until: { [self] in runningClosing.isZero }) {
             return outcome(exitCode: code, "ended by a second signal")
@@ -344,9 +345,14 @@ package final class Pipeline: Sendable {
         let looks = StateWatch.Looks(
             sinks: { [self] in stage?.deliverySummaries ?? [] }, sources: { [self] in summary.sources },
             outboxAge: { [self] in stage?.store.outboxAge(now: WallClock.now()) })
-        let watch = try? StateWatch(looks, settings.log, notes: notes)
-        watch?.start()
-        return watch
+        do throws(SystemError) {
+            let watch = try StateWatch(looks, settings.log, notes: notes)
+            watch.start()
+            return watch
+        } catch {
+            control.note(.error("\(error.message); changes of sinks, sources and the outbox are not written here"))
+            return nil
+        }
     }
 
     private func startLanes() {

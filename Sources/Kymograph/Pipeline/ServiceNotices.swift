@@ -56,31 +56,29 @@ package struct ServiceNotices {
         var assignments: [String] = []
         switch phase {
         case .starting, .reloading:
-            if look.isReady, look.isReloaded {
-                phase = .running
-                assignments.append("READY=1")
-            }
+            // Again next time, when the manager's queue is full.
+            if look.isReady, look.isReloaded, send(["READY=1"]) { phase = .running }
         case .running, .stopping: break
         }
         // Until it is ready, the manager has its own limit for the start.
         guard phase != .starting else { return }
         if let status = status(look.summary, now), phase != .stopping { assignments.append("STATUS=\(status)") }
         if isAlive(look.threads, now) { assignments.append("WATCHDOG=1") }
-        send(assignments)
+        _ = send(assignments)
     }
 
     /// Tells that the mappings are about to be loaded again. ``tell(_:now:)`` tells the end of it.
     mutating func reloading() {
         guard phase == .running else { return }
         phase = .reloading
-        send(["RELOADING=1", "MONOTONIC_USEC=\(MonotonicClock.microseconds)"])
+        _ = send(["RELOADING=1", "MONOTONIC_USEC=\(MonotonicClock.microseconds)"])
     }
 
     /// Tells that nothing more is received; once.
     mutating func stopping() {
         guard phase != .stopping else { return }
         phase = .stopping
-        send(["STOPPING=1", "STATUS=delivering what was received"])
+        _ = send(["STOPPING=1", "STATUS=delivering what was received"])
     }
 
     /// Whether a sign of life is due, and deserved: none while a thread hangs.
@@ -119,14 +117,17 @@ package struct ServiceNotices {
         seconds > 0 ? " (\(Int((Double(count) / seconds).rounded()))/s)" : ""
     }
 
-    private mutating func send(_ assignments: [String]) {
-        guard !assignments.isEmpty else { return }
+    /// Sends `assignments`; whether the manager has them.
+    private mutating func send(_ assignments: [String]) -> Bool {
+        guard !assignments.isEmpty else { return true }
         do throws(SystemError) {
             try socket.send(assignments)
             hasFailed = false
+            return true
         } catch {
             if !hasFailed { notes("\(error.message): the service manager may take this process for hung") }
             hasFailed = true
+            return false
         }
     }
 }

@@ -13,9 +13,12 @@ extension Store {
         return (waiting ?? []).filter { $0.count > 0 && !names.contains($0.sink) }
     }
 
-    /// Age of the oldest bundle in seconds, 0 when none waits; nil when the database cannot be read.
+    /// Age of the oldest bundle in seconds, 0 when none waits; nil when the database cannot be read, or not any more:
+    /// who looks on must not end the process.
     func outboxAge(now: Instant) -> Double? {
-        let oldest = read { try Int64.fetchOne($0, sql: "SELECT created FROM outbox ORDER BY number LIMIT 1") }
+        let oldest = try? pool.read { db in
+            try Int64.fetchOne(db, sql: "SELECT created FROM outbox ORDER BY number LIMIT 1")
+        }
         return oldest.map { $0.map { Double(max(0, now.nanoseconds &- $0)) / 1e9 } ?? 0 }
     }
 

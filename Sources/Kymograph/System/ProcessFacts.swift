@@ -45,8 +45,16 @@ package struct ProcessFacts: Sendable {
         threads = Int(number(20))
         virtualBytes = Int(number(23))
         residentBytes = Int(number(24)) * Int(sysconf(Int32(_SC_PAGESIZE)))
-        let boot = String(decoding: FileSystem.content("/proc/stat") ?? [], as: UTF8.self)
-            .split(separator: "\n").first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst(6)) }
-        startSeconds = (boot ?? 0) + number(22) / ticks
+        startSeconds = ProcessFacts.bootSeconds() + number(22) / ticks
+    }
+
+    /// When the system began, in seconds since 1970. /proc/stat, which says so, too, is hidden from services with
+    /// ProcSubset=pid.
+    private static func bootSeconds() -> Double {
+        var (now, sinceBoot) = (timespec(), timespec())
+        // Safe: the structs are ours.
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        unsafe clock_gettime(CLOCK_BOOTTIME, &sinceBoot)
+        return Double(now.tv_sec - sinceBoot.tv_sec) + Double(now.tv_nsec - sinceBoot.tv_nsec) / 1e9
     }
 }

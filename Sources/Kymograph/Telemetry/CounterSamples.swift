@@ -30,9 +30,23 @@ package struct CounterSamples: Codable, Hashable, Sendable {
         try container.encode(all)
     }
 
-    /// The first `count` of them, and how many are left out.
+    /// At most `count` of them, and how many are left out: all values of the counter that has most, then of the next,
+    /// so that each of the others is whole.
     func limited(to count: Int) -> (samples: CounterSamples, dropped: Int) {
-        (CounterSamples(Array(all.prefix(count))), max(0, all.count - count))
+        var kept = all
+        while kept.count > count, let longest = CounterSamples.longestRun(kept) { kept.removeSubrange(longest) }
+        return (CounterSamples(kept), all.count - kept.count)
+    }
+
+    /// Where the values of the counter are that has most; nil when there are none.
+    private static func longestRun(_ samples: [CounterSample]) -> Range<Int>? {
+        var longest = 0..<0
+        var start = 0
+        for index in samples.indices {
+            if samples[index].name != samples[start].name { start = index }
+            if index + 1 - start > longest.count { longest = start..<(index + 1) }
+        }
+        return longest.isEmpty ? nil : longest
     }
 
     /// The values of counter `name`.

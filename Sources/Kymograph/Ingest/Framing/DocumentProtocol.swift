@@ -54,6 +54,8 @@ final class DocumentProtocol: StreamProtocol {
         // An array without an end may lack elements.
         guard document.count > 0 || borders.isInArray else { return }
         reject(reason, &intake, &consumer)
+        // A lane that stops may end a stream twice.
+        (borders, state) = (DocumentBorders(), .reading)
     }
 
     /// Passes over a byte order mark at the beginning of the stream.
@@ -67,7 +69,10 @@ final class DocumentProtocol: StreamProtocol {
     ) {
         if state == .complete { settle(byte, &intake, &consumer) }
         if state == .lost {
-            guard lines.mayBegin(byte) else { return keep(byte) }
+            guard lines.mayBegin(byte) else {
+                lines.noteLost(byte)
+                return keep(byte)
+            }
             startAgain(&intake, &consumer)
         }
         var step = borders.step(byte)
@@ -150,6 +155,12 @@ private struct DocumentLines {
     mutating func notePart(_ byte: UInt8) {
         guard DocumentLines.isOpening(byte), isBlank, let margin, column <= margin else { return }
         isAmbiguous = true
+    }
+
+    /// Notes `byte` behind the place where a document is broken.
+    mutating func noteLost(_ byte: UInt8) {
+        // Before the first document has begun nothing tells how far from the margin its parts are.
+        if margin != nil { notePart(byte) }
     }
 
     /// Goes behind `byte`.

@@ -25,16 +25,22 @@ final class InflatingProtocol: StreamProtocol {
         while position < piece.bytes.count || isFull {
             let kept = keepBefore()
             let start = position
+            var isDamaged = false
             do {
                 try input.decompress(piece.bytes, from: &position, to: &chunk, room: InflatingProtocol.chunkBytes)
             } catch {
-                giveUp(piece.bytes[start..<piece.bytes.count], &intake, &consumer)
-                return false
+                isDamaged = true
             }
             isFull = chunk.count - kept == InflatingProtocol.chunkBytes
-            guard chunk.count > kept else { continue }
-            chunk.pad(by: ByteView.padding)
-            guard content.take(StreamPiece(chunk.view, keptCount: kept), &intake, to: &consumer) else { return false }
+            // What came out before the damage is whole.
+            if chunk.count > kept {
+                chunk.pad(by: ByteView.padding)
+                let isGoingOn = content.take(StreamPiece(chunk.view, keptCount: kept), &intake, to: &consumer)
+                guard isGoingOn else { return false }
+            }
+            guard isDamaged else { continue }
+            giveUp(piece.bytes[start..<piece.bytes.count], &intake, &consumer)
+            return false
         }
         return true
     }

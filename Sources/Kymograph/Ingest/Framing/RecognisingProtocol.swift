@@ -64,19 +64,20 @@ final class RecognisingProtocol: StreamProtocol {
             if !isAll, CompressionFormat.mayBegin(bytes) { return nil }
         }
         guard case .lines = framing else { return StreamDecoder(framing, cap: cap) }
-        switch FirstLine(bytes) {
+        // No further than this, so that pieces of any size are told alike.
+        switch FirstLine(bytes[0..<min(bytes.count, mostUndecided)]) {
         case .payload: return StreamDecoder(.lines, cap: cap)
         case .beginning: return StreamDecoder(.documents, cap: cap)
         case .unfinished where isAll: return StreamDecoder(.lines, cap: cap)
         case .unfinished(let isArray):
-            guard bytes.count >= min(cap, RecognisingProtocol.mostUndecided) else { return nil }
+            guard bytes.count >= mostUndecided else { return nil }
             // A file may be one array in one line, which is longer than any payload.
             return StreamDecoder(isArray ? .documents : .lines, cap: cap)
         }
     }
 
     /// More than the first line of a document over several lines has.
-    private static let mostUndecided = 65_536
+    private var mostUndecided: Int { min(cap, 65_536) }
 }
 
 /// What the first line of input that may be NDJSON is.

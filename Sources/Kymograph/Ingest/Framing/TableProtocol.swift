@@ -39,6 +39,8 @@ final class TableProtocol: StreamProtocol {
         to consumer: inout some PayloadReceiver & ~Copyable
     ) {
         guard !row.isEmpty else { return }
+        // A lane that stops may end a stream twice.
+        defer { row.removeAll() }
         switch ending {
         case .cut(let reason): reject(reason, &intake, &consumer)
         case .ended where intake.hasOpenEnds: reject(.frameIncomplete, &intake, &consumer)

@@ -75,11 +75,11 @@ struct TableRow: ~Copyable {
     mutating func step(_ byte: UInt8) -> Step {
         if isEmpty, byte == framing.comment { isComment = true }
         if raw.count < cap { raw.append(byte) } else { isTooLong = true }
-        if byte == 0x0A, place != .quoted || isComment || isTooLong {
+        if byte == 0x0A, place != .quoted || isComment {
             finish()
             return .end
         }
-        if isComment || isTooLong { return .inside }
+        if isComment { return .inside }
         place = next(byte)
         return .inside
     }
