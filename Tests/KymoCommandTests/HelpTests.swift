@@ -28,6 +28,7 @@ import Testing
         ("check", ["--config", "file:line:column", "78", "--strict", "--events", "--format json"]),
         ("test", ["--update", "examples/<name>.in.json", "65"]),
         ("map", ["--mapping", "--explain", "--default-device", "standard input"]),
+        ("migrate", ["--write", "--format", "65", "78"]),
         ("eval", ["--language", "jmespath", "standard input", "65", "78"]),
         ("replay", ["--udp", "--speed", "--rate", "NDJSON"]),
         ("simulate", ["--devices", "--seed", "--duplicates", "--late", "--latency", "--window"]),
