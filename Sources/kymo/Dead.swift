@@ -6,14 +6,16 @@ import KymographCore
 struct Dead: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead",
-        abstract: "List, show, replay and discard dead letters.",
+        abstract: "Count, list, show, replay and discard dead letters.",
         discussion: """
             The store keeps what was rejected with its bytes, and what servers refused: the newest 100,000 letters. \
             They stay until they are discarded; those that were replayed are listed only with --all.
 
             Example: kymo dead replay --all --data /var/lib/kymo --config kymo.yaml
             """,
-        subcommands: [DeadList.self, DeadShow.self, DeadReplay.self, DeadDiscard.self])
+        subcommands: [
+            DeadReasons.self, DeadList.self, DeadShow.self, DeadReplay.self, DeadDiscard.self,
+        ], defaultSubcommand: DeadReasons.self)
 }
 
 /// Which letters.
@@ -47,6 +49,7 @@ struct DeadList: ParsableCommand {
         discussion: "Example: kymo dead list --data /var/lib/kymo --format ndjson")
 
     @OptionGroup var store: StoreOptions
+    @OptionGroup var mapping: LetterMappingOptions
 
     @Flag(help: "Those that were replayed, too.")
     var all = false
@@ -67,11 +70,13 @@ struct DeadList: ParsableCommand {
         switch format {
         case .ndjson: for letter in letters { try StandardOutput.write(letter.json) }
         case .table:
+            let explainer = try mapping.explainer(store)
             var table = TextTable(["number", "at", "kind", "reason", "source", "bytes", "replayed", "detail"])
             for letter in letters {
                 table.add([
                     "\(letter.number)", letter.at.text, letter.kind, letter.reason, letter.source,
-                    letter.bytes.map { "\($0.count)" } ?? "damaged", letter.replayed?.text ?? "", letter.detail,
+                    letter.bytes.map { "\($0.count)" } ?? "damaged", letter.replayed?.text ?? "",
+                    explainer?.detail(of: letter) ?? letter.detail,
                 ])
             }
             try StandardOutput.write(table.bytes)
@@ -84,6 +89,10 @@ struct DeadShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one dead letter.",
         discussion: """
+            With --text, for people: why it was rejected, and its bytes as text. With --mapping or --config, what no \
+            template matched names the nearest template and what of its expression fails.
+
+            Example: kymo dead show 17 --text --data /var/lib/kymo --mapping ./my-device/
             Example: kymo dead show 17 --bytes --data /var/lib/kymo | kymo map --mapping ./my-device/ --explain
             """)
 
@@ -91,18 +100,51 @@ struct DeadShow: ParsableCommand {
     var number: Int64
 
     @OptionGroup var store: StoreOptions
+    @OptionGroup var mapping: LetterMappingOptions
 
     @Flag(help: "Its bytes as they came, and nothing else.")
     var bytes = false
 
+    @Flag(help: "For people: why it was rejected, and its bytes as text.")
+    var text = false
+
+    func validate() throws {
+        if bytes, text { throw ValidationError("name --bytes or --text, not both") }
+    }
+
     func run() throws {
         let reader = try store.reader()
         let letters = try StandardError.translating { () throws(PipelineError) in try reader.letters([number]) }
-        guard let letter = letters.first else {
+        guard var letter = letters.first else {
             throw StandardError.exit(
                 "there is no dead letter \(number): see 'kymo dead list --all'", code: ExitStatus.dataError)
         }
+        if let explainer = try mapping.explainer(store) { letter.detail = explainer.detail(of: letter) }
+        if text { return try StandardOutput.write(Array(readable(letter).utf8)) }
         try StandardOutput.write(bytes ? letter.bytes ?? [] : PrettyJSON.format(Array(letter.json.dropLast())))
+    }
+
+    private func readable(_ letter: StoredLetter) -> String {
+        let meaning = Rejection.allCases.first { $0.name == letter.reason }?.explanation
+        var lines = ["letter \(letter.number), \(letter.kind) of \(letter.source), \(letter.at.text)"]
+        lines.append("\(letter.reason)\(meaning.map { ": \($0)" } ?? "")")
+        if !letter.detail.isEmpty { lines.append(letter.detail) }
+        if let replayed = letter.replayed { lines.append("replayed \(replayed.text)") }
+        lines.append("")
+        lines.append(letter.bytes.map(Self.printable) ?? "its bytes are damaged")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Text as it is but for control characters, which become dots; other bytes in hexadecimal.
+    private static func printable(_ bytes: [UInt8]) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
+        }
+        let scalars = text.unicodeScalars.map { scalar in
+            let isControl = scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
+            return isControl ? "." : Character(scalar)
+        }
+        return String(scalars)
     }
 }
 

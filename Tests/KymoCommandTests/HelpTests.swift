@@ -29,6 +29,7 @@ import Testing
         ("config", ["print", "example", "schema"]),
         ("test", ["--update", "examples/<name>.in.json", "65"]),
         ("map", ["--mapping", "--explain", "--default-device", "standard input"]),
+        ("migrate", ["--write", "--format", "65", "78"]),
         ("eval", ["--language", "jmespath", "standard input", "65", "78"]),
         ("replay", ["--udp", "--speed", "--rate", "NDJSON"]),
         ("simulate", ["--devices", "--seed", "--duplicates", "--late", "--latency", "--window"]),

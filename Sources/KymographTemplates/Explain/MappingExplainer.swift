@@ -258,7 +258,7 @@ package struct MappingExplainer: ~Copyable {
         var fields: [TemplateExplanation.Field] = []
         for name in set.program.mentionedNames(of: path) {
             let token = evaluator.paths.scanner.tape.firstIndex { $0.name == name }
-            let result = token.map { evaluator.text(of: $0, bytes) } ?? "not in the payload"
+            let result = token.map { evaluator.text(of: $0, bytes) } ?? TemplateExplanation.absent
             fields.append(.init(name: set.program.names[Int(name)], expression: "", result: result))
         }
         return fields

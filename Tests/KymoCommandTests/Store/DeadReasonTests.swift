@@ -1,0 +1,56 @@
+import CommandSupport
+import Testing
+
+/// `kymo dead` for people: how many of which reason, and why no template matched.
+@Suite struct DeadReasonTests {
+    private func stored() throws -> TemporaryFolder {
+        let folder = TemporaryFolder()
+        folder.write("m/device.json", MappingText.device)
+        folder.write("m/fhir.json", MappingText.fhir)
+        let lines = [
+            MappingText.reading, MappingText.reading.replacing("pulse", with: "pulses"), "no JSON",
+            MappingText.reading.replacing("\"pulse\":61", with: "\"steps\":1"),
+        ]
+        let text = lines.joined(separator: "\n") + "\n"
+        let done = try Kymo.run(
+            ["run", "--stdin", "--mapping", "./m", "--data", "data"], directory: folder.path,
+            input: .bytes(Array(text.utf8)))
+        #expect(done.end == .exit(0), "\(done.error)")
+        return folder
+    }
+
+    @Test func reasonsWithTheirNumbers() throws {
+        let folder = try stored()
+        for arguments in [["dead"], ["dead", "reasons"]] {
+            let done = try Kymo.run(arguments + ["--data", "data"], directory: folder.path)
+            #expect(done.end == .exit(0), "\(done.error)")
+            let rows = done.lines.dropFirst().map { $0.split(separator: " ").prefix(3).map(String.init) }
+            #expect(Array(rows) == [["noTemplate", "payload", "2"], ["invalidJSON", "payload", "1"]], "\(done.text)")
+        }
+    }
+
+    @Test func forPeople() throws {
+        let folder = try stored()
+        let done = try Kymo.run(["dead", "show", "2", "--text", "--data", "data"], directory: folder.path)
+        #expect(done.end == .exit(0), "\(done.error)")
+        #expect(done.lines.first?.hasPrefix("letter 2, payload of stdin, ") == true, "\(done.text)")
+        #expect(done.lines[1].hasPrefix("invalidJSON: ") && done.lines.last == "no JSON", "\(done.text)")
+        let both = try Kymo.run(["dead", "show", "2", "--text", "--bytes", "--data", "data"], directory: folder.path)
+        #expect(both.end == .exit(64))
+    }
+
+    /// The payload has a name that the template's filter compares, with another value.
+    @Test func nearestTemplate() throws {
+        let folder = try stored()
+        folder.write("m/device.json", MappingText.device.replacing("@pulse)", with: "@id == 'x' && @pulse)"))
+        let arguments = ["--data", "data", "--mapping", "./m"]
+        let shown = try Kymo.run(["dead", "show", "1", "--text"] + arguments, directory: folder.path)
+        #expect(shown.end == .exit(0), "\(shown.error)")
+        #expect(
+            shown.text.contains("nearest template: mapping ./m, type pulse, line 3: typeMatchExpression"),
+            "\(shown.text)")
+        #expect(shown.text.contains("pulse: not in the payload"), "\(shown.text)")
+        let listed = try Kymo.run(["dead", "list", "--reason", "noTemplate"] + arguments, directory: folder.path)
+        #expect(listed.lines.count == 3 && listed.text.contains("nearest template"), "\(listed.text)")
+    }
+}
