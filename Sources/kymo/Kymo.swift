@@ -29,7 +29,8 @@ struct Kymo: ParsableCommand {
         // Each says its name: to derive it from the type's takes a millisecond.
         subcommands: [
             Run.self, Demo.self, Check.self, Config.self, Test.self, Map.self, Migrate.self, Eval.self, Replay.self,
-            Simulate.self, Mappings.self, TrainDictionary.self, Query.self, Export.self, Ledger.self, Dead.self, Status.self,
+            Simulate.self, Mappings.self, TrainDictionary.self, Query.self, Export.self, Ledger.self, Dead.self,
+            Status.self,
             ForgetLookups.self, Completions.self,
         ])
 

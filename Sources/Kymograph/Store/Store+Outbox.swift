@@ -16,10 +16,10 @@ extension Store {
     /// Age of the oldest bundle in seconds, 0 when none waits; nil when the database cannot be read, or not any more:
     /// who looks on must not end the process.
     func outboxAge(now: Instant) -> Double? {
-        let oldest = try? pool.read { db in
-            try Int64.fetchOne(db, sql: "SELECT created FROM outbox ORDER BY number LIMIT 1")
+        try? pool.read { db in
+            let oldest = try Int64.fetchOne(db, sql: "SELECT created FROM outbox ORDER BY number LIMIT 1")
+            return oldest.map { Double(max(0, now.nanoseconds &- $0)) / 1e9 } ?? 0
         }
-        return oldest.map { $0.map { Double(max(0, now.nanoseconds &- $0)) / 1e9 } ?? 0 }
     }
 
     /// Adds `body`, whose content has `size` bytes, for `sinks` (``OutboxRow/sinks``); gives the number of the row.
