@@ -31,7 +31,7 @@ struct Kymo: ParsableCommand {
         subcommands: [
             Run.self, Check.self, Test.self, Map.self, Eval.self, Replay.self, Simulate.self, Mappings.self,
             TrainDictionary.self, Query.self, Export.self, Ledger.self,
-            Dead.self, Status.self, ForgetLookups.self, Completions.self,
+            Dead.self, Status.self, ForgetLookups.self, Completions.self, Support.self,
         ])
 
     static func main() {

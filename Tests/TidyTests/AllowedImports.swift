@@ -123,6 +123,7 @@ struct AllowedImports {
             Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
             Pipeline: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Ingest/Lane Sinks
                 Sinks/DeadLetters Telemetry Store Archive Configuration Preview Ledger Control Pipeline/Output
+            Support: Sinks/Server/HTTP Store Configuration Ledger
             Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds
                 Store Configuration Pipeline
             .:
