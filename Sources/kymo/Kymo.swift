@@ -30,8 +30,7 @@ struct Kymo: ParsableCommand {
         subcommands: [
             Run.self, Demo.self, Check.self, Config.self, Test.self, Map.self, Migrate.self, Eval.self, Replay.self,
             Simulate.self, Mappings.self, TrainDictionary.self, Query.self, Export.self, Ledger.self, Dead.self,
-            Status.self,
-            ForgetLookups.self, Completions.self,
+            Status.self, ForgetLookups.self, Completions.self, Support.self,
         ])
 
     static func main() {

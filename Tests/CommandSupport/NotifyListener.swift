@@ -1,3 +1,4 @@
+import CKymographLinux
 import Glibc
 
 /// What a service manager hears: a Unix socket of datagrams, as sd_notify(3) of systemd has it.
@@ -18,7 +19,7 @@ package final class NotifyListener {
     package init(_ place: Place) throws {
         let path = folder.file("notify")
         name = place == .file ? path : "@kymo-test\(path)"
-        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        descriptor = kymo_unix_open(Int32(SOCK_DGRAM.rawValue))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var bytes = Array(name.utf8)

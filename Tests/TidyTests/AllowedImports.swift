@@ -131,6 +131,7 @@ struct AllowedImports {
             Pipeline: System Configuration/Values Ingest HTTP Ingest/Framing Ingest/Sources Ingest/Lane Sinks
                 Sinks/DeadLetters Telemetry Sinks/Kinds Store Archive Configuration Preview Ledger Control Admin
                 Pipeline/Output Pipeline/Watch
+            Support: Sinks/Server/HTTP Store Configuration Ledger
             Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds
                 Store Configuration Pipeline
             .:

@@ -1,0 +1,71 @@
+import KymographCore
+import KymographTemplates
+
+/// A configuration file without what a stranger must not read: values of keys that name a person, a device or an
+/// account, values of keys that kymo does not know, what stands before the host of a URL, and comments.
+package enum MaskedConfiguration {
+    /// Keys, without what precedes their last dot, whose values stay where they are.
+    private static let personal: Set<String> = ["defaultDevice", "defaultPatient", "gateway", "user", "clientId"]
+    /// In place of a value.
+    private static let mask = "***"
+
+    /// Every other key that kymo knows, by its parts.
+    private static let shown: Set<String> = {
+        let keys =
+            SettingTable.settings.map(\.key) + SourceSettings.all(.builtIn).map(\.key)
+            + SinkSettings.all(.builtIn).map(\.key)
+        let parts = keys.flatMap { $0.split(separator: ".").map(String.init) }
+        return Set(parts + ["sources", "sinks"]).subtracting(personal)
+    }()
+
+    /// The file of these `bytes` as YAML; a remark alone when it is none, because nothing in it can be told apart then.
+    package static func text(_ bytes: [UInt8]) -> String {
+        var log = ConfigurationLog()
+        guard let root = ConfigurationText(name: "configuration", bytes: bytes).root(log: &log) else {
+            return "# the file is empty, or no YAML\n"
+        }
+        var lines: [String] = []
+        write(root, isShown: true, indent: "", into: &lines)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// `text` without user and password of URLs (RFC 3986, section 3.2.1).
+    package static func withoutUsers(_ text: String) -> String {
+        text.replacing(#/://[^\s/?#@"']*@/#) { _ in "://\(mask)@" }
+    }
+
+    private static func write(_ node: ConfigurationNode, isShown: Bool, indent: String, into lines: inout [String]) {
+        switch node.content {
+        case .text, .nothing: lines.append(indent + scalar(node, isShown))
+        case .list(let elements):
+            for element in elements { write(element, after: "\(indent)-", isShown: isShown, indent, into: &lines) }
+        case .mapping(let members):
+            for (key, value) in members {
+                guard case .text(let name) = key.content else { continue }
+                // What a file says under a key that is unknown is unknown as well.
+                let isKnown = isShown && name.split(separator: ".").allSatisfy { shown.contains(String($0)) }
+                let written = isKnown || personal.contains(name) ? name : mask
+                write(value, after: "\(indent)\(written):", isShown: isKnown, indent, into: &lines)
+            }
+        }
+    }
+
+    /// Writes `node` behind `head`, in the same line if it is a scalar.
+    private static func write(
+        _ node: ConfigurationNode, after head: String, isShown: Bool, _ indent: String, into lines: inout [String]
+    ) {
+        switch node.content {
+        case .text, .nothing: lines.append("\(head) \(scalar(node, isShown))")
+        case .list, .mapping:
+            lines.append(head)
+            write(node, isShown: isShown, indent: indent + "  ", into: &lines)
+        }
+    }
+
+    private static func scalar(_ node: ConfigurationNode, _ isShown: Bool) -> String {
+        guard case .text(let text) = node.content else { return "null" }
+        guard isShown else { return "\"\(mask)\"" }
+        let quoted = withoutUsers(text).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return "\"\(quoted.replacing("\n", with: "\\n"))\""
+    }
+}
