@@ -7,10 +7,16 @@ import KymographTemplates
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check the configuration and the mappings that it names; touch nothing.",
+        abstract: "Check configuration, mappings and the machine that they are to run on; touch nothing.",
         discussion: """
             Takes the options of run. Prints every error and warning of every file as file:line:column, and exits with \
             status 78 when there is an error. docs/mapping-language.md lists what can be found.
+
+            It also looks for what run needs of the machine: token, key and certificate files and their permissions, \
+            addresses that can be bound, directories that can be written to, the data directory. An error there exits \
+            with the status that run would have (71, 73, 77; 78 for files of secrets). What a running instance with \
+            the same data directory uses is no error. --no-environment leaves this out. --connect asks servers, too: \
+            it gets a token and GET /metadata; 69 when one does not answer, 77 when it refuses the credentials.
 
             --format json prints {"findings": […], "errors": n, "warnings": n} on standard output instead; --format \
             text is the default. (bundle and ndjson set the output's format, as in run.)
@@ -26,6 +32,12 @@ struct Check: ParsableCommand {
     @Flag(help: "End with 78 when there is a warning, too.")
     var strict = false
 
+    @Flag(inversion: .prefixedNo, help: "Check what the machine has, too.")
+    var environment = true
+
+    @Flag(help: "Ask the FHIR servers, too, with the credentials of the configuration.")
+    var connect = false
+
     @Option(
         help: ArgumentHelp("Map the sample events of this file, and say which fail.", valueName: "file"),
         completion: .file())
@@ -34,18 +46,26 @@ struct Check: ParsableCommand {
     @Argument(help: ArgumentHelp("Further mappings: catalogue names or folders.", valueName: "name|dir"))
     var names: [String] = []
 
+    func validate() throws {
+        if connect, !environment { throw ValidationError("--connect and --no-environment exclude each other") }
+    }
+
     func run() throws {
         var options = settings
         options.mapping += names
         let isJSON = options.format == "json"
         // The other formats are settings of the output, which are checked with the rest.
         if isJSON || options.format == "text" { options.format = nil }
-        let (settings, set, found) = try options.check()
+        let (settings, set, diagnostics) = try options.check()
+        let machine = environment ? settings.map { EnvironmentCheck($0, connecting: connect) } : nil
+        let found = diagnostics + (machine?.findings.map(\.diagnostic) ?? [])
+        for note in machine?.notes ?? [] { StandardError.write("kymo: \(note)\n") }
         var rejected: [Diagnostic] = []
         if let settings, let set, let events { rejected = try check(events, settings, set) }
         try write(found + rejected, asJSON: isJSON)
         summarise(found + rejected, settings, set)
         if set == nil || (strict && !(found + rejected).isEmpty) { throw ExitCode(ExitStatus.config) }
+        if let code = machine?.exitCode { throw ExitCode(code) }
         if rejected.contains(where: { $0.severity == .error }) { throw ExitCode(ExitStatus.dataError) }
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Kymograph
 import KymographCore
+import KymographTemplates
 
 /// `kymo run`: the pipeline.
 struct Run: ParsableCommand {
@@ -35,7 +36,7 @@ struct Run: ParsableCommand {
                 settings, set: set, watch: watch, firstRejection: firstRejection,
                 notes: { StandardError.write("kymo: \($0)\n") }, findings: Diagnostics.write)
         } catch {
-            throw StandardError.exit(error.message, code: error.exitCode)
+            throw Self.cannotStart(error, settings)
         }
         for line in pipeline.sourceDescriptions { StandardError.write("kymo: listening on \(line)\n") }
         let directory = settings.store.keeping == .everything ? settings.store.directory : nil
@@ -49,6 +50,17 @@ struct Run: ParsableCommand {
         // down.
         if outcome.exitCode != ExitStatus.success { _exit(outcome.exitCode) }
         try Self.explain(outcome.summary, firstRejection, directory)
+    }
+
+    /// Says what `error` and everything else is that keeps it from starting; the exit status to throw.
+    private static func cannotStart(_ error: PipelineError, _ settings: PipelineSettings) -> ExitCode {
+        StandardError.write("kymo: \(error.message)\n")
+        let check = EnvironmentCheck(settings)
+        let others = check.findings.map(\.diagnostic).filter { finding in
+            finding.severity == .error && !finding.message.contains(error.message)
+        }
+        Diagnostics.write(others)
+        return ExitCode(check.exitCode ?? error.exitCode)
     }
 
     /// Says why nothing came out of a run that ended well.

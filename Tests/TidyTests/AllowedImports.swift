@@ -111,7 +111,7 @@ struct AllowedImports {
                 Sinks/Server/Merge Sinks/Server/Identity Sinks/Server/Entries
             Telemetry: Ingest Sinks/Outbox
             Sinks/Kinds: System Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server Sinks/Server/HTTP
-                Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Delivery Telemetry
+                Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Responses Sinks/Server/Delivery Telemetry
             Store/Migration: Sinks/Server
             Store: System Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
             Archive: System Store
@@ -123,7 +123,7 @@ struct AllowedImports {
             Control: System Ingest Ingest/Sources Store Ledger
             Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
             Pipeline: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Ingest/Lane Sinks
-                Sinks/DeadLetters Telemetry Store Archive Configuration Preview Ledger Control Pipeline/Output
+                Sinks/DeadLetters Telemetry Sinks/Kinds Store Archive Configuration Preview Ledger Control Pipeline/Output
             Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds
                 Store Configuration Pipeline
             .:

@@ -9,11 +9,7 @@ extension Pipeline {
         _ settings: PipelineSettings, notes: @escaping @Sendable (String) -> Void
     ) throws(PipelineError) -> Store? {
         guard settings.store.keeping == .everything else { return nil }
-        guard let path = settings.store.directory else {
-            throw PipelineError(
-                message: "there is no place for data: name one with --data DIR, or keep nothing with --ephemeral",
-                exitCode: ExitStatus.config)
-        }
+        guard let path = settings.store.directory else { throw PipelineError.noDataDirectory }
         do throws(StoreError) {
             return try Store(path: path, settings: settings.store, notes: notes)
         } catch {
@@ -127,17 +123,15 @@ extension PipelineSettings {
 }
 
 extension PipelineError {
+    /// Nothing says where data are kept, and there is not even a home folder.
+    static let noDataDirectory = PipelineError(
+        message: "there is no place for data: name one with --data DIR, or keep nothing with --ephemeral",
+        exitCode: ExitStatus.config)
+
     init(_ error: SourceError) {
         message = error.message
         if case .permission = error.kind { exitCode = ExitStatus.noPermission } else { exitCode = ExitStatus.osError }
     }
 
-    init(_ error: SinkError) {
-        message = error.message
-        if case .permission = error.kind {
-            exitCode = ExitStatus.noPermission
-        } else {
-            exitCode = ExitStatus.cannotCreate
-        }
-    }
+    init(_ error: SinkError) { self.init(message: error.message, exitCode: error.exitCode) }
 }

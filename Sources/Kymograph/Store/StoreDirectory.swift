@@ -35,6 +35,29 @@ struct StoreDirectory: Sendable {
             .inUse, "another kymo uses the data directory \(path): give each its own with --data, or --ephemeral")
     }
 
+    /// Whether another process uses `path`, which need not exist. Nothing is made.
+    ///
+    /// - Throws: ``StoreError`` when it could not be used.
+    static func probe(_ path: String) throws(StoreError) -> Bool {
+        guard FileSystem.target(path) != nil else {
+            let code = FileSystem.making(in: FileSystem.existing(path))
+            guard code >= 0 else { throw error(-code, "create", path) }
+            return false
+        }
+        let raw = FileSystem.open(path, O_RDONLY | O_DIRECTORY)
+        guard raw >= 0 else { throw error(-raw, "open", path) }
+        let directory = Descriptor(raw)
+        // Shared, so that two that look do not see each other; given back when the descriptor is closed.
+        if flock(directory.raw, LOCK_SH | LOCK_NB) != 0 {
+            let code = errno
+            guard code == EWOULDBLOCK else { throw error(code, "lock", path) }
+            return true
+        }
+        let code = FileSystem.making(in: path)
+        guard code >= 0 else { throw error(-code, "write to", path) }
+        return false
+    }
+
     /// Lets others have the directory, within this process too. Nothing may be written here from now on.
     func unlock() { _ = flock(descriptor.raw, LOCK_UN) }
 

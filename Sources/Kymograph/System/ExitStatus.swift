@@ -10,6 +10,8 @@ package enum ExitStatus {
     package static let dataError: Int32 = 65
     /// An input file cannot be read (EX_NOINPUT).
     package static let noInput: Int32 = 66
+    /// A server does not answer (EX_UNAVAILABLE).
+    package static let unavailable: Int32 = 69
     /// Readings are unaccounted for, or an expression that `eval` runs fails on the document (EX_SOFTWARE).
     package static let software: Int32 = 70
     /// An address or socket cannot be had (EX_OSERR).

@@ -71,6 +71,36 @@ enum FileSystem {
         return names.sorted()
     }
 
+    /// Whether this process may do `mode` (R_OK, W_OK, X_OK) with what `path` leads to: 0, or a negative errno.
+    static func access(_ path: String, _ mode: Int32) -> Int32 {
+        result(unsafe faccessat(AT_FDCWD, path, mode, AT_EACCESS))
+    }
+
+    /// The folder that holds `path`.
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// `path`, or else the nearest folder above it that exists.
+    static func existing(_ path: String) -> String {
+        var path = path
+        while target(path) == nil, path != "/", path != "." { path = folder(of: path) }
+        return path
+    }
+
+    /// Whether this process may make files in `directory`: 0, or a negative errno.
+    static func making(in directory: String) -> Int32 {
+        guard let status = target(directory) else { return -ENOENT }
+        return status.st_mode & S_IFMT == S_IFDIR ? access(directory, W_OK | X_OK) : -ENOTDIR
+    }
+
+    /// Whether this process may append to the file at `path`, or make it: 0, or a negative errno.
+    static func appending(_ path: String) -> Int32 {
+        guard let status = target(path) else { return making(in: folder(of: path)) }
+        return status.st_mode & S_IFMT == S_IFDIR ? -EISDIR : access(path, W_OK)
+    }
+
     /// The paths that match `pattern` (glob(7)), sorted.
     static func matching(_ pattern: String) -> [String] {
         var found = unsafe glob_t()

@@ -111,6 +111,16 @@ package struct SerialLine: WrittenSource {
     }
 }
 
+extension SerialLine: ProbedSource {
+    /// Looks at the device. It is not opened: many devices begin from scratch when it is.
+    ///
+    /// - Throws: ``SourceError`` when it is not there, or may not be used.
+    package func probe(_ configuration: SourceConfiguration) throws(SourceError) {
+        let code = FileSystem.access(path, R_OK | W_OK)
+        guard code >= 0 else { throw .serial(-code, "serial \(path)") }
+    }
+}
+
 extension SourceAddress where Self == SerialLine {
     /// A serial line.
     package static func serial(_ line: SerialLine) -> SerialLine { line }

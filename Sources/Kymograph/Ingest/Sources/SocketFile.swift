@@ -42,8 +42,21 @@ struct SocketFile: Sendable {
         FileSystem.remove(path)
     }
 
+    /// Looks whether a socket of `type` could be bound to `path`. Nothing is made or removed.
+    static func probe(_ path: String, type: Int32) throws(SourceError) {
+        let name = "the Unix socket \(path)"
+        let code = FileSystem.making(in: FileSystem.folder(of: path))
+        guard code >= 0 else { throw .system(-code, "listen to", name) }
+        _ = try isStale(path, type: type, name: name)
+    }
+
     private static func removeStale(_ path: String, type: Int32, name: String) throws(SourceError) {
-        guard let status = FileSystem.status(path) else { return }
+        if try isStale(path, type: type, name: name) { FileSystem.remove(path) }
+    }
+
+    /// Whether there is the file of a socket that has gone.
+    private static func isStale(_ path: String, type: Int32, name: String) throws(SourceError) -> Bool {
+        guard let status = FileSystem.status(path) else { return false }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw .invalidAddress(path, "it exists and is not a socket; choose another path, or remove it yourself")
         }
@@ -53,8 +66,8 @@ struct SocketFile: Sendable {
         let connected = unsafe kymo_unix_connect(probe, path)
         close(probe)
         switch -connected {
-        case ECONNREFUSED: FileSystem.remove(path)
-        case ENOENT: break
+        case ECONNREFUSED: return true
+        case ENOENT: return false
         case EACCES, EPERM: throw .system(-connected, "listen to", name)
         default: throw .system(EADDRINUSE, "listen to", name)
         }

@@ -36,6 +36,14 @@ extension SourceAddress {
     public func problem(in configuration: SourceConfiguration) -> SettingProblem? { nil }
 }
 
+/// A source that can be tried without opening it for good.
+package protocol ProbedSource: SourceAddress {
+    /// Looks whether it could be opened. Nothing stays of that.
+    ///
+    /// - Throws: ``SourceError`` as opening it would; of kind ``SourceError/Kind/missing`` where a lane would wait.
+    func probe(_ configuration: SourceConfiguration) throws(SourceError)
+}
+
 /// A source whose name says less than its address in the configuration.
 package protocol WrittenSource: SourceAddress {
     /// The address as the configuration has it.

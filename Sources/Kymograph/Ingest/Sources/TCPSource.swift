@@ -65,6 +65,13 @@ package struct TCPSource: RoutedSource {
     }
 }
 
+extension TCPSource: ProbedSource {
+    /// Binds the address for a moment.
+    ///
+    /// - Throws: ``SourceError`` as opening it would.
+    package func probe(_ configuration: SourceConfiguration) throws(SourceError) { _ = try open(configuration) }
+}
+
 extension SourceAddress where Self == TCPSource {
     /// TCP on a numeric host, without brackets.
     package static func tcp(host: String, port: UInt16) -> TCPSource {

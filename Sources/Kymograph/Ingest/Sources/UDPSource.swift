@@ -41,6 +41,13 @@ package struct UDPSource: RoutedSource {
     }
 }
 
+extension UDPSource: ProbedSource {
+    /// Binds the address for a moment.
+    ///
+    /// - Throws: ``SourceError`` as opening it would.
+    package func probe(_ configuration: SourceConfiguration) throws(SourceError) { _ = try open(configuration) }
+}
+
 extension SourceAddress where Self == UDPSource {
     /// UDP on a numeric host, without brackets.
     package static func udp(host: String, port: UInt16) -> UDPSource {

@@ -31,6 +31,15 @@ package struct UnixDatagramSource: RoutedSource {
     }
 }
 
+extension UnixDatagramSource: ProbedSource {
+    /// Looks at the path.
+    ///
+    /// - Throws: ``SourceError`` as opening it would.
+    package func probe(_ configuration: SourceConfiguration) throws(SourceError) {
+        try UnixSocket.probe(path, .datagrams)
+    }
+}
+
 extension SourceAddress where Self == UnixDatagramSource {
     /// A Unix datagram socket at a path.
     package static func unixDatagram(path: String) -> UnixDatagramSource { UnixDatagramSource(path: path) }

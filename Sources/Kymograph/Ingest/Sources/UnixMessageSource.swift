@@ -30,6 +30,15 @@ package struct UnixMessageSource: RoutedSource {
     }
 }
 
+extension UnixMessageSource: ProbedSource {
+    /// Looks at the path.
+    ///
+    /// - Throws: ``SourceError`` as opening it would.
+    package func probe(_ configuration: SourceConfiguration) throws(SourceError) {
+        try UnixSocket.probe(path, .messages)
+    }
+}
+
 extension SourceAddress where Self == UnixMessageSource {
     /// A Unix socket of messages at a path.
     package static func unixSeqpacket(path: String) -> UnixMessageSource { UnixMessageSource(path: path) }

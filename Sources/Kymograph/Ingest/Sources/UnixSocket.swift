@@ -47,6 +47,11 @@ enum UnixSocket {
         return opened
     }
 
+    /// Looks whether a socket of `content` could be bound to `path`.
+    static func probe(_ path: String, _ content: Content) throws(SourceError) {
+        try SocketFile.probe(path, type: content.type)
+    }
+
     /// Who has connected `raw`.
     static func peer(_ raw: Int32) -> Peer? { PeerCredentials(raw).map { .process($0) } }
 }

@@ -29,6 +29,15 @@ package struct UnixStreamSource: RoutedSource {
     }
 }
 
+extension UnixStreamSource: ProbedSource {
+    /// Looks at the path.
+    ///
+    /// - Throws: ``SourceError`` as opening it would.
+    package func probe(_ configuration: SourceConfiguration) throws(SourceError) {
+        try UnixSocket.probe(path, .bytes)
+    }
+}
+
 extension SourceAddress where Self == UnixStreamSource {
     /// A Unix stream socket at a path.
     package static func unixStream(path: String) -> UnixStreamSource { UnixStreamSource(path: path) }

@@ -87,11 +87,11 @@ struct OutputStages: Sendable {
 }
 
 extension PipelineSettings {
-    /// What `sink` is opened with.
-    fileprivate func opening(of sink: Sink, _ control: PipelineControl) -> SinkOpening {
+    /// What `sink` is opened with; without `control`, only to look at.
+    func opening(of sink: Sink, _ control: PipelineControl? = nil) -> SinkOpening {
         SinkOpening(
             name: sink.name, output: output, compatibility: compatibility, bundleEntries: bundleEntries,
-            bundleBytes: bundleBytes, rotation: rotation, dictionary: dictionary, note: control.note,
-            isForced: { control.isForced })
+            bundleBytes: bundleBytes, rotation: rotation, dictionary: dictionary, note: { control?.note($0) },
+            isForced: { control?.isForced ?? false })
     }
 }

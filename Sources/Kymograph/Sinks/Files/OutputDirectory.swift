@@ -27,10 +27,29 @@ struct OutputDirectory: Sendable {
         guard raw >= 0 else { throw .system(-raw, "open the directory", path) }
         descriptor = Descriptor(raw)
         // Recovery must not touch the files of a living process. File systems without locks go without.
-        guard flock(raw, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
-            throw SinkError(
-                kind: .inUse, message: "another sink writes to the directory \(path): give each its own directory")
+        guard flock(raw, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else { throw OutputDirectory.inUse(path) }
+    }
+
+    /// Looks whether `path` could be opened. Nothing is made.
+    ///
+    /// - Throws: ``SinkError`` when it could not be used.
+    static func probe(_ path: String) throws(SinkError) {
+        guard FileSystem.target(path) != nil else {
+            let code = FileSystem.making(in: FileSystem.folder(of: path))
+            guard code >= 0 else { throw .system(-code, "create the directory", path) }
+            return
         }
+        let raw = FileSystem.open(path, O_RDONLY | O_DIRECTORY)
+        guard raw >= 0 else { throw .system(-raw, "open the directory", path) }
+        let directory = Descriptor(raw)
+        // Shared, so that two that look do not see each other; given back when the descriptor is closed.
+        guard flock(directory.raw, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK else { throw inUse(path) }
+        let code = FileSystem.making(in: path)
+        guard code >= 0 else { throw .system(-code, "write to the directory", path) }
+    }
+
+    private static func inUse(_ path: String) -> SinkError {
+        SinkError(kind: .inUse, message: "another sink writes to the directory \(path): give each its own directory")
     }
 
     /// Unlocks the directory.

@@ -19,6 +19,15 @@ package struct DirectoryAddress: SinkAddress {
     /// The name.
     package var name: String { "files \(path)" }
 
+    /// A directory that cannot be made, written to or locked, and a dictionary that cannot be read.
+    package func obstacles(_ opening: SinkOpening) -> [SinkObstacle] {
+        var found: [SinkObstacle] = []
+        do throws(SinkError) { try OutputDirectory.probe(path) } catch { found.append(SinkObstacle(error)) }
+        guard opening.rotation.compression != .none, let file = opening.dictionary else { return found }
+        do throws(SinkError) { _ = try ZstdDictionary(path: file) } catch { found.append(SinkObstacle(error)) }
+        return found
+    }
+
     /// Locks the directory, and finishes what a crash left in it.
     ///
     /// - Throws: ``SinkError`` when the directory, a file in it or the dictionary cannot be used.

@@ -13,11 +13,10 @@ final class OpenedServer: SinkDelivery {
     init(
         _ server: ServerSettings, name: String, _ settings: DeliverySettings, _ outbox: any OutboxQueue
     ) throws(PipelineError) {
-        let access = server.access
-        if let fault = access.faults().first {
-            let key = ServerSettings.key(ofFault: fault.setting)
-            throw PipelineError(message: "\(name): \(key): \(fault.message)", exitCode: ExitStatus.config)
+        if let obstacle = server.obstacles(name: name).first {
+            throw PipelineError(message: obstacle.message, exitCode: obstacle.exitCode)
         }
+        let access = server.access
         transport = access.makeTransport()
         let authorizer: any RequestAuthorizer
         do throws(ServerAccess.Fault) {

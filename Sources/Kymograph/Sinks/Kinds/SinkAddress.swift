@@ -18,6 +18,13 @@ package protocol SinkAddress: Hashable, Sendable {
     /// What is wrong with it in a configuration that says `circumstances`. Default: nothing.
     func findings(_ circumstances: SinkCircumstances) -> [SinkFinding]
 
+    /// What would keep it from being opened as the machine is now. Nothing is made or changed. Default: nothing.
+    func obstacles(_ opening: SinkOpening) -> [SinkObstacle]
+
+    /// Asks what is behind it, where that can be asked, and waits for the answer. What it says that is no fault has the
+    /// status 0. Default: nothing.
+    func answer(_ opening: SinkOpening) -> [SinkObstacle]
+
     /// Opens it.
     ///
     /// - Throws: ``SinkError`` that names the place and says what to do.
@@ -33,6 +40,11 @@ extension SinkAddress {
     package var claim: String? { name }
     /// Nothing.
     package func findings(_ circumstances: SinkCircumstances) -> [SinkFinding] { [] }
+
+    /// Nothing.
+    package func obstacles(_ opening: SinkOpening) -> [SinkObstacle] { [] }
+    /// Nothing.
+    package func answer(_ opening: SinkOpening) -> [SinkObstacle] { [] }
 
     /// Whether `other` is the same place of the same kind.
     func isSame(as other: any SinkAddress) -> Bool { other as? Self == self }

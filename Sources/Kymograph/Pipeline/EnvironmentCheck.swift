@@ -1,0 +1,162 @@
+import CKymographLinux
+import KymographCore
+package import KymographTemplates
+
+/// What the machine has for a pipeline that is to start: everything outside the configuration that its start needs.
+///
+/// Nothing is made or changed: addresses are bound for a moment, and files and directories looked at. What it finds is
+/// what a start would fail of, in the order in which that happens, but all of it.
+package struct EnvironmentCheck {
+    /// Something that keeps a pipeline from starting, or may do so later.
+    package struct Finding: Sendable {
+        /// What is wrong, where it was written, and what to do.
+        package var diagnostic: Diagnostic
+        /// The exit status (``ExitStatus``) of a start that fails of it; 0 for a warning.
+        package var exitCode: Int32
+    }
+
+    /// What is wrong.
+    package private(set) var findings: [Finding] = []
+    /// What the operator should know, and is not wrong.
+    package private(set) var notes: [String] = []
+
+    /// Names of the sources of the instance that uses the data directory; nil when there is none.
+    private var running: Set<IdentifierText>?
+    private let settings: PipelineSettings
+
+    /// Below so many free bytes a file system counts as nearly full.
+    private static let leastRoom = 256 << 20
+
+    /// Checks what a pipeline with `settings`, whose sources are named, would need. With `connecting`, servers are
+    /// asked, too: each for as long as its requests may take.
+    package init(_ settings: PipelineSettings, connecting: Bool = false) {
+        self.settings = settings
+        checkProcessors()
+        if settings.store.keeping == .everything { checkStore() }
+        for sink in settings.outgoingSinks { check(sink, connecting: connecting) }
+        if let path = settings.deadLetter { checkDeadLetters(path) }
+        for source in settings.listeningSources { check(source) }
+    }
+
+    /// The exit status of the first error, but that of a wrong configuration before all others; nil without an error.
+    package var exitCode: Int32? {
+        let codes = findings.filter { $0.diagnostic.severity == .error }.map(\.exitCode)
+        return codes.contains(ExitStatus.config) ? ExitStatus.config : codes.first
+    }
+
+    private mutating func add(
+        _ severity: Diagnostic.Severity, _ origin: SettingOrigin, _ message: String, advice: String = "",
+        _ exitCode: Int32 = 0
+    ) {
+        let diagnostic = Diagnostic(
+            severity, file: origin.file, position: origin.position, message: "\(origin.subject): \(message)",
+            advice: advice)
+        findings.append(Finding(diagnostic: diagnostic, exitCode: exitCode))
+    }
+
+    private mutating func add(_ error: PipelineError, _ origin: SettingOrigin) {
+        add(.error, origin, error.message, error.exitCode)
+    }
+
+    /// Where the setting was written, or how one would write it.
+    private func origin(_ key: String, flag: String) -> SettingOrigin { settings.origins[key] ?? .commandLine(flag) }
+
+    // MARK: Machine and store
+
+    private mutating func checkProcessors() {
+        var settings = settings
+        do throws(PipelineError) {
+            try Pipeline.settleThreads(&settings)
+        } catch {
+            add(error, origin("processors", flag: "--processors"))
+        }
+    }
+
+    private mutating func checkStore() {
+        let place = origin("data", flag: "--data")
+        guard let path = settings.store.directory else { return add(.noDataDirectory, place) }
+        do throws(StoreError) {
+            if try StoreDirectory.probe(path) {
+                let status = ControlClient.ask(ControlRequest(.status), path)?.status
+                running = Set((status?.sources ?? []).map { IdentifierText($0.name) })
+                let user = status?.process.map { "process \($0)" } ?? "another kymo"
+                notes.append("\(user) uses the data directory \(path)")
+            }
+        } catch {
+            return add(PipelineError(error), place)
+        }
+        checkRoom(path, place)
+        checkStoredTypes(path)
+    }
+
+    private mutating func checkRoom(_ path: String, _ place: SettingOrigin) {
+        guard let free = FileSystem.freeBytes(FileSystem.existing(path)), free < Self.leastRoom else { return }
+        add(
+            .warning, place, "the file system of \(path) has \(ByteSizeText.text(free & ~0xF_FFFF)) left",
+            advice: "make room, or name another place")
+    }
+
+    /// The mappings must fit the readings that the store has.
+    private mutating func checkStoredTypes(_ path: String) {
+        // A store of an earlier version is brought up to date by the start, a damaged one repaired.
+        guard let reader = try? StoreReader(directory: path), let stored = try? reader.formerTypes(), !stored.isEmpty
+        else { return }
+        let (set, diagnostics) = ConfigurationLoader.checkMappings(settings, continuingStored: stored)
+        guard set == nil else { return }
+        for diagnostic in diagnostics where diagnostic.severity == .error {
+            findings.append(Finding(diagnostic: diagnostic, exitCode: ExitStatus.config))
+        }
+    }
+
+    // MARK: Sinks
+
+    private mutating func check(_ sink: PipelineSettings.Sink, connecting: Bool) {
+        guard let address = sink.address else { return }
+        let opening = settings.opening(of: sink)
+        let obstacles = address.obstacles(opening)
+        for obstacle in obstacles { add(obstacle, of: sink) }
+        guard connecting, !obstacles.contains(where: { $0.exitCode != 0 }) else { return }
+        for obstacle in address.answer(opening) { add(obstacle, of: sink) }
+    }
+
+    private mutating func add(_ obstacle: SinkObstacle, of sink: PipelineSettings.Sink) {
+        if obstacle.isInUse, running != nil { return notes.append("\(obstacle.message) (probably that one)") }
+        let place = origin(of: obstacle.key, sink)
+        guard obstacle.exitCode != 0 else { return notes.append(obstacle.message) }
+        add(.error, place, obstacle.message, obstacle.exitCode)
+    }
+
+    /// Where the setting `key` of a sink, or else its place, was written.
+    private func origin(of key: String?, _ sink: PipelineSettings.Sink) -> SettingOrigin {
+        if !settings.sinks.isEmpty { return key.flatMap { sink.origins[$0] } ?? sink.origin }
+        let isServer = sink.address?.kind.key == ServerSettings.descriptor.key
+        guard isServer else { return settings.origins["output.to"] ?? .commandLine("--out") }
+        let known = key.flatMap { settings.origins["server.\($0)"] } ?? settings.origins["server.url"]
+        return known ?? .commandLine("--server")
+    }
+
+    private mutating func checkDeadLetters(_ path: String) {
+        let code = FileSystem.appending(path)
+        guard code < 0 else { return }
+        let error = SinkError.system(-code, "open", "the dead-letter file \(path)")
+        add(PipelineError(error), origin("deadLetter", flag: "--dead-letter"))
+    }
+
+    // MARK: Sources
+
+    private mutating func check(_ source: PipelineSettings.Source) {
+        guard let address = source.configuration.address as? any ProbedSource else { return }
+        do throws(SourceError) {
+            try address.probe(source.configuration)
+        } catch {
+            switch error.kind {
+            case .missing:
+                add(.warning, source.addressOrigin, error.message, advice: "kymo run waits for it")
+            case .addressInUse where running?.contains(IdentifierText(source.name)) ?? false:
+                notes.append("that one listens on \(address.name)")
+            case .addressInUse, .permission, .invalidAddress, .system:
+                add(PipelineError(error), source.addressOrigin)
+            }
+        }
+    }
+}
