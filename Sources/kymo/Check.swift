@@ -14,9 +14,9 @@ struct Check: ParsableCommand {
 
             It also looks for what run needs of the machine: token, key and certificate files and their permissions, \
             addresses that can be bound, directories that can be written to, the data directory. An error there exits \
-            with the status that run would have (71, 73, 77; 78 for files of secrets). What a running instance with the \
-            same data directory uses is no error. --no-environment leaves this out. --connect asks servers, too: gets a \
-            token and GET /metadata; 69 when one does not answer, 77 when it refuses the credentials.
+            with the status that run would have (71, 73, 77; 78 for files of secrets). What a running instance with \
+            the same data directory uses is no error. --no-environment leaves this out. --connect asks servers, too: \
+            it gets a token and GET /metadata; 69 when one does not answer, 77 when it refuses the credentials.
 
             --format json prints {"findings": […], "errors": n, "warnings": n} on standard output instead; --format \
             text is the default. (bundle and ndjson set the output's format, as in run.)

@@ -4,8 +4,8 @@ package import KymographTemplates
 
 /// What the machine has for a pipeline that is to start: everything outside the configuration that its start needs.
 ///
-/// Nothing is made or changed: addresses are bound for a moment, and files and directories looked at. What it finds is what a
-/// start would fail of, in the order in which that happens, but all of it.
+/// Nothing is made or changed: addresses are bound for a moment, and files and directories looked at. What it finds is
+/// what a start would fail of, in the order in which that happens, but all of it.
 package struct EnvironmentCheck {
     /// Something that keeps a pipeline from starting, or may do so later.
     package struct Finding: Sendable {
@@ -21,7 +21,7 @@ package struct EnvironmentCheck {
     package private(set) var notes: [String] = []
 
     /// Names of the sources of the instance that uses the data directory; nil when there is none.
-    private var running: Set<String>?
+    private var running: Set<IdentifierText>?
     private let settings: PipelineSettings
 
     /// Below so many free bytes a file system counts as nearly full.
@@ -78,7 +78,7 @@ package struct EnvironmentCheck {
         do throws(StoreError) {
             if try StoreDirectory.probe(path) {
                 let status = ControlClient.ask(ControlRequest(.status), path)?.status
-                running = Set((status?.sources ?? []).map(\.name))
+                running = Set((status?.sources ?? []).map { IdentifierText($0.name) })
                 let user = status?.process.map { "process \($0)" } ?? "another kymo"
                 notes.append("\(user) uses the data directory \(path)")
             }
@@ -152,7 +152,7 @@ package struct EnvironmentCheck {
             switch error.kind {
             case .missing:
                 add(.warning, source.addressOrigin, error.message, advice: "kymo run waits for it")
-            case .addressInUse where running?.contains(source.name) ?? false:
+            case .addressInUse where running?.contains(IdentifierText(source.name)) ?? false:
                 notes.append("that one listens on \(address.name)")
             case .addressInUse, .permission, .invalidAddress, .system:
                 add(PipelineError(error), source.addressOrigin)

@@ -40,7 +40,7 @@ extension SourceAddress {
 package protocol ProbedSource: SourceAddress {
     /// Looks whether it could be opened. Nothing stays of that.
     ///
-    /// - Throws: ``SourceError`` as opening it would; of kind ``SourceError/Kind/missing`` where it would be waited for.
+    /// - Throws: ``SourceError`` as opening it would; of kind ``SourceError/Kind/missing`` where a lane would wait.
     func probe(_ configuration: SourceConfiguration) throws(SourceError)
 }
 

@@ -27,7 +27,9 @@ extension ServerSettings {
     private func answer(
         _ opening: SinkOpening, _ transport: CurlTransport, _ authorizer: any RequestAuthorizer
     ) -> [SinkObstacle] {
-        let authorized = Answer<Result<String?, AuthorizationFailure>>.waiting { authorizer.authorize(completion: $0) }
+        let authorized = AwaitedValue<Result<String?, AuthorizationFailure>>.waiting {
+            authorizer.authorize(completion: $0)
+        }
         var headers: [(name: String, value: String)] = [("Accept", "application/fhir+json")]
         switch authorized {
         case .failure(let failure):
@@ -37,7 +39,9 @@ extension ServerSettings {
             if let value { headers.append(("Authorization", value)) }
         }
         let request = HTTPRequest("GET", base + "/metadata", headers: headers, timeout: access.requestTimeout)
-        let reply = Answer<Result<HTTPResponse, HTTPFailure>>.waiting { transport.submit(request, completion: $0) }
+        let reply = AwaitedValue<Result<HTTPResponse, HTTPFailure>>.waiting {
+            transport.submit(request, completion: $0)
+        }
         switch reply {
         case .failure(let failure):
             return [SinkObstacle("\(opening.name): \(failure.message)", exitCode: ExitStatus.unavailable)]
@@ -68,15 +72,15 @@ extension ServerSettings {
 }
 
 /// The value that a completion is called with, on whatever thread.
-private final class Answer<Value: Sendable>: Sendable {
+private final class AwaitedValue<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 
     /// Calls `body` and waits until it has called back, which it must.
     static func waiting(_ body: (@escaping @Sendable (Value) -> Void) -> Void) -> Value {
-        let answer = Answer()
-        body { value in answer.value.withLock { $0 = value } }
+        let awaited = AwaitedValue()
+        body { value in awaited.value.withLock { $0 = value } }
         while true {
-            if let value = answer.value.withLock({ $0 }) { return value }
+            if let value = awaited.value.withLock({ $0 }) { return value }
             Wait.milliseconds(5)
         }
     }
