@@ -57,7 +57,7 @@ extension Rejection {
         case .frameTooLong: "the frame is longer than limits.lineBytes"
         case .frameMalformed: "the bytes are no frame, or no whole document, of the source's framing"
         case .tableHeader:
-            "the header row must name each column once, with the framing's delimiter: csv,delimiter=semicolon for semicolons"
+            "the header row must name each column once, with the delimiter of the framing (csv,delimiter=semicolon)"
         case .tableRow:
             "the row must have a field for each column of the header row, with quotes as RFC 4180 has them"
         case .compressedInput: "the gzip or zstd data is damaged or cut here; gzip -t or zstd -t checks the file"
