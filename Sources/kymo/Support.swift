@@ -33,7 +33,7 @@ struct Support: ParsableCommand {
         var archive = SupportArchive(folder: "kymo-support", at: WallClock.now())
         archive.add("version.txt", "kymo \(KymographVersion.text)\n")
         archive.add("system.txt", SystemFacts.text(directory))
-        archive.add("configuration.yaml", configuration())
+        archive.add("configuration.yaml", try configuration())
         addStore(directory, settings.store.maxBytes, to: &archive)
         archive.add("log.txt", Journal.text(unit: "kymo", lines: logLines))
         guard let bytes = archive.bytes else {
@@ -42,13 +42,13 @@ struct Support: ParsableCommand {
         try write(bytes)
     }
 
-    private func configuration() -> String {
+    private func configuration() throws -> String {
         let variables = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("KYMO_") }.sorted()
         let head = variables.isEmpty ? "" : "# Set in the environment: \(variables.joined(separator: ", "))\n"
-        guard let config = store.config, let bytes = InputFile.read(config) else {
+        guard let file = try ConfigurationFile.read(store.config) else {
             return head + "# No file was named with --config.\n"
         }
-        return head + MaskedConfiguration.text(bytes)
+        return head + MaskedConfiguration.text(file.bytes)
     }
 
     /// Adds metrics and ledger, or why there are none: that is what help may be needed with.

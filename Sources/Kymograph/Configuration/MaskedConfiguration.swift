@@ -21,7 +21,9 @@ package enum MaskedConfiguration {
     /// The file of these `bytes` as YAML; a remark alone when it is none, because nothing in it can be told apart then.
     package static func text(_ bytes: [UInt8]) -> String {
         var log = ConfigurationLog()
-        guard let root = ConfigurationText(name: "configuration", bytes: bytes).root(log: &log) else {
+        // Without the values of variables, which may be secrets.
+        let text = ConfigurationText(name: "configuration", bytes: bytes, variables: [:])
+        guard let root = text.root(log: &log) else {
             return "# the file is empty, or no YAML\n"
         }
         var lines: [String] = []
