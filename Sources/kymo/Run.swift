@@ -94,9 +94,8 @@ struct Run: ParsableCommand {
         guard summary.received > 0 else { return }
         // One that takes the place of another is rejected and changes an Observation.
         if summary.rejectedTotal == summary.received, summary.observations == 0, let rejection = firstRejection?.text {
-            // A log has no payload; who runs a command in a terminal wants to see it.
-            let text =
-                log.style == .short && isatty(STDERR_FILENO) == 1 ? rejection : String(rejection.prefix { $0 != "\n" })
+            // A log has no payload; who runs a command in a shell wants to see it.
+            let text = log.style == .short ? rejection : String(rejection.prefix { $0 != "\n" })
             throw log.exit("nothing was accepted; \(text)", code: ExitStatus.dataError)
         }
         guard summary.duplicate == summary.received, let directory else { return }

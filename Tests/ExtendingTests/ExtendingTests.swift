@@ -72,7 +72,7 @@ import Testing
         #expect(
             wrong.diagnostics.map(\.text) == [
                 "kymo.yaml:5:12: error: sources[2].framing: 'netstrin' is not one of lines, nul, delimiter, length, "
-                    + "slip, cobs, fixed, capture, netstring; did you mean 'netstring'?",
+                    + "slip, cobs, fixed, capture, json, csv, netstring; did you mean 'netstring'?",
                 "kymo.yaml:3:9: error: sources[1].fifo: two sources have fifo a; remove one, or choose another address",
             ])
         let builtIn = ConfigurationLoader.load(

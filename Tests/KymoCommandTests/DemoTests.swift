@@ -9,7 +9,7 @@ import Testing
             ["demo"], environment: ["HOME": folder.path, "XDG_STATE_HOME": folder.file("state")],
             directory: folder.path)
         #expect(done.end == .exit(0) && done.error.isEmpty, "\(done.error)")
-        let balance = try #require(Balance(done.text))
+        let balance = try #require(Balance(done.text.replacing("  received ", with: "kymo: received ")))
         #expect(balance.received == balance.accepted + balance.duplicate + balance.conflict + balance.rejected)
         #expect(balance.accepted > 1_000 && balance.duplicate > 0 && balance.rejected == 1)
         #expect(done.text.contains("1 rejected as nullValue: "))

@@ -87,7 +87,7 @@ import Testing
 
     @Test func commandsAreListedWhereNoneIsMeant() throws {
         let done = try Kymo.run(["frobnicate"])
-        #expect(done.error.contains("there is no command 'kymo frobnicate'; the commands are run, check"))
+        #expect(done.error.contains("there is no command 'kymo frobnicate'; the commands are run, demo, check"))
     }
 
     @Test(arguments: [

@@ -27,7 +27,7 @@ import Testing
     @Test func sinksMayBeDownForAMinute() {
         let facts = InstanceFacts(deliveries: [delivery("server", up: false)])
         #expect(obstacles(facts, downFor: 60 - 1) == [] && obstacles(facts) == [])
-        #expect(obstacles(facts, downFor: 61) == ["all sinks down for more than 60 s: server (refused)"])
+        #expect(obstacles(facts, downFor: 61) == ["all sinks down for more than 60 s: server (open)"])
     }
 
     @Test func oneSinkThatTakesIsEnough() {

@@ -10,7 +10,8 @@ import Testing
             "a: 1\nlanes: 2",
             "1:1: error: unknown key 'a'; the keys here are window, lateness, idle, lateHold, maxFuture, "
                 + "identity, "
-                + "mappings, framing, compatibility, watch, output, deadLetter, server, data, ephemeral, store, limits, "
+                + "mappings, deviceMapping, fhirMapping, framing, compatibility, watch, output, deadLetter, server, "
+                + "data, ephemeral, store, http, limits, "
                 + "lanes, shards, processors, wait, fastPath, ringSlots, drain, log, sources, "
                 + "sinks, include"
         ),

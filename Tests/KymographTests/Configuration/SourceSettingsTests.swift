@@ -86,7 +86,8 @@ import Testing
         (
             "sources:\n- stdin: true\n  colour: red",
             "3:3: error: sources[0]: unknown key 'colour'; the keys of a source are "
-                + "udp, tcp, unix, seqpacket, unixgram, serial, stdin, mappings, framing, name, defaultDevice, "
+                + "udp, tcp, unix, seqpacket, unixgram, serial, stdin, mappings, deviceMapping, "
+                + "fhirMapping, framing, name, defaultDevice, "
                 + "defaultPatient, timezone, receiveBuffer, coalesce, socketMode, connections, connectionsPerPeer, "
                 + "idleLimit, insecure"
         ),

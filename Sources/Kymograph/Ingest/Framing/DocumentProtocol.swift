@@ -15,6 +15,7 @@ final class DocumentProtocol: StreamProtocol {
     /// Whether the document is longer than the cap.
     private var isTooLong = false
     private var isAtStart = true
+    private var mark = LeadingMark()
 
     private enum State {
         /// Between documents, or within one.
@@ -34,7 +35,8 @@ final class DocumentProtocol: StreamProtocol {
         let bytes = piece.bytes
         // A document may have begun before the line was opened.
         if isAtStart, intake.hasOpenEnds { state = .lost }
-        for index in passMark(bytes)..<bytes.count {
+        isAtStart = false
+        for index in 0..<bytes.count where !mark.takes(bytes[index]) {
             take(bytes[index], &intake, &consumer)
             lines.pass(bytes[index])
         }
@@ -56,12 +58,6 @@ final class DocumentProtocol: StreamProtocol {
         reject(reason, &intake, &consumer)
         // A lane that stops may end a stream twice.
         (borders, state) = (DocumentBorders(), .reading)
-    }
-
-    /// Passes over a byte order mark at the beginning of the stream.
-    private func passMark(_ bytes: ByteView) -> Int {
-        defer { isAtStart = false }
-        return isAtStart ? bytes.startBehindByteOrderMark : 0
     }
 
     private func take(
@@ -94,13 +90,22 @@ final class DocumentProtocol: StreamProtocol {
         }
     }
 
-    /// Hands on the document before `byte`, unless that shows that the document is the end of one.
+    /// Hands on the document before `byte`, unless that shows that the document is the end of one. In an array, the next
+    /// element shows it, since a comma is behind members, too.
     private func settle(
         _ byte: UInt8, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
     ) {
         var behind = borders
-        guard case .broken = behind.step(byte) else { return handOn(&intake, &consumer) }
-        state = .lost
+        if case .broken = behind.step(byte) {
+            state = .lost
+        } else if !borders.isInArray || !DocumentProtocol.isBetween(byte) {
+            handOn(&intake, &consumer)
+        }
+    }
+
+    /// Whether `byte` can be between elements.
+    private static func isBetween(_ byte: UInt8) -> Bool {
+        [0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: ",")].contains(byte)
     }
 
     private func handOn(_ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable) {

@@ -7,7 +7,7 @@ final class TableProtocol: StreamProtocol {
     private var object = ByteWriter(capacity: 256)
     /// The beginnings of the members, `"name":`; empty before the header row.
     private var members: [[UInt8]]
-    private var isAtStart = true
+    private var mark = LeadingMark()
     /// Whether the first row may be the rest of one.
     private var mayBeRest = true
 
@@ -25,9 +25,7 @@ final class TableProtocol: StreamProtocol {
         _ piece: StreamPiece, _ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable
     ) -> Bool {
         let bytes = piece.bytes
-        let start = isAtStart ? bytes.startBehindByteOrderMark : 0
-        isAtStart = false
-        for index in start..<bytes.count {
+        for index in 0..<bytes.count where !mark.takes(bytes[index]) {
             guard case .end = row.step(bytes[index]) else { continue }
             guard endRow(&intake, &consumer) else { return false }
         }
