@@ -90,8 +90,8 @@ final class DocumentProtocol: StreamProtocol {
         }
     }
 
-    /// Hands on the document before `byte`, unless that shows that the document is the end of one. In an array, the next
-    /// element shows it, since a comma is behind members, too.
+    /// Hands on the document before `byte`, unless that shows that the document is the end of one. In an array the
+    /// next element shows it, since a comma is behind members, too.
     private func settle(
         _ byte: UInt8, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
     ) {

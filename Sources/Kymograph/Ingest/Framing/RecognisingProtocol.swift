@@ -93,7 +93,8 @@ private enum FirstLine {
     /// The first line of `bytes` that is not blank.
     init(_ bytes: ByteView) {
         var borders = DocumentBorders()
-        for index in bytes.startBehindByteOrderMark..<bytes.count {
+        var mark = LeadingMark()
+        for index in 0..<bytes.count where !mark.takes(bytes[index]) {
             let byte = bytes[index]
             let step = borders.step(byte)
             if case .inside = step, byte == 0x0A {
