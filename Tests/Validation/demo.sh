@@ -40,11 +40,11 @@ echo "== the one reading without a value is kept with its reason"
 cat "$out/dead.ndjson"
 
 echo
-echo "== the first Observation"
+echo "== the first window of a heart rate, with its series"
 "$python" - "$out"/bundles/*.ndjson <<'PY'
 import json, sys
-bundle = json.loads(open(sys.argv[1]).readline())
-observation = next(e["resource"] for e in bundle["entry"] if e["resource"]["resourceType"] == "Observation")
+resources = (entry["resource"] for path in sys.argv[1:] for line in open(path) for entry in json.loads(line)["entry"])
+observation = next(r for r in resources if r.get("code", {}).get("text") == "Heart rate" and "effectivePeriod" in r)
 text = json.dumps(observation, indent=1)
 print("\n".join(line[:150] for line in text.split("\n")))
 PY
@@ -57,3 +57,7 @@ if [ -f "${KYMO_SHARED:-}/fhir/validate_bundle.py" ]; then
         "$python" "$KYMO_SHARED/fhir/validate_bundle.py" --no-schema "$file" | tail -1
     done
 fi
+
+echo
+echo "== the same without a socket or a file: kymo demo"
+"$kymo" demo
