@@ -20,7 +20,8 @@ package struct AdminClient {
         try Waiting.until("a port in \(run.errorText)") {
             // A line that is not complete yet does not count.
             let lines = run.errorText.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-            port = lines.first { $0.hasPrefix(start) }.flatMap { UInt16($0.dropFirst(start.count)) }
+            let messages = lines.map(LogLine.message)
+            port = messages.first { $0.hasPrefix(start) }.flatMap { UInt16($0.dropFirst(start.count)) }
             return port != nil
         }
         self.port = port ?? 0
