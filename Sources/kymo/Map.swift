@@ -18,7 +18,7 @@ struct Map: ParsableCommand {
             rejected the reading. Exits with status 65 when something was rejected.
 
             Example: kymo map --mapping wristband --explain message.json
-            Example: kymo map --mapping ./my-device/ messages.ndjson recorded/ > mapped.ndjson
+            Example: kymo map --mapping ./my-device/ message.json > mapped.json
             """)
 
     /// How results are written.

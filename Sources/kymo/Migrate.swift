@@ -15,7 +15,7 @@ struct Migrate: ParsableCommand {
 
             Exits with 0 when everything runs, 65 when messages are rejected, and 78 when the mapping has errors.
 
-            Example: kymo migrate ./medtech/ recorded.ndjson
+            Example: kymo migrate ./my-device/ message.json
             """)
 
     /// How the report is written.

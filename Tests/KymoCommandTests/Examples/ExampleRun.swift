@@ -35,7 +35,7 @@ final class ExampleRun {
     private var isReady: Bool {
         guard !folder.script.contains(/kymo (simulate|replay)/) else { return false }
         return shell.errorText.split(separator: "\n").contains {
-            $0.hasPrefix("kymo: listening on ") && !$0.hasPrefix("kymo: listening on stdin")
+            $0.contains("kymo: listening on ") && !$0.contains("kymo: listening on stdin")
         }
     }
 
