@@ -10,6 +10,8 @@ struct Completions: ParsableCommand {
               bash: kymo completions bash > ~/.local/share/bash-completion/completions/kymo
               zsh:  kymo completions zsh > ~/.zfunc/_kymo    (with fpath+=~/.zfunc before compinit in ~/.zshrc)
               fish: kymo completions fish > ~/.config/fish/completions/kymo.fish
+
+            Example: kymo completions bash > kymo.bash
             """)
 
     enum Shell: String, ExpressibleByArgument, CaseIterable {

@@ -17,6 +17,18 @@ enum ExampleFiles {
         try FileManager.default.copyItem(atPath: "\(mappings)/\(name)", toPath: folder)
     }
 
+    static func mappingFile(_ mapping: String, _ name: String) -> String {
+        Files.text("\(mappings)/\(mapping)/\(name)")
+    }
+
+    /// The table of docs/framings.md.
+    static let table = """
+        deviceId,patientId,type,unit,timestamp,value
+        strap-7,patient-3,heartRate,/min,2026-03-01T08:00:00Z,71
+        strap-7,patient-3,heartRate,/min,2026-03-01T08:00:05Z,72
+
+        """
+
     static func configuration(_ port: UInt16) -> String {
         """
         window: 1m

@@ -17,7 +17,7 @@ final class ExampleFolder {
     init(_ example: Example) throws {
         self.example = example
         for name in ["bin", "etc", "var", "var/lib", "run"] { folder.write("\(name)/.made", "") }
-        for name in ["etc/kymo", "run/kymo"] { folder.write("\(name)/.made", "") }
+        for name in ["etc/kymo", "etc/kymograph", "run/kymo"] { folder.write("\(name)/.made", "") }
         try writePrograms()
         try writeFiles()
         script = "PATH=\(folder.file("bin")):$PATH\n\(try localised(example.text))\n"
@@ -30,7 +30,7 @@ final class ExampleFolder {
 
     private func localised(_ text: String) throws -> String {
         var text = text
-        for program in [".build/release/kymo", "/usr/local/bin/kymo"] {
+        for program in [".build/release/kymo", "/usr/local/bin/kymo", "/usr/bin/kymo"] {
             text = text.replacingOccurrences(of: program, with: "kymo")
         }
         for place in ["/var/lib/kymo", "/etc/kymo", "/run/kymo"] {
@@ -85,27 +85,49 @@ final class ExampleFolder {
         if names("my-device"), !names("--export") {
             try ExampleFiles.copyMapping("wristband", to: folder.file("my-device"))
         }
+        try writeFilesOfTheMedTechService()
         let message = ExampleFiles.message(of: mapping)
         for name in ["message.json", "frame.json", "samples.ndjson"] where names(name) {
             folder.write(name, message.replacing("\n", with: " ") + "\n")
         }
         if names("kymo.yaml") {
             let port = try FreePort.find()
-            for name in ["kymo.yaml", "etc/kymo/kymo.yaml"] { folder.write(name, ExampleFiles.configuration(port)) }
+            for name in ["kymo.yaml", "etc/kymo/kymo.yaml", "etc/kymograph/kymo.yaml"] {
+                folder.write(name, ExampleFiles.configuration(port))
+            }
         }
         if names("night.ndjson") { folder.write("night.ndjson", Readings.heartRates(5).joined(separator: "\n") + "\n") }
         if names("night.btsnoop") { Files.write(ExampleFiles.snoop, to: folder.file("night.btsnoop")) }
         if names("terminal.log") { folder.write("terminal.log", ExampleFiles.terminal) }
+        if names("readings.csv") { folder.write("readings.csv", ExampleFiles.table) }
+        if names("~/.local") {
+            for name in ["", "/share", "/share/bash-completion", "/share/bash-completion/completions"] {
+                folder.write(".local\(name)/.made", "")
+            }
+        }
         if names("capture.bin") { Files.write(ExampleFiles.framed, to: folder.file("capture.bin")) }
         if names("observations.ndjson") { try ExampleFiles.writeObservations(folder.file("observations.ndjson")) }
         if names("/var/lib/kymo") { try ExampleFiles.makeStore(data) }
+    }
+
+    /// A mapping under the names that the service's users have, and recorded messages.
+    private func writeFilesOfTheMedTechService() throws {
+        let names = ["devicecontent.json", "fhirmapping.json"]
+        for place in ["medtech/", ""] where self.names(place.isEmpty ? names[0] : "./\(place)") {
+            for (name, file) in zip(names, ["device.json", "fhir.json"]) {
+                folder.write(place + name, ExampleFiles.mappingFile("wristband", file))
+            }
+        }
+        if self.names("recorded/") {
+            folder.write("recorded/1.ndjson", ExampleFiles.message(of: "wristband").replacing("\n", with: " ") + "\n")
+        }
     }
 
     /// The mapping that the example names, of the catalogue.
     private var mapping: String {
         let named = example.text.firstMatch(of: /--mapping (\S+)/).map { String($0.output.1) }
         guard let named else { return names("my-device") ? "wristband" : "reading" }
-        return named.contains("my-device") ? "wristband" : named
+        return named.contains("/") ? "wristband" : named
     }
 }
 

@@ -42,5 +42,7 @@ enum ExamplesNotRun {
         ("~/kymo-bridge/bin/", "needs the network, or Bluetooth hardware; Tests/Bridges runs the bridges"),
         ("python3 bridges/serial_bridge.py", "runs for as long as a gateway sends; Tests/Bridges runs it"),
         ("echo 'DEVICES=", "changes the system"),
+        ("podman ", "needs an image and a container engine; packaging/test.sh builds the image and runs it"),
+        ("packaging/manual.py ", "needs the release binary; packaging/test.sh checks the manual pages"),
     ]
 }
