@@ -63,10 +63,14 @@ void kymo_udp_coalesce(int fd) {
     (void)set(fd, SOL_UDP, UDP_GRO, 1);
 }
 
-int kymo_tcp_listen(const char *host, uint16_t port) {
+int kymo_tcp_bind(const char *host, uint16_t port) {
     // Connections of an earlier process that wait for their end must not keep the port.
     int options[] = {SO_REUSEADDR};
-    int fd = bind_to(host, port, SOCK_STREAM, options, 1);
+    return bind_to(host, port, SOCK_STREAM, options, 1);
+}
+
+int kymo_tcp_listen(const char *host, uint16_t port) {
+    int fd = kymo_tcp_bind(host, port);
     if (fd < 0) return fd;
     return listen(fd, SOMAXCONN) < 0 ? failed(fd) : fd;
 }

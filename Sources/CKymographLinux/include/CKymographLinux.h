@@ -45,6 +45,10 @@ int kymo_udp_open(const char *host, uint16_t port, int share_port);
 /// the kernel cannot.
 void kymo_udp_coalesce(int fd);
 
+/// Opens and binds a non-blocking TCP socket to a numeric host, which no client can connect to. Returns the descriptor;
+/// -EINVAL when the host is not numeric.
+int kymo_tcp_bind(const char *host, uint16_t port);
+
 /// Opens, binds and listens to a non-blocking TCP socket on a numeric host. Returns the descriptor; -EINVAL when the
 /// host is not numeric.
 int kymo_tcp_listen(const char *host, uint16_t port);

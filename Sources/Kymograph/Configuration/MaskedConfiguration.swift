@@ -6,9 +6,6 @@ import KymographTemplates
 package enum MaskedConfiguration {
     /// Keys, without what precedes their last dot, whose values stay where they are.
     private static let personal: Set<String> = ["defaultDevice", "defaultPatient", "gateway", "user", "clientId"]
-    /// In place of a value.
-    private static let mask = "***"
-
     /// Every other key that kymo knows, by its parts.
     private static let shown: Set<String> = {
         let keys =
@@ -31,11 +28,6 @@ package enum MaskedConfiguration {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// `text` without user and password of URLs (RFC 3986, section 3.2.1).
-    package static func withoutUsers(_ text: String) -> String {
-        text.replacing(#/://[^\s/?#@"']*@/#) { _ in "://\(mask)@" }
-    }
-
     private static func write(_ node: ConfigurationNode, isShown: Bool, indent: String, into lines: inout [String]) {
         switch node.content {
         case .text, .nothing: lines.append(indent + scalar(node, isShown))
@@ -46,7 +38,7 @@ package enum MaskedConfiguration {
                 guard case .text(let name) = key.content else { continue }
                 // What a file says under a key that is unknown is unknown as well.
                 let isKnown = isShown && name.split(separator: ".").allSatisfy { shown.contains(String($0)) }
-                let written = isKnown || personal.contains(name) ? name : mask
+                let written = isKnown || personal.contains(name) ? name : MaskedText.mask
                 write(value, after: "\(indent)\(written):", isShown: isKnown, indent, into: &lines)
             }
         }
@@ -66,8 +58,8 @@ package enum MaskedConfiguration {
 
     private static func scalar(_ node: ConfigurationNode, _ isShown: Bool) -> String {
         guard case .text(let text) = node.content else { return "null" }
-        guard isShown else { return "\"\(mask)\"" }
-        let quoted = withoutUsers(text).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        guard isShown else { return "\"\(MaskedText.mask)\"" }
+        let quoted = MaskedText.masking(text).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         return "\"\(quoted.replacing("\n", with: "\\n"))\""
     }
 }

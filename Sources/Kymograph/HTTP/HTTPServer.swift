@@ -39,6 +39,7 @@ final class HTTPServer: Sendable {
         isRunning.store(true, ordering: .releasing)
         WorkerThread.start(name) { [self] in
             run(handle)
+            listener.close()
             isRunning.store(false, ordering: .releasing)
         }
     }
@@ -51,6 +52,7 @@ final class HTTPServer: Sendable {
             Wait.milliseconds(1)
             left -= 1
         }
+        // Closed by the thread, however long that takes; without one, here.
         if left > 0 { listener.close() }
     }
 

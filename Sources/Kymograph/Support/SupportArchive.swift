@@ -17,7 +17,7 @@ package struct SupportArchive: Sendable {
 
     /// Adds a file without user and password of URLs in it.
     package mutating func add(_ name: String, _ text: String) {
-        let bytes = Array(MaskedConfiguration.withoutUsers(text).utf8)
+        let bytes = Array(MaskedText.masking(text).utf8)
         tar += header("\(folder)/\(name)", size: bytes.count)
         tar += bytes
         tar += zeros((Self.blockBytes - bytes.count % Self.blockBytes) % Self.blockBytes)

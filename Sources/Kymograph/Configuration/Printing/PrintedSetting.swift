@@ -26,15 +26,3 @@ struct PrintedSetting {
     /// `kymo.yaml:3:9`, `KYMO_WINDOW`, `--window` or `default`.
     var place: String { origin?.place ?? "default" }
 }
-
-/// Texts without secrets. Secrets are in files, which settings name; a URL might hold one all the same.
-enum MaskedText {
-    /// `text` with asterisks in place of what stands before the host of a URL (RFC 3986, section 3.2.1).
-    static func masking(_ text: String) -> String {
-        guard let scheme = text.firstRange(of: "://") else { return text }
-        let rest = text[scheme.upperBound...]
-        let authority = rest.prefix { !"/?#".contains($0) }
-        guard let end = authority.lastIndex(of: "@") else { return text }
-        return text[..<scheme.upperBound] + "***" + rest[end...]
-    }
-}

@@ -66,10 +66,15 @@ package struct TCPSource: RoutedSource {
 }
 
 extension TCPSource: ProbedSource {
-    /// Binds the address for a moment.
+    /// Binds the address for a moment, without listening: no client may connect to what ends at once.
     ///
     /// - Throws: ``SourceError`` as opening it would.
-    package func probe(_ configuration: SourceConfiguration) throws(SourceError) { _ = try open(configuration) }
+    package func probe(_ configuration: SourceConfiguration) throws(SourceError) {
+        // Safe: as for opening.
+        let raw = unsafe kymo_tcp_bind(address.host, address.port)
+        guard raw >= 0 else { throw .system(-raw, "listen to", name) }
+        Descriptor(raw).close()
+    }
 }
 
 extension SourceAddress where Self == TCPSource {

@@ -4,7 +4,7 @@ import KymographCore
 final class OpenedServer: SinkDelivery {
     private let delivery: ServerDelivery
     private let transport: CurlTransport
-    private let certificateFile: String?
+    private let certificate: CertificateWatch?
 
     /// Nanoseconds that a server may ask to be left alone for before it counts as away.
     private static let patience: Int64 = 5_000_000_000
@@ -19,7 +19,7 @@ final class OpenedServer: SinkDelivery {
         }
         let access = server.access
         transport = access.makeTransport()
-        certificateFile = server.certificateFile
+        certificate = server.certificateFile.map(CertificateWatch.init)
         let authorizer: any RequestAuthorizer
         do throws(ServerAccess.Fault) {
             authorizer = try access.makeAuthorizer(transport)
@@ -55,8 +55,7 @@ final class OpenedServer: SinkDelivery {
 
     var summary: DeliverySummary {
         var summary = DeliverySummary(delivery.status)
-        // Read each time: another one may take its place while this runs.
-        summary.certificateExpiry = certificateFile.flatMap(FileSystem.content).flatMap(CertificateExpiry.seconds)
+        summary.certificateExpiry = certificate?.expiry
         return summary
     }
 
