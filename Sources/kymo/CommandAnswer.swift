@@ -94,7 +94,7 @@ struct UnknownCommand {
 
 /// What other programs call the commands.
 enum CommandSynonyms {
-    /// The commands that `word` may mean, best first; some may not exist.
+    /// The commands that `word` may mean, best first.
     static func of(_ word: String) -> [String] {
         table.filter { $0.words.contains(word.lowercased()) }.map(\.command)
     }
@@ -114,14 +114,10 @@ enum CommandSynonyms {
         ("export", ["dump", "csv", "parquet", "extract"]),
         ("ledger", ["audit", "balance", "completeness", "account"]),
         ("dead", ["dlq", "deadletter", "deadletters", "dead-letter", "dead-letters", "letters", "rejected", "errors"]),
-        ("top", ["monitor", "watch", "dashboard"]),
-        ("tap", ["tail", "watch", "follow"]),
         ("status", ["top", "stats", "stat", "info", "health", "state", "ps", "metrics", "monitor", "dashboard"]),
         ("forget-lookups", ["forget", "refresh", "flush"]),
         ("migrate", ["import", "medtech", "iomt"]),
-        ("map", ["migrate", "import"]),
         ("config", ["settings", "configuration", "conf"]),
-        ("check", ["config", "settings", "configuration", "conf"]),
         ("completions", ["completion"]),
         ("support", ["report", "bundle", "diagnose", "diagnostics"]),
     ]
@@ -137,7 +133,7 @@ enum UnexpectedArgument {
         let word = line[start.upperBound...].dropLast()
         switch command {
         case "run": return "a file of readings is read by 'kymo run --stdin < FILE', a mapping named by --mapping"
-        case "map", "eval", "replay", "dictionary":
+        case "eval", "replay", "dictionary":
             return "one file is read at a time: put quotes around a name with blanks, and remove '\(word)' otherwise"
         default: return "remove it, or name the option that it belongs to"
         }

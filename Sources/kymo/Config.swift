@@ -19,8 +19,8 @@ struct Config: ParsableCommand {
             abstract: "Print the effective settings, and where each was written; secrets are masked.",
             discussion: """
                 Takes the options of run. Prints a configuration file with what flags, environment and files say \
-                together: kymo check and kymo run take it. With an error, it exits with status 78 and prints what \
-                kymo check prints.
+                together, which kymo check and kymo run take. With an error in these, it exits with status 78 and says \
+                where; the files of mappings are for kymo check.
 
                 --format yaml is the default, with origins as comments; --format json prints JSON. (bundle and ndjson \
                 set the output's format, as in run.)

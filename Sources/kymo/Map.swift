@@ -65,7 +65,7 @@ struct Map: ParsableCommand {
         do throws(MessageInputError) {
             try mapAll(&mapper)
         } catch {
-            throw StandardError.exit(error.message, code: ExitStatus.noInput)
+            throw StandardError.exit(error.message, code: error.exitCode)
         }
         try mapper.finish()
     }
@@ -95,7 +95,7 @@ struct Map: ParsableCommand {
                 continue
             }
             var reader = try MessageReader(input, form: MessageFiles.isHex(input) ? .whole : .lines)
-            while let message = try reader.next() { try mapper.writeLine(message) }
+            while let message = try reader.next() { mapper.writeLine(message) }
         }
         if format != .json { mapper.hasLines = true }
     }
@@ -103,18 +103,18 @@ struct Map: ParsableCommand {
     private func mapWhole(_ input: String, _ mapper: inout MessageMapping) throws(MessageInputError) {
         var reader = try MessageReader(input, form: .whole)
         let none = InputMessage(file: input, line: 1, bytes: [])
-        try mapper.writeDocument(try reader.next() ?? none)
+        mapper.writeDocument(try reader.next() ?? none)
     }
 
     /// A document of one message, lines of several.
     private func mapOneOrSeveral(_ input: String, _ mapper: inout MessageMapping) throws(MessageInputError) {
         var reader = try MessageReader(input, form: .lines)
         let first = try reader.next() ?? InputMessage(file: input, line: 1, bytes: [])
-        guard let second = try reader.next() else { return try mapper.writeDocument(first) }
+        guard let second = try reader.next() else { return mapper.writeDocument(first) }
         mapper.hasLines = true
-        try mapper.writeLine(first)
-        try mapper.writeLine(second)
-        while let message = try reader.next() { try mapper.writeLine(message) }
+        mapper.writeLine(first)
+        mapper.writeLine(second)
+        while let message = try reader.next() { mapper.writeLine(message) }
     }
 }
 

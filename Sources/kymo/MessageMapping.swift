@@ -31,15 +31,15 @@ struct MessageMapping {
     }
 
     /// Maps `message` and writes a document.
-    mutating func writeDocument(_ message: InputMessage) throws(MessageInputError) {
-        let preview = try preview(of: message)
+    mutating func writeDocument(_ message: InputMessage) {
+        guard let preview = preview(of: message) else { return }
         write(PrettyJSON.format(preview.json))
     }
 
     /// Maps `message` and writes a line.
-    mutating func writeLine(_ message: InputMessage) throws(MessageInputError) {
+    mutating func writeLine(_ message: InputMessage) {
         if explanation != nil { StandardError.write("\(message.file):\(message.line):\n") }
-        let preview = try preview(of: message)
+        guard let preview = preview(of: message) else { return }
         write(preview.line(of: message))
     }
 
@@ -63,19 +63,28 @@ struct MessageMapping {
 
     private func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-    private mutating func preview(of message: InputMessage) throws(MessageInputError) -> PayloadPreview {
+    /// What becomes of `message`; nil of a file of hexadecimal digits that has something else in it, which counts as
+    /// rejected, and is told.
+    private mutating func preview(of message: InputMessage) -> PayloadPreview? {
         let preview: PayloadPreview
-        if message.isTooLong {
-            preview = PayloadPreview(tooLong: message)
-        } else {
-            let payload = try MessageFiles.payload(of: message)
-            explanation?.write(payload)
-            preview = PayloadPreview(
-                payload: payload, set: set, templates: templates, context: context, received: WallClock.now(),
-                options: options)
+        do throws(MessageInputError) {
+            preview = message.isTooLong ? PayloadPreview(tooLong: message) : try mapped(message)
+        } catch {
+            StandardError.write("kymo: \(error.message)\n")
+            messages += 1
+            failed += 1
+            return nil
         }
         count(preview)
         return preview
+    }
+
+    private func mapped(_ message: InputMessage) throws(MessageInputError) -> PayloadPreview {
+        let payload = try MessageFiles.payload(of: message)
+        explanation?.write(payload)
+        return PayloadPreview(
+            payload: payload, set: set, templates: templates, context: context, received: WallClock.now(),
+            options: options)
     }
 
     private mutating func count(_ preview: PayloadPreview) {

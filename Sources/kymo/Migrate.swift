@@ -9,8 +9,9 @@ struct Migrate: ParsableCommand {
         commandName: "migrate",
         abstract: "Report what a mapping of the MedTech service will do here, by our rules and by its own.",
         discussion: """
-            Names the files found, their templates, every finding, and what became of each message in both modes of \
-            compatibility: docs/compatibility.md has the rows that it refers to. Without messages the mapping's own \
+            Names the files found, their templates, every finding, how many messages are rejected for which reasons, \
+            and where the two modes of compatibility give other results: docs/compatibility.md has the rows that it \
+            refers to. Without messages the mapping's own \
             examples are taken. Nothing is changed; --write makes a new folder with the mapping as it should run here.
 
             Exits with 0 when everything runs, 65 when messages are rejected, and 78 when the mapping has errors.
@@ -40,7 +41,7 @@ struct Migrate: ParsableCommand {
         do throws(MessageInputError) {
             try addMessages(to: &report)
         } catch {
-            throw StandardError.exit(error.message, code: ExitStatus.noInput)
+            throw StandardError.exit(error.message, code: error.exitCode)
         }
         if let write, report.loads { try export(report, to: write) }
         switch format {
@@ -64,7 +65,7 @@ struct Migrate: ParsableCommand {
             for file in try MessageFiles.list(path) {
                 var reader = try MessageReader(file, form: MessageFiles.isHex(file) ? .whole : .lines)
                 while let message = try reader.next() {
-                    report.add(try MessageFiles.payload(of: message), place: "\(message.file):\(message.line)")
+                    try report.add(message)
                 }
             }
         }

@@ -60,6 +60,19 @@ struct MigrationReport {
     var rejectedMessages: Int { loadsByDefault ? rejected.byDefault : rejected.compatible }
 
     /// Maps `message` in both modes and compares what comes out.
+    ///
+    /// - Throws: ``MessageInputError`` when it is a file of hexadecimal digits that has something else in it.
+    mutating func add(_ message: InputMessage) throws(MessageInputError) {
+        let place = "\(message.file):\(message.line)"
+        guard message.isTooLong else { return add(try MessageFiles.payload(of: message), place: place) }
+        messages += 1
+        rejected = (rejected.byDefault + 1, rejected.compatible + 1)
+        for one in PayloadPreview(tooLong: message).rejected {
+            rejections[one.reason.name, default: (0, place, one.detail)].count += 1
+        }
+    }
+
+    /// Maps `payload` in both modes and compares what comes out.
     mutating func add(_ payload: [UInt8], place: String) {
         messages += 1
         let ours = byDefault.map { preview(payload, $0) }

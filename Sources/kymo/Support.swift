@@ -34,6 +34,10 @@ struct Support: ParsableCommand {
         archive.add("version.txt", "kymo \(KymographVersion.text)\n")
         archive.add("system.txt", SystemFacts.text(directory))
         archive.add("configuration.yaml", try configuration())
+        for (number, file) in settings.configurationFiles.dropFirst().enumerated() {
+            let bytes = try InputFile.read(file, "it is included in the configuration")
+            archive.add("included-\(number + 1).yaml", MaskedConfiguration.text(bytes))
+        }
         addStore(directory, settings.store.maxBytes, to: &archive)
         archive.add("log.txt", Journal.text(unit: "kymo", lines: logLines))
         guard let bytes = archive.bytes else {

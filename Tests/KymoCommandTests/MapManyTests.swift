@@ -92,6 +92,29 @@ import Testing
     }
 
     /// What is mapped is not held: a hundred times the messages take little more memory.
+    /// One file that is none costs no other, and the counts are told.
+    @Test func hexadecimalThatIsNone() throws {
+        let folder = TemporaryFolder()
+        folder.write("m/1.in.hex", "7b zz")
+        folder.write("m/2.json", Self.heartRates[0])
+        let done = try Kymo.run(["map", "m/"], directory: folder.path)
+        #expect(done.end == .exit(65) && done.lines.count == 1)
+        #expect(done.error.contains("m/1.in.hex:1: not hexadecimal; write two digits a byte\n"), "\(done.error)")
+        #expect(done.error.contains("1 of 2 messages mapped"), "\(done.error)")
+    }
+
+    /// A message that would fill the memory is rejected by its length, whatever it is.
+    @Test func messagesThatAreTooLong() throws {
+        let folder = TemporaryFolder()
+        let long = "{\"a\":\"" + String(repeating: "x", count: 65 << 20) + "\"}\n"
+        folder.write("long.ndjson", long + Self.heartRates[0] + "\n")
+        let mapped = try Kymo.run(["map", "long.ndjson"], directory: folder.path)
+        #expect(mapped.end == .exit(65) && mapped.error.contains("lineTooLong 1"), "\(mapped.error)")
+        _ = try Kymo.run(["mappings", "--export", "reading", "m"], directory: folder.path)
+        let migrated = try Kymo.run(["migrate", "m", "long.ndjson"], directory: folder.path)
+        #expect(migrated.end == .exit(65) && migrated.text.contains("lineTooLong"), "\(migrated.text)")
+    }
+
     @Test func memoryIsBounded() throws {
         let run = try Kymo.start(["map", "--format", "ndjson"], input: .pipe)
         let piece = Array(String(repeating: Self.heartRates[0] + "\n", count: 100).utf8)

@@ -187,8 +187,16 @@ import Testing
             ["run", "--ephemeral", "--udp", "127.0.0.1:0", "--mapping", "./m/"], directory: folder.path)
         _ = try run.addresses()
         folder.write("m/devicecontent.json", MappingText.device + "\n")
-        try run.waitForError("loaded the mappings ./m/ again")
+        try run.waitForError("m/devicecontent.json has changed: loaded the mappings ./m/ again")
         #expect(try run.terminate().end == .exit(0))
+    }
+
+    /// Other texts may lie beside a mapping and quote it.
+    @Test func textsBesideAMapping() throws {
+        let folder = folder()
+        folder.write("m/README.md", "Has `\"templateType\": \"CollectionContent\"` and `\"CollectionFhir\"`.\n")
+        let done = try Kymo.run(["map", "--mapping", "./m/"], directory: folder.path, input: Self.input)
+        #expect(done.end == .exit(0) && done.text.contains("pulse"), "\(done.error)")
     }
 
     /// The resource of a service and that of its FHIR destination, as a template of their deployment.

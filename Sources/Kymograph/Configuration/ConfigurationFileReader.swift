@@ -63,8 +63,12 @@ struct ConfigurationFileReader {
             settings.beginLayer(pairs.compactMap { if case .text(let key) = $0.key.content { key } else { nil } })
         }
         section("", root)
-        for (key, origin) in repeated where own[key] == nil {
-            guard let first = others[key] else { continue }
+        for (key, origin) in repeated {
+            let rivals = NamedMappingFiles.rivals(of: key)
+            guard !rivals.contains(where: { own[$0] != nil }) else { continue }
+            guard let first = rivals.compactMap({ others[$0] }).first(where: { $0.place != origin.place }) else {
+                continue
+            }
             log.add(
                 .error, origin, "it is given in \(first.place), too",
                 advice: "keep one of them, or state it in \(name), which overrides both")
@@ -82,8 +86,12 @@ struct ConfigurationFileReader {
         for (path, origin) in IncludedFiles.paths(includes(root), in: name, log: &log) {
             guard isNew(path, origin), let bytes = IncludedFiles.content(path, origin, log: &log) else { continue }
             let found = file(path, bytes).sorted { $0.value.position.offset < $1.value.position.offset }
+            let before = stated
             for (key, place) in found {
-                if stated[key] == nil { stated[key] = place } else { repeated.append((key, place)) }
+                if NamedMappingFiles.rivals(of: key).contains(where: { before[$0] != nil }) {
+                    repeated.append((key, place))
+                }
+                stated[key] = stated[key] ?? place
             }
         }
         return (stated, repeated)

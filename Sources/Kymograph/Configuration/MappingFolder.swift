@@ -27,9 +27,7 @@ struct MappingFolder {
             // Whatever is wrong in it is told when it is loaded.
             return (usual, try TemplateFile(path: usual, bytes: bytes).content(kind) ?? bytes)
         }
-        let found = try others().filter { $0.has(kind) }
-        guard let file = found.first else { throw .missingFile(path: usual, inExamples: false) }
-        if found.count > 1 { throw .ambiguous(kind, first: file.path, second: found[1].path) }
+        guard let file = try other(kind) else { throw .missingFile(path: usual, inExamples: false) }
         guard let content = try file.content(kind) else { throw .missingFile(path: usual, inExamples: false) }
         return (file.path, content)
     }
@@ -41,11 +39,11 @@ struct MappingFolder {
         return usual + found.filter { !usual.contains($0) }
     }
 
-    /// The files that may be templates, in byte order of their names.
-    private func others() throws(MappingFilesError) -> [TemplateFile] {
+    /// The one file of another name that has templates of `kind`; one file at a time is in memory.
+    private func other(_ kind: TemplateKind) throws(MappingFilesError) -> TemplateFile? {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { throw .unreadable(path) }
         let usual = TemplateKind.allCases.map(\.fileName)
-        var files: [TemplateFile] = []
+        var found: TemplateFile?
         for name in names.sorted() where !name.hasPrefix(".") && !name.hasSuffix("~") && !usual.contains(name) {
             let file = "\(path)/\(name)"
             guard isFileOfFittingSize(file) else { continue }
@@ -53,9 +51,12 @@ struct MappingFolder {
                 guard name.lowercased().hasSuffix(".json") else { continue }
                 throw .unreadable(file)
             }
-            files.append(TemplateFile(path: file, bytes: [UInt8](data)))
+            let candidate = TemplateFile(path: file, bytes: [UInt8](data))
+            guard candidate.has(kind) else { continue }
+            if let found { throw .ambiguous(kind, first: found.path, second: file) }
+            found = candidate
         }
-        return files
+        return found
     }
 
     private func isFileOfFittingSize(_ file: String) -> Bool {

@@ -26,7 +26,9 @@ struct FileStamp: Equatable {
 /// one, for folders behind links that are exchanged, and on network file systems; notifications (inotify) fail for
 /// each of these.
 package struct MappingWatch: Sendable {
-    private let files: [String]
+    private let references: [MappingReference]
+    /// What these are read from; in a folder other files may take their place.
+    private var files: [String]
     /// The files of the configuration, as they were at the start.
     private let configuration: [(path: String, stamp: FileStamp?)]
     /// Of what was read last.
@@ -38,14 +40,19 @@ package struct MappingWatch: Sendable {
     /// before they are read, so that no change goes unnoticed. `configuration` is the path of the configuration file;
     /// nil where it is none, and only the files that it includes are watched.
     package init(_ settings: PipelineSettings, configuration: String?) {
-        var files: [String] = []
-        for file in settings.listeningSources.flatMap({ settings.references(of: $0) }).flatMap(\.watchedFiles)
-        where !files.contains(file) { files.append(file) }
-        self.files = files.sorted()
+        references = settings.listeningSources.flatMap { settings.references(of: $0) }
+        files = MappingWatch.files(of: references)
         let paths = settings.configurationFiles.dropFirst(configuration == nil ? 1 : 0)
         self.configuration = paths.map { ($0, FileStamp($0)) }
         read = files.map(FileStamp.init)
         seen = read
+    }
+
+    /// The files of `references`, each once.
+    private static func files(of references: [MappingReference]) -> [String] {
+        var files: [String] = []
+        for file in references.flatMap(\.watchedFiles) where !files.contains(file) { files.append(file) }
+        return files
     }
 
     /// Whether there is nothing that could change.
@@ -62,6 +69,7 @@ package struct MappingWatch: Sendable {
 
     /// Notes that the files are going to be read as they are now.
     mutating func noteReading() {
+        files = MappingWatch.files(of: references)
         read = files.map(FileStamp.init)
         seen = read
     }

@@ -5,14 +5,16 @@ import KymographTemplates
 /// account, values of keys that kymo does not know, what stands before the host of a URL, and comments.
 package enum MaskedConfiguration {
     /// Keys, without what precedes their last dot, whose values stay where they are.
-    private static let personal: Set<String> = ["defaultDevice", "defaultPatient", "gateway", "user", "clientId"]
+    private static let personal: Set<String> = [
+        "defaultDevice", "defaultPatient", "devices", "gateway", "user", "clientId", "keyId",
+    ]
     /// Every other key that kymo knows, by its parts.
     private static let shown: Set<String> = {
         let keys =
             SettingTable.settings.map(\.key) + SourceSettings.all(.builtIn).map(\.key)
             + SinkSettings.all(.builtIn).map(\.key)
         let parts = keys.flatMap { $0.split(separator: ".").map(String.init) }
-        return Set(parts + ["sources", "sinks"]).subtracting(personal)
+        return Set(parts + ["sources", "sinks", IncludedFiles.setting.key]).subtracting(personal)
     }()
 
     /// The file of these `bytes` as YAML; a remark alone when it is none, because nothing in it can be told apart then.

@@ -3,6 +3,10 @@ package struct NamedMappingFiles: Sendable, Equatable {
     /// The keys that name mappings.
     static let keys = ["mappings", "deviceMapping", "fhirMapping"]
 
+    /// The keys that `key` excludes in another file of the same rank: itself, and all that name mappings if it is one
+    /// of them, since those replace each other.
+    static func rivals(of key: String) -> [String] { keys.contains(key) ? keys : [key] }
+
     /// Path of the file with device templates.
     package var device: String?
     /// Path of the file with FHIR templates.

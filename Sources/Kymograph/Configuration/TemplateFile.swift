@@ -22,6 +22,9 @@ struct TemplateFile {
     /// of a mistake in it, is told by its text.
     var kind: TemplateKind? {
         guard let root else {
+            // Other texts may quote templates.
+            let first = bytes.first { $0 > 0x20 }
+            guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
             return TemplateKind.allCases.first { bytes.contains(Array("\"\($0.templateType)".utf8)) }
         }
         return TemplateKind(root)

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import KymographCore
 
 /// The files of messages that a user names, those of folders included.
@@ -14,7 +15,7 @@ package enum MessageFiles {
         }
         guard isFolder else { return [path] }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
-            throw MessageInputError(message: "\(path) cannot be read; check its permissions")
+            throw .forbidden(path)
         }
         let folder = path.hasSuffix("/") ? String(path.dropLast()) : path
         return names.sorted().filter(isMessage).map { "\(folder)/\($0)" }.filter { isFile($0) && !isTemplate($0) }
@@ -28,7 +29,9 @@ package enum MessageFiles {
         do {
             return try HexText.decode(message.bytes)
         } catch {
-            throw MessageInputError(message: "\(message.file):\(error.line): not hexadecimal; write two digits a byte")
+            throw MessageInputError(
+                message: "\(message.file):\(error.line): not hexadecimal; write two digits a byte",
+                exitCode: ExitStatus.dataError)
         }
     }
 
@@ -39,9 +42,9 @@ package enum MessageFiles {
         !name.hasPrefix(".") && !name.hasSuffix("~") && !name.hasSuffix(".out.json")
     }
 
+    /// Whether it is a regular file: a pipe in a folder might never end.
     private static func isFile(_ path: String) -> Bool {
-        var isFolder = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder
+        FileSystem.target(path).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
     }
 
     /// Whether the file has templates, which may lie beside messages.

@@ -7,7 +7,7 @@ package struct InputMessage: Sendable {
     package var file: String
     /// Its first line in the file, from 1.
     package var line: Int
-    /// The message without its line end. Of one that is too long, what is needed to show it.
+    /// The message without its line end. Of one that is too long, its beginning, to show it.
     package var bytes: [UInt8]
     /// Whether it is longer than ``MessageReader/longest``.
     package var isTooLong = false
@@ -22,6 +22,17 @@ package struct InputMessage: Sendable {
 package struct MessageInputError: Error, Sendable {
     /// What is wrong, and what to do.
     package var message: String
+    /// The exit status of a command that ends with it.
+    package var exitCode = ExitStatus.noInput
+}
+
+extension MessageInputError {
+    /// What this user may not read.
+    static func forbidden(_ name: String) -> MessageInputError {
+        MessageInputError(
+            message: "\(name) cannot be read: permission denied; let this user read it (chmod, chown)",
+            exitCode: ExitStatus.noPermission)
+    }
 }
 
 /// Reads the messages of a file or of standard input, a piece at a time: a file that is one JSON document is one
@@ -38,6 +49,8 @@ package struct MessageReader: ~Copyable {
     /// Longest message in bytes. More is needed for no device, and would be held in memory.
     package static let longest = 64 << 20
     private static let piece = 1 << 18
+    /// Bytes that are kept of a message that is too long.
+    private static let shown = 1_024
 
     private let file: String
     private let descriptor: Descriptor?
@@ -61,7 +74,7 @@ package struct MessageReader: ~Copyable {
             return
         }
         let raw = FileSystem.open(file, O_RDONLY)
-        guard raw >= 0 else { throw MessageReader.unreadable(file) }
+        guard raw >= 0 else { throw MessageReader.unreadable(file, -raw) }
         descriptor = Descriptor(raw)
     }
 
@@ -125,7 +138,7 @@ package struct MessageReader: ~Copyable {
 
     /// Passes over a line that is too long.
     private mutating func skipLine() throws(MessageInputError) -> InputMessage {
-        let shown = Array(buffer[start...].prefix(1_024))
+        let shown = Array(buffer[start...].prefix(MessageReader.shown))
         start = buffer.count
         while true {
             if let end = buffer[start...].firstIndex(of: 0x0A) {
@@ -143,8 +156,8 @@ package struct MessageReader: ~Copyable {
     private mutating func rest() throws(MessageInputError) -> InputMessage? {
         guard !hasEnded || start < buffer.count else { return nil }
         while buffer.count - start <= MessageReader.longest, try fill() {}
-        let message = InputMessage(
-            file: file, line: line, bytes: Array(buffer[start...]), isTooLong: !hasEnded)
+        let bytes = buffer[start...].prefix(hasEnded ? .max : MessageReader.shown)
+        let message = InputMessage(file: file, line: line, bytes: Array(bytes), isTooLong: !hasEnded)
         (start, hasEnded) = (buffer.count, true)
         return message
     }
@@ -159,14 +172,15 @@ package struct MessageReader: ~Copyable {
             start = 0
         }
         guard let count = FileSystem.read(descriptor?.raw ?? STDIN_FILENO, MessageReader.piece, into: &buffer) else {
-            throw MessageReader.unreadable(file)
+            throw MessageReader.unreadable(file, EIO)
         }
         hasEnded = count == 0
         return count > 0
     }
 
-    private static func unreadable(_ file: String) -> MessageInputError {
+    private static func unreadable(_ file: String, _ code: Int32) -> MessageInputError {
         let name = file == "-" ? "standard input" : file
+        guard code != EACCES else { return .forbidden(name) }
         return MessageInputError(message: "\(name) cannot be read; name a file or folder of messages")
     }
 

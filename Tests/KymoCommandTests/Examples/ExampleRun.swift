@@ -42,7 +42,7 @@ final class ExampleRun {
     /// A running instance for what asks one, and a receiver for what sends.
     private static func companions(of folder: ExampleFolder) throws -> [ChildProcess] {
         var instances: [ChildProcess] = []
-        if folder.script.contains(/kymo (forget-lookups|top|tap)/) {
+        if folder.script.contains(/kymo forget-lookups/) {
             // With a server, though none answers: what is remembered is of servers.
             let server = ["--server", "http://127.0.0.1:\(try FreePort.find())/r4", "--server-identity", "lookup"]
             instances.append(

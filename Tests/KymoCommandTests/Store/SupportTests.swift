@@ -11,6 +11,7 @@ import Testing
 
     private static let configuration = """
         # remark-80
+        include: sinks.yaml
         mappings: [reading]
         lateness: 0s
         sources:
@@ -18,7 +19,6 @@ import Testing
             defaultDevice: phone-78
             defaultPatient: patient-78
         output:
-          to: out
           profile: phd
           gateway: FE-ED-AB-EE-DE-AD-77-C3
         data: store
@@ -43,6 +43,7 @@ import Testing
     @Test(arguments: [true, false]) func theArchiveHelpsAndNamesNobody(isRunning: Bool) throws {
         let folder = TemporaryFolder()
         let file = folder.write("kymo.yaml", Self.configuration)
+        folder.write("sinks.yaml", "sinks:\n  - to: out\n    devices: [strap-77]\n")
         let run = try Kymo.start(["run", "--config", file], directory: folder.path)
         let address = try run.addresses()[0].replacing("in.sock", with: folder.file("in.sock"))
         let lines = (0..<5).map { Self.reading($0) } + [#"{"deviceId":"strap-77","#, Self.reading(5, type: "nothing")]
@@ -65,6 +66,7 @@ import Testing
         #expect(content["log.txt"]?.isEmpty == false)
         #expect(content["metrics.txt"]?.contains("# TYPE kymo_") ?? false)
         #expect(content["ledger.json"]?.contains("\"type\" : \"heartRate\"") ?? false)
+        #expect(content["included-1.yaml"]?.contains("devices:\n") ?? false)
         #expect(content["configuration.yaml"]?.contains("lateness: \"0s\"") ?? false)
         #expect(content["configuration.yaml"]?.contains("defaultDevice: \"***\"") ?? false)
         if isRunning { #expect(try run.terminate().end == .exit(0)) }

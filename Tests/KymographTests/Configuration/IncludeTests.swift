@@ -116,6 +116,19 @@ import Testing
         #expect(result.messages == ["kymo.yaml:\(message)"])
     }
 
+    /// Keys that name mappings replace each other, so that two files of one rank contradict each other by them.
+    @Test(arguments: ["mappings: wristband\n", "deviceMapping: d.json\nfhirMapping: f.json\n"])
+    func mappingsOfTwoFilesAreAnError(second: String) {
+        let files = ["kymo.yaml": "include: [a.yaml, b.yaml]\n", "a.yaml": "mappings: reading\n", "b.yaml": second]
+        let found = load(files).messages
+        #expect(
+            !found.isEmpty && found.allSatisfy { $0.contains("error: ") && $0.contains("it is given in a.yaml:1:11") })
+        let overridden = load(files.merging(["kymo.yaml": "include: [a.yaml, b.yaml]\nmappings: thermometer\n"]) { $1 })
+        #expect(overridden.messages == [] && overridden.settings.mappings == ["thermometer"])
+        let alone = load(files.merging(["a.yaml": "lanes: 2\n"]) { $1 })
+        #expect(alone.messages == [])
+    }
+
     @Test func circlesEnd() {
         let result = load([
             "kymo.yaml": "include: a.yaml", "a.yaml": "lanes: 2\ninclude: b.yaml", "b.yaml": "include: [a.yaml]",
