@@ -23,18 +23,7 @@ package final class AckClient {
 
     /// Connects to `address`, as `kymo run` names a TCP source of 127.0.0.1, and asks.
     package init(tcp address: String) throws {
-        let port = address.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_port = port.bigEndian
-        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        let descriptor = descriptor
-        let code = unsafe withUnsafeBytes(of: &name) { bytes in
-            unsafe connect(
-                descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
-        }
-        guard code == 0 else { throw WaitError(description: "cannot connect to \(address)") }
+        descriptor = try Loopback.connect(port: address.split(separator: ":").last.flatMap { UInt16($0) } ?? 0)
         send(Array("{\"kymo\":\"ack\"}\n".utf8))
     }
 

@@ -12,17 +12,7 @@ package final class RawConnection {
     ///
     /// - Throws: ``WaitError`` when it is refused.
     package init(port: UInt16) throws {
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_port = port.bigEndian
-        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        let descriptor = descriptor
-        let code = unsafe withUnsafeBytes(of: &name) { bytes in
-            unsafe connect(
-                descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
-        }
-        guard code == 0 else { throw WaitError(description: "cannot connect to port \(port)") }
+        descriptor = try Loopback.connect(port: port)
     }
 
     deinit { close(descriptor) }

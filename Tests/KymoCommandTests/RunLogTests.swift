@@ -14,7 +14,7 @@ import Testing
         let run = try Kymo.start(
             ["run", "--unix", folder.file("a.sock"), "--ephemeral", "--out", folder.file("out")] + options,
             environment: environment)
-        try Waiting.until("the socket: \(run.errorText)") { Files.isSocket(folder.file("a.sock")) }
+        try Waiting.until("the socket: \(run.errorText)") { Loopback.listens(at: folder.file("a.sock")) }
         try Sending.send(lines: Readings.heartRates(1), to: "unix \(folder.file("a.sock"))")
         try done(run)
         let finished = try run.terminate()

@@ -51,7 +51,8 @@ import TrialSupport
     @Test func theLimitOfTheStore() throws {
         let folder = TemporaryFolder()
         let devices = (0..<60).map { "watch-\($0)" }
-        let lines = (0..<400).flatMap { second in
+        // Twice as many windows as there is room for, however quickly sinks take their bundles.
+        let lines = (0..<800).flatMap { second in
             devices.map { Readings.heartRate(second: second, value: 50 + (second * 37 + $0.count) % 90, device: $0) }
         }
         let done = try Kymo.run(
