@@ -3,7 +3,7 @@ package enum JSONUnescape {
     /// Appends `bytes` (a string's content between its quotes) to `writer` with escapes resolved.
     ///
     /// A surrogate without its partner, which RFC 8259 section 8.2 leaves open, becomes U+FFFD.
-    static func append(_ bytes: ByteView, into writer: inout ByteWriter) {
+    package static func append(_ bytes: ByteView, into writer: inout ByteWriter) {
         var index = 0
         while index < bytes.count {
             let byte = bytes[index]

@@ -253,6 +253,7 @@ package struct LenientJSON: ~Copyable {
         while index < bytes.count {
             let byte = bytes[index]
             if byte == quote {
+                place(index, writer)
                 writer.append(UInt8(ascii: "\""))
                 index += 1
                 return
@@ -334,10 +335,13 @@ package struct LenientJSON: ~Copyable {
             writer.append(UInt8(ascii: "\""))
             place(index, writer)
             writer.append(word)
+            place(end - 1, writer)
             writer.append(UInt8(ascii: "\""))
         } else if word.equals(ByteView("undefined")) {
             note(.undefined, index)
-            writer.append("null")
+            writer.append("nul")
+            place(end - 1, writer)
+            writer.append("l")
         } else {
             writer.append(word)
         }

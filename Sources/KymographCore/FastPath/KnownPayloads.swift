@@ -156,7 +156,7 @@ struct KnownPayloads: ~Copyable {
             let key = ShortKey(type: plan.type, device: values.text(Int(plan.device))),
             let reading = plainReading(plan, values, context, received)
         else { return false }
-        return output.take(reading, key: key)
+        return output.take(reading, key: key, template: plan.template)
     }
 
     @inline(__always)
@@ -179,8 +179,10 @@ struct KnownPayloads: ~Copyable {
         _ measurement: Measurement, _ number: Int, _ bytes: ByteView,
         _ output: inout some MeasurementOutput & ~Copyable
     ) {
-        guard let refused = output.accept(measurement, payload: ByteView(""), key: key.view) else { return }
-        output.reject(refused, bytes: bytes, detail: RejectionDetail(template: Int(shapes.plan(of: number).template)))
+        let template = shapes.plan(of: number).template
+        let refused = output.accept(measurement, payload: ByteView(""), key: key.view, template: template)
+        guard let refused else { return }
+        output.reject(refused, bytes: bytes, detail: RejectionDetail(template: Int(template)))
     }
 
     // One function for each kind of values, none of them generic: they are also called from other modules, by what is

@@ -56,7 +56,7 @@ extension PacketForm {
         case .value(let characteristic): members += characteristic.members
         // A mapping of a vendor's characteristic is about that one.
         case .frame where layouts.isEmpty: members += GATTCharacteristic.allCases.flatMap(\.members)
-        case .frame, .packet: break
+        case .frame, .packet, .message: break
         }
         return members + layouts.flatMap(\.fields).map { String(decoding: $0.name, as: UTF8.self) }
     }

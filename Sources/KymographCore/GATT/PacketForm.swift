@@ -8,6 +8,8 @@ package struct PacketForm: Sendable, Equatable {
         case value(GATTCharacteristic)
         /// A vendor's packet, and nothing else.
         case packet
+        /// A message of HL7 v2, which is text and becomes documents of its own.
+        case message
     }
 
     package var carrier: Carrier

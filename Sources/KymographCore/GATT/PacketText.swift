@@ -21,7 +21,7 @@ package enum PacketText {
     }
 
     /// Writes the bytes of base64 (RFC 4648, section 4), with or without padding. False when it is something else.
-    static func appendBase64(_ text: ByteView, to bytes: inout ByteWriter) -> Bool {
+    package static func appendBase64(_ text: ByteView, to bytes: inout ByteWriter) -> Bool {
         var count = text.count
         while count > 0, text.count - count < 2, text[count - 1] == UInt8(ascii: "=") { count -= 1 }
         guard count % 4 != 1, count == text.count || text.count % 4 == 0 else { return false }

@@ -1,6 +1,6 @@
 /// Why one source cannot have the payloads of two mappings.
 package enum PayloadConflict: Error, Equatable, Sendable {
-    /// They are of different kinds: JSON, frames, values of a characteristic, packets of a layout.
+    /// They are of different kinds: JSON, frames, values of a characteristic, packets of a layout, messages.
     case payload
     /// Packets of this vendor's characteristic have two layouts.
     case characteristic(String)

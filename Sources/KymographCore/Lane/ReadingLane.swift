@@ -1,4 +1,4 @@
-/// What a lane tells its owner. Called per batch and per rejected reading, never per good one.
+/// What a lane tells its owner. Called per batch and per rejected reading; per good one only while a tap is open.
 package protocol LaneEvents: AnyObject {
     /// A reading of `source` was rejected.
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail)
@@ -13,16 +13,37 @@ package protocol LaneEvents: AnyObject {
     /// Nanoseconds by which readings received at `received`, by the wall clock, are to be stamped later, so that what
     /// comes later never has an earlier receive time. Asked once for all that came at the same time.
     func lead(at received: Instant) -> Int64
+    /// Where the readings of each template of `set` are counted from here on, by the template's number.
+    func readingCounts(for set: MappingSet) -> SharedCounts
     /// The ring to `shard` has something new.
     func wake(shard: Int)
     /// The ring to `shard` is full and everything in it is published: block until it may have room. False when the
     /// pipeline is being ended by force and the reading must be given up.
     func waitForRoom(shard: Int) -> Bool
+    /// The reading that is rejected next is rejected by `rule`.
+    func ruled(by rule: ReadingRule)
+    /// The reading that is rejected next is of type number `type`, of which its source takes nothing now.
+    func limited(type: Int)
+    /// A reading of `source` was mapped and routed, while ``ReadingLane/isTapped``. `payload` and `key` (a
+    /// ``SeriesKey``) are valid during the call, which must not block.
+    func tapped(_ measurement: Measurement, payload: ByteView, key: ByteView, source: Int)
 }
 
 extension LaneEvents {
+    /// Default: ignored.
+    package func tapped(_ measurement: Measurement, payload: ByteView, key: ByteView, source: Int) {}
+
+    /// Default: ignored.
+    package func ruled(by rule: ReadingRule) {}
+
+    /// Default: ignored.
+    package func limited(type: Int) {}
+
     /// None: the wall clock is trusted.
     package func lead(at received: Instant) -> Int64 { 0 }
+
+    /// Nobody reads them.
+    package func readingCounts(for set: MappingSet) -> SharedCounts { SharedCounts(count: set.templates.count) }
 
     /// Forgets it.
     package func missed(_ gaps: [FrameGap], source: Int) {}
@@ -36,6 +57,8 @@ package struct LaneInput: Sendable {
     package var context: SourceContext
     /// The source's number for the ledger (``ReadingSource``).
     package var ledgerNumber = 0
+    /// Whether readings that find a ring full are rejected; otherwise the lane waits for room, and its sources with it.
+    package var dropsWhenFull = false
     /// Whether payloads like others before are read without a scan; the readings are the same.
     package var usesFastPath = true
 
@@ -61,7 +84,8 @@ package struct ReadingLane: ~Copyable {
     ) {
         self.limits = limits
         sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
-        output = LaneOutput(router: router, events: events, marks: inputs.map { ReadingSource.mark($0.ledgerNumber) })
+        output = LaneOutput(
+            router: router, events: events, set: set, inputs: inputs, byTemplate: events.readingCounts(for: set))
     }
 
     /// Maps with `set`, which continues the former one, from here on. `inputs` are the same sources, and `generation`
@@ -72,6 +96,7 @@ package struct ReadingLane: ~Copyable {
         precondition(inputs.count == sources.count)
         let limits = self.limits
         sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
+        output.adopt(set, inputs)
         output.announceMappings(generation: generation)
     }
 
@@ -94,11 +119,48 @@ package struct ReadingLane: ~Copyable {
         sources[source].datagram(bytes, received: received, output: &output)
     }
 
+    /// Maps one datagram of this device and patient, each nil where it is not told: a reading that names none has
+    /// these, and one that names another is rejected. `bytes` must be padded.
+    package mutating func datagram(
+        _ bytes: ByteView, device: ByteView?, patient: ByteView?, source: Int, received: Instant
+    ) {
+        output.begin(source: source, received: received)
+        let (device, patient) = (device?.array, patient?.array)
+        output.bind(device: device, patient: patient)
+        sources[source].datagram(bytes, device: device, patient: patient, received: received, output: &output)
+        output.release()
+    }
+
     /// Counts and reports bytes that never became a payload.
     package mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {
         output.begin(source: source, received: received)
         output.reject(reason, bytes: bytes, detail: RejectionDetail())
     }
+
+    /// Whether ``LaneEvents/tapped(_:payload:key:source:)`` is called for each reading. Without, that costs nothing.
+    package var isTapped: Bool {
+        get { output.isTapped }
+        set { output.setTapped(newValue) }
+    }
+
+    /// Which readings are taken from here on; nil for all. To be set between batches.
+    package var admission: (any ReadingAdmission)? {
+        get { output.admission }
+        set { output.admission = newValue }
+    }
+
+    /// Gives readings the patient of their device from here on; nil to leave all as their messages say. To be set
+    /// between batches.
+    package mutating func attribute(by rules: PatientRules?) { output.attribute(by: rules) }
+
+    /// Takes what `rules` let through from here on; those without rules let all. To be set between batches.
+    package mutating func decide(by rules: RuleDecider) { output.decide(by: rules) }
+
+    /// Takes no more of its sources, by their numbers, than `limits` say from here on. To be set between batches.
+    package mutating func limit(by limits: IntakeLimits) { output.limit(by: limits) }
+
+    /// Shows the readings of all payloads so far, some of which wait to be routed together.
+    package mutating func showTapped() { output.showTapped() }
 
     /// Slots written to the ring of each shard so far: everything that came before the last ``batchEnd()``, and perhaps
     /// more. What is to be acknowledged asks after that.
@@ -146,6 +208,17 @@ struct MappedSource: ~Copyable {
     mutating func datagram(_ bytes: ByteView, received: Instant, output: inout LaneOutput) {
         mapper.mapDatagram(bytes, context: context, received: received, output: &output)
     }
+
+    /// With these in place of the context's own, where they are told.
+    @inline(never)
+    mutating func datagram(
+        _ bytes: ByteView, device: [UInt8]?, patient: [UInt8]?, received: Instant, output: inout LaneOutput
+    ) {
+        var context = context
+        if let device { context.defaultDevice = device }
+        if let patient { context.defaultPatient = patient }
+        mapper.mapDatagram(bytes, context: context, received: received, output: &output)
+    }
 }
 
 /// Routes a lane's measurements and counts them.
@@ -153,7 +226,11 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private var router: ReadingRouter
     private let events: any LaneEvents
     private var counts: RawArray<Int>
+    /// Readings of each template of the set in use.
+    private var byTemplate: SharedCounts
     private let marks: RawArray<UInt8>
+    /// Of each source, ``LaneInput/dropsWhenFull``.
+    private var drops: [Bool]
     private var routed = 0
     private var source = 0
     private var mark: UInt8 = 0
@@ -161,15 +238,45 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     /// By how much readings are stamped later than ``received``: mapping goes by the wall clock, the order of what came
     /// does not.
     private var lead: Int64 = 0
+    /// Which readings are taken; nil for all.
+    var admission: (any ReadingAdmission)? { didSet { noteParticular() } }
+    /// Device and patient of which readings must be, each nil where they may be of any.
+    private var bound: (device: [UInt8]?, patient: [UInt8]?)
+    /// Says whose readings are, where there is a map.
+    private var patients = PatientAttribution()
+    /// By type, as ``MappingSet/lengthSlots``.
+    private var lengthSlots: [Int]
+    /// Says what is taken, where there are rules.
+    private var rules = RuleDecider()
+    /// Says what of each source is taken, where not all is.
+    private var intake = IntakeLimits()
+    /// Whether readings are stamped later, may be refused, must be of somebody, get a patient or are decided on by
+    /// rules: one question for all.
+    private var isParticular = false
+    /// Whether each reading is shown to a tap: when it is routed, so that it costs nothing when it is staged.
+    private(set) var isTapped = false
 
-    /// `marks` are those of the readings of each source.
-    init(router: consuming ReadingRouter, events: any LaneEvents, marks: [UInt8]) {
+    /// Takes the readings of `inputs`, by the numbers of their sources; `byTemplate` counts those of each template.
+    init(
+        router: consuming ReadingRouter, events: any LaneEvents, set: MappingSet, inputs: [LaneInput],
+        byTemplate: SharedCounts
+    ) {
+        lengthSlots = set.lengthSlots
+        drops = inputs.map(\.dropsWhenFull)
         self.router = router
         self.events = events
-        counts = RawArray(repeating: 0, count: marks.count)
-        var kept = RawArray<UInt8>(capacity: marks.count)
-        for mark in marks { kept.append(mark) }
+        self.byTemplate = byTemplate
+        counts = RawArray(repeating: 0, count: inputs.count)
+        var kept = RawArray<UInt8>(capacity: inputs.count)
+        for input in inputs { kept.append(ReadingSource.mark(input.ledgerNumber)) }
         self.marks = kept
+    }
+
+    /// Takes the readings of the same sources as `set` maps them from here on.
+    mutating func adopt(_ set: MappingSet, _ inputs: [LaneInput]) {
+        drops = inputs.map(\.dropsWhenFull)
+        lengthSlots = set.lengthSlots
+        byTemplate = events.readingCounts(for: set)
     }
 
     mutating func begin(source: Int, received: Instant) {
@@ -178,44 +285,169 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         guard received != self.received else { return }
         self.received = received
         lead = events.lead(at: received)
+        noteParticular()
+    }
+
+    private mutating func noteParticular() {
+        isParticular = lead != 0 || admission != nil || isBound || isDecided
+    }
+
+    /// Whether a map, rules or limits of sources decide on each reading.
+    private var isDecided: Bool { patients.isOn || rules.isOn || intake.isOn }
+
+    /// Takes no more than `limits` say.
+    mutating func limit(by limits: IntakeLimits) {
+        intake = limits
+        noteParticular()
+    }
+
+    /// Takes what `rules` let through.
+    mutating func decide(by rules: RuleDecider) {
+        self.rules = rules
+        noteParticular()
+    }
+
+    /// Gives readings the patient of their device by `rules`; nil to leave all as their messages say.
+    mutating func attribute(by rules: PatientRules?) {
+        patients.rules = rules
+        noteParticular()
+    }
+
+    /// Refuses what names others than these, up to ``release()``.
+    mutating func bind(device: [UInt8]?, patient: [UInt8]?) {
+        bound = (device, patient)
+        noteParticular()
+    }
+
+    /// Takes readings of all again.
+    mutating func release() {
+        bound = (nil, nil)
+        noteParticular()
+    }
+
+    private var isBound: Bool { bound.device != nil || bound.patient != nil }
+
+    /// Why a reading of the series `key` is not taken.
+    @inline(never)
+    private func refusal(_ key: ByteView) -> Rejection? { boundRefusal(key) ?? admission?.refusal(of: key) }
+
+    /// Why a reading whose message names the series `key` is of somebody else than it must be.
+    private func boundRefusal(_ key: ByteView) -> Rejection? {
+        if let device = bound.device, !SeriesKey.device(of: key).equals(device) { return .deviceNotAllowed }
+        if let patient = bound.patient, !(SeriesKey.patient(of: key)?.equals(patient) ?? false) {
+            return .patientNotAllowed
+        }
+        return nil
+    }
+
+    mutating func setTapped(_ isTapped: Bool) {
+        routeStaged()
+        self.isTapped = isTapped
+    }
+
+    /// Shows what waits to be looked up together, and routes it.
+    mutating func showTapped() {
+        if isTapped { routeStaged() }
     }
 
     @inline(__always)
-    mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool {
+    mutating func take(_ reading: PlainReading, key: ShortKey, template: Int32) -> Bool {
         var reading = reading
-        if lead != 0 { reading.received = reading.received.advanced(by: lead) }
+        if isParticular {
+            // A reading that may be refused is looked at as a whole.
+            if isBound || admission != nil || isDecided { return false }
+            reading.received = reading.received.advanced(by: lead)
+        }
         guard router.stage(reading, mark: mark, key: key) else { return false }
-        countStaged()
+        countStaged(template)
         return true
     }
 
     @inline(__always)
-    mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+    mutating func accept(
+        _ measurement: Measurement, payload: ByteView, key: ByteView, template: Int32
+    ) -> Rejection? {
         var measurement = measurement
-        if lead != 0 { measurement.received = measurement.received.advanced(by: lead) }
-        guard payload.count == 0, router.stage(measurement, mark: mark, key: key) else {
-            return acceptAtOnce(measurement, payload: payload, key: key)
+        if isParticular {
+            if isDecided { return acceptDecided(measurement, payload: payload, key: key, template: template) }
+            if let refusal = refusal(key) { return refusal }
+            measurement.received = measurement.received.advanced(by: lead)
         }
-        countStaged()
+        guard payload.count == 0, router.stage(measurement, mark: mark, key: key) else {
+            return acceptAtOnce(measurement, payload: payload, key: key, template: template)
+        }
+        countStaged(template)
         return nil
     }
 
+    /// Takes a reading for the patient of its device, if rules let it through. What its sender may bring is asked of
+    /// the patient that it has then, and so are rules; whom a topic binds it to, of the message.
+    @inline(never)
+    private mutating func acceptDecided(
+        _ measurement: Measurement, payload: ByteView, key: ByteView, template: Int32
+    ) -> Rejection? {
+        if let refusal = boundRefusal(key) { return refusal }
+        let filed: ByteView
+        let type = SeriesKey.type(of: key)
+        let isLong = patients.isOn || intake.hasEnds
+        let length = isLong ? measurement.length(lengthSlots[type], payload) : 0
+        if intake.isOn,
+            let refusal = intake.refusal(type: type, source: source, at: measurement.instant, length: length)
+        {
+            events.limited(type: type)
+            return refusal
+        }
+        switch patients.attribute(key, at: measurement.instant, length: length) {
+        case .rejected(let reason): return reason
+        case .unchanged: filed = key
+        case .changed: filed = patients.key
+        }
+        if let refusal = admission?.refusal(of: filed) { return refusal }
+        if rules.isOn, let rule = rules.rule(for: measurement, payload, key: filed, source: source),
+            let refusal = rule.action.rejection
+        {
+            events.ruled(by: rule)
+            return refusal
+        }
+        var measurement = measurement
+        measurement.received = measurement.received.advanced(by: lead)
+        guard payload.count == 0, router.stage(measurement, mark: mark, key: filed) else {
+            return acceptAtOnce(measurement, payload: payload, key: filed, template: template)
+        }
+        countStaged(template)
+        return nil
+    }
+
+    /// All that is staged is of one source: a batch ends before another source is read.
+    private func show(_ measurement: Measurement, _ payload: ByteView, _ key: ByteView) {
+        events.tapped(measurement, payload: payload, key: key, source: source)
+    }
+
+    @inline(never)
+    private func showStaged() {
+        router.withStaged { [events, source] in events.tapped($0, payload: ByteView(""), key: $1, source: source) }
+    }
+
     @inline(__always)
-    private mutating func countStaged() {
-        counts[source] += 1
-        routed += 1
+    private mutating func countStaged(_ template: Int32) {
+        counts[source] &+= 1
+        byTemplate.add(Int(template))
+        routed &+= 1
         if router.isStageFull { routeStaged() }
     }
 
     /// Routes what waits to be looked up together.
     private mutating func routeStaged() {
+        if isTapped { showStaged() }
         guard router.routeStaged() else { return }
         report()
         router.publishQuietly()
     }
 
     @inline(never)
-    private mutating func acceptAtOnce(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+    private mutating func acceptAtOnce(
+        _ measurement: Measurement, payload: ByteView, key: ByteView, template: Int32
+    ) -> Rejection? {
         routeStaged()
         var marked = measurement
         marked.mark = mark
@@ -223,7 +455,9 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
             switch router.route(marked, payload: payload, key: key) {
             case .written(let isDue):
                 counts[source] += 1
+                byTemplate.add(Int(template))
                 routed += 1
+                if isTapped { show(marked, payload, key) }
                 if isDue {
                     report()
                     router.publishQuietly()
@@ -231,10 +465,17 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
                 return nil
             case .refused(let reason): return reason
             case .full(let shard):
+                if drops[source] { return dropped(by: shard) }
                 publish { [events] in events.wake(shard: $0) }
                 if !events.waitForRoom(shard: shard) { return .shutdown }
             }
         }
+    }
+
+    /// What has no room in the ring to `shard` is dropped; the shard hears once of what came before it.
+    private mutating func dropped(by shard: Int) -> Rejection {
+        if routed > 0 || router.hasUnseen(shard) { publish { [events] in events.wake(shard: $0) } }
+        return .bufferFull
     }
 
     mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {

@@ -148,6 +148,14 @@ package struct ReadingRouter: ~Copyable {
         return true
     }
 
+    /// Lends what is staged, each with its ``SeriesKey``.
+    @inline(never)
+    func withStaged(_ body: (Measurement, ByteView) -> Void) {
+        for place in 0..<staged.count {
+            staged[place].key.bytes.withByteView { body(staged.reading(place), $0) }
+        }
+    }
+
     /// Writes what is staged into the rings. Whether so much has been written that it should be published.
     @inline(never)
     mutating func routeStaged() -> Bool {
@@ -190,6 +198,9 @@ package struct ReadingRouter: ~Copyable {
             wake(shard)
         }
     }
+
+    /// Whether `shard` got something that it was not woken for.
+    func hasUnseen(_ shard: Int) -> Bool { isQuiet[shard] }
 
     /// Makes everything routed visible, and wakes nobody yet: shards that work see it.
     mutating func publishQuietly() {

@@ -34,7 +34,11 @@ struct ElementMapper: ~Copyable {
         if isWhole {
             for index in 0..<pending.count {
                 let element = pending[index]
-                if element.key.count > 0, output.take(element.reading, key: element.key) { continue }
+                if element.key.count > 0,
+                    output.take(element.reading, key: element.key, template: element.template)
+                {
+                    continue
+                }
                 ElementMapper.map(
                     bytes, element, known: &known, templates: &templates, context: context, received: received,
                     output: &output)
@@ -116,6 +120,8 @@ struct PendingElements: ~Copyable, PlainReadingOutput {
         var reading: PlainReading
         /// The key of that reading's series; ``ShortKey/none`` where the element is read in another way.
         var key: ShortKey
+        /// The template that has given it.
+        var template: Int32
     }
 
     private var elements = RawArray<Element>()
@@ -133,8 +139,8 @@ struct PendingElements: ~Copyable, PlainReadingOutput {
 
     /// Adds the element that is read, which gives this.
     @inline(__always)
-    mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool {
-        elements.append(Element(start: start, end: start, reading: reading, key: key))
+    mutating func take(_ reading: PlainReading, key: ShortKey, template: Int32) -> Bool {
+        elements.append(Element(start: start, end: start, reading: reading, key: key, template: template))
         return true
     }
 
@@ -151,7 +157,7 @@ struct PendingElements: ~Copyable, PlainReadingOutput {
     private mutating func appendOther() {
         let none = PlainReading(
             instant: .distantPast, received: .distantPast, timeForm: .unknown, number: Decimal64(mantissa: 0))
-        _ = take(none, key: .none)
+        _ = take(none, key: .none, template: -1)
     }
 }
 

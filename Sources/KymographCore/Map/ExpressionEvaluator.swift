@@ -217,6 +217,12 @@ package struct ExpressionEvaluator: ~Copyable {
         ExpressionEvaluator.isProduced(found) ? jmesPaths.bytes(of: found, document: bytes) : bytes
     }
 
+    /// Where token `found` stands in the document, a text with its quotes; nil when an expression has made it.
+    package func range(of found: Int) -> Range<Int>? {
+        guard isPlain(found), paths.scanner.tape[found].flags & Token.known == 0 else { return nil }
+        return paths.scanner.tape[found].outerRange
+    }
+
     /// Appends token `found` as JSON; false when it is larger than the caps allow.
     package mutating func appendJSON(_ found: Int, _ bytes: ByteView, to writer: inout ByteWriter) -> Bool {
         guard ExpressionEvaluator.isProduced(found) else {

@@ -11,9 +11,18 @@ struct HeldReadings: ~Copyable {
         /// Where its payload and the key of its series are.
         var payload: Part
         var key: Part
-        /// What of the document it came from.
+        /// What of the document it came from, or the first part of it.
         var source: Part
+        /// The last of the parts that it came from, or -1 when they are not known.
+        var lastPart: Int32 = -1
         /// The one before with the same hash of series and time, or -1.
+        var previous: Int32
+    }
+
+    /// One of the parts of a document that a reading came from.
+    struct SourcePart: BitwiseCopyable {
+        var part: Part
+        /// The one before of the same reading, or -1.
         var previous: Int32
     }
 
@@ -30,8 +39,11 @@ struct HeldReadings: ~Copyable {
     private var entries = RawArray<Entry>()
     private var bytes = ByteWriter(capacity: 256)
     private var merger = ReadingMerger()
+    private var parts = RawArray<SourcePart>()
     /// Whether the reading that was added last has an entry of its own.
     private var isLastNew = false
+    /// The entry that has the reading which was added last, or -1.
+    private var lastEntry = -1
     /// By hash of series and time, the last one.
     private var last: [UInt64: Int32] = [:]
 
@@ -45,14 +57,30 @@ struct HeldReadings: ~Copyable {
     mutating func removeAll() {
         entries.removeAll()
         bytes.removeAll()
-        isLastNew = false
+        parts.removeAll()
+        (isLastNew, lastEntry) = (false, -1)
         last.removeAll(keepingCapacity: true)
     }
 
-    /// Says what of the document the reading came from that was added last, if it was not joined with another.
+    /// Says what of the document the reading came from that was added last.
     mutating func noteSource(_ source: Range<Int>) {
-        guard isLastNew else { return }
-        entries[entries.count - 1].source = Part(source)
+        guard lastEntry >= 0 else { return }
+        if isLastNew { entries[lastEntry].source = Part(source) }
+        let previous = entries[lastEntry].lastPart
+        entries[lastEntry].lastPart = Int32(parts.count)
+        parts.append(SourcePart(part: Part(source), previous: previous))
+    }
+
+    /// All that an entry came from, as far as it is known, each part of the document once.
+    func sources(of index: Int) -> [Range<Int>] {
+        var found: [Range<Int>] = []
+        var place = entries[index].lastPart
+        while place >= 0 {
+            let range = parts[Int(place)].part.range
+            if !found.contains(range) { found.append(range) }
+            place = parts[Int(place)].previous
+        }
+        return found
     }
 
     /// Adds a reading of `template`, or joins it with one that other templates have given: of the same series, time,
@@ -61,7 +89,7 @@ struct HeldReadings: ~Copyable {
         _ reading: Measurement, _ payload: ByteView, key: ByteView, template: Int32, source: Range<Int>,
         keyOfReading: ReadingKey
     ) -> Bool {
-        isLastNew = false
+        (isLastNew, lastEntry) = (false, -1)
         let hash = HeldReadings.hash(key, reading.instant)
         let bit: UInt64 = 1 << UInt64(template & 63)
         let content = ReadingKey.Content(reading: reading, payload: payload)
@@ -101,6 +129,7 @@ struct HeldReadings: ~Copyable {
         entries[place].payload = Part(start..<bytes.count)
         entries[place].reading = merger.reading
         entries[place].templates |= bit
+        lastEntry = place
         return true
     }
 
@@ -108,7 +137,7 @@ struct HeldReadings: ~Copyable {
         _ reading: Measurement, _ payload: ByteView, _ key: ByteView, _ template: Int32, _ bit: UInt64,
         _ source: Range<Int>, _ hash: UInt64
     ) {
-        isLastNew = true
+        (isLastNew, lastEntry) = (true, entries.count)
         let start = bytes.count
         bytes.append(payload)
         let middle = bytes.count

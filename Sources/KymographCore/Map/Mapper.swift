@@ -39,7 +39,9 @@ package struct Mapper: ~Copyable {
         packets: consuming OwnedList<PacketMapper>, mapsElements: Bool = true
     ) {
         let code = set.code(of: indexes)
-        let templates = TemplateMapper(set, code, limits: limits, payloadIsRoot: payloadIsRoot)
+        // Documents that are made here come in no envelope.
+        let templates = TemplateMapper(
+            set, code, limits: limits, payloadIsRoot: payloadIsRoot || set.hasMessages(indexes))
         known = KnownPayloads(code, templates.selector, in: set.program, isEnabled: usesFastPath)
         self.templates = templates
         elements = ElementMapper(

@@ -8,6 +8,15 @@ extension MappingSet {
             timesAsText: text || templates.contains { readsTimesAsText($0) })
     }
 
+    /// What templates `indexes` look at in messages of HL7 v2.
+    func messageNeeds(of indexes: [Int]) -> HL7Needs {
+        let text = program.selectsUnnamed || indexes.contains { readsText(templates[$0].template) }
+        return HL7Needs(names: program.names, all: text)
+    }
+
+    /// Whether the payloads of a source with these templates are messages of HL7 v2.
+    package func hasMessages(_ indexes: [Int]) -> Bool { packetForm(of: indexes)?.carrier == .message }
+
     /// Whether `template` may look at an object as a whole.
     private func readsText(_ template: DeviceTemplate) -> Bool {
         template.compatibility != .none

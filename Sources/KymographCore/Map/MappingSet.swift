@@ -12,6 +12,23 @@ package struct MappingFile: Sendable {
     }
 }
 
+/// The mappings that another one can extend.
+package struct ExtensibleMappings: Sendable {
+    /// Their names.
+    package var names: [String]
+    /// The content of `device.json` and `fhir.json` of the one with this name.
+    package var files: @Sendable (String) -> (device: [UInt8], fhir: [UInt8])?
+
+    /// Those of `names`, which `files` reads.
+    package init(names: [String], files: @escaping @Sendable (String) -> (device: [UInt8], fhir: [UInt8])?) {
+        self.names = names
+        self.files = files
+    }
+
+    /// No mapping.
+    package static let none = ExtensibleMappings(names: []) { _ in nil }
+}
+
 /// A mapping before it is loaded.
 package struct NamedMapping: Sendable {
     /// The name that `--mapping` gave.
@@ -24,6 +41,8 @@ package struct NamedMapping: Sendable {
     package var compatibility: Compatibility
     /// The version of FHIR that output is written in, with which `fhir.json` must agree if it names one.
     package var fhirVersion: FHIRVersion
+    /// Those that it may extend.
+    package var extensible = ExtensibleMappings.none
 
     /// Makes a mapping.
     package init(
@@ -223,4 +242,9 @@ extension MappingSet {
             valueCount: Int32(template.values.count),
             hasFHIRTemplate: !type.needsFHIRTemplate || fhirTemplates[linked.type] != nil)
     }
+}
+
+extension MappingSet {
+    /// By type, the slot with the length of a reading that covers an interval; -1 for none.
+    package var lengthSlots: [Int] { types.map { $0.durationSlot ?? -1 } }
 }

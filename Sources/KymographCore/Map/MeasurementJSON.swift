@@ -1,10 +1,14 @@
-/// Writes a measurement as the reference system's normalised message: the form of `kymo map`, and of dead letters for
-/// readings that were rejected after mapping (mapping dialect, section 1.2).
+/// Writes a measurement as the reference system's normalised message: the form of `kymo map`, of sinks that get
+/// events, and of dead letters for readings that were rejected after mapping (mapping dialect, section 1.2).
+///
+/// Members and their order are those of `Measurement` in microsoft/iomt-fhir, as its JSON serializer writes them;
+/// values are strings, and `IngestionTimeUtc` is when the reading was received.
 package enum MeasurementJSON {
-    /// Appends one JSON object, without line feed; `IngestionTimeUtc` is null unless `withReceiveTime`.
+    /// Appends one JSON object, without line feed; `IngestionTimeUtc` is null unless `withReceiveTime`. Of values that
+    /// are no numbers, `mask` takes the place.
     package static func append(
         _ measurement: Measurement, payload: ByteView, type: MeasurementType, identity: SeriesIdentity,
-        withReceiveTime: Bool = true, to writer: inout ByteWriter
+        withReceiveTime: Bool = true, mask: String? = nil, to writer: inout ByteWriter
     ) {
         writer.append("{\"Type\":\"")
         writer.appendJSON(type.name)
@@ -25,7 +29,7 @@ package enum MeasurementJSON {
         writer.append(",\"Properties\":[")
         var isFirst = true
         for (slot, name) in type.valueNames.enumerated() where !type.isHidden(slot) {
-            appendProperty(slot, name, measurement, payload, &isFirst, to: &writer)
+            appendProperty(slot, name, measurement, payload, mask, &isFirst, to: &writer)
         }
         writer.append("]}")
     }
@@ -53,8 +57,8 @@ package enum MeasurementJSON {
     }
 
     private static func appendProperty(
-        _ slot: Int, _ name: String, _ measurement: Measurement, _ payload: ByteView, _ isFirst: inout Bool,
-        to writer: inout ByteWriter
+        _ slot: Int, _ name: String, _ measurement: Measurement, _ payload: ByteView, _ mask: String?,
+        _ isFirst: inout Bool, to writer: inout ByteWriter
     ) {
         let inline = slot < Measurement.inlineValues ? measurement.inline(slot) : nil
         let record = inline == nil ? ValueRecord.find(slot, in: payload) : nil
@@ -67,7 +71,9 @@ package enum MeasurementJSON {
         if let inline {
             writer.append(inline)
         } else if let record {
-            if record.kind == .text {
+            if let mask, !record.isNumber {
+                writer.appendJSON(mask)
+            } else if record.kind == .text {
                 writer.appendJSON(payload[record.bytes])
             } else {
                 record.appendText(of: payload, to: &writer)

@@ -1,8 +1,16 @@
 /// Maps payloads that carry packets: decoded into objects, which are mapped like any others.
 struct PacketMapper: ~Copyable {
     private var stage: PacketStage
+    /// For payloads that are messages, which take no stage.
+    private var messages: MessageMapper?
+    /// Whether there are: asked for each packet.
+    private let hasMessages: Bool
 
-    private init(_ stage: consuming PacketStage) { self.stage = stage }
+    private init(_ stage: consuming PacketStage, _ messages: consuming MessageMapper?) {
+        self.stage = stage
+        hasMessages = messages != nil
+        self.messages = messages
+    }
 
     /// A mapper for a source with these templates, or none where its payloads are JSON documents.
     static func list(_ set: MappingSet, _ templates: [Int]) -> OwnedList<PacketMapper> {
@@ -10,7 +18,8 @@ struct PacketMapper: ~Copyable {
         let needs = set.packetNeeds(of: templates)
         return OwnedList(count: form == nil ? 0 : 1) { _ in
             guard let form else { preconditionFailure("there is a form") }
-            return PacketMapper(PacketStage(form, needs: needs))
+            let messages = form.carrier == .message ? MessageMapper(set.messageNeeds(of: templates)) : nil
+            return PacketMapper(PacketStage(form, needs: needs), messages)
         }
     }
 
@@ -22,6 +31,10 @@ struct PacketMapper: ~Copyable {
         _ bytes: ByteView, isLine: Bool, known: inout KnownPayloads, templates: inout TemplateMapper,
         context: borrowing SourceContext, received: Instant, output: inout some MeasurementOutput & ~Copyable
     ) {
+        if hasMessages, let messages {
+            return messages.map(
+                bytes, known: &known, templates: &templates, context: context, received: received, output: &output)
+        }
         let skipsSpace = stage.skipsSpace
         let isSpelled = isLine && !skipsSpace
         var index = 0

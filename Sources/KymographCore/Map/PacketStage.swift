@@ -30,7 +30,7 @@ package struct PacketStage: ~Copyable {
     /// A stage for a source with these templates, or none where its payloads are JSON documents.
     package static func list(_ set: MappingSet, _ templates: [Int], needs: PacketNeeds) -> OwnedList<PacketStage> {
         let form = set.packetForm(of: templates)
-        return OwnedList(count: form == nil ? 0 : 1) { _ in
+        return OwnedList(count: form == nil || form?.carrier == .message ? 0 : 1) { _ in
             guard let form else { preconditionFailure("there is a form") }
             return PacketStage(form, needs: needs)
         }
@@ -58,6 +58,7 @@ package struct PacketStage: ~Copyable {
             switch form.carrier {
             case .frame: try readFrame(bytes, from: start, end: &end, received: received)
             case .value, .packet: try readPacket(bytes[start..<bytes.count], received: received)
+            case .message: preconditionFailure("messages have a reader of their own")
             }
             return Outcome(end: end)
         } catch {
@@ -85,7 +86,7 @@ package struct PacketStage: ~Copyable {
         case .value(let characteristic):
             let head = head(BluetoothUUID(number: characteristic.rawValue), received: received)
             try decode(characteristic, bytes, head)
-        case .packet, .frame:
+        case .packet, .frame, .message:
             guard let layout = form.layouts.first else {
                 throw PacketFailure(reason: .unknownCharacteristic, offset: 0)
             }

@@ -35,6 +35,9 @@ struct TemplateMapper: ~Copyable {
     private let joinsReadings: Bool
     /// What is mapped, as it came, where the document was made of it: dead letters keep that.
     private var original: ByteView?
+    /// The message that the document was made of: each element of its first member is a result, which has a dead letter
+    /// of its own.
+    private var message: HL7Reader?
     private var reportedWraps = 0
     private let set: MappingSet
     private let limits: ScanLimits
@@ -82,6 +85,25 @@ struct TemplateMapper: ~Copyable {
         } else if outcome.matches == 1, outcome.flatTemplate >= 0, original == nil {
             known.learnDocument(Int(outcome.flatTemplate), selector, evaluator.paths.scanner, bytes)
         }
+    }
+
+    /// Maps the document of the group of results that `reader` has read last.
+    @inline(never)
+    mutating func mapMessage(
+        _ reader: HL7Reader, known: inout KnownPayloads, context: borrowing SourceContext, received: Instant,
+        output: inout some MeasurementOutput & ~Copyable
+    ) {
+        let document = reader.document
+        message = reader
+        defer { message = nil }
+        do throws(ScanFailure) {
+            _ = try evaluator.paths.scanner.scan(document, from: 0)
+        } catch {
+            return output.reject(error.reason, bytes: text(0..<document.count, of: document), detail: RejectionDetail())
+        }
+        var outcome = DocumentOutcome()
+        mapTemplates(document, known: &known, context: context, received: received, &outcome, output: &output)
+        rejectUnmatchedElements(document, outcome, output: &output)
     }
 
     /// Tries all templates on one object of `packet`, which has these members, and teaches `known` its shape where one
@@ -135,6 +157,8 @@ struct TemplateMapper: ~Copyable {
 
     /// The token that holds the readings: the payload, or the Body of a payload that is an envelope.
     private var body: Int {
+        // The first member of such a document.
+        if message != nil { return JSONScanner.payload + 1 }
         guard evaluator.paths.scanner.root == JSONScanner.payload else { return JSONScanner.payload }
         return evaluator.paths.scanner.slot(of: NameTable.body) ?? JSONScanner.payload
     }
@@ -142,7 +166,10 @@ struct TemplateMapper: ~Copyable {
     private var documentRange: Range<Int> { evaluator.paths.scanner.tape[JSONScanner.payload].outerRange }
 
     /// The text of a rejected part for its dead letter; of a document that was made of something else, all of that.
-    private mutating func text(_ range: Range<Int>, of bytes: ByteView) -> ByteView { original ?? bytes[range] }
+    private mutating func text(_ range: Range<Int>, of bytes: ByteView) -> ByteView {
+        if let message { return message.letter(of: range) }
+        return original ?? bytes[range]
+    }
 
     /// An array is so many readings: each element must be part of a match, or it is rejected by itself. A match
     /// expression that failed is the reason of all that no other template took, and is told once where there are none.
@@ -179,7 +206,8 @@ struct TemplateMapper: ~Copyable {
             let refused =
                 templates[number].isJoined
                 ? hold(reading, templates[number], payload: ByteView(""), key: known.key.view)
-                : output.accept(reading, payload: ByteView(""), key: known.key.view)
+                : output.accept(
+                    reading, payload: ByteView(""), key: known.key.view, template: templates[number].index)
             guard let refused else { return outcome.flatTemplate = Int32(number) }
             let detail = RejectionDetail(template: Int(templates[number].index))
             return output.reject(refused, bytes: text(documentRange, of: bytes), detail: detail)
@@ -266,7 +294,8 @@ struct TemplateMapper: ~Copyable {
             let refused =
                 match.template.isJoined
                 ? hold(reading, match.template, payload: reader.payload.view, key: reader.key.view)
-                : output.accept(reading, payload: reader.payload.view, key: reader.key.view)
+                : output.accept(
+                    reading, payload: reader.payload.view, key: reader.key.view, template: match.template.index)
             guard let refused else { return nil }
             return match.failure(refused, .none)
         } catch {
@@ -317,10 +346,15 @@ struct TemplateMapper: ~Copyable {
         guard var held = held.take() else { return }
         for index in 0..<held.count {
             let entry = held[index]
-            let refused = output.accept(entry.reading, payload: held.view(entry.payload), key: held.view(entry.key))
+            let refused = output.accept(
+                entry.reading, payload: held.view(entry.payload), key: held.view(entry.key), template: entry.template)
             guard let refused else { continue }
             let detail = RejectionDetail(template: Int(entry.template))
-            output.reject(refused, bytes: text(entry.source.range, of: bytes), detail: detail)
+            if let message {
+                output.reject(refused, bytes: message.letter(of: held.sources(of: index)), detail: detail)
+            } else {
+                output.reject(refused, bytes: text(entry.source.range, of: bytes), detail: detail)
+            }
         }
         held.removeAll()
         self.held = consume held

@@ -18,8 +18,10 @@ extension Rejection {
         case .nullValue: "a required value must not be null"
         case .invalidValue: "the value must be a text or number, and such as the FHIR template's valueType needs"
         case .inexactNumber: "the number has more than 18 digits, so it cannot be kept exactly"
-        case .ambiguousExpression: "the expression must select one token and selected several"
-        case .noPatient: "identity: strict demands a patient"
+        case .ambiguousExpression:
+            "the expression must select one token and selected several; or an HL7 message says in two ways whose a "
+                + "result is, or has results that nothing tells apart"
+        case .noPatient: "identity: strict, or a topic with a level for the patient, demands one"
         case .noCorrelation: "the correlation id must be there when its expression is given"
         case .noFHIRTemplate: "the type needs a template in fhir.json"
         case .clockAhead: "the time lies more than maxFuture after the receipt"
@@ -49,7 +51,9 @@ extension Rejection {
         case .identityNotFound: "the FHIR server has no such Device, Patient or Encounter: register it, then replay it"
         case .identityAmbiguous: "the FHIR server has several resources of one identifier: merge them, then replay it"
         case .identityNotDefined: "the sink's identity mode needs a patient or encounter that the reading does not name"
-        case .patientDeviceMismatch: "the FHIR server's Device belongs to another patient than the reading"
+        case .patientDeviceMismatch:
+            "the FHIR server's Device belongs to another patient than the reading, or the patient map says another "
+                + "patient or encounter than the message (patientConflict)"
         case .mergeFailed: "the Observation does not fit the one that the FHIR server holds"
         case .malformedBundle: "what waited for the sink cannot be read, or is no transaction or batch"
         case .superseded:
@@ -60,6 +64,42 @@ extension Rejection {
             "the header row must name each column once, with the delimiter of the framing (csv,delimiter=semicolon)"
         case .tableRow:
             "the row must have a field for each column of the header row, with quotes as RFC 4180 has them"
+        case .deviceNotAllowed:
+            "the list of peers does not let the sender bring readings of this device; if it is to, add the device"
+        case .patientNotAllowed:
+            "the list of peers does not let the sender bring readings of this patient, or of none"
+        case .rateLimited: "the sender brought more readings than its rate in the list of peers"
+        case .unknownPeer: "the list of peers does not know who sent it"
+        case .bufferFull:
+            "the buffer is full, and the source drops what does not fit (whenFull: dropNewest); raise ringSlots, or "
+                + "let it block"
+        case .malformedMessage:
+            "an HL7 v2 message begins with MSH, which names distinct delimiters and a control id, and its segments "
+                + "have names"
+        case .unsupportedMessage: "of HL7 v2 messages, those of ORU^R01 and version 2.x are read, each as a whole"
+        case .unsupportedCharset:
+            "the message must be in ASCII, or in the character set UNICODE UTF-8 or 8859/1 that MSH-18 names"
+        case .resultStatus:
+            "the status of the result (OBX-11) must be F, C or R, and no flag (OBX-8) such as TEST or INV may "
+                + "withhold it"
+        case .unknownTimeZone:
+            "the time has no offset from UTC: send one, in it or in MSH-7, or state the timezone of the source"
+        case .topicNotSubscribed:
+            "no filter in topics has the topic: the broker's session has subscriptions of an earlier configuration"
+        case .patientUnknown:
+            "the patient map does not say whose the device is at the time of the reading: add the period, then replay "
+                + "the letter"
+        case .patientChanged:
+            "a reading of this device and time was filed for another patient or encounter, and what has been filed "
+                + "stays: see docs/patients.md"
+        case .droppedByRule: "a rule drops it (rules); nothing is kept of it"
+        case .rejectedByRule:
+            "a rule rejects it (rules); when it is to be taken, change the rule, then replay the letter"
+        case .typeNotAllowed:
+            "the source does not take this type (types); when it is to, name the type there, then replay the letter"
+        case .afterStopDate: "it is of the time at which the source was to end (until), or later"
+        case .typePaused: "its type is paused: after 'kymo resume', replay the letter"
+        case .sourcePaused: "its source is paused: after 'kymo resume', replay the letter"
         case .compressedInput: "the gzip or zstd data is damaged or cut here; gzip -t or zstd -t checks the file"
         case .frameChecksum: "the frame does not have the checksum that it states"
         case .frameIncomplete: "the stream ended within a line or frame"

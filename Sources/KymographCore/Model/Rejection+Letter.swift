@@ -14,7 +14,9 @@ extension Rejection {
     package var letterContent: LetterContent {
         switch self {
         case .lineTooLong, .truncatedDatagram, .frameTooLong, .frameMalformed, .frameChecksum, .frameIncomplete,
-            .beginningMissed, .tableHeader, .tableRow, .compressedInput:
+            .beginningMissed, .tableHeader, .tableRow, .compressedInput,
+            // Without the topic, which said something else.
+            .topicNotSubscribed:
             .part
         // The rest of a line that was never read, or a whole reading that found no room.
         case .shutdown: .either
@@ -22,7 +24,11 @@ extension Rejection {
             .invalidTimestamp, .missingValue, .nullValue, .invalidValue, .inexactNumber, .ambiguousExpression,
             .noPatient, .noCorrelation, .noFHIRTemplate, .clockAhead, .tooManyDevices, .tooManyWindows,
             .tooManyReadings, .archiveEvicted, .archiveDamaged, .valueTooLong, .unknownUnit, .unmappedValue,
-            .expressionFailed, .eventAborted, .tooManySamples, .superseded, .invalidIdentifier, .ambiguousLocalTime:
+            .expressionFailed, .eventAborted, .tooManySamples, .superseded, .invalidIdentifier, .ambiguousLocalTime,
+            .bufferFull, .deviceNotAllowed, .patientNotAllowed, .rateLimited, .unknownPeer,
+            .malformedMessage, .unsupportedMessage, .unsupportedCharset, .resultStatus, .unknownTimeZone,
+            .patientUnknown, .patientChanged, .droppedByRule, .rejectedByRule,
+            .typeNotAllowed, .afterStopDate, .typePaused, .sourcePaused:
             .payload
         // Packets and frames of bridges, as they came.
         case .truncatedPacket, .malformedPacket, .wrongChecksum, .implausibleValue, .controlSolution,

@@ -72,7 +72,8 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case identityAmbiguous = 33
     /// The reading lacks the patient or encounter that the sink's identity mode needs.
     case identityNotDefined = 34
-    /// A server's Device belongs to another patient than the reading.
+    /// A server's Device belongs to another patient than the reading; or the patient map says another patient or
+    /// encounter than the message.
     case patientDeviceMismatch = 35
     /// The Observation cannot be merged into the one that a server holds.
     case mergeFailed = 36
@@ -125,6 +126,50 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case tableRow = 57
     /// Compressed input is damaged or cut: what is behind the place cannot be read.
     case compressedInput = 58
+    /// The buffer to the windows was full, and the source drops what does not fit (`whenFull: dropNewest`). Counted,
+    /// without a dead letter, which would need the room that is lacking.
+    case bufferFull = 59
+    /// The sender may not bring readings of the device, by the list of peers.
+    case deviceNotAllowed = 60
+    /// The sender may not bring readings of the patient, or of none, by the list of peers.
+    case patientNotAllowed = 61
+    /// The sender has brought more readings than the list of peers lets it.
+    case rateLimited = 62
+    /// The list of peers does not know the sender.
+    case unknownPeer = 63
+
+    /// The payload is no message of HL7 v2: no MSH with distinct delimiters, a segment without a name, or one twice
+    /// that may be there once.
+    case malformedMessage = 64
+    /// An HL7 v2 message of another type than ORU^R01, of another version than 2.x, or a part of one.
+    case unsupportedMessage = 65
+    /// The character set of an HL7 v2 message (MSH-18) is none that is read, or its bytes are not of it.
+    case unsupportedCharset = 66
+    /// The status (OBX-11) or a flag (OBX-8) of an HL7 v2 result says that there is none, that it is a test, that it
+    /// was withdrawn, or may still change.
+    case resultStatus = 67
+    /// A time has no offset from UTC, and nothing says of which clock it is.
+    case unknownTimeZone = 68
+    /// A broker has sent a message of a topic that no filter of the source has.
+    case topicNotSubscribed = 69
+
+    /// The patient map does not say whose the device is at the time of the reading.
+    case patientUnknown = 70
+    /// A reading of the same device, type and time, or of the same id, was filed for another patient or encounter.
+    case patientChanged = 71
+    /// A rule drops the reading. Counted, without a dead letter.
+    case droppedByRule = 72
+    /// A rule rejects the reading.
+    case rejectedByRule = 73
+
+    /// The source does not take readings of the type (`types` of the source).
+    case typeNotAllowed = 74
+    /// The reading is of the time at which the source was to end, or later (`until` of the source).
+    case afterStopDate = 75
+    /// The type is paused.
+    case typePaused = 76
+    /// The source is paused, and whoever sends to it does not wait.
+    case sourcePaused = 77
 
     /// Places of a list that is indexed by raw values.
     package static let placeCount = Int(allCases.map(\.rawValue).max() ?? 0) + 1

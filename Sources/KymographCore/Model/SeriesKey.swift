@@ -48,9 +48,48 @@ package enum SeriesKey {
         return writer.view.array
     }
 
+    /// The number of the type.
+    package static func type(of key: ByteView) -> Int { Int(key.half(at: 0)) }
+
     /// The device's bytes.
     package static func device(of key: ByteView) -> ByteView {
         key[headBytes..<(headBytes + max(length(key, 4), 0))]
+    }
+
+    /// The patient's bytes; nil when the key names none.
+    package static func patient(of key: ByteView) -> ByteView? {
+        let count = length(key, 6)
+        let start = headBytes + max(length(key, 4), 0)
+        return count >= 0 ? key[start..<(start + count)] : nil
+    }
+
+    /// The encounter's bytes; nil when the key names none.
+    package static func encounter(of key: ByteView) -> ByteView? {
+        let count = length(key, 8)
+        let start = headBytes + max(length(key, 4), 0) + max(length(key, 6), 0)
+        return count >= 0 ? key[start..<(start + count)] : nil
+    }
+
+    /// Writes `key` with another patient and encounter. No part may be longer than ``longestPart``.
+    static func rewrite(
+        _ key: ByteView, patient: ByteView?, encounter: ByteView?, into writer: inout ByteWriter
+    ) {
+        let device = device(of: key)
+        let correlation = length(key, 10)
+        var head = Head(type: type(of: key), device: UInt16(device.count + 1))
+        head.correlation = UInt16(correlation + 1)
+        begin(into: &writer)
+        writer.append(device)
+        if let patient {
+            head.patient = UInt16(patient.count + 1)
+            writer.append(patient)
+        }
+        if let encounter {
+            head.encounter = UInt16(encounter.count + 1)
+            writer.append(encounter)
+        }
+        if correlation > 0 { writer.append(key[(key.count - correlation)..<key.count]) }
+        finish(head, in: &writer)
     }
 
     /// The identity of a key.

@@ -32,7 +32,7 @@ enum UTF8Sequence {
 
 extension ByteView {
     /// Whether the bytes are well-formed UTF-8.
-    var isUTF8: Bool {
+    package var isUTF8: Bool {
         var index = 0
         while index < count {
             let length = self[index] < 0x80 ? 1 : UTF8Sequence.length(self, at: index)

@@ -153,3 +153,13 @@ extension ByteView {
         return count < other.count ? .before : .after
     }
 }
+
+extension Measurement {
+    /// Nanoseconds that the reading covers up to its instant, kept as value `slot`; 0 where there is no such value.
+    package func length(_ slot: Int, _ payload: ByteView) -> Int64 {
+        guard slot >= 0, case .number(let length) = ReadingKey.Content(reading: self, payload: payload)[slot],
+            length.exponent == 0
+        else { return 0 }
+        return length.mantissa
+    }
+}

@@ -5,15 +5,16 @@ package struct InMemoryShard: ~Copyable {
     private var shard: WindowShard<MemoryArchive>
 
     /// Makes a shard that reads `rings`, one per lane. It follows `mappings` when lanes say that they do; without, they
-    /// must not. Without `router` each block is for all sinks.
+    /// must not. Without `router` each block of entries is for all sinks; `eventSinks` get readings as events.
     package init(
         rings: [Ring], types: [MeasurementType], settings: WindowSettings, entries: consuming EntryWriter,
-        router: BundleRouter? = nil, events: any ShardEvents, mappings: MappingExchange? = nil
+        router: BundleRouter? = nil, eventSinks: EventSinks = .none, events: any ShardEvents,
+        mappings: MappingExchange? = nil
     ) {
         let machine = WindowMachine<MemoryArchive>(types: types, settings: settings)
         shard = WindowShard(
-            rings: rings, machine: machine, entries: RoutedEntries(entries, router: router), events: events,
-            mappings: mappings)
+            rings: rings, machine: machine, entries: RoutedEntries(entries, router: router),
+            streams: EventStreams(eventSinks), events: events, mappings: mappings)
     }
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
@@ -25,6 +26,11 @@ package struct InMemoryShard: ~Copyable {
 
     /// Sends what waits for its block to fill; whether anything does.
     package mutating func sendWaiting() -> Bool { shard.sendWaiting() }
+
+    /// Closes the windows that `selection` has, and sends what they show; how many they were.
+    package mutating func close(_ selection: WindowSelection, now: Instant) -> Int {
+        shard.close(selection, now: now)
+    }
 
     /// Closes and sends everything: the last step before the end.
     package mutating func drain(now: Instant) { shard.drain(now: now) }

@@ -10,8 +10,12 @@ package struct ShardTally: Sendable {
     package var rejected: [Int] = Array(repeating: 0, count: Rejection.placeCount)
     /// Readings of an earlier run's journal that were rejected: this run has neither received nor accepted them.
     package var withdrawn = 0
-    /// Windows emitted for the first time, and again.
+    /// Windows emitted as preliminary or final.
     package var windows = 0
+    /// Windows closed, by cause.
+    package var closings = WindowClosings()
+    /// Readings that came when the time of their window had passed, and were not there already.
+    package var lateReadings = 0
     /// Windows emitted again because they changed.
     package var amended = 0
     /// Windows that changed after they were emitted and can no longer be written: what was sent before stays.
@@ -46,6 +50,8 @@ package struct ShardTally: Sendable {
         for index in rejected.indices { rejected[index] += other.rejected[index] }
         withdrawn += other.withdrawn
         windows += other.windows
+        closings.add(other.closings)
+        lateReadings += other.lateReadings
         amended += other.amended
         withheld += other.withheld
         filtered += other.filtered

@@ -17,6 +17,8 @@ package struct ShardUnit: Sendable {
         package var route: BundleRoute
         /// Its bytes.
         package var bytes: [UInt8]
+        /// When the oldest of them was made.
+        package var since: Instant
     }
 
     /// Number of the shard.
@@ -67,6 +69,9 @@ package protocol ShardStore: AnyObject, Sendable {
     /// The number of the series `key` (a ``SeriesKey``), and whether it is new: then introduce it in the next unit.
     func number(of key: [UInt8]) -> (number: Int, isNew: Bool)
 
+    /// The keys of the series of `device` that are durable.
+    func series(ofDevice device: [UInt8]) -> [[UInt8]]
+
     /// The number for the next block, greater than all before.
     func nextBlock() -> Int64
 
@@ -76,7 +81,8 @@ package protocol ShardStore: AnyObject, Sendable {
     /// No block that begins later has a lower number.
     var upcomingBlock: Int64 { get }
 
-    /// Appends the block of a window that was in a unit before, or in an earlier run.
+    /// Appends the block of a window of an earlier run, or of a unit that is durable
+    /// (``waitUntilCommitted()``).
     func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup
 
     /// How far the journal is in the archived content of a window, or nil when it is not archived.
@@ -99,6 +105,9 @@ package protocol ShardStore: AnyObject, Sendable {
 }
 
 extension ShardStore {
+    /// None: it remembers no earlier run.
+    package func series(ofDevice device: [UInt8]) -> [[UInt8]] { [] }
+
     /// Not known: it keeps no ids.
     package func instant(ofReading id: [UInt8], series: Int) -> Instant? { nil }
 

@@ -18,6 +18,8 @@ package struct StoredArchive: ~Copyable, WindowArchive {
     private var waiting = ClosedWindows()
     /// Windows at the front of `waiting` whose Observations have been handed over.
     private var ready = 0
+    /// Windows that may be on their way to the store.
+    private var submitted = SubmittedWindows()
     private var newSeries: [ShardUnit.Series] = []
     /// Rejected readings of windows that are not stored yet.
     private var held: [WindowName: [KeptRejection]] = [:]
@@ -41,6 +43,9 @@ package struct StoredArchive: ~Copyable, WindowArchive {
         if isNew { newSeries.append(ShardUnit.Series(number: number, key: key)) }
         recent.introduce(series: series, identity: identity)
     }
+
+    /// Asks the store.
+    package mutating func series(ofDevice device: [UInt8]) -> [[UInt8]] { store.series(ofDevice: device) }
 
     /// The store's number of a series.
     package func number(of series: Int) -> Int { numbers[series] }
@@ -66,7 +71,7 @@ package struct StoredArchive: ~Copyable, WindowArchive {
     /// Waits for the store.
     package mutating func canTellIds() -> Bool {
         guard waiting.isEmpty else { return false }
-        store.waitUntilCommitted()
+        waitForStore()
         hasForgotten = true
         return true
     }
@@ -93,15 +98,25 @@ package struct StoredArchive: ~Copyable, WindowArchive {
         held[WindowName(series: rejection.reading.series, start: windowStart), default: []].append(rejection)
     }
 
-    /// Looks in memory and then in the store.
+    /// Waits until the store has all that it was given.
+    private mutating func waitForStore() {
+        store.waitUntilCommitted()
+        submitted.removeAll()
+    }
+
+    /// Looks in memory and then in the store. Only what was handed over since the last wait may be on its way there:
+    /// the store has windows of earlier runs already.
     package mutating func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
         if case .found = recent.load(series: series, windowStart: windowStart, into: &writer) { return .found }
         let wasRecent = recent.evictedThrough(series: series).map { $0 >= windowStart } ?? false
         guard wasRecent || isKnown[series] && windowStart <= store.latestAtStart else { return .absent }
         let number = numbers[series]
-        if let window = waiting.newest(series: number, start: windowStart) {
-            waiting.withBlock(of: window) { writer.append($0) }
-            return .found
+        if wasRecent {
+            if let window = waiting.newest(series: number, start: windowStart) {
+                waiting.withBlock(of: window) { writer.append($0) }
+                return .found
+            }
+            if submitted.mayContain(WindowName(series: number, start: windowStart)) { waitForStore() }
         }
         return store.load(series: number, windowStart: windowStart, into: &writer)
     }
@@ -121,6 +136,7 @@ package struct StoredArchive: ~Copyable, WindowArchive {
         unit.series = newSeries
         newSeries.removeAll()
         unit.windows = waiting.takeFirst(ready)
+        submitted.insert(unit.windows)
         ready = 0
     }
 

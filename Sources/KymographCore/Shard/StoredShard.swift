@@ -23,11 +23,12 @@ package struct StoredShard: ~Copyable {
     /// Longest time, in nanoseconds, that readings wait for their block to end.
     private static var blockAge: Int64 { 20_000_000 }
 
-    /// Makes shard `number`, which reads `rings`, one per lane. Without `router` each block is for all sinks.
+    /// Makes shard `number`, which reads `rings`, one per lane. Without `router` each block of entries is for all
+    /// sinks; `eventSinks` get readings as events.
     package init(
         number: Int, rings: [Ring], types: [MeasurementType], settings: WindowSettings,
-        entries: consuming EntryWriter, router: BundleRouter? = nil, events: any ShardEvents,
-        mappings: MappingExchange? = nil, store: any ShardStore
+        entries: consuming EntryWriter, router: BundleRouter? = nil, eventSinks: EventSinks = .none,
+        events: any ShardEvents, mappings: MappingExchange? = nil, store: any ShardStore
     ) {
         self.number = number
         self.store = store
@@ -35,8 +36,8 @@ package struct StoredShard: ~Copyable {
         let archive = StoredArchive(store, recentBytes: settings.limits.archiveBytes)
         let machine = WindowMachine(types: types, settings: settings, archive: archive)
         shard = WindowShard(
-            rings: rings, machine: machine, entries: RoutedEntries(entries, router: router), events: events,
-            mappings: mappings, store: store)
+            rings: rings, machine: machine, entries: RoutedEntries(entries, router: router),
+            streams: EventStreams(eventSinks), events: events, mappings: mappings, store: store)
     }
 
     // MARK: An earlier run
@@ -106,9 +107,14 @@ package struct StoredShard: ~Copyable {
             shard.withdraw(reason, reading, record.payload, identity, series: record.series, place: place)
         case .conflict, .replaced:
             // Otherwise the earlier run has kept both, and the mapping has changed since.
+            let isReturned = reading.mark & ReadingMark.returned != 0
+            if isReturned { shard.sendReplacing(reading, record.payload, series: series) }
             guard !record.supersedes else { break }
             replayRejected += 1
             shard.rejectSuperseded(series: series, by: place)
+        case .accepted where reading.mark & ReadingMark.returned != 0 && !shard.streams.isEmpty:
+            // No run has made an event of it; those of others left with the journal.
+            shard.send(reading, record.payload, series: series)
         case .accepted, .duplicate: break
         }
     }
@@ -142,6 +148,12 @@ package struct StoredShard: ~Copyable {
     /// Sends what waits for its block to fill; whether anything does.
     package mutating func sendWaiting() -> Bool { shard.sendWaiting() }
 
+    /// Closes the windows that `selection` has, and hands them over; how many they were.
+    package mutating func close(_ selection: WindowSelection, now: Instant) -> Int {
+        defer { submit(now: now) }
+        return shard.close(selection, now: now)
+    }
+
     /// Closes everything and hands it over: the last step before the end.
     package mutating func drain(now: Instant) {
         shard.drain(now: now)
@@ -161,7 +173,9 @@ package struct StoredShard: ~Copyable {
         handedOver = now
         var unit = ShardUnit(shard: number)
         unit.taken = shard.taken
+        shard.endEvents()
         unit.blocks = shard.finishedBlocks
+        if !unit.blocks.isEmpty { shard.events.handedOver(unit.blocks) }
         shard.finishedBlocks.removeAll(keepingCapacity: true)
         swap(&unit.rejections, &shard.rejections)
         let isBlockOpen = shard.entries.isOpen

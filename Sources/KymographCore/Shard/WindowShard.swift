@@ -1,11 +1,19 @@
 /// What a shard tells its owner. Called per block, per batch and per rejected reading, never per good one.
 package protocol ShardEvents: AnyObject {
-    /// A block of entries (``EntryBlock``) is complete. `block` is valid during the call, which may block.
-    func block(_ block: ByteView, for route: BundleRoute)
+    /// A block of entries (``EntryBlock``) is complete, the oldest of which was made at `since`. `block` is valid
+    /// during the call, which may block.
+    func block(_ block: ByteView, for route: BundleRoute, since: Instant)
+    /// Blocks of entries (``EntryBlock``) are handed to the store, which gives them to sinks. Must not block.
+    func handedOver(_ blocks: [ShardUnit.Block])
     /// A reading was rejected after it had been mapped. `payload` is valid during the call.
     func rejected(_ reading: RejectedReading, payload: ByteView)
     /// Readings were counted since the last time.
     func counted(_ tally: ShardTally)
+}
+
+extension ShardEvents {
+    /// Default: ignored.
+    package func handedOver(_ blocks: [ShardUnit.Block]) {}
 }
 
 /// Everything a shard's thread does: take readings from its rings, keep their windows, encode what is due as entries.
@@ -28,12 +36,16 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var rejections: [KeptRejection] = []
     /// What will be needed by the records behind those that are being taken; nothing between two rings.
     private var upcoming = UpcomingRecords()
-    private let events: any ShardEvents
+    let events: any ShardEvents
     private let mappings: MappingExchange?
     /// The newest set that a lane uses, and the generation that it has; what is due is written by its templates.
     private var newest: (set: MappingSet?, generation: Int)
     /// The set whose templates entries are written by now.
     private var writing: MappingSet?
+    /// The events of readings for sinks that get those; empty without such a sink.
+    var streams: EventStreams
+    /// Whether each reading is looked at as a whole: it goes into a journal, or becomes an event.
+    private let takesWhole: Bool
     /// Identities of series that were refused, for the dead letters of their readings.
     private var refused: [SeriesIdentity] = []
     /// Receive time of the latest reading that was taken from the journal of an earlier run. What this run receives is
@@ -48,10 +60,13 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Makes a shard that reads `rings`, one per lane.
     package init(
         rings: [Ring], machine: consuming WindowMachine<Archive>, entries: consuming RoutedEntries,
-        events: any ShardEvents, mappings: MappingExchange?, store: (any ShardStore)? = nil
+        streams: consuming EventStreams, events: any ShardEvents, mappings: MappingExchange?,
+        store: (any ShardStore)? = nil
     ) {
         self.store = store
         isJournaled = store != nil
+        takesWhole = store != nil || !streams.isEmpty
+        self.streams = streams
         inputs = OwnedList(count: rings.count) { ShardInput(rings[$0], mappings?.first) }
         self.machine = machine
         newest = (mappings?.first, 0)
@@ -89,6 +104,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         var taken = 0
         var place = inputs[index].ring.taken
         while upcoming.advance(&inputs[index], from: &place, mayLook: taken < WindowShard.burst) {
+            // Behind the look at the ring: what a lane has put there by another map finds its devices guarded.
+            if machine.siblings.isOn { machine.lookAtGuard() }
             for number in 0..<upcoming.laterCount { machine.prefetchSeries(upcoming.later[number]) }
             for number in 0..<upcoming.nextCount { machine.prefetchReading(upcoming.next[number]) }
             for _ in 0..<upcoming.nowCount { takeNext(from: index, now: now) }
@@ -100,12 +117,12 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     @inline(__always)
     private mutating func takeNext(from index: Int, now: Instant) {
-        if !isJournaled && appendPlain(from: index) { return }
+        if !takesWhole && appendPlain(from: index) { return }
         if let record = inputs[index].ring.next() { take(record, input: index, now: now) }
     }
 
     /// Puts the next record into its window without a copy of it, if it is a plain reading that is simply the next one
-    /// there, as nearly all are; false, and nothing is done, when it is not. Where there is a journal, that wants the
+    /// there, as nearly all are; false, and nothing is done, when it is not. A journal, and sinks of events, want the
     /// whole record.
     @inline(__always)
     private mutating func appendPlain(from index: Int) -> Bool {
@@ -113,7 +130,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         let series = inputs[index].series(Int(reading.series))
         guard series >= 0, machine.appendNext(series: series, reading) else { return false }
         inputs[index].ring.skipPlainReading()
-        tally.accepted += 1
+        tally.accepted &+= 1
         return true
     }
 
@@ -129,6 +146,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         (inputs[input].set, inputs[input].generation) = (set, generation)
         if generation > newest.generation {
             newest = (set, generation)
+            streams.adopt(set.types, set.fhirTemplates)
             machine.adopt(types: set.types)
         }
         let typesInUse = newest.set?.typesInUse ?? []
@@ -173,7 +191,9 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         }
         if isJournaled && journal.number == JournalWriter.noBlock { beginBlock() }
         switch machine.add(series: series, record, payload: payload) {
-        case .accepted: tally.accepted += 1
+        case .accepted:
+            tally.accepted += 1
+            if !streams.isEmpty { send(record, payload, series: series) }
         case .duplicate: tally.duplicate += 1
         case .conflict, .replaced: return replace(record, payload, series: series)
         case .rejected(let reason):
@@ -183,14 +203,40 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if isJournaled { journal.append(series: machine.archive.number(of: series), record, payload) }
     }
 
+    /// Makes an event of a reading that was accepted.
+    @inline(never)
+    mutating func send(_ record: Measurement, _ payload: ByteView, series: Int) {
+        guard streams.append(record, payload, series: series, machine.identity(of: series)) else { return }
+        endEvents()
+    }
+
+    /// Makes an event of a reading that took the place of another, unless it is the one that was rejected: of two that
+    /// merge, that is the one that was received first, whichever came first.
+    mutating func sendReplacing(_ record: Measurement, _ payload: ByteView, series: Int) {
+        guard !streams.isEmpty else { return }
+        let (former, bytes) = machine.superseded
+        let isItself = former.instant == record.instant && bytes.withByteView { former.says(as: record, $0, payload) }
+        if !isItself { send(record, payload, series: series) }
+    }
+
+    /// Hands over the events so far: with the journal that has their readings, where there is one.
+    mutating func endEvents() {
+        let since = streams.since ?? .distantPast
+        streams.finish { route, bytes in
+            WindowShard.handOver(bytes, route, since, isJournaled, &finishedBlocks, events)
+        }
+    }
+
     /// Takes note of a reading that has taken the place of another, which is rejected now: as many are accepted as
     /// before. The journal says so, and when it is replayed, that is not done again.
     @inline(never)
     private mutating func replace(_ record: Measurement, _ payload: ByteView, series: Int) {
         rejectSuperseded(series: series)
+        guard takesWhole else { return }
+        sendReplacing(record, payload, series: series)
         guard isJournaled else { return }
-        let number = machine.archive.number(of: series)
         let (former, bytes) = machine.superseded
+        let number = machine.archive.number(of: series)
         guard former.instant != record.instant else {
             return journal.append(superseding: record, payload, series: number)
         }
@@ -254,14 +300,27 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         machine.tick(now: now)
         emit(now: now)
         if let since = blockSince, since.advanced(by: bundleAge) <= now { flush() }
+        if !isJournaled, let since = streams.since, since.advanced(by: bundleAge) <= now { endEvents() }
         report()
     }
 
     /// Sends what waits for its block to fill; whether anything does.
     mutating func sendWaiting() -> Bool {
-        guard blockSince != nil else { return false }
+        let hasEvents = streams.since != nil
+        if hasEvents { endEvents() }
+        guard blockSince != nil else { return hasEvents }
         flush()
         return true
+    }
+
+    /// Closes the windows that `selection` has, and sends what they show with all that waits; how many they were.
+    mutating func close(_ selection: WindowSelection, now: Instant) -> Int {
+        let closed = machine.flush(selection)
+        emit(now: now)
+        flush()
+        endEvents()
+        report()
+        return closed
     }
 
     /// Closes and sends everything: the last step before the end.
@@ -270,6 +329,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         machine.drain()
         emit(now: now)
         flush()
+        endEvents()
         report()
     }
 
@@ -280,6 +340,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     package var counters: WindowCounters { machine.counters }
 
     private mutating func report() {
+        (tally.closings, tally.lateReadings) = machine.takeCounts()
         events.counted(tally)
         accepted += tally.accepted
         tally = ShardTally()
@@ -304,9 +365,10 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func write(_ emission: Emission, now: Instant) {
         // Borrowed once: nothing of it changes before the emission is settled.
         let content = machine.content(of: emission)
+        let since = blockSince ?? now
         var hasEnded = false
         let outcome = entries.add(content, series: emission.series) { route, bytes in
-            WindowShard.handOver(bytes, route, isJournaled, &finishedBlocks, events)
+            WindowShard.handOver(bytes, route, since, isJournaled, &finishedBlocks, events)
             hasEnded = true
         }
         if hasEnded { noteEnded() }
@@ -372,21 +434,22 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     private mutating func flush() {
+        let since = blockSince ?? .distantPast
         entries.finish { route, bytes in
-            WindowShard.handOver(bytes, route, isJournaled, &finishedBlocks, events)
+            WindowShard.handOver(bytes, route, since, isJournaled, &finishedBlocks, events)
         }
         noteEnded()
     }
 
     /// Gives a block to who takes it: with the journal, where there is one.
     private static func handOver(
-        _ block: ByteView, _ route: BundleRoute, _ isJournaled: Bool, _ waiting: inout [ShardUnit.Block],
-        _ events: any ShardEvents
+        _ block: ByteView, _ route: BundleRoute, _ since: Instant, _ isJournaled: Bool,
+        _ waiting: inout [ShardUnit.Block], _ events: any ShardEvents
     ) {
         if isJournaled {
-            waiting.append(ShardUnit.Block(route: route, bytes: block.array))
+            waiting.append(ShardUnit.Block(route: route, bytes: block.array, since: since))
         } else {
-            events.block(block, for: route)
+            events.block(block, for: route, since: since)
         }
     }
 

@@ -18,15 +18,19 @@ extension ByteWriter {
             append(zeros: decimals - digits)
             return append(digits: magnitude)
         }
-        let start = count
-        append(digits: magnitude)
-        append(0)
-        var index = count - 1
-        while index > start + digits - decimals {
-            self[index] = self[index - 1]
-            index -= 1
+        let start = extend(by: digits + 1)
+        let point = start &+ digits &- decimals
+        var rest = magnitude
+        var index = count
+        while index > start {
+            index &-= 1
+            if index == point {
+                self[index] = UInt8(ascii: ".")
+            } else {
+                self[index] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
         }
-        self[index] = UInt8(ascii: ".")
     }
 
     private mutating func append(_ magnitude: UInt64, zeros: Int) {

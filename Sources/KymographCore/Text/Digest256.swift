@@ -11,7 +11,7 @@ package struct Digest256: Sendable {
     }
 
     /// The digest of `message`.
-    func of(_ message: ByteView) -> Bytes {
+    package func of(_ message: ByteView) -> Bytes {
         var bytes = Bytes(repeating: 0)
         sha256(message, &bytes)
         return bytes
@@ -20,7 +20,7 @@ package struct Digest256: Sendable {
 
 extension ByteWriter {
     /// Writes `digest` in lower-case hexadecimal, 64 characters: as many as a FHIR id may have.
-    mutating func appendHex(_ digest: Digest256.Bytes) {
+    package mutating func appendHex(_ digest: Digest256.Bytes) {
         let words = DigestWords(digest)
         var halves = SIMD8<UInt64>()
         for index in 0..<4 {

@@ -11,6 +11,9 @@ package enum DurationText {
     /// What ``parse(_:)`` accepts, for messages.
     package static let advice = "write a whole number and a unit, such as 500ms, 30s, 5m, 1h, 1d or 1h30m"
 
+    /// What a text of that form is that ``parse(_:)`` does not accept, for messages.
+    package static let limits = "write at most 106751d (292 years), and units in order, each once: 1h30m"
+
     /// The nanoseconds that `text` says (zero included), or nil when it is not in the form or beyond 292 years.
     package static func parse(_ text: String) -> Int64? {
         var rest = text.utf8[...]

@@ -7,7 +7,7 @@ struct JournaledWindows: ~Copyable {
     var block = JournalWriter.noBlock
     /// What the archive had of windows that were opened with its content, by window: it may drop it before it gets the
     /// window back, and count it so.
-    private var restored: [Int: [UInt32]] = [:]
+    private var restored: [Int: InlineArray<16, UInt32>] = [:]
 
     private struct Entry: BitwiseCopyable {
         var window: UInt32
@@ -27,11 +27,11 @@ struct JournaledWindows: ~Copyable {
 
     /// Notes that the archive had `facts` of window `index`.
     mutating func noteRestored(_ index: Int, _ facts: WindowFacts) {
-        restored[index] = facts.readings.indices.map { facts.readings[$0] }
+        restored[index] = facts.readings
     }
 
     /// What the archive had of window `index`, by source, when it was opened with its content.
-    func restored(_ index: Int) -> [UInt32]? { restored.isEmpty ? nil : restored[index] }
+    func restored(_ index: Int) -> InlineArray<16, UInt32>? { restored.isEmpty ? nil : restored[index] }
 
     /// Forgets window `index`.
     mutating func forget(_ index: Int) {

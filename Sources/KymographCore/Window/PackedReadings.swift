@@ -1,7 +1,8 @@
 /// The older readings of a long window, as blocks of the archive's format: a sixth of the memory.
 ///
 /// Late readings are rare, and mostly little late: what a device sends next goes behind the latest readings, which are
-/// not packed. One that belongs further back costs the unpacking of the chunk that it goes into.
+/// not packed. One that belongs further back costs the unpacking of the chunk that it goes into, which then stays
+/// unpacked for those behind it (``LiftedChunk``).
 struct PackedReadings {
     /// Readings that follow each other.
     struct Chunk: BitwiseCopyable {
@@ -15,6 +16,8 @@ struct PackedReadings {
 
     /// In time order.
     var chunks: [Chunk] = []
+    /// Which of the ``LiftedChunks`` is one of these: its block has been taken.
+    var lifted: Int?
 
     /// The chunk that a reading at `instant` goes into: the last one that begins no later, or the first one.
     func place(of instant: Instant) -> Int {

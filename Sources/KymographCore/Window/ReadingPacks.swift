@@ -4,6 +4,8 @@ struct ReadingPacks: ~Copyable {
     private var packs: [PackedReadings] = []
     /// Those that no window uses.
     private var free: [UInt32] = []
+    /// Chunks that late readings go into.
+    private var lifts = LiftedChunks()
     /// Size class of runs from which on readings are packed.
     let sizeClass: Int
     /// Where a chunk is on its way to memory and back.
@@ -40,6 +42,7 @@ struct ReadingPacks: ~Copyable {
     }
 
     private mutating func release(_ window: inout OpenWindow) {
+        precondition(packs[Int(window.pack)].lifted == nil, "what is lifted is packed first")
         packs[Int(window.pack)].chunks.removeAll(keepingCapacity: true)
         free.append(window.pack)
         window.pack = OpenWindow.noPack
@@ -65,18 +68,34 @@ struct ReadingPacks: ~Copyable {
         packs[Int(window.pack)].chunks.append(chunk(of: readings, &slots))
     }
 
-    /// Packs `readings`, which are in `slots`, in place of chunk `place`, whose block has been taken.
-    mutating func replace(
-        _ place: Int, of window: OpenWindow, with readings: WindowReadings, _ slots: inout ReadingSlab
-    ) {
-        packs[Int(window.pack)].chunks[place] = chunk(of: readings, &slots)
+    // MARK: Lifted chunks
+
+    /// The chunk of a window that is lifted.
+    func lifted(of window: OpenWindow) -> LiftedChunk? { packs[Int(window.pack)].lifted.flatMap { lifts.chunk($0) } }
+
+    /// A chunk of any window that must be packed before another can be lifted.
+    var liftInTheWay: LiftedChunk? { lifts.inTheWay }
+
+    /// Notes that a chunk is lifted, whose block has been taken, and whose window has no other.
+    mutating func lift(_ chunk: LiftedChunk) { packs[Int(chunk.pack)].lifted = lifts.append(chunk) }
+
+    /// Notes that a lifted chunk has other readings.
+    mutating func update(_ chunk: LiftedChunk) {
+        guard let place = packs[Int(chunk.pack)].lifted else { preconditionFailure("the chunk was packed before") }
+        lifts.update(place, chunk)
     }
 
-    /// Packs `readings`, which are in `slots`, as chunk `place`.
-    mutating func insert(
-        _ readings: WindowReadings, at place: Int, of window: OpenWindow, _ slots: inout ReadingSlab
-    ) {
-        packs[Int(window.pack)].chunks.insert(chunk(of: readings, &slots), at: place)
+    /// Packs `readings`, which are in `slots`, in place of a lifted chunk.
+    mutating func lower(_ lifted: LiftedChunk, _ readings: WindowReadings, _ slots: inout ReadingSlab) {
+        let pack = Int(lifted.pack)
+        if let place = packs[pack].lifted { lifts.remove(place) }
+        packs[pack].lifted = nil
+        packs[pack].chunks[lifted.place] = chunk(of: readings, &slots)
+    }
+
+    /// Packs `readings`, which are in `slots`, as a chunk behind one that has been lowered.
+    mutating func insert(_ readings: WindowReadings, behind lowered: LiftedChunk, _ slots: inout ReadingSlab) {
+        packs[Int(lowered.pack)].chunks.insert(chunk(of: readings, &slots), at: lowered.place + 1)
     }
 
     private mutating func chunk(of readings: WindowReadings, _ slots: inout ReadingSlab) -> PackedReadings.Chunk {

@@ -100,6 +100,7 @@ struct ReadingRuns: ~Copyable {
 
     /// Frees the memory of a window, which is forgotten.
     mutating func discard(_ window: inout OpenWindow) {
+        lower(window)
         count -= window.total
         releaseBlocks(of: window, 0..<Int(window.count))
         packs.forget(&window)
@@ -235,9 +236,13 @@ extension ReadingRuns {
     /// The last place up to `place` of a window's run where readings may be parted: those of one instant stay together,
     /// since one that comes to them must find them all.
     private func boundary(_ place: Int, in window: OpenWindow) -> Int {
-        let first = Int(window.readings)
+        boundary(place, of: Int(window.count), from: Int(window.readings))
+    }
+
+    /// The same for the run of `count` readings from slot `first`.
+    private func boundary(_ place: Int, of count: Int, from first: Int) -> Int {
         var place = place
-        while place > 0, place < Int(window.count), slots[first + place].instant == slots[first + place - 1].instant {
+        while place > 0, place < count, slots[first + place].instant == slots[first + place - 1].instant {
             place -= 1
         }
         return place
@@ -281,12 +286,14 @@ extension ReadingRuns {
 
     /// Unpacks the readings of a window from the chunk on that one at `instant` goes into, with room for as many again.
     mutating func unpack(_ window: inout OpenWindow, behind instant: Instant) {
+        lower(window)
         let place = packs.place(of: instant, in: window)
         unpack(&window, from: place, room: 2 * (window.total - packs.readings(before: place, of: window)))
     }
 
     /// Puts the readings of the chunks from `first` on before those of a window's run, which gets room for `room`.
     private mutating func unpack(_ window: inout OpenWindow, from first: Int, room: Int) {
+        lower(window)
         let former = window
         takeRun(for: &window, room: room)
         for place in first..<packs.chunkCount(of: former) { take(packs.chunk(place, of: former), to: &window) }
@@ -323,7 +330,11 @@ extension ReadingRuns {
         while let reading = decoder.next() { append(reading, decoder.payload, to: &window) }
         precondition(decoder.isComplete && decoder.count == Int(chunk.count), "memory was overwritten")
     }
+}
 
+// MARK: Late readings of long windows
+
+extension ReadingRuns {
     /// Lets `change` insert a reading at `instant`, before all that is not packed, into the chunk that it goes into,
     /// which stands in for the run of the window while that is done.
     mutating func withChunk(
@@ -331,28 +342,57 @@ extension ReadingRuns {
         _ change: (inout ReadingRuns, inout OpenWindow) -> ReadingOutcome
     ) -> ReadingOutcome {
         let former = window
-        let place = packs.place(of: instant, in: window)
-        let chunk = packs.chunk(place, of: window)
-        takeRun(for: &window, room: Int(chunk.count) + 1)
-        take(chunk, to: &window)
+        var chunk = lift(at: instant, of: window)
+        (window.readings, window.sizeClass) = (chunk.readings, chunk.sizeClass)
+        window.count = chunk.count
         window.packedCount = UInt32(former.total) - chunk.count
+        // What comes behind all others of a full run would let these be packed.
+        if window.isFull { enlarge(&window) }
         let outcome = change(&self, &window)
-        packRun(of: window, in: place)
-        releaseBlocks(of: window, 0..<Int(window.count))
-        slots.release(Int(window.readings), sizeClass: Int(window.sizeClass))
+        (chunk.readings, chunk.count, chunk.sizeClass) = (window.readings, window.count, window.sizeClass)
         window.packedCount = UInt32(window.total) - former.count
         (window.readings, window.sizeClass) = (former.readings, former.sizeClass)
         (window.count, window.last) = (former.count, former.last)
+        packs.update(chunk)
+        if Int(chunk.count) > 2 * packs.chunkReadings { lower(chunk) }
         return outcome
     }
 
-    /// Packs the readings of a window's run as chunk `place`, or two where they have become too many.
-    private mutating func packRun(of window: OpenWindow, in place: Int) {
-        let (first, count) = (Int(window.readings), Int(window.count))
-        let middle = boundary(count / 2, in: window)
+    /// The chunk of a window that a reading at `instant` goes into, lifted.
+    private mutating func lift(at instant: Instant, of window: OpenWindow) -> LiftedChunk {
+        if let lifted = packs.lifted(of: window) {
+            if lifted.place == packs.place(of: instant, in: window) { return lifted }
+            lower(lifted)
+        }
+        if let other = packs.liftInTheWay { lower(other) }
+        // Again: a chunk may have become two.
+        let place = packs.place(of: instant, in: window)
+        let packed = packs.chunk(place, of: window)
+        var run = window
+        takeRun(for: &run, room: Int(packed.count) + 1)
+        take(packed, to: &run)
+        let chunk = LiftedChunk(
+            pack: window.pack, place: place, readings: run.readings, count: run.count, sizeClass: run.sizeClass)
+        packs.lift(chunk)
+        return chunk
+    }
+
+    /// Packs the chunk of a window that is lifted, if one is.
+    @inline(__always)
+    private mutating func lower(_ window: OpenWindow) {
+        if window.isPacked, let lifted = packs.lifted(of: window) { lower(lifted) }
+    }
+
+    /// Packs a lifted chunk, as two where it has become too large, and frees its run.
+    private mutating func lower(_ chunk: LiftedChunk) {
+        let (first, count) = (Int(chunk.readings), Int(chunk.count))
+        let middle = boundary(count / 2, of: count, from: first)
         let part = count > 2 * packs.chunkReadings && middle > 0 ? middle : count
-        packs.replace(place, of: window, with: slots.readings(from: first, count: part), &slots)
-        guard part < count else { return }
-        packs.insert(slots.readings(from: first + part, count: count - part), at: place + 1, of: window, &slots)
+        packs.lower(chunk, slots.readings(from: first, count: part), &slots)
+        if part < count {
+            packs.insert(slots.readings(from: first + part, count: count - part), behind: chunk, &slots)
+        }
+        for slot in first..<first + count { slots.releaseBlock(at: slot) }
+        slots.release(first, sizeClass: Int(chunk.sizeClass))
     }
 }

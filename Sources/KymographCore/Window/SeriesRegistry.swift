@@ -20,11 +20,11 @@ struct SeriesRegistry {
     @inline(__always)
     func prefetchDevice(of series: Int) { identities.prefetch(\.device, of: series) }
 
-    /// Numbers a new series, or returns nil when it, or its device, is over a limit.
-    mutating func introduce(_ identity: SeriesIdentity, limits: WindowLimits) -> Int? {
-        guard identities.count < limits.maxSeries else { return nil }
+    /// Numbers a new series, or returns nil when it, or its device, is over a limit, if there is one.
+    mutating func introduce(_ identity: SeriesIdentity, limits: WindowLimits?) -> Int? {
+        guard identities.count < limits?.maxSeries ?? .max else { return nil }
         let knownDevice = devices.find(hash: identity.device.hashValue) { identities[$0].device == identity.device }
-        guard knownDevice != nil || devices.count < limits.maxDevices else { return nil }
+        guard knownDevice != nil || devices.count < limits?.maxDevices ?? .max else { return nil }
         let number = identities.count
         identities.append(identity)
         numbers.insert(number) { [identities] in identities[$0].hashValue }

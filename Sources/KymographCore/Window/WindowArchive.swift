@@ -13,6 +13,9 @@ package protocol WindowArchive: ~Copyable {
     /// The number under which a journal knows `series`.
     func number(of series: Int) -> Int
 
+    /// The series of `device` that earlier runs have introduced, as ``SeriesKey``s.
+    mutating func series(ofDevice device: [UInt8]) -> [[UInt8]]
+
     /// Keeps `block` as the content of a window, in place of what it kept before.
     mutating func store(series: Int, windowStart: Instant, facts: WindowFacts, block: ByteView)
 
@@ -71,6 +74,9 @@ extension WindowArchive where Self: ~Copyable {
 
     /// Nobody needs it for that.
     package mutating func canTellIds() -> Bool { true }
+
+    /// None: it remembers no earlier run.
+    package mutating func series(ofDevice device: [UInt8]) -> [[UInt8]] { [] }
 
     /// The same number: there is no journal.
     package func number(of series: Int) -> Int { series }

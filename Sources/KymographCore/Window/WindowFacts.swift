@@ -27,6 +27,9 @@ package struct WindowFacts: Sendable, BitwiseCopyable {
     /// units.
     package var isCarrier = false
 
+    /// Notes that the archive had `readings` of it, by the number of their source, when it was opened.
+    package mutating func noteRestored(_ readings: InlineArray<16, UInt32>) { (isRestored, former) = (true, readings) }
+
     /// Appends `source:count` pairs of the sources that have readings, with spaces between; gives how many readings
     /// there are.
     package func appendSources(to writer: inout ByteWriter) -> Int {

@@ -13,19 +13,23 @@
 package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     // First, so that its place is known where this generic code is not specialised.
     var table: WindowTable
-    private var types: [MeasurementType]
-    private var registry = SeriesRegistry()
-    private var block = ByteWriter(capacity: 1024)
+    private(set) var types: [MeasurementType]
+    var registry = SeriesRegistry()
+    /// A block of the archive, for the moment.
+    var block = ByteWriter(capacity: 1024)
     private var damagedWindows = 0
     /// Whether readings of an earlier run are being taken.
     private(set) var isReplaying = false
     /// Where the readings are that their senders name.
     var ids = ReadingIds()
+    /// Series that may not have the same readings.
+    var siblings: SeriesSiblings
     var archive: Archive
 
     /// Makes a machine without readings. A series' type is an index into `types`.
     package init(types: [MeasurementType], settings: WindowSettings, archive: consuming Archive) {
         table = WindowTable(settings: settings)
+        siblings = SeriesSiblings(settings.deviceGuard)
         self.types = types
         self.archive = archive
     }
@@ -35,9 +39,15 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     package mutating func define(_ identity: SeriesIdentity) -> Int? {
         if let known = registry.number(of: identity) { return known }
         guard let number = registry.introduce(identity, limits: table.limits) else { return nil }
+        introduce(number, identity)
+        if siblings.isOn { noteSiblings(of: number) }
+        return number
+    }
+
+    /// Makes room for series `number`, which the registry has introduced.
+    mutating func introduce(_ number: Int, _ identity: SeriesIdentity) {
         table.append(types[identity.type])
         archive.introduce(series: number, identity: identity)
-        return number
     }
 
     /// What a series number stands for.
@@ -72,6 +82,13 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Adds a reading that needs a look at its window.
     @inline(never)
     private mutating func addWithLook(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
+        siblings.hasAny(series)
+            ? addAmongSiblings(series: series, reading, payload: payload)
+            : addToItsWindow(series: series, reading, payload: payload)
+    }
+
+    /// Adds a reading to the window that it belongs to, whatever siblings of the series have.
+    mutating func addToItsWindow(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
         let key = table.windows.series[series].rules.key
         if key.hasIds, let id = key.id(of: ReadingKey.Content(reading: reading, payload: payload)) {
             return addNamed(id, series: series, reading, payload: payload)
@@ -151,7 +168,11 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Holds any number of windows while `isReplaying`: they were within the limits when they were opened.
-    mutating func setReplaying(_ isReplaying: Bool) { self.isReplaying = isReplaying }
+    mutating func setReplaying(_ isReplaying: Bool) {
+        self.isReplaying = isReplaying
+        table.forgetLateReadings()
+        if !isReplaying { settleSiblings() }
+    }
 
     /// Closes all windows: everything becomes due.
     package mutating func drain() {
@@ -167,10 +188,18 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         }
     }
 
+    /// Closes the windows that `selection` has: they become due. How many they were.
+    mutating func flush(_ selection: WindowSelection) -> Int {
+        let (identities, types) = (registry.identities, types)
+        return table.flush { series in
+            selection.contains(identities[series], type: types[identities[series].type].name)
+        }
+    }
+
     /// Closes the windows of the series whose type is not in use: nothing is coming that could fill them.
     mutating func closeUnused(typesInUse: [Bool]) {
         for series in 0..<table.windows.series.count where table.windows.series[series].head != noWindow {
-            if !typesInUse[registry.identities[series].type] { table.closeAll(series: series) }
+            if !typesInUse[registry.identities[series].type] { table.closeAll(series: series, .unused) }
         }
     }
 
@@ -226,8 +255,10 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
             table.pack(index, into: &block)
             var facts = facts(of: index)
             facts.isRestamped = !isEvicted && window.archiveCopy == .olderReceipts
+            siblings.filed = nil
             archive.store(series: series, windowStart: window.span.key, facts: facts, block: block.view)
-            if Archive.keepsIds { archiveIds(of: index) }
+            // Of a window whose content it has, the archive knows the ids.
+            if Archive.keepsIds, !facts.isRestamped { archiveIds(of: index) }
         } else if window.duplicates > 0 || window.conflicts > 0 {
             archive.note(series: series, windowStart: window.span.key, facts: facts(of: index))
         }
@@ -238,6 +269,9 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func facts(of index: Int) -> WindowFacts {
         Archive.readsFacts ? table.facts(of: index) : .unread
     }
+
+    /// What was closed, and how many readings were late, since the last call.
+    mutating func takeCounts() -> (closings: WindowClosings, lateReadings: Int) { table.takeCounts() }
 
     /// What the machine holds now.
     package var counters: WindowCounters {

@@ -41,6 +41,8 @@ package struct WindowSettings: Sendable {
     package var lateHold: Int64
     /// Limits.
     package var limits: WindowLimits
+    /// Which devices are of one patient at a time; nil for none.
+    package var deviceGuard: (any DeviceGuard)?
     /// Where the readings of open windows are kept.
     package var memory = TableMemory.heap
 

@@ -21,7 +21,7 @@ extension WindowTable {
             merged: window.merged, duplicates: window.duplicates, conflicts: window.conflicts, journal: window.journal)
         facts.route = window.route
         facts.isCarrier = window.isCarrier
-        if let earlier = journal.restored(index) { facts.restored = earlier }
+        if let earlier = journal.restored(index) { facts.noteRestored(earlier) }
         return facts
     }
 
@@ -35,6 +35,15 @@ extension WindowTable {
 
     /// The oldest block of the journal with readings of windows that are open.
     mutating func neededJournal() -> Int64 { journal.oldest(among: windows) }
+
+    /// Whether a window has a reading at `instant`. Nothing of the window is packed afterwards.
+    mutating func hasReading(at instant: Instant, in index: Int) -> Bool {
+        windows.settle(window: index)
+        runs.unpack(&windows[index])
+        let window = windows[index]
+        let place = runs.lowerBound(window, instant)
+        return place < Int(window.count) && runs[Int(window.readings) + place].instant == instant
+    }
 
     // MARK: Readings that their senders name
 

@@ -18,6 +18,10 @@ struct WindowTable: ~Copyable {
     private var holds: LateHolds
     /// What a journal, where there is one, has to know of the windows.
     var journal = JournaledWindows()
+    /// Windows that were closed.
+    private var closings = WindowClosings()
+    /// Readings that came when the time of their window had passed, and were not there already.
+    private var lateReadings = 0
 
     init(settings: WindowSettings) {
         limits = settings.limits
@@ -155,10 +159,17 @@ extension WindowTable {
         let rules = windows.series[number].rules
         let outcome = inserter.insert(reading, payload, into: &windows[index], rules, &runs)
         if case .rejected = outcome { return outcome }
+        if outcome != .duplicate, isPast(windows[index].span, of: number) { lateReadings += 1 }
         if windows[index].isDue { enqueue(index) }
         advance(series: number, reading.instant, received: reading.received)
         windows.beginRun(index, of: number, limit: limits.maxReadingsPerWindow)
         return outcome
+    }
+
+    /// Whether the event time of a series has come to close the window of `span`.
+    @inline(__always)
+    private func isPast(_ span: WindowSpan, of number: Int) -> Bool {
+        windows.series[number].period > 0 && span.end.advanced(by: lateness) <= windows.series[number].newest
     }
 
     /// Moves the clocks of a series that has got a reading, and closes what its event time has passed.
@@ -180,7 +191,7 @@ extension WindowTable {
     @inline(never)
     private mutating func closePassed(series number: Int) {
         let newest = windows.series[number].newest
-        close(series: number) { window, lateness in
+        close(series: number, .time) { window, lateness in
             !window.isHeld && window.span.end.advanced(by: lateness) <= newest
         }
     }
@@ -189,25 +200,39 @@ extension WindowTable {
     /// that have waited long enough for more late readings.
     mutating func closeQuiet(at now: Instant) {
         quiet.findQuiet(at: now, among: &windows.series)
-        for place in quiet.quiet.indices { closeAll(series: Int(quiet.quiet[place])) }
+        for place in quiet.quiet.indices { closeAll(series: Int(quiet.quiet[place]), .idle) }
         holds.findDue(at: now, among: windows)
-        for place in holds.due.indices { close(Int(holds.due[place])) }
+        // One that was held twice is due twice.
+        for place in holds.due.indices where !windows.unsettled(Int(holds.due[place])).isClosing {
+            close(Int(holds.due[place]), .late)
+        }
     }
 
     /// Closes everything, series by series.
     mutating func closeAll() {
         for number in 0..<windows.series.count where windows.series[number].head != noWindow {
-            closeAll(series: number)
+            closeAll(series: number, .end)
         }
     }
 
-    /// Closes all windows of one series.
-    mutating func closeAll(series number: Int) {
-        close(series: number) { _, _ in true }
+    /// Closes the windows of the series that `isChosen` says, because somebody asks for it; how many they were.
+    mutating func flush(where isChosen: (Int) -> Bool) -> Int {
+        let before = closings[.flush]
+        for number in 0..<windows.series.count where windows.series[number].head != noWindow && isChosen(number) {
+            closeAll(series: number, .flush)
+        }
+        return closings[.flush] - before
+    }
+
+    /// Closes all windows of one series for `cause`.
+    mutating func closeAll(series number: Int, _ cause: WindowCause) {
+        close(series: number, cause) { _, _ in true }
     }
 
     @inline(__always)
-    private mutating func close(series number: Int, where isDue: (OpenWindow, Int64) -> Bool) {
+    private mutating func close(
+        series number: Int, _ cause: WindowCause, where isDue: (OpenWindow, Int64) -> Bool
+    ) {
         var added = 0
         var nextClose = Instant.distantFuture
         let isTimed = windows.series[number].period > 0
@@ -217,7 +242,7 @@ extension WindowTable {
             if !window.isClosing {
                 if isDue(window, lateness) {
                     if !window.isQueued { added += 1 }
-                    close(Int(index))
+                    close(Int(index), cause)
                 } else if isTimed && !window.isHeld {
                     nextClose = min(nextClose, window.span.end.advanced(by: lateness))
                 }
@@ -228,9 +253,19 @@ extension WindowTable {
         windows.series[number].nextClose = nextClose
     }
 
-    private mutating func close(_ index: Int) {
+    private mutating func close(_ index: Int, _ cause: WindowCause) {
+        closings[cause] += 1
         windows.settle(window: index)
         windows[index].close()
         enqueue(index)
     }
+
+    /// What was closed, and how many readings were late, since the last call.
+    mutating func takeCounts() -> (closings: WindowClosings, lateReadings: Int) {
+        defer { (closings, lateReadings) = (WindowClosings(), 0) }
+        return (closings, lateReadings)
+    }
+
+    /// Forgets readings that were late: an earlier run has counted them.
+    mutating func forgetLateReadings() { lateReadings = 0 }
 }

@@ -50,12 +50,26 @@ package struct LocalTimeZone: Sendable, Equatable {
     }
 
     /// Seconds ahead of UTC at `seconds` since the epoch.
-    func offset(at seconds: Int64) -> Int64 {
+    package func offset(at seconds: Int64) -> Int64 { offsets[changeCount(upTo: seconds)] }
+
+    /// When the offset was changed last, at `seconds` since the epoch or before; nil when it never was.
+    package func lastChange(upTo seconds: Int64) -> Int64? {
+        changes.indices.prefix(changeCount(upTo: seconds)).last { offsets[$0] != offsets[$0 + 1] }.map { changes[$0] }
+    }
+
+    /// When the offset is changed next, behind `seconds` since the epoch; nil when it never is.
+    package func nextChange(after seconds: Int64) -> Int64? {
+        let behind = changes.indices.dropFirst(changeCount(upTo: seconds))
+        return behind.first { offsets[$0] != offsets[$0 + 1] }.map { changes[$0] }
+    }
+
+    /// How many changes there are at `seconds` since the epoch or before.
+    private func changeCount(upTo seconds: Int64) -> Int {
         var (low, high) = (0, changes.count)
         while low < high {
             let middle = (low + high) / 2
             if changes[middle] <= seconds { low = middle + 1 } else { high = middle }
         }
-        return offsets[low]
+        return low
     }
 }

@@ -52,6 +52,7 @@ package struct BundleForm: Hashable, Sendable, BitwiseCopyable {
         switch kind {
         case .patient, .device, .gateway, .describedDevice: refersToEntries
         case .resource: type == .collection
+        case .event: false
         case .observation: type == .collection || isJoined && memberReferences == .byEntry
         }
     }

@@ -12,9 +12,12 @@ package enum EntryKind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     case device = 5
     /// The Device that the gateway is, with its type.
     case gateway = 6
+    /// A reading as a normalised event (``MeasurementJSON``), no resource: its type is that of the measurement, and its
+    /// value the device. Blocks of events hold nothing else.
+    case event = 7
 
     /// Whether it is there for others to refer to.
-    package var isBare: Bool { rawValue >= EntryKind.patient.rawValue }
+    package var isBare: Bool { rawValue &- EntryKind.patient.rawValue <= 2 }
 }
 
 /// A Reference in the body of an entry: a hole that whoever puts entries together fills.

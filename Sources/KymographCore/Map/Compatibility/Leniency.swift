@@ -18,4 +18,10 @@ package struct Leniency: ~Copyable {
     package mutating func isBlank(_ bytes: ByteView, from start: Int) -> Bool {
         (try? reader.valueStart(bytes, from: start)) == bytes.count
     }
+
+    /// Where the bytes `range` of ``text`` came from.
+    package func original(_ range: Range<Int>) -> Range<Int> {
+        guard !range.isEmpty else { return reader.original(range.lowerBound)..<reader.original(range.lowerBound) }
+        return reader.original(range.lowerBound)..<(reader.original(range.upperBound - 1) + 1)
+    }
 }

@@ -1,17 +1,20 @@
 /// Takes plain readings of a ``Mapper``.
 package protocol PlainReadingOutput: ~Copyable {
     /// A normalised reading that is plain, of the series with this key, as nearly all are: small enough for registers.
-    /// False when nothing has happened, and the reading comes by ``accept(_:payload:key:)`` then.
-    mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool
+    /// `template` gave it, by its number in the mapping set. False when nothing has happened, and the reading comes by
+    /// ``accept(_:payload:key:template:)`` then.
+    mutating func take(_ reading: PlainReading, key: ShortKey, template: Int32) -> Bool
 }
 
 /// Takes what a ``Mapper`` makes of a payload. A generic parameter of the mapper's calls, never an existential.
 package protocol MeasurementOutput: PlainReadingOutput, ~Copyable {
     /// A normalised reading. `payload` holds its ``ValueRecord``s; `key` is its ``SeriesKey`` encoding, both valid only
-    /// during the call.
+    /// during the call. `template` has given it, or the first part of it, by its number in the mapping set.
     ///
     /// - Returns: nil when it was taken, else why not; the mapper then reports the rejection with the reading's bytes.
-    mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection?
+    mutating func accept(
+        _ measurement: Measurement, payload: ByteView, key: ByteView, template: Int32
+    ) -> Rejection?
 
     /// A payload, or a match in it, that gave no reading. `bytes` is the original text of what was rejected.
     mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail)
@@ -20,7 +23,7 @@ package protocol MeasurementOutput: PlainReadingOutput, ~Copyable {
 extension MeasurementOutput where Self: ~Copyable {
     /// Has no way of its own for them.
     @inline(__always)
-    package mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool { false }
+    package mutating func take(_ reading: PlainReading, key: ShortKey, template: Int32) -> Bool { false }
 }
 
 /// Which part of a mapping rejected a reading; turned into text only when a dead letter is written.

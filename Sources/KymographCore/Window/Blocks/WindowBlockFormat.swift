@@ -67,10 +67,10 @@ enum WindowBlockFormat {
     static func checksum(_ bytes: ByteView) -> UInt32 {
         var hash: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(bytes.count)
         var index = 0
-        while index + 8 <= bytes.count {
+        while index <= bytes.count &- 8 {
             hash = (hash ^ bytes.word(at: index)) &* 0xBF58_476D_1CE4_E5B9
             hash ^= hash >> 29
-            index += 8
+            index &+= 8
         }
         while index < bytes.count {
             hash = (hash ^ UInt64(bytes[index])) &* 0xBF58_476D_1CE4_E5B9

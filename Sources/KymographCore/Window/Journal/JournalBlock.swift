@@ -8,6 +8,8 @@ package struct JournalBlock: Sendable {
     package var bytes: [UInt8]
     /// How much more readings it has than were kept with it: who takes the place of another is one reading with that.
     package var surplus = 0
+    /// When some of its readings were received: the first, and each 1,024th behind it.
+    package var samples: [Instant] = []
 
     /// A block.
     package init(number: Int64, count: Int, bytes: [UInt8]) {

@@ -14,6 +14,8 @@ struct JournalWriter: ~Copyable {
     private(set) var count = 0
     /// ``JournalBlock/surplus``.
     private var surplus = 0
+    /// ``JournalBlock/samples``.
+    private var samples: [Instant] = []
     private var series = ByteWriter(capacity: 4_096)
     private var rows = ByteWriter(capacity: 1 << 16)
     private var encoder = WindowBlockEncoder()
@@ -37,7 +39,17 @@ struct JournalWriter: ~Copyable {
         WindowBlockEncoder.appendSigned(Int64(number &- lastSeries), to: &series)
         lastSeries = number
         encoder.append(reading, payload, tick: reading.instant.nanoseconds, to: &rows)
+        if count & JournalWriter.unsampled == 0 { sample(reading) }
         count &+= 1
+    }
+
+    /// Of 1,024 readings one is a sample.
+    private static var unsampled: Int { 1_023 }
+
+    /// Notes when a reading was received, unless that was long before it came here.
+    @inline(never)
+    private mutating func sample(_ reading: Measurement) {
+        if reading.mark & (ReadingMark.moves | ReadingMark.returned) == 0 { samples.append(reading.received) }
     }
 
     /// Adds a reading that has taken the place of another.
@@ -71,6 +83,7 @@ struct JournalWriter: ~Copyable {
         bytes.append(contentsOf: rows.view)
         var block = JournalBlock(number: number, count: count, bytes: bytes)
         block.surplus = surplus
+        block.samples = samples
         return block
     }
 
@@ -78,6 +91,7 @@ struct JournalWriter: ~Copyable {
         series.removeAll()
         rows.removeAll()
         encoder = WindowBlockEncoder()
+        samples = []
         (number, count, surplus, lastSeries) = (JournalWriter.noBlock, 0, 0, 0)
     }
 }

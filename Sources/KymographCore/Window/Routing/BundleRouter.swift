@@ -18,7 +18,7 @@ package struct BundleRouter: Sendable {
     }
 
     /// Whether the windows of one series may go to different sinks.
-    var isDecidedByReadings: Bool { filters.contains { $0.sources != nil } }
+    var isDecidedByReadings: Bool { filters.contains { $0.takesObservations && $0.sources != nil } }
 
     /// Follows newer mappings.
     mutating func adopt(types: [MeasurementType], templates: [FHIRTemplate?]) {
@@ -43,7 +43,9 @@ package struct BundleRouter: Sendable {
         if let known = allowed[number] { return known }
         var route = BundleRoute.none
         for (sink, filter) in filters.enumerated()
-        where filter.mayMatch(type: types[series.type].name, tags: tags[series.type], device: series.device) {
+        where filter.takesObservations
+            && filter.mayMatch(type: types[series.type].name, tags: tags[series.type], device: series.device)
+        {
             route.insert(sink)
         }
         allowed[number] = route

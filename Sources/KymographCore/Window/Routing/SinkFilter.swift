@@ -9,12 +9,16 @@ package struct SinkFilter: Hashable, Sendable {
     package var sources: [Int]?
     /// Tags of the FHIR template: a `code`, or `system|code`.
     package var tags: [NamePattern] = []
+    /// Whether it lets any Observation pass; none where the sink gets readings as events.
+    package var takesObservations = true
 
     /// Everything.
     package init() {}
 
     /// Whether it lets everything pass.
-    package var isOpen: Bool { types.isEmpty && devices.isEmpty && sources == nil && tags.isEmpty }
+    package var isOpen: Bool {
+        types.isEmpty && devices.isEmpty && sources == nil && tags.isEmpty && takesObservations
+    }
 
     /// Whether windows of a series may match, as far as its readings do not decide.
     func mayMatch(type: String, tags: [String], device: [UInt8]) -> Bool {

@@ -1,0 +1,5 @@
+/// Which readings a sender may bring. For any thread.
+package protocol ReadingAdmission: AnyObject, Sendable {
+    /// Why a reading of the series `key` (a ``SeriesKey``) is not taken; nil when it is.
+    func refusal(of key: ByteView) -> Rejection?
+}
