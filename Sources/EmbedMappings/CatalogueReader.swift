@@ -36,9 +36,9 @@ struct CatalogueReader {
     }
 
     private func example(_ name: String, in folder: String) throws -> (path: String, text: String) {
-        guard [".in.json", ".in.hex", ".out.json"].contains(where: name.hasSuffix) else {
+        guard [".in.json", ".in.hex", ".in.hl7", ".out.json"].contains(where: name.hasSuffix) else {
             throw CatalogueError(
-                description: "\(folder)/examples/\(name): examples are <name>.in.json, <name>.in.hex, <name>.out.json")
+                description: "\(folder)/examples/\(name): examples end in .in.json, .in.hex, .in.hl7 and .out.json")
         }
         return try file("examples/\(name)", in: folder)
     }

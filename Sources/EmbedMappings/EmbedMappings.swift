@@ -1,19 +1,22 @@
 import FoundationEssentials
 import Glibc
 
-/// Writes the mapping catalogue as one Swift file: `EmbedMappings CATALOGUE OUTPUT LAST-RUN`.
+/// Writes the mapping catalogue and the pages of the console as one Swift file each:
+/// `EmbedMappings CATALOGUE OUTPUT CONSOLE OUTPUT LAST-RUN`.
 @main
 enum EmbedMappings {
     static func main() {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4 else {
-            fail("usage: EmbedMappings CATALOGUE OUTPUT LAST-RUN")
+        guard arguments.count == 6 else {
+            fail("usage: EmbedMappings CATALOGUE OUTPUT CONSOLE OUTPUT LAST-RUN")
         }
         do {
             let folders = try CatalogueReader(root: withoutSlash(arguments[1])).folders()
             try writeIfChanged(Data(GeneratedSource(folders: folders).text.utf8), to: arguments[2])
+            let console = try PageReader(root: withoutSlash(arguments[3])).folder()
+            try writeIfChanged(Data(GeneratedSource(folders: [console]).console.utf8), to: arguments[4])
             // The file is this command's own input: touched now, it makes the next build run the command again.
-            try Data().write(to: URL(filePath: arguments[3]))
+            try Data().write(to: URL(filePath: arguments[5]))
         } catch {
             fail("\(error)")
         }

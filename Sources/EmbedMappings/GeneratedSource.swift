@@ -1,23 +1,38 @@
-/// The Swift file that holds the catalogue as string literals: they cost the compiler nothing to check, and the binary
-/// nothing to load.
+import FoundationEssentials
+
+/// The Swift file that holds folders: names as string literals, and the content of each folder's files as one
+/// compressed literal, a tenth of it.
 struct GeneratedSource {
     let folders: [CatalogueFolder]
 
-    /// The whole file.
+    /// The whole file of the catalogue.
     var text: String {
-        var lines = [
-            "// Generated from mappings/ by EmbedMappings. Do not edit.", "",
-            "extension EmbeddedMapping {", "    static let all: [EmbeddedMapping] = [",
-        ]
-        for folder in folders {
-            lines.append("        EmbeddedMapping(name: \(literal(folder.name)), files: [")
-            for file in folder.files {
-                lines.append("            EmbeddedFile(path: \(literal(file.path)), text: \(literal(file.text))),")
-            }
-            lines.append("        ]),")
+        let elements = folders.flatMap { element($0, end: ",") }
+        return file(of: "mappings", ["    static let mappings: [EmbeddedFolder] = ["] + elements + ["    ]"])
+    }
+
+    /// The whole file of the console, which is the only folder.
+    var console: String {
+        file(of: "console", ["    static let console ="] + folders.prefix(1).flatMap { element($0, end: "") })
+    }
+
+    private func file(of root: String, _ members: [String]) -> String {
+        let head = ["// Generated from \(root)/ by EmbedMappings. Do not edit.", "", "extension EmbeddedFolder {"]
+        return (head + members + ["}", ""]).joined(separator: "\n")
+    }
+
+    private func element(_ folder: CatalogueFolder, end: String) -> [String] {
+        let files = folder.files.map { file in
+            "            EmbeddedFile(path: \(literal(file.path)), count: \(file.text.utf8.count)),"
         }
-        lines += ["    ]", "}", ""]
-        return lines.joined(separator: "\n")
+        return ["        EmbeddedFolder(name: \(literal(folder.name)), files: ["] + files
+            + ["        ], content: \"\(content(of: folder))\")\(end)"]
+    }
+
+    /// The files one behind the other, compressed, in base64.
+    private func content(of folder: CatalogueFolder) -> String {
+        let bytes = folder.files.flatMap { Array($0.text.utf8) }
+        return Data(ZstdFrame.of(bytes)).base64EncodedString()
     }
 
     /// A one-line string literal that spells every character that Swift would interpret.

@@ -2,7 +2,7 @@ import KymographCore
 
 /// Reads what a mapping's payloads are: `payload` at the top of `device.json`, and the members that belong to it.
 struct PayloadReader {
-    private static let kinds = ["json", "gatt", "binary"]
+    private static let kinds = ["json", "gatt", "binary", "hl7v2"]
     /// Members that say how packets are to be read.
     static let members = ["characteristic", "handles", "cgmStatusOrder", "fields", "length", "header"]
 
@@ -20,6 +20,10 @@ struct PayloadReader {
         }
         if name == "gatt" { return payload.frames(log: &log) }
         if name == "binary" { return payload.binary(log: &log) }
+        if name == "hl7v2" {
+            payload.refuse(members, log: &log)
+            return PacketForm(carrier: .message)
+        }
         if name.hasPrefix("gatt/"), let characteristic = GATTCharacteristic(named: String(name.dropFirst(5))) {
             return payload.value(of: characteristic, log: &log)
         }

@@ -1,63 +1,43 @@
 package import KymographCore
 
-/// What one device template made of a payload, for `kymo map --explain`.
-package struct TemplateExplanation: Sendable {
-    /// An expression and what it gave.
-    package struct Field: Sendable {
-        /// The field's name in the template.
-        package var name: String
-        /// The expression.
-        package var expression: String
-        /// The value's text, or why there is none.
-        package var result: String
-    }
-
-    /// One match of the template.
-    package struct Match: Sendable {
-        /// The template's expressions, in the order of evaluation.
-        package var fields: [Field]
-        /// "a reading", or the reason for the rejection and the field that caused it.
-        package var outcome: String
-    }
-
-    /// The mapping's name.
-    package var mapping: String
-    /// The template's type name.
-    package var typeName: String
-    /// Line of the template in its file.
-    package var line: Int
-    /// The match expression.
-    package var matchExpression: String
-    /// Why the match expression could not be evaluated; nil when it could.
-    package var failure: String?
-    /// When there is no match: what the payload has for the names that the expression mentions.
-    package var missing: [Field]
-    /// When there is no match: the match expression that was probably meant.
-    package var meant: String?
-    /// The matches.
-    package var matches: [Match]
-    /// The object of a packet that this is about, as JSON; nil where the payload is JSON itself.
-    package var object: String?
-    /// Where the value that this is about begins in the payload.
-    package var offset = 0
-}
-
 /// Says why a payload gave the readings it gave, or none. Slow and thorough; not for the path of readings.
 package struct MappingExplainer: ~Copyable {
     private let set: MappingSet
     private let templates: [Int]
     /// Whether documents that only the reference's reader takes are explained, too.
     private let isLenient: Bool
+    /// Whether it says what the mapper makes of each match, which takes a mapper of all templates up to there.
+    private let tellsOutcomes: Bool
     private var evaluator: ExpressionEvaluator
     private var composition: MatchComposition
+    private var leniency = Leniency()
+    /// When it stops, whatever is left; nil for never.
+    private let deadline: ContinuousClock.Instant?
+    /// Matches of a template that are explained.
+    private let mostMatches: Int
+    /// Outcomes of the templates before the next one, of the document at hand.
+    private var outcomesBefore = 0
+    /// Whether it stopped at the deadline.
+    package private(set) var isCut = false
     private var packets: OwnedList<PacketStage>
+    /// For payloads that are messages.
+    private let messages: HL7Reader?
 
-    /// Explains the templates numbered `templates` of `set`.
-    package init(_ set: MappingSet, templates: [Int], limits: ScanLimits = ScanLimits()) {
+    /// Explains the templates numbered `templates` of `set`; without `tellsOutcomes`, matches have none. At `deadline`
+    /// it stops between two matches or templates. Of each template, `mostMatches` are explained.
+    package init(
+        _ set: MappingSet, templates: [Int], limits: ScanLimits = ScanLimits(), tellsOutcomes: Bool = true,
+        mostMatches: Int = .max, until deadline: ContinuousClock.Instant? = nil
+    ) {
+        self.mostMatches = mostMatches
+        self.deadline = deadline
         self.set = set
+        self.tellsOutcomes = tellsOutcomes
         self.templates = templates
         isLenient = templates.contains { set.templates[$0].template.compatibility == .iomtFHIR }
-        evaluator = ExpressionEvaluator(set, limits: limits, payloadIsRoot: false)
+        let hasMessages = set.hasMessages(templates)
+        messages = hasMessages ? HL7Reader(HL7Needs(names: set.program.names, all: true)) : nil
+        evaluator = ExpressionEvaluator(set, limits: limits, payloadIsRoot: hasMessages)
         composition = MatchComposition(set, limits: limits)
         packets = PacketStage.list(set, templates, needs: PacketNeeds(names: set.program.names))
     }
@@ -68,6 +48,7 @@ package struct MappingExplainer: ~Copyable {
     package mutating func explain(
         _ bytes: ByteView, context: SourceContext, received: Instant, to body: (TemplateExplanation) -> Void
     ) throws(ScanFailure) {
+        if let messages { return try explain(messages, bytes, context, received, to: body) }
         guard packets.count > 0 else { return try explain(values: bytes, context, received, to: body) }
         let skipsSpace = packets[0].skipsSpace
         let start = skipsSpace ? JSONScanner.skipSpace(bytes, bytes.startBehindByteOrderMark) : 0
@@ -80,8 +61,29 @@ package struct MappingExplainer: ~Copyable {
             let object = packets[0][index]
             for var explanation in try explain(document: object, context, received) {
                 explanation.object = object.string
+                explanation.document = index
                 body(explanation)
             }
+        }
+    }
+
+    /// Explains the documents of a message.
+    private mutating func explain(
+        _ reader: HL7Reader, _ bytes: ByteView, _ context: SourceContext, _ received: Instant,
+        to body: (TemplateExplanation) -> Void
+    ) throws(ScanFailure) {
+        reader.hasClock = context.timezone != nil
+        defer { reader.finish() }
+        try reader.begin(bytes)
+        var number = 0
+        while reader.nextGroup() {
+            guard reader.document.count > 0 else { continue }
+            for var explanation in try explain(document: reader.document, context, received) {
+                explanation.object = reader.document.string
+                explanation.document = number
+                body(explanation)
+            }
+            number += 1
         }
     }
 
@@ -90,8 +92,9 @@ package struct MappingExplainer: ~Copyable {
     ) throws(ScanFailure) {
         let first = JSONScanner.skipSpace(bytes, bytes.startBehindByteOrderMark)
         var index = first
+        var number = 0
         while index < bytes.count {
-            var leniency = Leniency()
+            var isRewritten = false
             var end: Int?
             var document = bytes[index..<index]
             do throws(ScanFailure) {
@@ -101,13 +104,17 @@ package struct MappingExplainer: ~Copyable {
                 guard isLenient else { throw error }
                 end = leniency.rewrite(bytes, from: index, into: &evaluator.paths.scanner)
                 document = leniency.text.view
+                isRewritten = true
                 if end == nil, index > first, leniency.isBlank(bytes, from: index) { return }
                 guard end != nil else { throw error }
             }
             for var explanation in try explain(document: document, context, received) {
                 explanation.offset = index
+                explanation.document = number
+                explanation.moveRanges { isRewritten ? leniency.original($0) : $0.moved(by: index) }
                 body(explanation)
             }
+            number += 1
             index = JSONScanner.skipSpace(bytes, end ?? bytes.count)
         }
     }
@@ -127,7 +134,8 @@ package struct MappingExplainer: ~Copyable {
         document bytes: ByteView, _ context: SourceContext, _ received: Instant
     ) throws(ScanFailure) -> [TemplateExplanation] {
         var explanations: [TemplateExplanation] = []
-        for place in templates.indices {
+        outcomesBefore = 0
+        for place in templates.indices where !isOver() {
             // Scanned again for each template, because the mapper that finds the outcome has a scanner of its own.
             _ = try evaluator.paths.scanner.scan(bytes, from: 0)
             evaluator.begin()
@@ -136,29 +144,38 @@ package struct MappingExplainer: ~Copyable {
         return explanations
     }
 
+    /// Whether the deadline is past.
+    private mutating func isOver() -> Bool {
+        if !isCut, let deadline, ContinuousClock.now >= deadline { isCut = true }
+        return isCut
+    }
+
     private mutating func explain(
         _ place: Int, _ bytes: ByteView, _ context: SourceContext, _ received: Instant
     ) -> TemplateExplanation {
         let linked = set.templates[templates[place]]
         let template = linked.template
-        let outcomes = outcomes(at: place, bytes, context, received)
+        let outcomes = tellsOutcomes ? outcomes(at: place, bytes, context, received) : []
         let found = matches(template, bytes)
         let failure = found == nil ? failureText : nil
         var matches: [TemplateExplanation.Match] = []
-        for number in 0..<(found?.count ?? 0) {
-            guard let found else { break }
+        for number in 0..<min(found?.count ?? 0, mostMatches) {
+            guard let found, !isOver() else { break }
             evaluator.releaseToMatches()
-            let outcome = number < outcomes.count ? outcomes[number] : "not evaluated"
+            let outcome = number < outcomes.count ? outcomes[number] : MatchOutcome(text: "not evaluated")
             let node = evaluator.match(number, of: found)
-            matches.append(.init(fields: fields(template, node, bytes), outcome: outcome))
+            let range = evaluator.range(of: node)
+            matches.append(.init(fields: fields(template, node, bytes), outcome: outcome, range: range))
         }
         // Not before: a match may have been made by an expression.
         if let found { evaluator.release(found) }
+        let hasMatches = found.map { $0.count > 0 } ?? false
         return TemplateExplanation(
             mapping: set.mappings[linked.mapping], typeName: template.typeName, line: template.position.line,
             matchExpression: template.match.text, failure: failure,
-            missing: matches.isEmpty && failure == nil ? missing(template, bytes) : [],
-            meant: matches.isEmpty && template.match.path != nil ? meant(by: template, bytes) : nil, matches: matches)
+            missing: !hasMatches && failure == nil ? missing(template, bytes) : [],
+            meant: !hasMatches && template.match.path != nil ? meant(by: template, bytes) : nil, matches: matches,
+            matchCount: found?.count ?? 0)
     }
 
     /// The match expression that was probably meant by one that selects nothing of the envelope.
@@ -190,65 +207,54 @@ package struct MappingExplainer: ~Copyable {
 
     /// What the mapper itself says of each match of the template at `place`, in order: what it says of all templates up
     /// to it, without what it says of those before, because an error may end the event for later ones.
-    private func outcomes(
+    private mutating func outcomes(
         at place: Int, _ bytes: ByteView, _ context: SourceContext, _ received: Instant
-    ) -> [String] {
-        let before = texts(of: Array(templates[..<place]), bytes, context, received)
-        return Array(texts(of: Array(templates[...place]), bytes, context, received).dropFirst(before.count))
+    ) -> [MatchOutcome] {
+        let all = outcomes(of: Array(templates[...place]), bytes, context, received)
+        defer { outcomesBefore = all.count }
+        return Array(all.dropFirst(outcomesBefore))
     }
 
-    private func texts(
+    private func outcomes(
         of templates: [Int], _ bytes: ByteView, _ context: SourceContext, _ received: Instant
-    ) -> [String] {
+    ) -> [MatchOutcome] {
         var mapper = Mapper(explaining: set, templates: templates)
-        var output = OutcomeTexts(set: set)
+        var output = MatchOutcomes(set: set)
         mapper.mapLine(bytes, context: context, received: received, output: &output)
-        return output.texts
+        return output.all
     }
 
     private mutating func fields(
         _ template: DeviceTemplate, _ match: Int, _ bytes: ByteView
     ) -> [TemplateExplanation.Field] {
-        let named: [(String, TemplateExpression?)] = [
-            ("deviceIdExpression", template.device), ("timestampExpression", template.timestamp),
-            ("timestampExpression, second choice", template.alternativeTimestamp),
-            ("startExpression", template.start), ("correlationIdExpression", template.correlation),
-            ("patientIdExpression", template.patient), ("encounterIdExpression", template.encounter),
-            ("readingIdExpression", template.readingId),
-        ]
-        let values = template.values.flatMap { value -> [(String, TemplateExpression?)] in
-            let name = "value \(value.name)\(value.isRequired ? " (required)" : "")"
-            return [
-                (name, value.expression), ("unit of \(value.name)", value.unitExpression),
-                ("scale of \(value.name)", value.scaleExpression),
-            ]
-        }
         let isComposed = template.expressions.contains(where: \.needsComposition)
-        if isComposed || ExpressionEvaluator.isProduced(match) {
-            guard let composed = composition.compose(match, &evaluator, bytes) else { return [] }
-            return MappingExplainer.fields(
-                named + values, template, composed, composition.bytes, &composition.evaluator)
+        guard isComposed || ExpressionEvaluator.isProduced(match) else {
+            return MappingExplainer.fields(template, match, bytes, &evaluator)
         }
-        return MappingExplainer.fields(named + values, template, match, bytes, &evaluator)
+        guard let composed = composition.compose(match, &evaluator, bytes) else { return [] }
+        var fields = MappingExplainer.fields(template, composed, composition.bytes, &composition.evaluator)
+        for index in fields.indices { fields[index].range = fields[index].range.flatMap { composition.origin(of: $0) } }
+        return fields
     }
 
     private static func fields(
-        _ named: [(String, TemplateExpression?)], _ template: DeviceTemplate, _ match: Int, _ bytes: ByteView,
-        _ evaluator: inout ExpressionEvaluator
+        _ template: DeviceTemplate, _ match: Int, _ bytes: ByteView, _ evaluator: inout ExpressionEvaluator
     ) -> [TemplateExplanation.Field] {
         var fields: [TemplateExplanation.Field] = []
         let isCompatible = template.compatibility == .iomtFHIR
-        for (name, expression) in named {
+        for (role, expression) in FieldRole.all(of: template) {
             guard let expression else { continue }
             let code = ExpressionCode(expression)
             let found = evaluator.single(code, match: match, bytes: bytes, compatible: isCompatible)
-            var result = evaluator.text(of: found, bytes)
+            var field = evaluator.field(role.text, expression.text, found, bytes)
+            field.role = role
             if found == ExpressionEvaluator.none, expression.path != nil,
                 let meant = EnvelopePath.meant(by: expression.text, template.kind, match: template.match.text)
             {
-                result += "; did you mean '\(meant)'?"
+                field.meant = meant
+                field.result += "; did you mean '\(meant)'?"
             }
-            fields.append(.init(name: name, expression: expression.text, result: result))
+            fields.append(field)
         }
         return fields
     }
@@ -258,22 +264,44 @@ package struct MappingExplainer: ~Copyable {
         var fields: [TemplateExplanation.Field] = []
         for name in set.program.mentionedNames(of: path) {
             let token = evaluator.paths.scanner.tape.firstIndex { $0.name == name }
-            let result = token.map { evaluator.text(of: $0, bytes) } ?? TemplateExplanation.absent
-            fields.append(.init(name: set.program.names[Int(name)], expression: "", result: result))
+            let text = set.program.names[Int(name)]
+            let absent = TemplateExplanation.Field(name: text, expression: "", result: TemplateExplanation.absent)
+            fields.append(token.map { evaluator.field(text, "", $0, bytes) } ?? absent)
         }
         return fields
     }
 }
 
 extension ExpressionEvaluator {
+    /// What an expression gave.
+    fileprivate mutating func field(
+        _ name: String, _ expression: String, _ found: Int, _ bytes: ByteView
+    ) -> TemplateExplanation.Field {
+        var field = TemplateExplanation.Field(name: name, expression: expression, result: "")
+        let value = json(of: found, bytes)
+        field.valueBytes = value?.count
+        field.value = value.flatMap { $0.count <= TemplateExplanation.Field.longestValue ? $0 : nil }
+        field.range = range(of: found)
+        // The envelope's own members, which the payload does not have.
+        if field.value?.isEmpty ?? false { (field.value, field.range) = (Array("{}".utf8), nil) }
+        field.result = text(of: found, value)
+        return field
+    }
+
+    /// The JSON of a token; nil when there is none, or it is larger than the caps allow.
+    private mutating func json(of found: Int, _ bytes: ByteView) -> [UInt8]? {
+        guard found >= 0 else { return nil }
+        var writer = ByteWriter(capacity: 256)
+        return appendJSON(found, bytes, to: &writer) ? writer.view.array : nil
+    }
+
     /// What an expression gave, for people: the JSON of a token, cut off when it is long.
-    fileprivate mutating func text(of found: Int, _ bytes: ByteView) -> String {
+    private func text(of found: Int, _ json: [UInt8]?) -> String {
         if found == ExpressionEvaluator.none { return "nothing" }
         if found == ExpressionEvaluator.several { return "several tokens, where one is needed" }
         if found == ExpressionEvaluator.failed { return failureText }
-        var writer = ByteWriter(capacity: 256)
-        guard appendJSON(found, bytes, to: &writer) else { return "more than the caps allow" }
-        let text = writer.view.string
+        guard let json else { return "more than the caps allow" }
+        let text = String(decoding: json, as: UTF8.self)
         return text.count > 80 ? text.prefix(80) + "…" : text
     }
 
@@ -283,43 +311,9 @@ extension ExpressionEvaluator {
     }
 }
 
-/// Keeps what a mapper says of each match as text.
-private struct OutcomeTexts: MeasurementOutput {
-    let set: MappingSet
-    var texts: [String] = []
-
-    init(set: MappingSet) { self.set = set }
-
-    mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
-        let type = set.types[SeriesKey.identity(key).type]
-        let values = type.valueNames.indices.compactMap { value($0, type, measurement, payload) }
-        texts.append("a reading" + (values.isEmpty ? "" : ": \(values.joined(separator: ", "))"))
-        return nil
-    }
-
-    /// The value in `slot` as it was kept, after units and maps.
-    private func value(
-        _ slot: Int, _ type: MeasurementType, _ measurement: Measurement, _ payload: ByteView
-    ) -> String? {
-        guard !type.isHidden(slot) else { return nil }
-        var writer = ByteWriter(capacity: 64)
-        if slot < Measurement.inlineValues, let number = measurement.inline(slot) {
-            writer.append(number)
-        } else if let record = ValueRecord.find(slot, in: payload) {
-            record.appendText(of: payload, to: &writer)
-        } else {
-            return nil
-        }
-        return "\(type.valueNames[slot]) = \(writer.view.string)"
-    }
-
-    mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {
-        // Neither is about a match.
-        guard reason != .noTemplate, detail.field != .match else { return }
-        let text = set.describe(detail)
-        let place = text.isEmpty ? "" : ", \(text)"
-        texts.append("rejected: \(reason.name)\(place) — \(reason.explanation)")
-    }
+extension Range<Int> {
+    /// The range `distance` bytes further on.
+    fileprivate func moved(by distance: Int) -> Range<Int> { lowerBound + distance..<upperBound + distance }
 }
 
 extension RawArray {

@@ -32,7 +32,9 @@ extension MappingLoader {
                 isUseless ? .error : .warning, use.position,
                 "no device template of type '\(drafts[type].name)' gives the value '\(use.name)'",
                 advice: NearestName.advice(
-                    for: use.name, among: names, otherwise: "its values are \(names.joined(separator: ", "))"),
+                    for: use.name, among: names,
+                    otherwise: names.isEmpty
+                        ? "it has none; add \"values\" to it" : "its values are \(names.joined(separator: ", "))"),
                 finding: .unknownValue)
         }
     }

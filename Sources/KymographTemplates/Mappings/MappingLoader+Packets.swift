@@ -4,6 +4,8 @@ import KymographCore
 extension MappingLoader {
     /// Warns of names in the expressions of `templates` that no packet of `form` has.
     func checkFields(of templates: [DeviceTemplate], _ form: PacketForm, _ log: inout DiagnosticLog) {
+        // Segments and fields of messages have names of any sender's.
+        guard form.carrier != .message else { return }
         let members = form.members
         let known = Set(members + ["Body", "Properties", "SystemProperties", "matchedToken"])
         for template in templates {

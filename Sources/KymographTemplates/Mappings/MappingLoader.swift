@@ -81,7 +81,8 @@ package struct MappingLoader {
     private mutating func add(_ mapping: NamedMapping, _ index: Int) {
         var log = DiagnosticLog(file: mapping.device.name)
         var compatibility = mapping.compatibility
-        if let root = JSONNode.parse(mapping.device.bytes, log: &log) {
+        if let file = JSONNode.parse(mapping.device.bytes, log: &log) {
+            let root = MappingExtension.merged(file, .device, mapping.extensible, log: &log)
             let loaded = DeviceTemplateLoader.load(
                 root, compatibility: mapping.compatibility, program: &program, log: &log)
             for template in loaded.templates {
@@ -140,7 +141,8 @@ package struct MappingLoader {
     ) {
         var log = DiagnosticLog(file: file.name)
         log.compatibility = compatibility
-        if let root = JSONNode.parse(file.bytes, log: &log) {
+        if let written = JSONNode.parse(file.bytes, log: &log) {
+            let root = MappingExtension.merged(written, .fhir, mapping.extensible, log: &log)
             let loaded = FHIRTemplateLoader.load(root, version: mapping.fhirVersion, log: &log)
             // Templates that could not be read would seem to be missing.
             let isWhole = deviceIsWhole && !log.hasErrors

@@ -114,10 +114,14 @@ package struct DiagnosticLog: Sendable {
     /// Says of everything that was noted inside a template of the mapping file `root` which template that is.
     mutating func attributeToTemplates(of root: JSONNode) {
         let elements = root.field("template")?.elements ?? []
-        for (index, element) in elements.enumerated() {
-            guard let name = element.field("template")?.field("typeName")?.string else { continue }
-            let end = index + 1 < elements.count ? elements[index + 1].position.offset : Int.max
-            let places = element.position.offset..<end
+        // Those of a mapping that the file extends all have one place, which tells nothing of them.
+        let byPlace = Dictionary(grouping: elements, by: \.position.offset)
+        let starts = byPlace.keys.sorted()
+        for (start, end) in zip(starts, starts.dropFirst() + [Int.max]) {
+            guard let there = byPlace[start], there.count == 1,
+                let name = there[0].field("template")?.field("typeName")?.string
+            else { continue }
+            let places = start..<end
             for index in all.indices where places.contains(all[index].position.offset) { all[index].template = name }
         }
     }

@@ -13,6 +13,7 @@ package enum Finding: String, CaseIterable, Sendable {
     case unknownChoice = "unknown-choice"
     case wrongTemplateType = "wrong-template-type"
     case duplicateType = "duplicate-type"
+    case wrongChange = "wrong-change"
     case wrongPeriod = "wrong-period"
     case wrongLimit = "wrong-limit"
     case emptyConcept = "empty-concept"

@@ -48,7 +48,7 @@ private struct JSONFileReader: ~Copyable {
             let failure = hasExtras ? ScanFailure(reason: error.reason, offset: place) : strictFailure
             log.error(
                 lines.position(failure.offset), JSONFileReader.message(failure, bytes),
-                advice: JSONFileReader.advice(failure), code: "invalid-json")
+                advice: JSONFileReader.advice(failure, bytes), code: "invalid-json")
             return nil
         }
         for extra in LenientJSON.Extra.allCases {
@@ -68,14 +68,18 @@ private struct JSONFileReader: ~Copyable {
         if failure.reason == .invalidUTF8 { return "the file is not UTF-8 here" }
         if failure.reason == .tooDeep { return "the file nests deeper than 128 levels" }
         if failure.reason == .tooManyValues { return "the file has more than 10,000,000 values" }
+        if isBlank(bytes) { return "the file is empty" }
         guard failure.offset < bytes.count else { return "the file ends in the middle of a JSON value" }
         let byte = bytes[failure.offset]
         let shown = byte >= 0x20 && byte < 0x7F ? "'\(Character(Unicode.Scalar(byte)))'" : "byte \(byte)"
         return "not valid JSON: unexpected \(shown)"
     }
 
-    private static func advice(_ failure: ScanFailure) -> String {
-        failure.reason == .invalidUTF8
+    private static func isBlank(_ bytes: ByteView) -> Bool { bytes.array.allSatisfy { $0 <= 0x20 } }
+
+    private static func advice(_ failure: ScanFailure, _ bytes: ByteView) -> String {
+        if isBlank(bytes) { return "write a mapping in it, or start from one of 'kymo mappings --export NAME FOLDER'" }
+        return failure.reason == .invalidUTF8
             ? "save the file as UTF-8" : "look for a missing or extra comma, quote or bracket just before this place"
     }
 
