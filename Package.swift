@@ -18,6 +18,10 @@ let optimisedInTests: [SwiftSetting] =
     Context.environment["KYMO_TESTS_OPTIMISED"] == "1"
     ? strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : strict
 
+/// The commit that is built, which `make build` names: `kymo --version` and the metrics tell it. One C file knows it, so
+/// that another commit compiles nothing else again.
+let commit = Context.environment["KYMO_COMMIT"] ?? ""
+
 let package = Package(
     name: "kymograph",
     products: [
@@ -35,12 +39,12 @@ let package = Package(
         .target(name: "CPrefetch"),
         .target(name: "KymographCore", dependencies: ["CSIMD", "CPrefetch"], swiftSettings: optimisedInTests),
         .target(name: "KymographTemplates", dependencies: ["KymographCore"], swiftSettings: optimisedInTests),
-        .target(name: "CKymographLinux"),
+        .target(name: "CKymographLinux", cSettings: commit.isEmpty ? [] : [.define("KYMO_COMMIT", to: commit)]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(
             name: "CSQLiteChecksums", dependencies: ["CKymographLinux"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         // Needs the headers of libcurl4-openssl-dev; the library is loaded at run time.
         .target(name: "CCurl"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -54,7 +58,7 @@ let package = Package(
             ],
             swiftSettings: strict,
             plugins: ["EmbedMappingsPlugin"]),
-        .executableTarget(name: "EmbedMappings", swiftSettings: strict),
+        .executableTarget(name: "EmbedMappings", dependencies: ["CZstd"], swiftSettings: strict),
         .plugin(
             name: "EmbedMappingsPlugin", capability: .buildTool(), dependencies: ["EmbedMappings"],
             path: "Sources/EmbedMappingsPlugin"),
@@ -161,8 +165,14 @@ if Context.environment["KYMO_BENCHMARKS"] == "1" { addBenchmarks() }
             name: "StageProbe", dependencies: ["KymographCore", "CLimits", "Readings"],
             path: "\(folder)/StageProbe", swiftSettings: strict),
         .executableTarget(
+            name: "DoorProbe", dependencies: ["Kymograph", "KymographCore", "Readings"],
+            path: "\(folder)/DoorProbe", swiftSettings: strict),
+        .executableTarget(
             name: "LaneProbe", dependencies: ["Kymograph", "KymographCore"],
             path: "\(folder)/LaneProbe", swiftSettings: strict),
+        .executableTarget(
+            name: "TimelineProbe", dependencies: ["Kymograph", "KymographCore", "KymographTestKit"],
+            path: "\(folder)/TimelineProbe", swiftSettings: strict),
     ]
     // One benchmark executable per stage, in data-flow order.
     package.targets += ["Decode", "Map", "Ring", "Window", "FHIR", "EndToEnd"].map { stage in

@@ -107,6 +107,27 @@ int kymo_inet_peer(int fd, char *host, size_t host_size, uint16_t *port) {
     return numeric(&address, size, host, host_size, port);
 }
 
+int kymo_inet_text(
+    const struct sockaddr_storage *address, socklen_t length, char *host, size_t host_size, uint16_t *port) {
+    if (length < sizeof(sa_family_t) || (address->ss_family != AF_INET && address->ss_family != AF_INET6)) return -EINVAL;
+    return numeric(address, length, host, host_size, port);
+}
+
+int kymo_inet_bytes(const char *host, uint8_t bytes[16]) {
+    struct addrinfo *address = resolve(host, 0, SOCK_STREAM);
+    if (!address) return 0;
+    int count = 0;
+    if (address->ai_family == AF_INET) {
+        count = sizeof(struct in_addr);
+        memcpy(bytes, &((const struct sockaddr_in *)address->ai_addr)->sin_addr, (size_t)count);
+    } else if (address->ai_family == AF_INET6) {
+        count = sizeof(struct in6_addr);
+        memcpy(bytes, &((const struct sockaddr_in6 *)address->ai_addr)->sin6_addr, (size_t)count);
+    }
+    freeaddrinfo(address);
+    return count;
+}
+
 int kymo_inet_is_loopback(const char *host) {
     struct addrinfo *address = resolve(host, 0, SOCK_STREAM);
     if (!address) return 0;
@@ -120,4 +141,37 @@ int kymo_inet_is_loopback(const char *host) {
     }
     freeaddrinfo(address);
     return is_loopback;
+}
+
+int kymo_inet_lookup(const char *host, char *hosts, int most, int width) {
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    int code = getaddrinfo(host, NULL, &hints, &found);
+    if (code != 0) return code < 0 ? code : -code;
+    int count = 0;
+    for (struct addrinfo *one = found; one && count < most; one = one->ai_next) {
+        char *text = hosts + (size_t)count * (size_t)width;
+        if (getnameinfo(one->ai_addr, one->ai_addrlen, text, (socklen_t)width, NULL, 0, NI_NUMERICHOST) == 0) count++;
+    }
+    freeaddrinfo(found);
+    return count > 0 ? count : EAI_NONAME;
+}
+
+const char *kymo_inet_lookup_error(int code) {
+    return gai_strerror(code);
+}
+
+int kymo_tcp_connect(const char *host, uint16_t port) {
+    struct addrinfo *address = resolve(host, port, SOCK_STREAM);
+    if (!address) return -EINVAL;
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int error = fd < 0 ? -errno : 0;
+    if (!error && connect(fd, address->ai_addr, address->ai_addrlen) < 0 && errno != EINPROGRESS) error = failed(fd);
+    freeaddrinfo(address);
+    return error ? error : fd;
+}
+
+int kymo_inet_host(const uint8_t *bytes, int count, char *text, size_t size) {
+    if (count != 4 && count != 16) return 0;
+    return inet_ntop(count == 4 ? AF_INET : AF_INET6, bytes, text, (socklen_t)size) != NULL;
 }

@@ -41,7 +41,10 @@ static int failed(int fd) {
 }
 
 int kymo_recvmmsg(int fd, struct kymo_mmsghdr *messages, unsigned int count, size_t control_length) {
-    for (unsigned int i = 0; i < count; i++) messages[i].msg_hdr.msg_controllen = control_length;
+    for (unsigned int i = 0; i < count; i++) {
+        messages[i].msg_hdr.msg_controllen = control_length;
+        messages[i].msg_hdr.msg_namelen = messages[i].msg_hdr.msg_name ? sizeof(struct sockaddr_storage) : 0;
+    }
     return result(recvmmsg(fd, (struct mmsghdr *)messages, count, MSG_DONTWAIT, NULL));
 }
 

@@ -9,3 +9,8 @@ static inline int kymo_gzip_begin(z_stream *stream, int level) {
 static inline int kymo_gunzip_begin(z_stream *stream) {
     return inflateInit2(stream, 15 + 16);
 }
+
+/// A window of 15 bits, and neither header nor trailer.
+static inline int kymo_inflate_begin(z_stream *stream) {
+    return inflateInit2(stream, -15);
+}

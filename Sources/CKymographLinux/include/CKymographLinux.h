@@ -62,8 +62,24 @@ void kymo_tcp_watch(int fd, int idle, int interval, int probes, int unread);
 int kymo_inet_bound(int fd, char *host, size_t host_size, uint16_t *port);
 /// The numeric address at the other end of a connection.
 int kymo_inet_peer(int fd, char *host, size_t host_size, uint16_t *port);
+/// The numeric address in `address`, of which there are `length` bytes; a negative errno when it is none of IP.
+int kymo_inet_text(const struct sockaddr_storage *address, socklen_t length, char *host, size_t host_size, uint16_t *port);
+/// The 4 or 16 bytes of a numeric host, to `bytes`; how many, or 0 when it is not numeric.
+int kymo_inet_bytes(const char *host, uint8_t bytes[16]);
+
+/// Writes the text of the address in `bytes`, 4 of IPv4 or 16 of IPv6, to `text`, which has room for `size` bytes. 1, or 0
+/// for another number of bytes.
+int kymo_inet_host(const uint8_t *bytes, int count, char *text, size_t size);
 /// Whether only this machine can reach a numeric host.
 int kymo_inet_is_loopback(const char *host);
+
+/// Writes the numeric addresses of `host`, at most `most` of them, each as a text that ends with a zero into `width`
+/// bytes of `hosts`; how many, or a negative code. Blocks.
+int kymo_inet_lookup(const char *host, char *hosts, int most, int width);
+/// What such a code means.
+const char *kymo_inet_lookup_error(int code);
+/// Opens a non-blocking TCP socket and begins to connect it to a numeric host. Returns the descriptor.
+int kymo_tcp_connect(const char *host, uint16_t port);
 
 /// Asks for a receive buffer, beyond the system's limit where the process may. Returns what the kernel granted.
 int kymo_receive_buffer(int fd, int bytes);
@@ -165,5 +181,10 @@ static inline void kymo_pause(void) {
 /// CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `size` bytes, continuing `crc` (0 at first). By the processor's
 /// instruction where it has one.
 uint32_t kymo_crc32c(uint32_t crc, const uint8_t *bytes, size_t size);
+
+// What is built.
+
+/// The commit, as the build was told (`KYMO_COMMIT`); empty when it was not.
+const char *kymo_commit(void);
 
 #endif

@@ -1,3 +1,15 @@
+/// What the listener serves besides metrics and health.
+protocol AdminPages: Sendable {
+    /// What every reply says to browsers.
+    static var fields: [ReceivedRequest.Field] { get }
+    /// Begins what it needs threads for.
+    func start()
+    /// Ends it.
+    func stop()
+    /// The answer to a request, at once; nil when it is for others.
+    func answer(_ request: ReceivedRequest) -> HTTPAnswer?
+}
+
 /// The listener for metrics and health (docs/monitoring.md).
 ///
 /// It reads what other threads count anyway, so that a scrape never makes one of them wait; what must be counted in the
@@ -12,25 +24,25 @@ final class AdminServer: Sendable {
     private let server: HTTPServer
     private let view: InstanceView
     private let watch: InstanceWatch
+    private let pages: (any AdminPages)?
 
-    /// Answers on `server` with what `view` sees.
-    ///
-    /// - Throws: ``SystemError`` when the system gives no event.
-    init(_ server: HTTPServer, _ view: InstanceView) throws(SystemError) {
-        self.server = server
-        self.view = view
-        watch = try InstanceWatch(view)
+    /// Answers on `server` with what `view` and `watch` see; `pages` are asked first.
+    init(_ server: HTTPServer, _ view: InstanceView, _ watch: InstanceWatch, pages: (any AdminPages)? = nil) {
+        (self.server, self.view, self.watch, self.pages) = (server, view, watch, pages)
     }
 
     /// Begins, on threads of its own.
     func start() {
         watch.start()
-        server.start("kymo-admin") { [self] in reply(to: $0) }
+        pages?.start()
+        let fields = pages.map { type(of: $0).fields } ?? []
+        server.start("kymo-admin", guarding: fields) { [self] in pages?.answer($0) ?? .reply(reply(to: $0)) }
     }
 
     /// Ends.
     func stop() {
         watch.stop()
+        pages?.stop()
         server.stop()
     }
 
@@ -47,8 +59,9 @@ final class AdminServer: Sendable {
         let seen = watch.latest
         if request.path == "/metrics" { return metrics(request, facts, seen) }
         let health = InstanceHealth(facts: facts, downSince: seen.downSince, now: .now)
-        let obstacles = request.path == "/readyz" ? health.obstacles : health.failure.map { [$0] } ?? []
-        return HTTPReply(obstacles.isEmpty ? 200 : 503, (obstacles.isEmpty ? ["ok"] : obstacles).lines)
+        let obstacles = request.path == "/readyz" ? health.obstacles.map(\.text) : health.failure.map { [$0] } ?? []
+        guard obstacles.isEmpty else { return HTTPReply(503, obstacles.lines) }
+        return HTTPReply(200, (["ok"] + (request.path == "/readyz" ? health.remarks : [])).lines)
     }
 
     private func metrics(

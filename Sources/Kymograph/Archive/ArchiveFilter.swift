@@ -59,6 +59,13 @@ package struct ArchiveFilter: Sendable {
         return ("\(column) IN (\(places))", StatementArguments(values.sorted().map(\.text)))
     }
 
+    /// SQL that follows WHERE for `series` alone: devices and patients.
+    var seriesCondition: (sql: String, arguments: StatementArguments) {
+        let (device, devices) = ArchiveFilter.among("device", devices)
+        let (patient, patients) = ArchiveFilter.among("patient", patients)
+        return ("\(device) AND \(patient)", devices + patients)
+    }
+
     private func isWanted(_ candidate: MeasurementType) -> Bool {
         (typeNames?.contains(candidate.name) ?? true) && (types?.contains(candidate.name) ?? true)
     }

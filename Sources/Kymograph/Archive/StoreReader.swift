@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import Glibc
 package import KymographCore
 package import KymographTemplates
 
@@ -15,11 +16,7 @@ package struct StoreReader: Sendable {
     package init(directory: String) throws(PipelineError) {
         self.directory = directory
         let file = StoreDirectory.database(in: directory)
-        guard FileSystem.target(file) != nil else {
-            throw PipelineError(
-                message: "there is no store in \(directory): name the data directory of kymo run with --data DIR",
-                exitCode: ExitStatus.noInput)
-        }
+        guard FileSystem.target(file) != nil else { throw StoreReader.missing(directory, errno) }
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
@@ -32,6 +29,24 @@ package struct StoreReader: Sendable {
             throw PipelineError(error)
         } catch {
             throw StoreReader.failure(error, directory)
+        }
+    }
+
+    /// Why there is no store to read, by the number of the system's error.
+    private static func missing(_ directory: String, _ code: Int32) -> PipelineError {
+        switch code {
+        case EACCES:
+            PipelineError(
+                message: "the store in \(directory) cannot be read: permission denied; run this command as the user of "
+                    + "kymo run (sudo -u)", exitCode: ExitStatus.noPermission)
+        case ENOTDIR:
+            PipelineError(
+                message: "\(directory) is a file, and no data directory: name that of kymo run with --data DIR",
+                exitCode: ExitStatus.noInput)
+        default:
+            PipelineError(
+                message: "there is no store in \(directory): name the data directory of kymo run with --data DIR",
+                exitCode: ExitStatus.noInput)
         }
     }
 
@@ -59,6 +74,11 @@ package struct StoreReader: Sendable {
     package func types() throws(PipelineError) -> [MeasurementType] {
         try read { try StoredTypes.read($0) }.compactMap(\.type)
     }
+
+    /// What has decided on readings in any run of this store.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
+    package func deciders() throws(PipelineError) -> Set<StoreDecider> { try read { try StoreDecider.used($0) } }
 
     /// The time zones of sources that had one when they were last opened.
     func timezones() throws(PipelineError) -> [(source: String, timezone: String)] {

@@ -9,7 +9,19 @@ struct IdleSetting {
     var advice: String
 
     /// Those of `settings`, stated or not. Settings of a server that is not named are not among them.
-    static func all(_ settings: PipelineSettings) -> [IdleSetting] { files(settings) + bundles(settings) }
+    static func all(_ settings: PipelineSettings) -> [IdleSetting] {
+        files(settings) + bundles(settings) + receipts(settings)
+    }
+
+    private static func receipts(_ settings: PipelineSettings) -> [IdleSetting] {
+        let answers = settings.outgoingSinks.compactMap(\.address).contains { $0.kind.capabilities.contains(.answers) }
+        if answers { return [] }
+        return [
+            IdleSetting(
+                key: "receipts", message: "it has no effect without a sink that answers for each entry",
+                advice: "name a FHIR server or an event hub, or remove it")
+        ]
+    }
 
     private static func files(_ settings: PipelineSettings) -> [IdleSetting] {
         var idle: [IdleSetting] = []

@@ -6,13 +6,15 @@ package struct MappingExample: Sendable, Equatable {
         case json
         /// The file spells the payload's bytes in hexadecimal.
         case hex
+        /// The file is a message of HL7 v2, whose segments may be lines.
+        case hl7
     }
 
     /// File name without its endings.
     package var name: String
     /// How ``input`` is written.
     package var kind: Kind
-    /// Content of `<name>.in.json` or `<name>.in.hex`.
+    /// Content of `<name>.in.json`, `<name>.in.hex` or `<name>.in.hl7`.
     package var input: [UInt8]
     /// Content of `<name>.out.json`, or nil when nobody has stated yet what is expected.
     package var output: [UInt8]?
@@ -30,7 +32,7 @@ package struct MappingExample: Sendable, Equatable {
     /// - Throws: ``MappingFilesError/invalidHex(path:line:)``, whose path is the example's file name.
     package func payload() throws(MappingFilesError) -> [UInt8] {
         switch kind {
-        case .json: return input
+        case .json, .hl7: return input
         case .hex:
             do {
                 return try HexText.decode(input)
@@ -42,7 +44,7 @@ package struct MappingExample: Sendable, Equatable {
 
     /// Whether `path`, in a mapping's folder, is named as an example is.
     static func isExample(_ path: String) -> Bool {
-        [".out.json", ".in.json", ".in.hex"].contains { path.hasSuffix($0) }
+        [".out.json", ".in.json", ".in.hex", ".in.hl7"].contains { path.hasSuffix($0) }
     }
 
     /// Joins files `examples/…` of the mapping `folder` into examples, in byte order of their names.
@@ -59,6 +61,8 @@ package struct MappingExample: Sendable, Equatable {
                 inputs[name] = MappingExample(name: name, kind: .json, input: file.bytes)
             } else if let name = stem(of: name, ending: ".in.hex") {
                 inputs[name] = MappingExample(name: name, kind: .hex, input: file.bytes)
+            } else if let name = stem(of: name, ending: ".in.hl7") {
+                inputs[name] = MappingExample(name: name, kind: .hl7, input: file.bytes)
             } else {
                 throw .unknownExample(path: "\(folder)/\(file.path)")
             }

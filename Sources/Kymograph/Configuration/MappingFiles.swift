@@ -22,7 +22,7 @@ package struct MappingFiles: Sendable, Equatable {
         self.device = device
         self.fhir = fhir
         self.examples = examples
-        let folder = name.hasSuffix("/") ? String(name.dropLast()) : name
+        let folder = MappingFiles.withoutSlash(name)
         deviceFile = "\(folder)/\(TemplateKind.device.fileName)"
         fhirFile = "\(folder)/\(TemplateKind.fhir.fileName)"
     }
@@ -41,8 +41,8 @@ package struct MappingFiles: Sendable, Equatable {
         let (device, fhir) = (try folder.find(.device), try folder.find(.fhir))
         var files = MappingFiles(name: directory, device: device.bytes, fhir: fhir.bytes)
         (files.deviceFile, files.fhirFile, files.folder) = (device.path, fhir.path, directory)
-        let examples = try read(try examples(in: directory), of: directory)
-        files.examples = try MappingExample.pair(examples, folder: directory)
+        let path = withoutSlash(directory)
+        files.examples = try MappingExample.pair(try read(try examples(in: path), of: path), folder: path)
         return files
     }
 
@@ -87,17 +87,21 @@ package struct MappingFiles: Sendable, Equatable {
         return files
     }
 
+    /// The path of a folder, for names of files in it.
+    static func withoutSlash(_ path: String) -> String { String(path.reversed().drop { $0 == "/" }.reversed()) }
+
     /// Assembles a mapping of the catalogue from its files by path inside the folder; `name` is the folder in messages.
     init(name: String, files: [(path: String, bytes: [UInt8])]) throws(MappingFilesError) {
         func content(_ path: String) throws(MappingFilesError) -> [UInt8] {
             guard let file = files.first(where: { $0.path == path }) else {
-                throw .missingFile(path: "\(name)/\(path)", inExamples: false)
+                throw .missingFile(path: "\(MappingFiles.withoutSlash(name))/\(path)", inExamples: false)
             }
             return file.bytes
         }
         self.init(
             name: name, device: try content("device.json"), fhir: try content("fhir.json"),
-            examples: try MappingExample.pair(files.filter { $0.path.hasPrefix("examples/") }, folder: name))
+            examples: try MappingExample.pair(
+                files.filter { $0.path.hasPrefix("examples/") }, folder: MappingFiles.withoutSlash(name)))
     }
 
     /// The content of `path`.
@@ -144,6 +148,10 @@ package enum MappingFilesError: Error, Hashable, Sendable {
     case unresolvedExport(path: String, line: Int, text: String)
     /// No mapping of the catalogue has this name; `nearest` is the one that was probably meant.
     case unknownName(String, nearest: String?)
+    /// No mapping of the catalogue has this name, but a folder does.
+    case folderWithoutSlash(String)
+    /// No mapping of the catalogue has this name, but a file does.
+    case fileWithoutSlash(String)
     /// The example's file name has none of the known endings.
     case unknownExample(path: String)
     /// The `.in.hex` file holds something else than hexadecimal digits, white space and `#` comments.
@@ -164,7 +172,7 @@ extension MappingFilesError: CustomStringConvertible {
                 : "\(path) is missing; a mapping is a folder with device.json and fhir.json, or with files of any "
                     + "names that are known by \"templateType\": \"CollectionContent\" and \"CollectionFhir\""
         case .unreadable(let path):
-            "\(path) cannot be read; check its permissions"
+            "\(path) cannot be read; let this user read it (chmod, chown)"
         case .noSuchFile(let path, let kind):
             "\(path): no such file; name a file with \"templateType\": \"\(kind.templateType)\""
         case .isAFolder(let path, let kind):
@@ -181,8 +189,13 @@ extension MappingFilesError: CustomStringConvertible {
                 + "with its \"templateType\", in a file of its own"
         case .unknownName(let name, let nearest):
             unknownName(name, nearest: nearest)
+        case .folderWithoutSlash(let name):
+            "no mapping of the catalogue is called '\(name)', but a folder here is; did you mean './\(name)/'?"
+        case .fileWithoutSlash(let name):
+            "'\(name)' is a file, and no mapping; name the folder of a mapping, with a / in its path, or the file of a "
+                + "configuration with --config"
         case .unknownExample(let path):
-            "\(path): examples are named <name>.in.json, <name>.in.hex and <name>.out.json"
+            "\(path): examples are named <name>.in.json, <name>.in.hex, <name>.in.hl7 and <name>.out.json"
         case .invalidHex(let path, let line):
             "\(path):\(line): not hexadecimal; write two digits a byte, white space between bytes, # before comments"
         }

@@ -13,8 +13,7 @@ struct MappingFolder {
 
     /// The folder `path`.
     init(_ path: String) {
-        let trimmed = path.hasSuffix("/") && path.count > 1 ? String(path.dropLast()) : path
-        self.path = trimmed
+        self.path = MappingFiles.withoutSlash(path)
     }
 
     /// The file with the templates of `kind`, and these.

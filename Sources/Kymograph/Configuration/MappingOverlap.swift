@@ -58,8 +58,9 @@ enum MappingOverlap {
     /// The templates of a mapping that has been found good.
     private static func outline(_ mapping: NamedMapping) -> [Outline] {
         var log = DiagnosticLog(file: mapping.device.name)
-        let elements = JSONNode.parse(mapping.device.bytes, log: &log)?.member("template")?.elements ?? []
-        return elements.compactMap { element in
+        guard let file = JSONNode.parse(mapping.device.bytes, log: &log) else { return [] }
+        let root = MappingExtension.merged(file, .device, mapping.extensible, log: &log)
+        return (root.member("template")?.elements ?? []).compactMap { element in
             guard let body = element.member("template"), let name = body.member("typeName"), let text = name.string
             else { return nil }
             return Outline(

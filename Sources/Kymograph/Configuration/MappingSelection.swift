@@ -62,9 +62,16 @@ package enum MappingSelection {
     static func named(
         _ files: MappingFiles, compatibility: Compatibility = .none, fhirVersion: FHIRVersion = .r4
     ) -> NamedMapping {
-        NamedMapping(
+        var mapping = NamedMapping(
             name: files.name, device: MappingFile(name: files.deviceFile, bytes: files.device),
             fhir: MappingFile(name: files.fhirFile, bytes: files.fhir), compatibility: compatibility,
             fhirVersion: fhirVersion)
+        mapping.extensible = extensible
+        return mapping
+    }
+
+    /// The mappings of the catalogue.
+    private static let extensible = ExtensibleMappings(names: MappingCatalogue.names) { name in
+        MappingCatalogue.files(of: name, withExamples: false).map { ($0.device, $0.fhir) }
     }
 }

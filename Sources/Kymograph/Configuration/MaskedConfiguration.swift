@@ -5,8 +5,9 @@ import KymographTemplates
 /// account, values of keys that kymo does not know, what stands before the host of a URL, and comments.
 package enum MaskedConfiguration {
     /// Keys, without what precedes their last dot, whose values stay where they are.
-    private static let personal: Set<String> = [
+    static let personal: Set<String> = [
         "defaultDevice", "defaultPatient", "devices", "gateway", "user", "clientId", "keyId",
+        "topics", "statusTopic", "mqtt",
     ]
     /// Every other key that kymo knows, by its parts.
     private static let shown: Set<String> = {

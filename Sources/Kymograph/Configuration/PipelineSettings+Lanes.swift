@@ -32,10 +32,13 @@ extension PipelineSettings {
             templates: set.templates(of: mappings(of: source)),
             context: SourceContext(
                 defaultDevice: Array((source.defaultDevice ?? "").utf8),
-                defaultPatient: Array((source.defaultPatient ?? "").utf8), requiresPatient: requiresPatient,
+                defaultPatient: Array((source.defaultPatient ?? "").utf8),
+                // With a map, that is asked of the patient by the map.
+                requiresPatient: requiresPatient && patients.book == nil,
                 maxFuture: maxFuture, timezone: source.timezone))
         input.ledgerNumber = source.ledgerNumber
         input.usesFastPath = usesFastPath
+        input.dropsWhenFull = source.configuration.dropsWhenFull
         return input
     }
 }

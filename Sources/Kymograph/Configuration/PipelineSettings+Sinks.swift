@@ -26,6 +26,14 @@ extension PipelineSettings {
         }
     }
 
+    /// What a sink gets.
+    package enum SinkFormat: String, Sendable, CaseIterable {
+        /// Observations and other resources, as `output.format` says.
+        case fhir
+        /// Readings, as normalised events of iomt-fhir.
+        case events
+    }
+
     /// One place that entries go to, and which of them.
     package struct Sink: Sendable {
         /// The place; nil where none is named.
@@ -44,6 +52,8 @@ extension PipelineSettings {
         var sourceNumbers: [Int] = []
         /// Patterns of tags.
         package var tags: [String] = []
+        /// What it gets; nil for what is usual of its kind.
+        package var statedFormat: SinkFormat?
         /// Where the values were written, by key (`to`, `types[0]`); empty for a sink made in code.
         package var origins: [String: SettingOrigin] = [:]
 
@@ -56,7 +66,13 @@ extension PipelineSettings {
         /// The name in messages and receipts, and under which progress is kept.
         package var name: String { statedName ?? address?.name ?? "" }
 
-        /// What it gets.
+        /// Whether it gets readings as events, not resources.
+        package var takesEvents: Bool {
+            let isUsual = address?.kind.capabilities.contains(.prefersEvents) ?? false
+            return statedFormat.map { $0 == .events } ?? isUsual
+        }
+
+        /// Which readings, or windows of them, it gets.
         var filter: SinkFilter {
             var filter = SinkFilter()
             filter.types = types.map(NamePattern.init)
@@ -94,25 +110,44 @@ extension PipelineSettings {
     func strayPatterns(_ set: MappingSet) -> [String] {
         let (types, tags) = (set.types.map(\.name), set.fhirTemplates.flatMap { $0?.tagNames ?? [] })
         return sinks.flatMap { sink in
-            PipelineSettings.stray(sink.types, among: types, "type", sink.name)
-                + PipelineSettings.stray(sink.tags, among: tags, "tag", sink.name)
-        }
+            PipelineSettings.stray(sink.types, among: types, "type", "sink", sink.name)
+                + PipelineSettings.stray(sink.tags, among: tags, "tag", "sink", sink.name)
+        } + sources.flatMap { PipelineSettings.stray($0.types, among: types, "type", "source", $0.name) }
+            + (rules?.current.rules ?? []).flatMap { PipelineSettings.stray($0, types: set.types) }
+    }
+
+    private static func stray(_ rule: ReadingRule, types: [MeasurementType]) -> [String] {
+        let found = rule.types.flatMap { stray([$0], among: types.map(\.name), "type", "rule", rule.name) }
+        guard let value = rule.value, !types.contains(where: { $0.valueNames.contains(value) }) else { return found }
+        return found + stray([value], among: types.flatMap(\.valueNames), "value", "rule", rule.name)
     }
 
     private static func stray(
-        _ patterns: [String], among names: [String], _ noun: String, _ sink: String
+        _ patterns: [String], among names: [String], _ noun: String, _ owner: String, _ name: String
     ) -> [String] {
         patterns.filter { text in
             let pattern = NamePattern(text)
             return !names.contains { pattern.matches($0.utf8) }
         }.map { text in
             let advice = NearestName.advice(for: text, among: names, otherwise: "look into the mappings")
-            return "sink \(sink): no mapping has a \(noun) '\(text)'; \(advice)"
+            return "\(owner) \(name): no mapping has a \(noun) '\(text)'; \(advice)"
         }
     }
 
-    /// Which sinks get what; nil when all get everything.
+    /// Which sinks get which Observations; nil when all get all.
     func router(_ set: MappingSet) -> BundleRouter? {
-        BundleRouter(outgoingSinks.map(\.filter), types: set.types, templates: set.fhirTemplates)
+        let filters = outgoingSinks.map { sink in
+            var filter = sink.filter
+            filter.takesObservations = !sink.takesEvents
+            return filter
+        }
+        return BundleRouter(filters, types: set.types, templates: set.fhirTemplates)
+    }
+
+    /// The sinks that get readings as events.
+    func eventSinks(_ set: MappingSet) -> EventSinks {
+        let sinks = outgoingSinks.enumerated().filter(\.element.takesEvents)
+            .map { EventSinks.Sink(number: $0.offset, filter: $0.element.filter) }
+        return EventSinks(sinks, types: set.types, templates: set.fhirTemplates)
     }
 }

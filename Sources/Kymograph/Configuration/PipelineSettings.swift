@@ -14,6 +14,10 @@ package struct PipelineSettings: Sendable {
         package var defaultDevice: String?
         /// Patient of readings that name none.
         package var defaultPatient: String?
+        /// Patterns of the types that it takes; empty for all.
+        package var types: [String] = []
+        /// Readings of this time and later are not taken; nil for no end.
+        package var until: StopTime?
         /// The wall clock by which times without an offset are read; nil for UTC.
         package var timezone: LocalTimeZone?
         /// How its bytes become payloads; nil for ``PipelineSettings/framing``. Sources of streams only.
@@ -29,6 +33,9 @@ package struct PipelineSettings: Sendable {
         package init(_ address: some SourceAddress) {
             configuration = SourceConfiguration(address)
         }
+
+        /// What is taken of it.
+        var intake: IntakeLimits.Source { IntakeLimits.Source(types: types, until: until?.instant) }
 
         /// The name in messages, dead letters and the ledger.
         package var name: String { statedName ?? configuration.address.name }
@@ -56,6 +63,10 @@ package struct PipelineSettings: Sendable {
     package var compatibility = Compatibility.none
     /// Whether readings without patient are rejected (`identity: strict`).
     package var requiresPatient = false
+    /// Whose devices are.
+    package var patients = PatientSettings()
+    /// What is taken; nil for all.
+    package var rules: RuleBook?
     /// Limits of one document.
     package var scan = ScanLimits()
     /// Whether payloads like others before are read without a scan.
@@ -100,6 +111,10 @@ package struct PipelineSettings: Sendable {
     package var sinks: [Sink] = []
     /// The listener for metrics and health.
     package var admin = AdminSettings()
+    /// The console, at the same listener.
+    package var console = ConsoleSettings()
+    /// Directory of the files of receipts; nil for none.
+    package var receipts: String?
     /// What is kept on disk.
     package var store = StoreSettings()
     /// Longest time for delivering what is there after the first signal to stop.

@@ -8,7 +8,7 @@ enum SettingTable {
 
     /// Keys of the whole pipeline; `sources` and `sinks` are not among them, for they hold keys of their own.
     static let settings: [Setting<PipelineSettings>] =
-        windows + output + systems + server + store + admin + limits + machine + log
+        windows + patients + output + systems + server + store + admin + limits + machine + log
 
     private static let windows: [Setting<PipelineSettings>] = [
         .duration("window", \.window, atLeast: millisecond, "Period of templates that summarise and name none"),
@@ -41,6 +41,31 @@ enum SettingTable {
         .choice(
             "watch", \.watchesMappings, [("true", true), ("false", false)],
             "Whether mappings in folders are loaded again when their files change"),
+    ]
+
+    private static let patients: [Setting<PipelineSettings>] = [
+        .single(
+            "patients", "file", "Whose each device is at which times: a patient map ([patients](patients.md))",
+            read: { (text, settings) throws(SettingProblem) in
+                guard !text.isEmpty else { throw .empty("file") }
+                settings.patients.book = try PatientsFile.open(text)
+            },
+            shown: { $0.patients.book?.path ?? "" }),
+        .choice(
+            "patientConflict", \.patients.conflict, PatientConflict.allCases.map { ($0.rawValue, $0) },
+            "Readings whose message names another patient or encounter than the map: rejected, or of whom the map or "
+                + "the message says"),
+        .choice(
+            "unmapped", \.patients.unmapped, UnmappedReadings.allCases.map { ($0.rawValue, $0) },
+            "Readings of devices that the map assigns to no patient at their time: taken if their message names a "
+                + "patient (`named`), rejected, or taken in any case"),
+        .single(
+            "rules", "file", "Which readings are dropped or rejected: a list of rules ([rules](rules.md))",
+            read: { (text, settings) throws(SettingProblem) in
+                guard !text.isEmpty else { throw .empty("file") }
+                settings.rules = try RulesFile.open(text)
+            },
+            shown: { $0.rules?.path ?? "" }),
     ]
 
     private static let output: [Setting<PipelineSettings>] = [
@@ -112,6 +137,10 @@ enum SettingTable {
             "output.systems.resource", \.output.resourceSystem,
             "Identifier system of other resources that readings become"),
         .text("deadLetter", "file", \.deadLetter, "File for rejected readings, as NDJSON"),
+        .text(
+            "receipts", "directory", \.receipts,
+            "Directory for files of mode 0600, as NDJSON, that say what FHIR servers and event hubs have answered for "
+                + "each entry"),
     ]
 
     private static let limits: [Setting<PipelineSettings>] = [
@@ -163,6 +192,12 @@ enum SettingTable {
         .choice(
             "http.insecure", \.admin.isInsecure, [("true", true), ("false", false)],
             "Whether other machines may ask for them without encryption"),
+        .choice(
+            "console.enabled", \.console.isEnabled, [("true", true), ("false", false)],
+            "Whether `http.admin` serves the console, too, on an address of this machine alone"),
+        .choice(
+            "console.edit", \.console.edits, [("true", true), ("false", false)],
+            "Whether `kymo console login --role edit` gives codes, for saving mappings in the console"),
     ]
 
     private static let machine: [Setting<PipelineSettings>] = [

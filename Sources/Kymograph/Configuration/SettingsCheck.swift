@@ -9,8 +9,13 @@ enum SettingsCheck {
         checkAddresses(settings.sources, log: &log)
         for source in settings.sources { check(source, settings.kinds, log: &log) }
         checkAdmin(settings, log: &log)
+        checkConsole(settings, log: &log)
         FramingCheck.check(settings, log: &log)
         checkSystems(settings, log: &log)
+        for key in PatientSettings.keysOfMap where settings.patients.book == nil {
+            guard let origin = settings.origins[key], settings.origins["patients"] == nil else { continue }
+            log.add(.warning, origin, "it has no effect without a patient map", advice: "name one as patients")
+        }
         for idle in IdleSetting.all(settings) {
             guard let origin = settings.origins[idle.key] else { continue }
             log.add(.warning, origin, idle.message, advice: idle.advice)
@@ -29,6 +34,18 @@ enum SettingsCheck {
                 .error, source.addressOrigin, "two sources have \(claim)",
                 advice: "remove one, or choose another address")
         }
+        let brokers = sources.filter { $0.configuration.capabilities.contains(.broker) }
+        for source in brokers where !seen.insert(IdentifierText(source.name)).inserted {
+            log.add(
+                .error, source.addressOrigin, "two sources are called \(source.name)",
+                advice: "give each a name of its own, or name all topics at one of them")
+        }
+        for source in brokers {
+            guard let session = source.statedSession, !seen.insert(IdentifierText(session)).inserted else { continue }
+            log.add(
+                .error, source.origins["clientId"] ?? source.addressOrigin, "two sources have this client id",
+                advice: "give each a clientId of its own: a broker has one connection of each")
+        }
     }
 
     private static func check(
@@ -38,10 +55,25 @@ enum SettingsCheck {
         if let problem = configuration.address.problem(in: configuration) {
             log.add(.error, source.addressOrigin, problem.message, advice: problem.advice)
         }
+        if let origin = source.origins["peers"], let problem = PeersFile.problem(of: configuration) {
+            log.add(.error, origin, problem.message, advice: problem.advice)
+        }
+        if let origin = source.origins["peers"], let problem = PeersFile.warning(of: configuration) {
+            log.add(.warning, origin, problem.message, advice: problem.advice)
+        }
         for row in SourceSettings.limited where !configuration.capabilities.isSuperset(of: row.needs) {
             guard let origin = source.origins[row.setting.key] else { continue }
             log.add(.warning, origin, "it has no effect here", advice: row.advice(kinds.keys(with: row.needs)))
         }
+    }
+
+    private static func checkConsole(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        if settings.console.edits, !settings.console.isEnabled, let origin = settings.origins["console.edit"] {
+            log.add(.warning, origin, "it has no effect without the console", advice: "set console.enabled to true")
+        }
+        guard let problem = settings.console.problem(settings.admin) else { return }
+        let origin = settings.origins["console.enabled"] ?? .commandLine("console.enabled")
+        log.add(.error, origin, problem.message, advice: problem.advice)
     }
 
     private static func checkAdmin(_ settings: PipelineSettings, log: inout ConfigurationLog) {
@@ -85,6 +117,11 @@ enum SettingsCheck {
 }
 
 extension PipelineSettings.Source {
+    /// The session that it names at its broker.
+    fileprivate var statedSession: String? {
+        configuration.mqtt.clientID.map { "client \($0) of \(configuration.address.name)" }
+    }
+
     /// Where the address was written.
     var addressOrigin: SettingOrigin {
         origins[configuration.address.kind.key] ?? .commandLine(configuration.address.name)

@@ -21,6 +21,7 @@ enum SinkCheck {
                 log.add(.error, sink.origin, "the name has a control character", advice: "write letters and digits")
             }
             checkEffect(sink, settings.sinkKinds, log: &log)
+            checkFormat(sink, log: &log)
             checkSources(sink, settings.listeningSources, log: &log)
             if sink.address != nil, !names.insert(IdentifierText(sink.name)).inserted {
                 log.add(
@@ -92,6 +93,15 @@ enum SinkCheck {
             let article = "aeio".contains(kind.key.prefix(1)) ? "an" : "a"
             log.add(.warning, origin, "it has no effect without \(article) \(kind.key)", advice: "remove it")
         }
+    }
+
+    private static func checkFormat(_ sink: PipelineSettings.Sink, log: inout ConfigurationLog) {
+        guard sink.statedFormat == .events, let kind = sink.address?.kind, !kind.capabilities.contains(.events) else {
+            return
+        }
+        log.add(
+            .error, sink.origins["format"] ?? sink.origin, "a \(kind.key) takes no events",
+            advice: "remove it, or name a directory, stdout or an eventhub")
     }
 
     private static func checkSources(

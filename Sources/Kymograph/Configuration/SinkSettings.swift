@@ -44,6 +44,10 @@ enum SinkSettings {
     /// Those of all kinds.
     static let common: [SinkSetting] = [
         .text("name", "text", \.statedName, "Name in messages, receipts and progress"),
+        .choice(
+            "format", \.statedFormat, [("fhir", .fhir), ("events", .events)],
+            "What it gets: Observations and other resources, or readings as normalised events of iomt-fhir; left out, "
+                + "events for an event hub and else `fhir`"),
         .names("types", "type, with `*` for any characters", \.types, "Types of readings that it gets; left out, all"),
         .names(
             "devices", "device identifier, with `*` for any characters", \.devices,

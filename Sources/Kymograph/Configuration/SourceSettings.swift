@@ -63,16 +63,39 @@ enum SourceSettings {
             .text("name", "text", \.statedName, "Name in messages, dead letters, the ledger and filters of sinks"),
             .identifier("defaultDevice", \.defaultDevice, "Device of readings that name none"),
             .identifier("defaultPatient", \.defaultPatient, "Patient of readings that name none"),
+            .names(
+                "types", "type, with `*` for any characters", \.types,
+                "Types of readings that it takes; others are rejected as `typeNotAllowed`; left out, all"),
+            .single(
+                "until", "time with offset",
+                "When it ends: readings of this time and later are rejected as `afterStopDate`, and those that last "
+                    + "beyond it",
+                read: { (text, source) throws(SettingProblem) in source.until = try StopTime(parsing: text) },
+                shown: { $0.until?.text ?? "" }),
+            .choice(
+                "whenFull", \.configuration.dropsWhenFull, [("block", false), ("dropNewest", true)],
+                "When readings come faster than they leave: `block` reads no more until there is room, `dropNewest` "
+                    + "drops them, counted as `bufferFull`"),
             .single(
                 "timezone", "zone or offset",
-                "Wall clock by which times without an offset are read: `Europe/Berlin`, `+02:00`; UTC by default",
+                "Wall clock by which times without an offset are read: `Europe/Berlin`, `+02:00`; by default UTC, and "
+                    + "none for HL7 v2",
                 read: { (text, source) throws(SettingProblem) in source.timezone = try TimeZoneText.parse(text) },
                 shown: { $0.timezone?.name ?? "" }),
         ]
     }
 
     /// Settings that have no effect on some kinds of sources.
-    static let limited: [LimitedSourceSetting] = datagrams + [socketMode] + clients
+    static let limited: [LimitedSourceSetting] = [peers] + datagrams + [socketMode] + clients + BrokerSettings.all
+
+    private static let peers = LimitedSourceSetting(
+        setting: .single(
+            "peers", "file",
+            "Who may bring readings, and which: a list of peers ([peers](peers.md)); left out, everybody",
+            read: { (text, source) throws(SettingProblem) in source.configuration.peers = try PeersFile.open(text) },
+            shown: { $0.configuration.peers?.path ?? "" }),
+        needs: .peers
+    ) { "only \($0) tell who sends" }
 
     private static let datagrams = [
         LimitedSourceSetting(
@@ -104,12 +127,21 @@ enum SourceSettings {
         needs: .socketFile
     ) { _ in "only Unix sockets have a socket file" }
 
+    private static func tlsFile(
+        _ key: String, _ place: any WritableKeyPath<PipelineSettings.Source, String?> & Sendable, _ about: String,
+        _ needs: SourceCapabilities = .network
+    ) -> LimitedSourceSetting {
+        LimitedSourceSetting(setting: .text(key, "file", place, about), needs: needs) {
+            needs == .network ? "TLS is for \($0) only" : "it is for \($0) only"
+        }
+    }
+
     private static let clients = [
         LimitedSourceSetting(
             setting: .single(
                 "connections", "whole number from 1 to 65536",
-                "Most clients at a time: 256 of tcp, where further ones are refused, and 1024 of Unix sockets, where "
-                    + "they wait",
+                "Most clients at a time: 256 of tcp, http and mllp, where further ones are refused, and 1024 of Unix "
+                    + "sockets, where they wait",
                 read: { (text, source) throws(SettingProblem) in
                     source.configuration.maxConnections = try SourceSetting.wholeNumber(text, 1...65_536)
                 },
@@ -119,21 +151,51 @@ enum SourceSettings {
         LimitedSourceSetting(
             setting: .count(
                 "connectionsPerPeer", \.configuration.maxConnectionsPerPeer, 1...65_536,
-                "Most connections of one host at a time; further ones are refused; tcp only"),
+                "Most connections of one host at a time; further ones are refused; tcp, http and mllp only"),
             needs: [.clients, .network]
         ) { "only clients of \($0) have hosts" },
         LimitedSourceSetting(
+            setting: Setting(
+                key: "proxies", form: "numeric address or range",
+                about: "Proxies from which all connections come and begin with a PROXY header, which says who the "
+                    + "client is; tcp, http and mllp only",
+                elements: { $0.configuration.proxies.map(\.text) },
+                read: { (texts, source) throws(SettingProblem) in
+                    source.configuration.proxies = try texts.map(NetworkRange.setting)
+                },
+                shown: { $0.configuration.proxies.map(\.text).joined(separator: ", ") }),
+            needs: [.clients, .network]
+        ) { "proxies stand before \($0) only" },
+        LimitedSourceSetting(
             setting: .duration(
                 "idleLimit", \.configuration.idleLimit,
-                "How long a client may be silent before it is disconnected; `0s` means for ever; tcp, unix and "
-                    + "seqpacket only"),
+                "How long a client may be silent before it is disconnected; `0s` means for ever; tcp, http, mllp, "
+                    + "unix and seqpacket only"),
             needs: .clients
         ) { "clients connect to \($0) only" },
+        tlsFile(
+            "certificateFile", \.configuration.tls.certificateFile,
+            "TLS: the certificate of this side and those between it and an authority, PEM, which listeners need and "
+                + "brokers may ask for; tcp, http, mllp and mqtt only"),
+        tlsFile(
+            "certificateKeyFile", \.configuration.tls.keyFile,
+            "Its key, PEM, which others cannot read; left out, it is in certificateFile; tcp, http, mllp and mqtt "
+                + "only"),
+        tlsFile(
+            "caFile", \.configuration.tls.caFile,
+            "Authorities to trust in place of the system's, PEM; mqtt only", .broker),
+        tlsFile(
+            "clientCAFile", \.configuration.tls.clientCAFile,
+            "Authorities, PEM: clients must show a certificate of one of them; tcp, http and mllp only",
+            [.clients, .network]),
+        tlsFile(
+            "clientCRLFile", \.configuration.tls.clientCRLFile,
+            "Lists of the certificates that these have revoked, PEM; tcp, http and mllp only", [.clients, .network]),
         LimitedSourceSetting(
             setting: .choice(
                 "insecure", \.configuration.isInsecure, [("true", true), ("false", false)],
-                "Whether other machines may send without encryption; tcp only"),
-            needs: [.clients, .network]
+                "Whether other machines may send without encryption; tcp, http, mllp and mqtt only"),
+            needs: .network
         ) { "it is for \($0) only" },
     ]
 }

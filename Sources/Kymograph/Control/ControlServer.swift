@@ -1,5 +1,6 @@
 import CKymographLinux
 import Glibc
+import Synchronization
 
 /// Answers commands on the Unix socket of a data directory, one after the other, on a thread of its own. Only the
 /// directory's owner can connect.
@@ -7,10 +8,32 @@ final class ControlServer: Sendable {
     private let descriptor: Descriptor
     private let file: SocketFile
     private let stopEvent: Descriptor
-    private let answer: @Sendable ([UInt8]) -> [UInt8]
+    private let answer: @Sendable ([UInt8], Asker) -> Reply
+    /// Streams under way.
+    private let streams = Atomic(0)
 
-    /// Listens in `directory`; `answer` makes a line of a line.
-    init(directory: String, answer: @escaping @Sendable ([UInt8]) -> [UInt8]) throws(SourceError) {
+    /// Who has asked.
+    struct Asker: Sendable {
+        /// The connection.
+        var client: Descriptor
+        /// Readable from ``stop()`` on.
+        var stopEvent: Descriptor
+        /// Which process, for the log.
+        var name: String { PeerCredentials(client.raw)?.text ?? "a process that is not known" }
+    }
+
+    /// What becomes of a request.
+    enum Reply {
+        /// A line is the answer.
+        case line([UInt8])
+        /// Behind a line more follows, on a thread of its own: the closure has the connection.
+        case stream([UInt8], @Sendable () -> Void)
+    }
+
+    /// Listens in `directory`; `answer` says what becomes of a line.
+    init(
+        directory: String, answer: @escaping @Sendable ([UInt8], Asker) -> Reply
+    ) throws(SourceError) {
         (descriptor, file) = try SocketFile.bind(
             ControlSocket.path(in: directory), type: Int32(SOCK_STREAM.rawValue), mode: 0o600)
         let raw = kymo_event_create()
@@ -30,14 +53,28 @@ final class ControlServer: Sendable {
                 if -raw != EAGAIN { Wait.milliseconds(50) }
                 continue
             }
-            let client = Descriptor(raw)
-            if let line = ControlSocket.readLine(client) { ControlSocket.write(answer(line), to: client) }
+            serve(Descriptor(raw))
         }
     }
 
-    /// Takes the socket away and ends ``run()``.
+    private func serve(_ client: Descriptor) {
+        guard let line = ControlSocket.readLine(client) else { return }
+        switch answer(line, Asker(client: client, stopEvent: stopEvent)) {
+        case .line(let line): ControlSocket.write(line, to: client)
+        case .stream(let line, let body):
+            ControlSocket.write(line, to: client)
+            streams.add(1, ordering: .relaxed)
+            WorkerThread.start("kymo-tap") { [self] in
+                body()
+                streams.subtract(1, ordering: .relaxed)
+            }
+        }
+    }
+
+    /// Takes the socket away and ends ``run()``. What streams send last has half a second.
     func stop() {
         file.remove()
         _ = kymo_event_raise(stopEvent.raw)
+        for _ in 0..<500 where streams.load(ordering: .relaxed) > 0 { Wait.milliseconds(1) }
     }
 }

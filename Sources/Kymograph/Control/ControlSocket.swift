@@ -2,11 +2,11 @@ import CKymographLinux
 import Glibc
 
 /// One line each way over a Unix stream socket: how commands talk to a running instance.
-enum ControlSocket {
+package enum ControlSocket {
     /// Bytes of the longest line.
     private static let mostBytes = 16 << 20
     /// Milliseconds that either side waits for the other.
-    private static let patience: Int32 = 15_000
+    package static let patience: Int32 = 15_000
 
     /// The socket's path in a data directory.
     static func path(in directory: String) -> String { "\(directory)/control.sock" }
@@ -20,17 +20,20 @@ enum ControlSocket {
         return unsafe kymo_unix_connect(raw, path(in: directory)) >= 0 ? descriptor : nil
     }
 
-    /// Reads up to the first line feed; nil when the other side ends before it, or is too slow.
-    static func readLine(_ descriptor: Descriptor) -> [UInt8]? {
+    /// Reads up to the first line feed; nil when the other side ends before it, or is too slow. With `onlyLine` nothing
+    /// behind that is taken, which is slower.
+    static func readLine(
+        _ descriptor: Descriptor, milliseconds: Int32 = patience, onlyLine: Bool = false
+    ) -> [UInt8]? {
         var line: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
+        var chunk = [UInt8](repeating: 0, count: onlyLine ? 1 : 65_536)
         while line.count < mostBytes {
             // Safe: the array's storage outlives the call.
             let count = unsafe chunk.withUnsafeMutableBytes { bytes in
                 unsafe recv(descriptor.raw, bytes.baseAddress, bytes.count, 0)
             }
             if count < 0, errno == EAGAIN || errno == EINTR {
-                guard wait(descriptor, POLLIN) else { return nil }
+                guard wait(descriptor, POLLIN, milliseconds) else { return nil }
                 continue
             }
             guard count > 0 else { return nil }
@@ -50,7 +53,7 @@ enum ControlSocket {
                 unsafe send(descriptor.raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EAGAIN || errno == EINTR {
-                guard wait(descriptor, POLLOUT) else { return false }
+                guard wait(descriptor, POLLOUT, patience) else { return false }
                 continue
             }
             guard count > 0 else { return false }
@@ -59,9 +62,30 @@ enum ControlSocket {
         return true
     }
 
-    private static func wait(_ descriptor: Descriptor, _ event: Int32) -> Bool {
+    /// Sends what the other side has room for now: how many bytes, and nil when it has gone.
+    static func sendNow(_ bytes: [UInt8], to descriptor: Descriptor) -> Int? {
+        // Safe: the array's storage outlives the call.
+        let count = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe send(descriptor.raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        }
+        guard count < 0 else { return count }
+        return errno == EAGAIN || errno == EINTR ? 0 : nil
+    }
+
+    /// What has come: empty when there is nothing yet, and nil when the other side has gone.
+    static func receiveNow(_ descriptor: Descriptor) -> ArraySlice<UInt8>? {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        // Safe: the array's storage outlives the call.
+        let count = unsafe chunk.withUnsafeMutableBytes { bytes in
+            unsafe recv(descriptor.raw, bytes.baseAddress, bytes.count, 0)
+        }
+        if count < 0, errno == EAGAIN || errno == EINTR { return [] }
+        return count > 0 ? chunk[..<count] : nil
+    }
+
+    private static func wait(_ descriptor: Descriptor, _ event: Int32, _ milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor.raw, events: Int16(event), revents: 0)
         // Safe: one entry, for the call.
-        return unsafe poll(&entry, 1, patience) > 0
+        return unsafe poll(&entry, 1, milliseconds) > 0
     }
 }

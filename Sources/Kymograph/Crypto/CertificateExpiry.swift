@@ -11,11 +11,18 @@ enum CertificateExpiry {
         // Safe: each certificate is ours until it is freed, and its time lives as long.
         while let certificate = unsafe PEM_read_bio_X509(input.source, nil, nil, nil) {
             defer { unsafe X509_free(certificate) }
-            var time = unsafe tm()
-            guard unsafe ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &time) == 1 else { continue }
-            let seconds = unsafe Double(timegm(&time))
+            guard let seconds = unsafe seconds(of: certificate) else { continue }
             earliest = min(earliest ?? seconds, seconds)
         }
         return earliest
+    }
+
+    /// When `certificate` ends, in seconds since 1970; nil when its time cannot be read.
+    @unsafe
+    static func seconds(of certificate: OpaquePointer) -> Double? {
+        var time = unsafe tm()
+        // Safe: the caller's certificate lives as long as its time.
+        guard unsafe ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &time) == 1 else { return nil }
+        return unsafe Double(timegm(&time))
     }
 }

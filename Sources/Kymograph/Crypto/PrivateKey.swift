@@ -80,6 +80,13 @@ struct PrivateKey: ~Copyable {
         return unsafe X509_check_private_key(certificate, key) == 1
     }
 
+    /// Makes this the key of the certificate that `context` has; false when it is another one's.
+    @unsafe
+    func becomesKey(of context: OpaquePointer) -> Bool {
+        // Safe: OpenSSL counts the key's users.
+        unsafe SSL_CTX_use_PrivateKey(context, key) == 1 && SSL_CTX_check_private_key(context) == 1
+    }
+
     private func digestSignature(of message: [UInt8]) -> [UInt8]? {
         guard let context = unsafe EVP_MD_CTX_new() else { return nil }
         defer {

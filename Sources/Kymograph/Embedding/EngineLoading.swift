@@ -22,7 +22,7 @@ struct EngineLoading {
         var settings = EngineLoading.read(configuration, kinds, &problems)
         EngineLoading.settleStorage(configuration.storage, of: &settings, &problems)
         EngineLoading.addSinks(configuration.sinks, to: &settings, &problems)
-        watch = MappingWatch(settings, configuration: configuration.path)
+        watch = MappingWatch(settings)
         let mappings = ConfigurationLoader.checkMappings(settings)
         problems += mappings.diagnostics.map(EngineError.Problem.init)
         guard let set = mappings.set, !problems.contains(where: \.isError) else { throw EngineError(problems) }

@@ -22,7 +22,7 @@ struct HTTPBodyReader {
     private var state: State
     private let limits: HTTPLimits
     /// What it consists of so far.
-    private(set) var bytes: [UInt8] = []
+    private(set) var bytes: ArraySlice<UInt8> = []
     private var trailerFields = 0
 
     init(_ body: HTTPHead.Body, _ limits: HTTPLimits) {
@@ -71,7 +71,8 @@ struct HTTPBodyReader {
     private mutating func copy(_ left: Int, _ input: inout ArraySlice<UInt8>, _ next: (Int) -> State) -> Bool {
         let part = input.prefix(left)
         guard !part.isEmpty else { return false }
-        bytes += part
+        // A body that came as a whole is not copied.
+        if bytes.isEmpty, part.count == left { bytes = part } else { bytes += part }
         input = input.dropFirst(part.count)
         state = next(left - part.count)
         return true

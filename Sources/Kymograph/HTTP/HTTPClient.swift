@@ -5,7 +5,7 @@ import KymographCore
 final class HTTPClient {
     /// What is waited for.
     private enum Awaited {
-        case firstRequest, nextRequest, head, body, reading, end
+        case firstRequest, nextRequest, head, body, answer, reading, end
     }
 
     /// Bytes of replies that wait to be read at which no further request is looked at.
@@ -18,7 +18,11 @@ final class HTTPClient {
 
     let descriptor: Descriptor
     private let limits: HTTPLimits
-    private let handle: @Sendable (ReceivedRequest) -> HTTPReply
+    private let bell: Descriptor
+    private let guarding: [ReceivedRequest.Field]
+    private let handle: @Sendable (ReceivedRequest) -> HTTPAnswer
+    /// The answer that another thread makes, and whether it is to have a body and is not the last.
+    private var later: (answer: LaterAnswer, withBody: Bool, keeps: Bool)?
     private var reader: HTTPRequestReader
     private var output: [UInt8] = []
     private var sent = 0
@@ -27,26 +31,37 @@ final class HTTPClient {
     /// Whether nothing of it is read any more: the last reply is on its way.
     private var isLast = false
     private var isEnding = false
+    private var isStreaming = false
     private var discarded = 0
     private(set) var isClosed = false
     private var awaited = Awaited.firstRequest
     /// Since when it is waited for ``awaited``.
     private(set) var since = ContinuousClock.now
 
+    /// A client at `descriptor`; `bell` is raised when another thread has made a part of an answer. What is refused
+    /// before `handle` sees it gets the fields `guarding`.
     init(
-        _ descriptor: Descriptor, _ limits: HTTPLimits, handle: @escaping @Sendable (ReceivedRequest) -> HTTPReply
+        _ descriptor: Descriptor, _ limits: HTTPLimits, bell: Descriptor, guarding: [ReceivedRequest.Field] = [],
+        handle: @escaping @Sendable (ReceivedRequest) -> HTTPAnswer
     ) {
         self.descriptor = descriptor
         self.limits = limits
+        self.bell = bell
+        self.guarding = guarding
         self.handle = handle
         reader = HTTPRequestReader(limits)
     }
 
     private var waiting: Int { output.count - sent }
 
+    /// Whether another thread makes its answer.
+    var awaitsAnswer: Bool { later != nil }
+
     /// What of the descriptor it waits for.
     var events: Int16 {
-        let reads = !hasEnded && (isEnding || !isLast && waiting < Self.mostWaiting)
+        // Of a stream, to see that the client leaves; a request behind one that is being answered waits.
+        let mayRead = isEnding || isStreaming || !isLast && later == nil && waiting < Self.mostWaiting
+        let reads = !hasEnded && mayRead
         return Int16(reads ? POLLIN : 0) | Int16(waiting > 0 ? POLLOUT : 0)
     }
 
@@ -56,6 +71,7 @@ final class HTTPClient {
         case .firstRequest, .head: since + limits.headTime
         case .nextRequest: since + limits.idleTime
         case .body: since + limits.bodyTime
+        case .answer: since + limits.laterTime
         case .reading: since + limits.replyTime
         case .end: since + Self.endTime
         }
@@ -65,20 +81,38 @@ final class HTTPClient {
     func work(_ ready: Int16, chunk: inout [UInt8]) {
         if chunk.isEmpty { chunk = [UInt8](repeating: 0, count: Self.chunkBytes) }
         if ready & Int16(POLLIN | POLLHUP | POLLERR) != 0 { receive(&chunk) }
+        takeLater()
         repeat { advance() } while send()
         settle()
     }
 
     /// Ends a client that has taken too long.
     func expire() {
-        guard !isLast, waiting == 0, reader.phase != .idle else { return close() }
+        if let later, !isStreaming, waiting == 0 { return giveUp(later.answer) }
+        guard !isLast, waiting == 0, later == nil, reader.phase != .idle else { return close() }
         refuse(HTTPRefusal(status: 408, message: "it was not complete in time"))
+        _ = send()
+        settle()
+    }
+
+    /// Ends a client for which another thread still works, or will: cut without a word it would be asked again.
+    private func giveUp(_ answer: LaterAnswer) {
+        answer.leave()
+        later = nil
+        let seconds = limits.laterTime.components.seconds
+        var reply = HTTPReply.error(
+            503, "stillRunning",
+            "there is no answer after \(seconds) s; what was asked for may go on: see what has become of it before "
+                + "it is asked for again")
+        reply.fields = guarding
+        put(reply, withBody: true, keeps: false)
         _ = send()
         settle()
     }
 
     func close() {
         isClosed = true
+        later?.answer.leave()
         descriptor.close()
     }
 
@@ -98,13 +132,14 @@ final class HTTPClient {
 
     /// Answers the requests that are complete, until enough waits to be read.
     private func advance() {
-        while !isClosed, !isLast, waiting < Self.mostWaiting {
+        while !isClosed, !isLast, later == nil, waiting < Self.mostWaiting {
             switch reader.next() {
             case .request(let request): reply(to: request)
             case .refused(let refusal): refuse(refusal)
             case .awaitsContinue:
                 output += HTTPReply.mayContinue
                 return
+            case .head: break
             case .needsMore:
                 // Half a request, or none, and no more of it will come.
                 if hasEnded { isLast = true }
@@ -114,15 +149,47 @@ final class HTTPClient {
     }
 
     private func reply(to request: ReceivedRequest) {
-        let keeps = request.keepsConnection
-        output += handle(request).bytes(
-            withBody: request.method != "HEAD", keepsConnection: keeps, at: WallClock.now())
+        let (withBody, keeps) = (request.method != "HEAD", request.keepsConnection)
+        switch handle(request) {
+        case .reply(let reply): put(reply, withBody: withBody, keeps: keeps)
+        case .later(let answer):
+            later = (answer, withBody, keeps)
+            answer.attach(bell)
+            (awaited, since) = (.answer, .now)
+            takeLater()
+        }
+    }
+
+    private func put(_ reply: HTTPReply, withBody: Bool, keeps: Bool) {
+        output += reply.bytes(withBody: withBody, keepsConnection: keeps, at: WallClock.now())
         if !keeps { isLast = true }
         (awaited, since) = (.nextRequest, .now)
     }
 
+    /// Takes what another thread has made of the answer.
+    private func takeLater() {
+        guard let (answer, withBody, keeps) = later else { return }
+        switch answer.take() {
+        case .nothing: break
+        case .reply(let reply):
+            later = nil
+            put(reply, withBody: withBody, keeps: keeps)
+        case .stream(let head, let bytes):
+            if let head { output += head.streamHead(at: WallClock.now()) }
+            output += bytes
+            // The connection ends with the stream: nothing else is read.
+            (isStreaming, isLast, since) = (true, true, .now)
+            if waiting > Self.mostWaiting { return close() }
+            takeLater()
+        case .end:
+            later = nil
+        }
+    }
+
     private func refuse(_ refusal: HTTPRefusal) {
-        output += HTTPReply(refusal).bytes(withBody: true, keepsConnection: false, at: WallClock.now())
+        var reply = HTTPReply(refusal)
+        reply.fields += guarding
+        output += reply.bytes(withBody: true, keepsConnection: false, at: WallClock.now())
         isLast = true
     }
 
@@ -152,7 +219,10 @@ final class HTTPClient {
     /// Notes what is waited for from here on, and ends the connection when that is nothing.
     private func settle() {
         guard !isClosed else { return }
+        // Who has left gets no answer.
+        if later != nil, hasEnded { return close() }
         if waiting > 0 { return note(.reading) }
+        if later != nil { return note(.answer) }
         if isLast {
             if hasEnded { return close() }
             if !isEnding { HTTPSocket.endSending(descriptor.raw) }

@@ -11,10 +11,15 @@ struct HTTPHead {
         case chunked
     }
 
+    /// The field that says how long the body is, in lower case.
+    static let lengthName = "content-length"
+
     private(set) var request: ReceivedRequest
     private(set) var body = Body.length(0)
     /// Whether the client waits for a word before it sends the body.
     private(set) var expectsContinue = false
+    /// Whether all but the length is as in the request before.
+    private(set) var isRepeated = false
 
     /// Reads `bytes`, which end with an empty line.
     ///
@@ -26,6 +31,16 @@ struct HTTPHead {
         try checkHost()
         try findBody(limits)
         try findExpectation()
+    }
+
+    /// The same head with another length of the body.
+    func again(length: Int, digits: String) -> HTTPHead {
+        var head = self
+        (head.body, head.isRepeated) = (.length(length), true)
+        for index in head.request.fields.indices where head.request.fields[index].name == Self.lengthName {
+            head.request.fields[index].value = digits
+        }
+        return head
     }
 
     // MARK: Request line
@@ -56,6 +71,7 @@ struct HTTPHead {
 
     /// The path of a target that is a URL, as clients of proxies send it; others as they are.
     private static func path(_ target: String) -> Substring {
+        guard !target.hasPrefix("/") else { return target[...] }
         guard target.lowercased().hasPrefix("http://") || target.lowercased().hasPrefix("https://") else {
             return target[...]
         }
@@ -118,7 +134,7 @@ struct HTTPHead {
 
     private mutating func findBody(_ limits: HTTPLimits) throws(HTTPRefusal) {
         let codings = request.values(of: "transfer-encoding")
-        let lengths = request.values(of: "content-length")
+        let lengths = request.values(of: Self.lengthName)
         guard codings.isEmpty else {
             guard lengths.isEmpty, codings.count == 1, request.minorVersion > 0 else {
                 throw .malformed("its length is stated in several ways, or in chunks by HTTP/1.0")

@@ -14,6 +14,8 @@ struct HTTPLimits: Sendable {
     var idleTime = Duration.seconds(120)
     /// Longest time that a client takes to read what it has asked for.
     var replyTime = Duration.seconds(30)
+    /// Longest time until another thread has made an answer, or the next bytes of a stream.
+    var laterTime = Duration.seconds(60)
     /// Most clients at a time. One more takes the place of the one that has been waited for longest.
     var clients = 64
 }

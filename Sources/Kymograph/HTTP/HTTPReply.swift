@@ -1,4 +1,5 @@
 import KymographCore
+import Synchronization
 
 /// The answer to a request.
 struct HTTPReply: Sendable {
@@ -20,7 +21,7 @@ struct HTTPReply: Sendable {
 
     /// What a client is told whose request cannot be read.
     init(_ refusal: HTTPRefusal) {
-        self = .error(refusal.status, "badRequest", "the request is refused: \(refusal.message)")
+        self = .error(refusal.status, Self.code(refusal.status), "the request is refused: \(refusal.message)")
     }
 
     /// A word that the body may come.
@@ -28,23 +29,52 @@ struct HTTPReply: Sendable {
 
     /// The bytes to send; without the body, but with its length, for HEAD.
     func bytes(withBody: Bool, keepsConnection: Bool, at time: Instant) -> [UInt8] {
-        var head = "HTTP/1.1 \(status) \(Self.reason(status))\r\nDate: \(HTTPDateText.of(time))\r\n"
-        head += "Content-Type: \(contentType)\r\nContent-Length: \(body.count)\r\nCache-Control: no-store\r\n"
-        head += "X-Content-Type-Options: nosniff\r\n"
-        for field in fields { head += "\(field.name): \(field.value)\r\n" }
-        head += keepsConnection ? "\r\n" : "Connection: close\r\n\r\n"
+        let head =
+            head(at: time) + "Content-Length: \(body.count)\r\n"
+            + (keepsConnection ? "\r\n" : "Connection: close\r\n\r\n")
         return Array(head.utf8) + (withBody ? body : [])
+    }
+
+    /// The bytes before a stream: without a length, since the end of the connection is the end of the stream.
+    func streamHead(at time: Instant) -> [UInt8] {
+        Array((head(at: time) + "Connection: close\r\n\r\n").utf8)
+    }
+
+    private func head(at time: Instant) -> String {
+        var head = "HTTP/1.1 \(status) \(Self.reason(status))\r\nDate: \(HTTPDateText.of(time))\r\n"
+        head += "Content-Type: \(contentType)\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+        for field in fields { head += "\(field.name): \(field.value)\r\n" }
+        return head
+    }
+
+    /// What programs call an error of the request itself.
+    private static func code(_ status: Int) -> String {
+        switch status {
+        case 408: "timeout"
+        case 413: "bodyTooLarge"
+        case 431: "headerTooLarge"
+        default: "badRequest"
+        }
     }
 
     private static func reason(_ status: Int) -> String {
         switch status {
         case 200: "OK"
+        case 201: "Created"
+        case 303: "See Other"
         case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
         case 404: "Not Found"
         case 405: "Method Not Allowed"
         case 408: "Request Timeout"
+        case 409: "Conflict"
+        case 411: "Length Required"
         case 413: "Content Too Large"
+        case 415: "Unsupported Media Type"
         case 417: "Expectation Failed"
+        case 429: "Too Many Requests"
+        case 421: "Misdirected Request"
         case 431: "Request Header Fields Too Large"
         case 501: "Not Implemented"
         case 503: "Service Unavailable"
@@ -61,8 +91,19 @@ enum HTTPDateText {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
+    /// The last text, and the second that it is of: many replies leave in one.
+    private static let last = Mutex<(second: Int64, text: String)>((-1, ""))
+
     /// The text of `time`, which is of 1970 or later.
     static func of(_ time: Instant) -> String {
+        let second = time.nanoseconds / 1_000_000_000
+        return last.withLock { last in
+            if last.second != second { last = (second, made(time)) }
+            return last.text
+        }
+    }
+
+    private static func made(_ time: Instant) -> String {
         // 2026-03-01T08:00:00, and perhaps more.
         let text = time.text
         let parts = text.prefix(10).split(separator: "-")

@@ -6,6 +6,8 @@ struct HTTPRequestReader {
         case needsMore
         /// More bytes are needed, and the client waits for a word that it may send them.
         case awaitsContinue
+        /// A head is complete, and its body comes next. Only where it was asked for.
+        case head(HTTPHead)
         case request(ReceivedRequest)
         /// Nothing of this connection can be read any more.
         case refused(HTTPRefusal)
@@ -20,18 +22,36 @@ struct HTTPRequestReader {
     }
 
     private let limits: HTTPLimits
+    private let announcesHeads: Bool
     private var input: [UInt8] = []
-    /// Bytes of ``input`` that are complete lines of a head, and bytes that were looked at for the end of one.
+    /// Where in ``input`` the next request, or what comes next of its body, begins.
+    private var start = 0
+    /// Places in ``input`` behind the complete lines of a head, and behind what was looked at for the end of one.
     private var (lines, looked) = (0, 0)
     /// The request whose body is being read.
     private var open: (request: ReceivedRequest, body: HTTPBodyReader)?
+    /// Whether its client waits for a word before it sends the body.
+    private var isAwaited = false
+    private var former: FormerHead?
 
-    init(_ limits: HTTPLimits) { self.limits = limits }
+    /// Reads within `limits`; with `announcesHeads` each head is a step of its own, so that a body can be refused
+    /// before it comes.
+    init(_ limits: HTTPLimits, announcesHeads: Bool = false) {
+        self.limits = limits
+        self.announcesHeads = announcesHeads
+    }
 
-    var phase: Phase { open != nil ? .body : input.isEmpty ? .idle : .head }
+    var phase: Phase { open != nil ? .body : start == input.count ? .idle : .head }
+
+    /// Bytes that are kept of requests that are not complete.
+    var heldBytes: Int { input.count - start + (open?.body.bytes.count ?? 0) }
 
     /// Adds what the connection has brought.
-    mutating func append(_ bytes: ArraySlice<UInt8>) { input += bytes }
+    mutating func append(_ bytes: some Collection<UInt8>) {
+        input.removeFirst(start)
+        (lines, looked, start) = (max(0, lines - start), max(0, looked - start), 0)
+        input += bytes
+    }
 
     /// Reads on in what is there.
     mutating func next() -> Step {
@@ -43,42 +63,61 @@ struct HTTPRequestReader {
     }
 
     private mutating func step() throws(HTTPRefusal) -> Step {
-        var isAwaited = false
         if open == nil {
-            guard let size = try headSize() else { return .needsMore }
-            let head = try HTTPHead(input[..<size], limits)
-            input.removeFirst(size)
-            (lines, looked) = (0, 0)
-            isAwaited = head.expectsContinue && input.isEmpty
+            guard let end = try headEnd() else { return .needsMore }
+            let head = try head(of: input[start..<end])
+            pass(to: end)
+            isAwaited = head.expectsContinue && start == input.count
             open = (head.request, HTTPBodyReader(head.body, limits))
+            if announcesHeads { return .head(head) }
         }
-        guard var (request, body) = open else { return .needsMore }
-        var rest = input[...]
-        try body.take(from: &rest)
-        input = Array(rest)
-        guard body.isDone else {
-            open = (request, body)
+        guard try readBody() else {
+            defer { isAwaited = false }
             return isAwaited ? .awaitsContinue : .needsMore
         }
-        request.body = body.bytes
+        guard var request = open?.request, let body = open?.body.bytes else { return .needsMore }
+        request.body = body
         open = nil
         return .request(request)
     }
 
-    /// Bytes of the head with the empty line at its end, nil while it is not complete.
-    private mutating func headSize() throws(HTTPRefusal) -> Int? {
+    private mutating func head(of bytes: ArraySlice<UInt8>) throws(HTTPRefusal) -> HTTPHead {
+        if let head = former?.head(of: bytes, limits) { return head }
+        let head = try HTTPHead(bytes, limits)
+        former = FormerHead(head, of: bytes)
+        return head
+    }
+
+    /// Takes what has come of the body; whether that is all.
+    private mutating func readBody() throws(HTTPRefusal) -> Bool {
+        var rest = input[start...]
+        try open?.body.take(from: &rest)
+        pass(to: rest.startIndex)
+        return open?.body.isDone ?? true
+    }
+
+    /// Goes on at `place`.
+    private mutating func pass(to place: Int) {
+        (start, lines, looked) = (place, place, place)
+        guard start == input.count else { return }
+        // Many connections wait for their next request: it keeps no memory.
+        (input, start, lines, looked) = ([], 0, 0, 0)
+    }
+
+    /// The end of the head, behind the empty line at its end; nil while it is not complete.
+    private mutating func headEnd() throws(HTTPRefusal) -> Int? {
         while let feed = input[looked...].firstIndex(of: HTTPLine.lineFeed) {
-            guard feed > 0, input[feed - 1] == HTTPLine.carriageReturn else {
+            guard feed > start, input[feed - 1] == HTTPLine.carriageReturn else {
                 throw .malformed("a line does not end with CR LF")
             }
             let isEmpty = feed == lines + 1
             (lines, looked) = (feed + 1, feed + 1)
-            guard lines <= limits.headBytes else { break }
+            guard lines - start <= limits.headBytes else { break }
             // An empty first line is no head; what reads it says so.
             if isEmpty { return looked }
         }
         looked = input.count
-        guard looked <= limits.headBytes else {
+        guard looked - start <= limits.headBytes else {
             throw HTTPRefusal(status: 431, message: "its header has more than \(limits.headBytes) bytes")
         }
         return nil

@@ -4,15 +4,17 @@ import Synchronization
 
 /// Listens for HTTP/1.1 on one address and answers requests, one after the other, on one thread.
 ///
-/// Made for a few clients whose replies are made at once: it waits with `poll`, and one slow reply keeps others
-/// waiting. What clients send, how fast, and how many there are is limited by ``HTTPLimits``. Decision 0029 tells why
-/// it is ours.
+/// Made for a few clients: it waits with `poll`, and a reply that takes time is made by another thread
+/// (``LaterAnswer``), since one slow handler keeps all waiting. What clients send, how fast, and how many there are is
+/// limited by ``HTTPLimits``. Decision 0029 tells why it is ours.
 final class HTTPServer: Sendable {
     /// Where it listens, with the port that the kernel chose.
     let address: NetworkAddress
     private let limits: HTTPLimits
     private let listener: Descriptor
     private let stopEvent: Descriptor
+    /// Raised when another thread has made a part of an answer.
+    private let bell: Descriptor
     private let isRunning = Atomic(false)
 
     /// Seconds as for TCP sources: of silence after which the kernel asks whether a client is there, between two of its
@@ -29,16 +31,25 @@ final class HTTPServer: Sendable {
         guard raw >= 0 else { throw .system(-raw, "listen to", name) }
         listener = Descriptor(raw)
         self.address = try NetworkAddress.bound(raw, name: name)
-        let event = kymo_event_create()
-        guard event >= 0 else { throw .system(-event, "create", "an event for stopping") }
-        stopEvent = Descriptor(event)
+        stopEvent = try Self.event("an event for stopping")
+        bell = try Self.event("an event for answers")
     }
 
-    /// Answers by `handle`, on a thread called `name`, until it is stopped.
-    func start(_ name: String, handle: @escaping @Sendable (ReceivedRequest) -> HTTPReply) {
+    private static func event(_ name: String) throws(SourceError) -> Descriptor {
+        let raw = kymo_event_create()
+        guard raw >= 0 else { throw .system(-raw, "create", name) }
+        return Descriptor(raw)
+    }
+
+    /// Answers by `handle`, on a thread called `name`, until it is stopped. What is no request of HTTP is refused with
+    /// the fields `guarding`.
+    func start(
+        _ name: String, guarding: [ReceivedRequest.Field] = [],
+        handle: @escaping @Sendable (ReceivedRequest) -> HTTPAnswer
+    ) {
         isRunning.store(true, ordering: .releasing)
         WorkerThread.start(name) { [self] in
-            run(handle)
+            run { [bell, limits] in HTTPClient($0, limits, bell: bell, guarding: guarding, handle: handle) }
             listener.close()
             isRunning.store(false, ordering: .releasing)
         }
@@ -58,23 +69,27 @@ final class HTTPServer: Sendable {
 
     // MARK: The thread
 
-    private func run(_ handle: @escaping @Sendable (ReceivedRequest) -> HTTPReply) {
+    private func run(_ client: (Descriptor) -> HTTPClient) {
         var clients: [HTTPClient] = []
         var chunk: [UInt8] = []
         while true {
             var entries = [
                 pollfd(fd: stopEvent.raw, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: bell.raw, events: Int16(POLLIN), revents: 0),
             ]
             entries += clients.map { pollfd(fd: $0.descriptor.raw, events: $0.events, revents: 0) }
             HTTPSocket.wait(&entries, milliseconds: patience(clients))
             if entries[0].revents != 0 { break }
-            for (client, entry) in zip(clients, entries.dropFirst(2)) where entry.revents != 0 {
+            let isAnswered = entries[2].revents != 0
+            if isAnswered { _ = kymo_event_wait(bell.raw, 0) }
+            for (client, entry) in zip(clients, entries.dropFirst(3))
+            where entry.revents != 0 || isAnswered && client.awaitsAnswer {
                 client.work(entry.revents, chunk: &chunk)
             }
             let now = ContinuousClock.now
             for client in clients where !client.isClosed && client.deadline <= now { client.expire() }
-            if entries[1].revents != 0 { accept(&clients, handle) }
+            if entries[1].revents != 0 { accept(&clients, client) }
             clients.removeAll(where: \.isClosed)
             // Without clients there is nothing to keep memory for.
             if clients.isEmpty { chunk = [] }
@@ -89,9 +104,7 @@ final class HTTPServer: Sendable {
         return Int32(clamping: max(0, left.seconds * 1_000 + left.attoseconds / 1_000_000_000_000_000 + 1))
     }
 
-    private func accept(
-        _ clients: inout [HTTPClient], _ handle: @escaping @Sendable (ReceivedRequest) -> HTTPReply
-    ) {
+    private func accept(_ clients: inout [HTTPClient], _ client: (Descriptor) -> HTTPClient) {
         // As many as there may be at once, then others have their turn.
         for _ in 0..<limits.clients {
             let raw = kymo_accept(listener.raw)
@@ -106,7 +119,7 @@ final class HTTPServer: Sendable {
                 oldest.close()
                 clients.removeAll { $0 === oldest }
             }
-            clients.append(HTTPClient(Descriptor(raw), limits, handle: handle))
+            clients.append(client(Descriptor(raw)))
         }
     }
 }

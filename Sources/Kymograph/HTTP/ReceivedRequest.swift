@@ -19,7 +19,7 @@ struct ReceivedRequest: Sendable {
     /// In the order in which they came.
     var fields: [Field] = []
     /// Decoded, when it came in chunks.
-    var body: [UInt8] = []
+    var body: ArraySlice<UInt8> = []
 
     /// The values of all fields called `name`, which is in lower case.
     func values(of name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }

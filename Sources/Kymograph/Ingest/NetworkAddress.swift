@@ -1,4 +1,5 @@
 import CKymographLinux
+import Glibc
 
 /// A numeric IPv4 or IPv6 host and a port.
 package struct NetworkAddress: Hashable, Sendable {
@@ -12,6 +13,9 @@ package struct NetworkAddress: Hashable, Sendable {
         self.host = host
         self.port = port
     }
+
+    /// The host whose address is `bytes`, 4 or 16 of them.
+    init(bytes: [UInt8], port: UInt16) { self.init(host: NetworkRange.text(of: bytes), port: port) }
 
     /// Reads `127.0.0.1:5757` or `[::1]:5757`.
     ///
@@ -62,6 +66,15 @@ package struct NetworkAddress: Hashable, Sendable {
         return NetworkAddress(host: text(host), port: port)
     }
 
+    /// The address in `storage`, of which the kernel has written `length` bytes; nil when it is none of IP.
+    @unsafe
+    static func of(_ storage: UnsafePointer<sockaddr_storage>, _ length: UInt32) -> NetworkAddress? {
+        var (host, port) = (hostBuffer, UInt16(0))
+        // Safe: as above.
+        guard unsafe kymo_inet_text(storage, length, &host, host.count, &port) >= 0 else { return nil }
+        return NetworkAddress(host: text(host), port: port)
+    }
+
     /// Room for the longest numeric host, with a scope.
     private static var hostBuffer: [CChar] { [CChar](repeating: 0, count: 64) }
 
@@ -79,7 +92,7 @@ package struct NetworkAddress: Hashable, Sendable {
     }
 
     /// Whether the host looks like an IPv4 or IPv6 address; opening the socket checks the latter to the end.
-    private var isNumeric: Bool {
+    var isNumeric: Bool {
         if host.contains(":") {
             return host.prefix { $0 != "%" }.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
         }

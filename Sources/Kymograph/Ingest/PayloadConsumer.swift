@@ -19,6 +19,12 @@ package protocol PayloadConsumer: PayloadReceiver, ~Copyable {
     /// Called about four times a second, however busy or quiet the lane.
     mutating func idled()
 
+    /// What is paused has changed, to generation `generation`: nothing is read any more of what can wait.
+    mutating func pausesChanged(_ generation: Int)
+
+    /// Whatever source `number` brings from here on is to be rejected: it is paused, and the lane stops.
+    mutating func rejectsAll(of number: Int)
+
     /// Something about a source that its operator should know: a serial line has gone, or is back.
     mutating func noted(_ text: String)
 }
@@ -32,6 +38,12 @@ extension PayloadConsumer where Self: ~Copyable {
 
     /// Has nothing to do now and then.
     package mutating func idled() {}
+
+    /// Nothing is ever paused.
+    package mutating func pausesChanged(_ generation: Int) {}
+
+    /// Nothing is ever paused.
+    package mutating func rejectsAll(of number: Int) {}
 
     /// Default: ignored.
     package mutating func noted(_ text: String) {}

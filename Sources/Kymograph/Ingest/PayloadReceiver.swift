@@ -18,6 +18,10 @@ public protocol PayloadReceiver: ~Copyable {
     /// NDJSON.
     mutating func datagram(_ bytes: ByteView, source: Int, received: Instant)
 
+    /// The same, of this device and patient, whose names are not in the bytes, each nil where it is not told. A reading
+    /// in it that names another one is rejected.
+    mutating func datagram(_ bytes: ByteView, device: ByteView?, patient: ByteView?, source: Int, received: Instant)
+
     /// Bytes that are no payload: the first part (up to the cap) of a line or frame that is too long, the first part of
     /// a datagram that is too long, what is no frame, or the unfinished line or frame of a stream that was still open
     /// when the lane stopped.
@@ -25,6 +29,16 @@ public protocol PayloadReceiver: ~Copyable {
 
     /// Names the place up to which payloads have been handed over and published; nil when nothing becomes durable here.
     mutating func mark() -> DurableMark?
+
+    /// Reasons for which anything was rejected since the last call, each once.
+    mutating func takeRejections() -> [Rejection]
+
+    /// Names of the mappings of source `source`, those it has now.
+    func mappings(of source: Int) -> [String]
+
+    /// Says which readings are taken of what follows, up to the next call; nil for all. Called after what came before
+    /// has ended, or between two requests of one connection.
+    mutating func admit(_ admission: PeerAdmission?)
 
     /// The end of a batch of datagrams or a chunk of a stream: the time to publish and to wake the shards.
     mutating func batchEnd()
@@ -34,8 +48,24 @@ extension PayloadReceiver where Self: ~Copyable {
     /// Knows none.
     package mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? { nil }
 
+    /// Takes it as one that names its own.
+    package mutating func datagram(
+        _ bytes: ByteView, device: ByteView?, patient: ByteView?, source: Int, received: Instant
+    ) {
+        datagram(bytes, source: source, received: received)
+    }
+
     /// Nothing becomes durable.
     package mutating func mark() -> DurableMark? { nil }
+
+    /// Tells none.
+    package mutating func takeRejections() -> [Rejection] { [] }
+
+    /// Takes all.
+    package mutating func admit(_ admission: PeerAdmission?) {}
+
+    /// Has none.
+    package func mappings(of source: Int) -> [String] { [] }
 }
 
 /// A place in what a lane has handed over; asked later whether all before it is durable.

@@ -4,22 +4,31 @@ package enum Peer: Hashable, Sendable {
     case process(PeerCredentials)
     /// A port of a host on the network.
     case network(NetworkAddress)
+    /// Whoever publishes to a topic that names the device or patient.
+    case topic
 
     /// In messages: `127.0.0.1:40123`, or a process with its user and group.
     package var name: String {
         switch self {
         case .process(let credentials): credentials.text
         case .network(let address): address.text
+        case .topic: "its topic"
         }
     }
 
+    /// Stands before the name of a peer, at the end of the details of dead letters.
+    static let listedText = ", the peer "
+
+    /// Ends the details of dead letters of which the topic, that is not kept, says something.
+    static let topicText = "its topic names the device or patient"
+
     /// For dead letters.
-    package var text: String { "sent by \(name)" }
+    package var text: String { self == .topic ? Self.topicText : "sent by \(name)" }
 
     /// The host, of which only so many connections are accepted; nil where none is told.
     var host: String? {
         switch self {
-        case .process: nil
+        case .process, .topic: nil
         case .network(let address): address.host
         }
     }

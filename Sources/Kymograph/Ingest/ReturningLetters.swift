@@ -13,8 +13,10 @@ final class ReturningLetters: Sendable {
     private static let most = 200_000
     private let times = Mutex<[Payload: [Instant]]>([:])
     private let count = Atomic(0)
+    /// Every expected payload is a reason to look at each that comes.
+    let attention = PayloadAttention()
 
-    /// Whether nothing is expected. Costs those nothing who look at each payload.
+    /// Whether nothing is expected.
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
     /// Expects `bytes` of a letter from `source`, which came first at `time`.
@@ -22,7 +24,7 @@ final class ReturningLetters: Sendable {
         times.withLock { times in
             if times.count >= ReturningLetters.most { times.removeAll() }
             times[Payload(source: source, bytes: bytes), default: []].append(time)
-            count.store(times.count, ordering: .relaxed)
+            note(times.count)
         }
     }
 
@@ -33,8 +35,13 @@ final class ReturningLetters: Sendable {
             guard var known = times[payload] else { return nil }
             let time = known.removeFirst()
             times[payload] = known.isEmpty ? nil : known
-            count.store(times.count, ordering: .relaxed)
+            note(times.count)
             return time
         }
+    }
+
+    /// Called with the lock held, so that counts follow each other.
+    private func note(_ expected: Int) {
+        attention.add(expected - count.exchange(expected, ordering: .relaxed))
     }
 }

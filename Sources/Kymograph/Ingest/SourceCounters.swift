@@ -18,6 +18,15 @@ package struct SourceCounts: Hashable, Sendable {
     package var refusedConnections: UInt64 = 0
     /// Clients that were disconnected because they were silent for too long.
     package var idleConnections: UInt64 = 0
+    /// Clients and brokers with which there was no TLS: they did not speak it, or showed no certificate that is good
+    /// here, or did not accept the one that they were shown.
+    package var tlsFailures: UInt64 = 0
+    /// Connections that were to come by a proxy, and did not begin as the PROXY protocol says.
+    package var proxyFailures: UInt64 = 0
+    /// Connections, requests and datagrams of senders that are none of the list of peers.
+    package var authFailures: UInt64 = 0
+    /// Streams that are open now: connections of clients, a serial line, standard input.
+    package var openStreams: UInt64 = 0
 
     /// Nothing received.
     package init() {}
@@ -32,6 +41,10 @@ package struct SourceCounts: Hashable, Sendable {
         connections += other.connections
         refusedConnections += other.refusedConnections
         idleConnections += other.idleConnections
+        tlsFailures += other.tlsFailures
+        proxyFailures += other.proxyFailures
+        authFailures += other.authFailures
+        openStreams += other.openStreams
     }
 }
 
@@ -45,8 +58,12 @@ final class SourceCounters: Sendable {
     private let connections = Atomic<UInt64>(0)
     private let refusedConnections = Atomic<UInt64>(0)
     private let idleConnections = Atomic<UInt64>(0)
+    private let tlsFailures = Atomic<UInt64>(0)
+    private let proxyFailures = Atomic<UInt64>(0)
+    private let authFailures = Atomic<UInt64>(0)
+    private let openStreams = Atomic<UInt64>(0)
 
-    /// Adds what a batch brought; `kernelDrops` too is what is new.
+    /// Adds what a batch brought, but for ``SourceCounts/openStreams``; `kernelDrops` too is what is new.
     func add(_ counts: SourceCounts) {
         datagrams.add(counts.datagrams, ordering: .relaxed)
         lines.add(counts.lines, ordering: .relaxed)
@@ -56,7 +73,13 @@ final class SourceCounters: Sendable {
         connections.add(counts.connections, ordering: .relaxed)
         refusedConnections.add(counts.refusedConnections, ordering: .relaxed)
         idleConnections.add(counts.idleConnections, ordering: .relaxed)
+        tlsFailures.add(counts.tlsFailures, ordering: .relaxed)
+        proxyFailures.add(counts.proxyFailures, ordering: .relaxed)
+        authFailures.add(counts.authFailures, ordering: .relaxed)
     }
+
+    /// Notes how many streams are open.
+    func note(openStreams count: Int) { openStreams.store(UInt64(count), ordering: .relaxed) }
 
     /// The present values.
     var snapshot: SourceCounts {
@@ -69,6 +92,10 @@ final class SourceCounters: Sendable {
         counts.connections = connections.load(ordering: .relaxed)
         counts.refusedConnections = refusedConnections.load(ordering: .relaxed)
         counts.idleConnections = idleConnections.load(ordering: .relaxed)
+        counts.tlsFailures = tlsFailures.load(ordering: .relaxed)
+        counts.proxyFailures = proxyFailures.load(ordering: .relaxed)
+        counts.authFailures = authFailures.load(ordering: .relaxed)
+        counts.openStreams = openStreams.load(ordering: .relaxed)
         return counts
     }
 }

@@ -34,12 +34,17 @@ package struct InstanceStatus: Codable, Sendable {
     package var version = KymographVersion.number
     /// Sources of a running instance.
     package var sources: [Source] = []
+    /// When a running instance began to run, as text in UTC; nil from one of kymo 0.1.
+    package var started: String?
     /// The balance since its start, as `kymo run` prints it.
     package var balance: String?
     /// The store.
     package var store = StoreStatus()
     /// Sinks.
     package var sinks: [SinkStatus] = []
+    /// Names of all sinks of a running instance, of which ``sinks`` lacks those that take no rows of the outbox; nil
+    /// from one of kymo 0.1.
+    package var outputs: [String]?
     /// Every counter: of a running instance all, otherwise those of the store. Nil from an instance of kymo 0.1.
     package var counters: CounterSamples?
 
@@ -50,7 +55,11 @@ extension InstanceStatus {
     /// Notes how delivery goes to the sink `name`, which has no row before anything was settled.
     mutating func note(_ delivery: DeliverySummary, of name: String) {
         let place = sinks.firstIndex { $0.name == name } ?? sinks.count
-        if place == sinks.count { sinks.append(SinkStatus(name: name, settledThrough: 0, waiting: store.outboxRows)) }
+        if place == sinks.count {
+            var sink = SinkStatus(name: name, settledThrough: 0, waiting: store.outboxRows)
+            sink.oldestAge = store.outboxOldestAge
+            sinks.append(sink)
+        }
         sinks[place].delivery = delivery
     }
 
@@ -72,11 +81,33 @@ extension InstanceStatus {
             "source \(source.name)\(CounterTable.text(.source, samples, input, source: source.name) ?? "")"
         }
         if let balance { before.insert(balance, at: 0) }
+        if let patients = CounterTable.text(.patients, samples, input) { before.append(patients) }
         before += [.windows, .journal].compactMap { CounterTable.text($0, samples, input) }
         let oldest = store.outboxOldestAge.map { ", the oldest for \(age($0))" } ?? ""
         if let outbox = CounterTable.text(.outbox, samples, input) { before.append(outbox + oldest) }
-        return (before, [.lost, .deadLetters, .disk].compactMap { CounterTable.text($0, samples, input) })
+        before += (store.paused ?? []).map { paused in
+            let waiting = paused.letters == 1 ? "1 dead letter waits" : "\(paused.letters) dead letters wait"
+            let letters = paused.letters == 0 ? "" : ", \(waiting)"
+            return "paused \(paused.kind) \(paused.name) for \(age(paused.seconds))\(letters)"
+        }
+        return (
+            before, successLines + [.lost, .deadLetters, .disk].compactMap { CounterTable.text($0, samples, input) }
+        )
     }
+
+    /// When sinks have last taken something of each type: a line for each sink, with the types that came last.
+    private var successLines: [String] {
+        let bySink = Dictionary(grouping: store.successes ?? []) { $0.sink }
+        return bySink.sorted { $0.key < $1.key }.map { sink, all in
+            let latest = all.sorted { ($1.seconds, $0.type) < ($0.seconds, $1.type) }
+            let shown = latest.prefix(InstanceStatus.mostTypes).map { "\($0.type) \($0.at)" }
+            let rest = latest.count > shown.count ? ", and \(latest.count - shown.count) more types" : ""
+            return "taken last by \(sink): " + shown.joined(separator: ", ") + rest
+        }
+    }
+
+    /// Most types in a line of text; JSON has all.
+    private static let mostTypes = 8
 
     /// Reads what the database says.
     mutating func read(_ db: Database, _ mark: StoreCounts?, limitBytes: Int, now: Instant) throws {
@@ -86,7 +117,8 @@ extension InstanceStatus {
         store.journalBlocks = try count("SELECT count(*) FROM journal")
         store.journalReadings = try count("SELECT coalesce(sum(readings), 0) FROM journal")
         store.outboxRows = try count("SELECT count(*) FROM outbox")
-        store.deadLetters = try count("SELECT count(*) FROM dead WHERE replayed IS NULL")
+        store.lettersByKind = try StoredDeadLetter.counts(db)
+        store.deadLetters = store.lettersByKind?.reduce(0) { $0 + $1.count } ?? 0
         store.quarantined = try count("SELECT count(*) FROM quarantine")
         (store.lost, store.isLostAtLeast) = try StoreCounts.lost(db)
         // What the next start will find to be missing.
@@ -99,10 +131,34 @@ extension InstanceStatus {
         }
         for row in try Row.fetchAll(db, sql: "SELECT name, through FROM sink ORDER BY name") {
             let waiting = try OutboxRow.waiting(for: row[0], after: row[1], db)
-            sinks.append(SinkStatus(name: row[0], settledThrough: row[1], waiting: waiting))
+            var sink = SinkStatus(name: row[0], settledThrough: row[1], waiting: waiting)
+            if waiting > 0, let oldest = try OutboxRow.oldest(for: row[0], after: row[1], db) {
+                sink.oldestAge = Double(max(0, now.nanoseconds &- oldest.nanoseconds)) / 1e9
+            }
+            sinks.append(sink)
+        }
+        store.paused = try Pause.read(db).map { pause in
+            PausedStatus(
+                kind: pause.kind.rawValue, name: pause.name, since: pause.since.text,
+                seconds: Double(max(0, now.nanoseconds &- pause.since.nanoseconds)) / 1e9,
+                letters: try pause.letters(db))
+        }
+        store.successes = try TypeSuccesses.read(db).map { sink, type, second in
+            let at = Instant(nanoseconds: second * 1_000_000_000).text
+            return TypeSuccess(sink: sink, type: type, at: at, seconds: Int(second))
         }
         let lacking = try LackingResources(db).bySink
         for place in sinks.indices { sinks[place].lacking = lacking[sinks[place].name]?.count ?? 0 }
+    }
+}
+
+extension StoredDeadLetter {
+    /// How many there are of each kind that were not replayed.
+    fileprivate static func counts(_ db: Database) throws -> [LetterCount] {
+        let rows = try Row.fetchAll(db, sql: "SELECT kind, count(*) FROM dead WHERE replayed IS NULL GROUP BY kind")
+        return Kind.allCases.map { kind in
+            LetterCount(kind: kind.rawValue, count: rows.first { $0[0] == kind.rawValue }.map { $0[1] } ?? 0)
+        }
     }
 }
 

@@ -20,6 +20,8 @@ struct LackingResources {
     }
 
     private let resources: [Resource]
+    /// The same by the row that they came with.
+    private let byRow: [Int64: [Resource]]
     /// How many are named in a sentence.
     private static let mostNamed = 20
 
@@ -27,6 +29,7 @@ struct LackingResources {
         resources = try Row.fetchAll(db, sql: "SELECT sink, resource, origin FROM lacking ORDER BY sink, origin").map {
             Resource(sink: $0[0], name: $0[1], row: $0[2])
         }
+        byRow = Dictionary(grouping: resources, by: \.row)
     }
 
     /// Their names by sink.
@@ -44,8 +47,7 @@ struct LackingResources {
 
     /// The sinks that lack the Observation of `device` with which its window from `start` on left in `row`.
     func sinks(of row: Int64, device: IdentifierText, start: Instant) -> Set<String> {
-        let there = resources.filter { $0.row == row }
-        guard !there.isEmpty else { return [] }
+        guard let there = byRow[row] else { return [] }
         let part = Array(".\(device.text.replacing("%", with: "%25").replacing(".", with: "%2E")).".utf8)
         // As identifiers write times, to the second.
         let time = Array(".\(start.text.prefix(19).filter { !"-T:".contains($0) })".utf8)

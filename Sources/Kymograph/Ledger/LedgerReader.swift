@@ -23,7 +23,7 @@ extension StoreReader {
 
 /// Gathers a ``LedgerReport`` within one transaction.
 struct LedgerReader {
-    private let filter: ArchiveFilter
+    private var filter: ArchiveFilter
     private let types: [MeasurementType]
     private let open: OpenReadings
     private var sinks: [String: Int64] = [:]
@@ -39,20 +39,32 @@ struct LedgerReader {
     private var leaving: [Int: Int] = [:]
     private var undelivered: [String: Int] = [:]
     private let lacking: LackingResources
+    /// Windows of which a server lacks the latest version.
+    private(set) var lackingWindows = 0
+    /// Whether hours alone are asked for.
+    private let isBrief: Bool
     /// Windows that a sink was ended without, by the sink.
     private var givenUp: [String: Int] = [:]
     /// Whether windows are listed one by one.
     private var listsWindows: Bool {
+        !isBrief && hasFilter
+    }
+    private var hasFilter: Bool {
         filter.devices != nil || filter.patients != nil || filter.from != nil || filter.to != nil
     }
 
-    init(_ db: Database, _ filter: ArchiveFilter, mark: StoreCounts?) throws {
+    /// Reads what all windows share. A reader of `hours` lists no windows, and of the balance it knows what is lost, by
+    /// the store's counters: sums of the whole store are for the whole ledger.
+    init(_ db: Database, _ filter: ArchiveFilter, mark: StoreCounts?, of hours: [StoredSeries]? = nil) throws {
         self.filter = filter
+        isBrief = hours != nil
         types = try StoredTypes.read(db).compactMap(\.type)
-        open = try OpenReadings(db, types: types)
+        open = try OpenReadings(db, types: types, of: hours.map { Set($0.map(\.number)) })
         lacking = try LackingResources(db)
         sequenceSlots = types.map(\.sequenceSlot)
-        report.balance = try LedgerTotals(db, open: open, mark: mark).balance
+        report.balance =
+            isBrief
+            ? try LedgerTotals.lost(db, mark: mark) : try LedgerTotals(db, open: open, mark: mark).balance
         (report.from, report.to) = (filter.from?.text, filter.to?.text)
     }
 
@@ -61,7 +73,7 @@ struct LedgerReader {
             sources[row[0]] = LedgerReport.Source(name: row[1])
         }
         for row in try Row.fetchAll(db, sql: "SELECT name, through FROM sink") { sinks[row[0]] = row[1] }
-        let (condition, arguments) = seriesCondition
+        let (condition, arguments) = filter.seriesCondition
         let rows = try Row.fetchAll(
             db, sql: "SELECT number, type, device, patient, encounter FROM series WHERE \(condition)",
             arguments: arguments)
@@ -74,10 +86,13 @@ struct LedgerReader {
         }
     }
 
-    private var seriesCondition: (String, StatementArguments) {
-        let (device, devices) = ArchiveFilter.among("device", filter.devices)
-        let (patient, patients) = ArchiveFilter.among("patient", filter.patients)
-        return ("\(device) AND \(patient)", devices + patients)
+    /// A reader that has read the same of the store, for windows of `numbers`, and nothing of these yet.
+    func asked(_ filter: ArchiveFilter, of numbers: Set<Int>) -> LedgerReader {
+        var reader = self
+        reader.filter = filter
+        reader.series = series.filter { numbers.contains($0.key) }
+        (reader.report.from, reader.report.to) = (filter.from?.text, filter.to?.text)
+        return reader
     }
 
     mutating func readWindows(_ db: Database) throws {
@@ -85,32 +100,40 @@ struct LedgerReader {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT window.series, start, "end", readings, sources, merged, duplicates, conflicts, revision,
-                    modified, outbox, first, last, series.type, sinks
+                SELECT \(Self.columns), series.type
                 FROM window JOIN series ON series.number = window.series
                 WHERE \(condition) ORDER BY start, window.series
                 """, arguments: arguments)
-        while let row = try rows.next() { try take(row, db) }
+        while let row = try rows.next() { try take(row, type: row[14], readings: row[3], db) }
     }
 
-    private mutating func take(_ row: Row, _ db: Database) throws {
+    /// What ``take(_:type:readings:_:)`` needs of a window.
+    static let columns = """
+        window.series, window.start, "end", readings, sources, merged, duplicates, conflicts, revision, modified,
+        outbox, first, last, sinks
+        """
+
+    /// Takes a window of a type, of which `readings` are in the span.
+    mutating func take(_ row: Row, type: Int, readings: Int, _ db: Database) throws {
         let number: Int = row[0]
         guard var owner = series[number] else { return }
         owner.windows += 1
-        owner.readings += row[3]
+        owner.readings += readings
         owner.merged += row[5]
         owner.duplicate += row[6]
         owner.conflict += row[7]
         series[number] = owner
-        if let slot = sequenceSlots[row[13]] { try readSequence(slot, number, row[1], owner.device, db) }
+        if let slot = sequenceSlots[type] { try readSequence(slot, number, row[1], owner.device, db) }
         let shares = SourceShares.parse(row[4])
         for (source, count) in shares { sources[source, default: LedgerReader.others].inWindows += count }
         let outbox: Int64 = row[10]
-        let names = (row[14] as String? ?? "").split(separator: "\n").map(String.init)
+        let names = (row[13] as String? ?? "").split(separator: "\n").map(String.init)
         var delivered = sinks.filter { names.contains($0.key) }.mapValues { $0 >= outbox }
         for (sink, isDelivered) in delivered where !isDelivered { undelivered[sink, default: 0] += 1 }
         let start = Instant(nanoseconds: row[1])
-        for sink in lacking.sinks(of: outbox, device: owner.device, start: start) { delivered[sink] = false }
+        let lackingSinks = lacking.sinks(of: outbox, device: owner.device, start: start)
+        for sink in lackingSinks { delivered[sink] = false }
+        if !lackingSinks.isEmpty { lackingWindows += 1 }
         let lost = names.filter { $0.hasPrefix(OutboxRow.givenUp) }.map { String($0.dropFirst()) }
         for sink in lost { givenUp[sink, default: 0] += 1 }
         if outbox > 0, sinks.isEmpty { undelivered["any sink", default: 0] += 1 }
@@ -124,7 +147,7 @@ struct LedgerReader {
                 sources: LedgerReader.byName(shares, sources), merged: row[5], duplicate: row[6], conflict: row[7],
                 revision: row[8], modified: Instant(nanoseconds: row[9]).text, delivered: delivered, givenUp: lost,
                 // Single readings left with many bundles, of which the row names none.
-                receipts: try types[row[13]].grouping == .instance ? [:] : receipts(outbox, db)))
+                receipts: try types[type].grouping == .instance ? [:] : receipts(outbox, db)))
     }
 
     private mutating func readSequence(
@@ -180,10 +203,33 @@ struct LedgerReader {
         let rows = try Row.fetchCursor(
             db, sql: "SELECT source, series, outcome, count FROM tally WHERE hour BETWEEN ? AND ?",
             arguments: [first, last])
-        while let row = try rows.next() { take(row[0], row[1], row[2], row[3]) }
+        while let row = try rows.next() { take(Tally(row)) }
     }
 
-    private mutating func take(_ source: Int, _ number: Int, _ outcome: String, _ count: Int) {
+    /// A count of an hour.
+    struct Tally {
+        var source: Int
+        var series: Int
+        var outcome: String
+        var count: Int
+
+        /// Of the first four columns.
+        init(_ row: Row) { (source, series, outcome, count) = (row[0], row[1], row[2], row[3]) }
+    }
+
+    /// The counts of each of `hours`.
+    static func tallies(_ db: Database, hours: ClosedRange<Int64>) throws -> [Int64: [Tally]] {
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT source, series, outcome, count, hour FROM tally WHERE hour BETWEEN ? AND ?",
+            arguments: [hours.lowerBound, hours.upperBound])
+        var tallies: [Int64: [Tally]] = [:]
+        while let row = try rows.next() { tallies[row[4], default: []].append(Tally(row)) }
+        return tallies
+    }
+
+    /// Takes one of the counts of the span.
+    mutating func take(_ tally: Tally) {
+        let (source, number, outcome, count) = (tally.source, tally.series, tally.outcome, tally.count)
         if let gap = LedgerOutcome.gap(outcome, count) {
             missingFrames[gap.device, default: 0] += gap.missing - gap.late
             return
@@ -221,6 +267,12 @@ struct LedgerReader {
     // MARK: What is missing
 
     mutating func finish(_ db: Database, isRunning: Bool) throws -> LedgerReport {
+        _ = finishSpan()
+        return try finishStore(db, isRunning: isRunning)
+    }
+
+    /// What is missing of the devices and hours that were asked for.
+    mutating func finishSpan() -> LedgerReport {
         for (number, one) in series { series[number]?.rejected = one.rejected.filter { $0.value > 0 } }
         report.sources = sources.sorted { $0.key < $1.key }.map(\.value)
         report.series = series.sorted { $0.key < $1.key }.map(\.value).filter {
@@ -240,7 +292,12 @@ struct LedgerReader {
         for (sink, count) in undelivered.sorted(by: { $0.key < $1.key }) {
             report.missing.append("\(count) windows are not delivered to \(sink) yet")
         }
-        for source in report.sources where !listsWindows || source.inWindows > 0 { noteMissing(source) }
+        for source in report.sources where !hasFilter || source.inWindows > 0 { noteMissing(source) }
+        return report
+    }
+
+    /// What is missing, too, and nobody knows whose it is, or of which hour.
+    mutating func finishStore(_ db: Database, isRunning: Bool) throws -> LedgerReport {
         noteLacking()
         try noteRefused(db)
         try noteDamaged(db)

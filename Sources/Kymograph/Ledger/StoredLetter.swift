@@ -41,12 +41,43 @@ package struct StoredLetter: Sendable {
         return block.withByteView { assembler.text(of: $0)?.array } ?? block
     }
 
+    /// The peer that brought it, by the list of peers of its source; nil when there was no list, or none of it.
+    package var peerName: String? {
+        guard let place = detail.ranges(of: Peer.listedText).last else { return nil }
+        return String(detail[place.upperBound...])
+    }
+
+    /// Whether a list of peers has to say whose readings it may bring.
+    package var needsPeers: Bool {
+        let reasons: [Rejection] = [.deviceNotAllowed, .patientNotAllowed, .unknownPeer]
+        return peerName != nil || reasons.contains { $0.name == reason }
+    }
+
+    /// Whether a patient map has to say whose it is.
+    package var needsPatients: Bool {
+        let reasons: [Rejection] = [.patientUnknown, .patientDeviceMismatch, .patientChanged]
+        return kind != "entry" && reasons.contains { $0.name == reason }
+    }
+
+    /// Whether rules have to say that it is taken.
+    package var needsRules: Bool { reason == Rejection.rejectedByRule.name }
+
+    /// What has to decide on it again, of those that were ever `used` in its store, and is not `present`; nil for none.
+    package func lacks(used: Set<StoreDecider>, present: Set<StoreDecider>) -> StoreDecider? {
+        guard kind != "entry" else { return nil }
+        var needed = used
+        if needsPatients { needed.insert(.patientMap) }
+        if needsRules { needed.insert(.rules) }
+        return StoreDecider.allCases.first { needed.contains($0) && !present.contains($0) }
+    }
+
     /// Whether the bytes may be only a part of what came, or more than a payload: mapped again, they could give a
     /// reading that nobody took.
     package var isPart: Bool {
         guard kind == "payload", let reason = StoredLetter.reasons[reason] else {
             return false
         }
+        if detail.hasSuffix(Peer.topicText) { return true }
         return switch reason.letterContent {
         case .payload: false
         case .part: true
@@ -87,6 +118,37 @@ extension StoreReader {
             }
             return try StoredLetter.fetch(numbers, db)
         }
+    }
+
+    /// Those of `numbers` that there are, in the same order.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
+    package func present(_ numbers: [Int64]) throws(PipelineError) -> [Int64] {
+        try read { db in
+            try numbers.filter { number in
+                try Int.fetchOne(db, sql: "SELECT 1 FROM dead WHERE number = ?", arguments: [number]) != nil
+            }
+        }
+    }
+
+    /// Gives the letters numbered `numbers` that are there to `body`, in batches of about `bytes`: as few are in memory
+    /// at once. How long one is shows only when it is read.
+    ///
+    /// - Throws: ``PipelineError`` when the database cannot be read.
+    package func letters(
+        _ numbers: [Int64], inBatchesOf bytes: Int, _ body: ([StoredLetter]) -> Void
+    ) throws(PipelineError) {
+        var (batch, size): ([StoredLetter], Int) = ([], 0)
+        for number in numbers {
+            for letter in try letters([number]) {
+                batch.append(letter)
+                size += letter.bytes?.count ?? 0
+            }
+            guard size >= bytes else { continue }
+            body(batch)
+            (batch, size) = ([], 0)
+        }
+        if !batch.isEmpty { body(batch) }
     }
 }
 

@@ -14,20 +14,23 @@ package final class Log: Sendable {
     private let level: LogLevel
     private let isTerminal: Bool
     private let output: @Sendable ([UInt8]) -> Void
+    private let counts: LogCounts
     private let state = Mutex(State())
 
     /// A log of entries of `level` and those that matter more. `output` takes whole lines, one call at a time;
-    /// `isTerminal`: they go to a terminal, where ``show(live:)`` has its line.
+    /// `isTerminal`: they go to a terminal, where ``show(live:)`` has its line. Repeats are added to `counts`.
     package init(
-        level: LogLevel, style: LogStyle, isTerminal: Bool = false, output: @escaping @Sendable ([UInt8]) -> Void
+        level: LogLevel, style: LogStyle, isTerminal: Bool = false, counts: LogCounts = LogCounts(),
+        output: @escaping @Sendable ([UInt8]) -> Void
     ) {
+        self.counts = counts
         self.level = level
         self.style = style
         self.isTerminal = isTerminal && style.isText
         self.output = output
     }
 
-    /// Writes an entry, unless it is a repeat, which is counted.
+    /// Writes an entry, unless it is a repeat, which is counted, or of another level; one for the audit in any case.
     @Sendable
     package func write(_ entry: LogEntry) { write(entry, isPlain: false) }
 
@@ -61,10 +64,11 @@ package final class Log: Sendable {
     }
 
     private func write(_ entry: LogEntry, isPlain: Bool) {
-        guard entry.level <= level else { return }
+        guard entry.level <= level || entry.isAudit else { return }
         state.withLock { state in
             fold(&state, isLast: false)
-            if state.folding.admits(entry, at: .now) { put(entry, &state, isPlain: isPlain) }
+            guard entry.isAudit || state.folding.admits(entry, at: .now) else { return counts.addRepeat() }
+            put(entry, &state, isPlain: isPlain)
         }
     }
 

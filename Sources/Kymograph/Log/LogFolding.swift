@@ -16,8 +16,6 @@ struct LogFolding {
     private var known: [IdentifierText: Repeats] = [:]
     /// Kinds in the order in which they began.
     private var order: [IdentifierText] = []
-    /// Entries that were counted instead of written.
-    private(set) var suppressed = 0
 
     /// Whether `entry` is to be written; else it is counted. Call ``ended(at:)`` before.
     mutating func admits(_ entry: LogEntry, at now: ContinuousClock.Instant) -> Bool {
@@ -25,7 +23,6 @@ struct LogFolding {
         if known[kind] != nil {
             known[kind]?.count += 1
             known[kind]?.last = entry
-            suppressed += 1
             return false
         }
         if order.count < LogFolding.mostKinds {

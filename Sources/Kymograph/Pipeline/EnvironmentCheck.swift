@@ -35,7 +35,7 @@ package struct EnvironmentCheck {
         if settings.store.keeping == .everything { checkStore() }
         for sink in settings.outgoingSinks { check(sink, connecting: connecting) }
         if let path = settings.deadLetter { checkDeadLetters(path) }
-        for source in settings.listeningSources { check(source) }
+        for source in settings.listeningSources { check(source, connecting: connecting) }
     }
 
     /// The exit status of the first error, but that of a wrong configuration before all others; nil without an error.
@@ -120,7 +120,9 @@ package struct EnvironmentCheck {
     }
 
     private mutating func add(_ obstacle: SinkObstacle, of sink: PipelineSettings.Sink) {
-        if obstacle.isInUse, running != nil { return notes.append("\(obstacle.message) (probably that one)") }
+        if obstacle.isInUse, running != nil, let name = sink.address?.name {
+            return notes.append("that one probably writes to \(name)")
+        }
         let place = origin(of: obstacle.key, sink)
         guard obstacle.exitCode != 0 else { return notes.append(obstacle.message) }
         add(.error, place, obstacle.message, obstacle.exitCode)
@@ -144,10 +146,11 @@ package struct EnvironmentCheck {
 
     // MARK: Sources
 
-    private mutating func check(_ source: PipelineSettings.Source) {
-        guard let address = source.configuration.address as? any ProbedSource else { return }
+    private mutating func check(_ source: PipelineSettings.Source, connecting: Bool) {
+        let address = source.configuration.address
         do throws(SourceError) {
-            try address.probe(source.configuration)
+            try (address as? any ProbedSource)?.probe(source.configuration)
+            if connecting { try (address as? any AnsweringSource)?.ask(source.configuration) }
         } catch {
             switch error.kind {
             case .missing:

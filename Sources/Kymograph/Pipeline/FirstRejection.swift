@@ -3,18 +3,21 @@ import Synchronization
 
 /// Keeps the first reading of a run that was rejected, to show it to who sees nothing come out.
 package final class FirstRejection: Sendable {
-    private let kept = Mutex<(reason: Rejection, bytes: [UInt8])?>(nil)
+    private let kept = Mutex<(reason: Rejection, letter: StoredDeadLetter)?>(nil)
 
     /// None yet.
     package init() {}
 
     /// What was rejected first, why, and what to do, in lines; nil when nothing was rejected.
     package var text: String? {
-        guard let (reason, bytes) = kept.withLock({ $0 }) else { return nil }
+        guard let (reason, letter) = kept.withLock({ $0 }) else { return nil }
+        let bytes = letter.bytes
         // Frames and JSON that is whole are of no other form.
         let isNoJSON = [.invalidJSON, .invalidUTF8, .lineTooLong].contains(reason)
         let explanation = (isNoJSON ? FirstRejection.form(of: bytes) : nil) ?? reason.explanation
-        return "the first was rejected as \(reason.name): \(explanation)\n    \(FirstRejection.preview(bytes))"
+        let nearest = reason == .noTemplate && !letter.detail.isEmpty ? "\n    \(letter.detail)" : ""
+        return "the first was rejected as \(reason.name): \(explanation)\(nearest)\n    "
+            + FirstRejection.preview(bytes)
     }
 
     /// What input that is no JSON line looks like, and how to make lines of it; nil for others.
@@ -43,7 +46,7 @@ extension FirstRejection: ReadingObserver {
 
     func rejected(_ reason: Rejection, _ letter: StoredDeadLetter, source: Int?) {
         kept.withLock { kept in
-            if kept == nil { kept = (reason, letter.bytes) }
+            if kept == nil { kept = (reason, letter) }
         }
     }
 

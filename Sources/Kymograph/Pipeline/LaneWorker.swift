@@ -3,8 +3,8 @@ import Synchronization
 
 /// The lane's side of the pipeline's bookkeeping: ledger, dead letters, doorbells.
 final class LaneReporter: LaneEvents, Sendable {
-    /// The set that the lane maps with, for the numbers in its rejections.
-    private let set: Mutex<MappingSet>
+    /// Describes rejections by what the lane maps with.
+    private let templates: Mutex<NearestTemplates>
     private let names: [String]
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
@@ -12,12 +12,24 @@ final class LaneReporter: LaneEvents, Sendable {
     private let clock: ReceiveClock
     /// Numbers of the sources in the store's ledger.
     private let numbers: [Int]
+    /// Whether each source drops what has no room.
+    private let drops: [Bool]
     /// Who sends what the lane reads now.
     private let peer = Mutex<Peer?>(nil)
+    /// What the list of peers calls it.
+    private let peerName = Mutex<String?>(nil)
+    /// The rule that has not let the last reading through.
+    private let rule = Mutex<String?>(nil)
+    /// Names of types, and the number of that whose reading was last refused for it.
+    private let types: Mutex<(names: [String], limited: Int)>
+    private let rules: RuleBook?
     /// The receive time of the last payload that came a second time.
     private let returned = Mutex<Instant?>(nil)
     /// Rejections since the counts were reported last.
     private let rejections = Mutex(LaneRejections())
+    /// Reasons of rejections since somebody asked for them, each once.
+    private let reasons = Mutex<[Rejection]>([])
+    private let hasReasons = Atomic(false)
     private let bells: [Doorbell]
     private let rings: [Ring]
     private let control: PipelineControl
@@ -25,6 +37,8 @@ final class LaneReporter: LaneEvents, Sendable {
     private let wait: WaitStrategy
     private let pulse: Pulse
     private let observer: (any ReadingObserver)?
+    /// What the lane shows to taps.
+    let tap: LaneTap
     /// Number of the lane.
     private let number: Int
 
@@ -32,13 +46,18 @@ final class LaneReporter: LaneEvents, Sendable {
         number: Int, set: MappingSet, sources: [PipelineSettings.Source], ledger: PipelineLedger,
         deadLetters: DeadLetterWriter?,
         store: Store?, clock: ReceiveClock, bells: [Doorbell], rings: [Ring], control: PipelineControl,
-        noticesMissingFrames: Bool, wait: WaitStrategy, pulse: Pulse, observer: (any ReadingObserver)?
+        noticesMissingFrames: Bool, wait: WaitStrategy, pulse: Pulse, observer: (any ReadingObserver)?,
+        tap: LaneTap, rules: RuleBook?
     ) {
+        self.rules = rules
         self.number = number
+        self.tap = tap
         self.observer = observer
-        self.set = Mutex(set)
+        templates = Mutex(NearestTemplates(set))
+        types = Mutex((set.types.map(\.name), -1))
         names = sources.map(\.name)
         numbers = sources.map(\.ledgerNumber)
+        drops = sources.map(\.configuration.dropsWhenFull)
         self.store = store
         self.clock = clock
         self.ledger = ledger
@@ -56,16 +75,29 @@ final class LaneReporter: LaneEvents, Sendable {
         returned.withLock { $0 } == received ? 0 : clock.lead(at: received)
     }
 
+    func readingCounts(for set: MappingSet) -> SharedCounts { ledger.readings.counts(of: set, lane: number) }
+
     /// What comes next was received at `time`.
     func noteReturned(at time: Instant) { returned.withLock { $0 = time } }
 
-    /// The lane maps with `set` from here on.
-    func adopt(_ set: MappingSet) { self.set.withLock { $0 = set } }
+    /// The lane maps `inputs`, by the numbers of their sources, with `set` from here on.
+    func adopt(_ set: MappingSet, _ inputs: [LaneInput]) {
+        templates.withLock { $0.adopt(set, templates: inputs.map(\.templates)) }
+        types.withLock { $0 = (set.types.map(\.name), -1) }
+        tap.adopt(set)
+    }
+
+    func tapped(_ measurement: Measurement, payload: ByteView, key: ByteView, source: Int) {
+        tap.measured(measurement, payload: payload, key: key, source: source)
+    }
 
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
         ledger.sources[source].reject(reason)
+        tap.rejected(reason)
+        remember(reason)
+        if reason == .bufferFull || reason == .droppedByRule { return noteDropped(reason, source, received) }
         guard deadLetters != nil || store != nil || observer != nil else { return }
-        let text = describe(detail, reason)
+        let text = describe(detail, reason, bytes, source, received)
         deadLetters?.append(reason: reason, source: names[source], receivedAt: received, bytes: bytes, detail: text)
         guard store != nil || observer != nil else { return }
         let letter = StoredDeadLetter(
@@ -74,14 +106,64 @@ final class LaneReporter: LaneEvents, Sendable {
         if store != nil { rejections.withLock { $0.add(letter, source: source) } }
     }
 
+    private func remember(_ reason: Rejection) {
+        reasons.withLock { if !$0.contains(reason) { $0.append(reason) } }
+        hasReasons.store(true, ordering: .relaxed)
+    }
+
+    /// Reasons of rejections since the last call, each once.
+    func takeReasons() -> [Rejection] {
+        guard hasReasons.load(ordering: .relaxed) else { return [] }
+        hasReasons.store(false, ordering: .relaxed)
+        return reasons.withLock { reasons in
+            defer { reasons = [] }
+            return reasons
+        }
+    }
+
+    /// Counts a reading, and keeps no letter: one for which there was no room, whose bytes would wait for the same, or
+    /// one that a rule drops.
+    private func noteDropped(_ reason: Rejection, _ source: Int, _ received: Instant) {
+        if store != nil { rejections.withLock { $0.add(reason: reason, source: source) } }
+        guard let observer else { return }
+        let letter = StoredDeadLetter(
+            at: received, kind: .payload, reason: reason.name, source: names[source], detail: "",
+            bytes: [])
+        observer.rejected(reason, letter, source: source)
+    }
+
     /// What is known of a rejection: the rule, or the limit that no rule knows, and who sent the payload.
-    private func describe(_ detail: RejectionDetail, _ reason: Rejection) -> String {
-        var text = set.withLock { $0 }.describe(detail)
+    private func describe(
+        _ detail: RejectionDetail, _ reason: Rejection, _ bytes: ByteView, _ source: Int, _ received: Instant
+    ) -> String {
+        var text = templates.withLock {
+            $0.text(detail, reason, bytes: bytes, source: source, received: received)
+        }
         let isTooLong = [.lineTooLong, .frameTooLong, .truncatedDatagram].contains(reason)
         if text.isEmpty, isTooLong { text = reason.explanation }
-        guard let peer = peer.withLock({ $0 }) else { return text }
-        return text.isEmpty ? peer.text : "\(text); \(peer.text)"
+        if reason == .rejectedByRule, let rule = rule.withLock({ $0 }) {
+            text = text.isEmpty ? "rule \(rule)" : "rule \(rule), \(text)"
+        }
+        if [.typeNotAllowed, .afterStopDate, .typePaused].contains(reason) {
+            let type = types.withLock { $0.names.indices.contains($0.limited) ? $0.names[$0.limited] : "" }
+            text = "type \(type)" + (text.isEmpty ? "" : ", \(text)")
+        }
+        let listed = peerName.withLock { $0.map { "\(Peer.listedText)\($0)" } }
+        // What is replayed comes by no connection.
+        guard let sender = peer.withLock({ $0?.text }) ?? listed.map({ _ in "it came again" }) else { return text }
+        let who = sender + (listed ?? "")
+        return text.isEmpty ? who : "\(text); \(who)"
     }
+
+    func limited(type: Int) { types.withLock { $0.limited = type } }
+
+    func ruled(by rule: ReadingRule) {
+        rules?.count(rule)
+        self.rule.withLock { $0 = rule.name }
+    }
+
+    /// It is one of the list of peers.
+    func admit(_ admission: PeerAdmission?) { peerName.withLock { $0 = admission?.name } }
 
     /// The lane reads what `peer` has sent from here on.
     func sender(_ peer: Peer?) { self.peer.withLock { $0 = peer } }
@@ -93,17 +175,21 @@ final class LaneReporter: LaneEvents, Sendable {
         guard let store else { return }
         let hour = LedgerOutcome.hour(of: WallClock.now())
         let key = TallyKey(source: numbers[source], series: -1, hour: hour, outcome: LedgerOutcome.received)
-        let letters = rejections.withLock { $0.take(source: source) }
-        if letters.isEmpty { return store.book.add(count, to: key) }
-        store.queue.waitForRoom { pulse.beat() }
+        let (letters, counts) = rejections.withLock { $0.take(source: source) }
+        if letters.isEmpty, counts.isEmpty { return store.book.add(count, to: key) }
+        var tallies = [key: count]
+        for (reason, count) in counts {
+            tallies[TallyKey(source: numbers[source], series: -1, hour: hour, outcome: reason.name)] = count
+        }
+        for letter in letters {
+            let hour = LedgerOutcome.hour(of: letter.at)
+            tallies[TallyKey(source: numbers[source], series: -1, hour: hour, outcome: letter.reason), default: 0] += 1
+        }
+        // A source that may not wait: what it has rejected is counted without its bytes.
+        guard !letters.isEmpty, !drops[source] || store.queue.hasRoom else { return store.book.add(tallies) }
+        if !drops[source] { store.queue.waitForRoom { pulse.beat() } }
         store.queue.add { batch in
-            batch.tallies[key, default: 0] += count
-            for letter in letters {
-                let key = TallyKey(
-                    source: numbers[source], series: -1, hour: LedgerOutcome.hour(of: letter.at),
-                    outcome: letter.reason)
-                batch.tallies[key, default: 0] += 1
-            }
+            batch.tallies.merge(tallies) { $0 + $1 }
             batch.deadLetters += letters
             batch.byteCount += letters.reduce(0) { $0 + $1.bytes.count }
         }
@@ -165,82 +251,229 @@ final class LaneReporter: LaneEvents, Sendable {
 /// What a lane has rejected since it reported its counts last.
 struct LaneRejections {
     private var letters: [Int: [StoredDeadLetter]] = [:]
+    /// Those without a letter, by reason.
+    private var counts: [Int: [Rejection: Int]] = [:]
 
     mutating func add(_ letter: StoredDeadLetter, source: Int) { letters[source, default: []].append(letter) }
 
-    mutating func take(source: Int) -> [StoredDeadLetter] { letters.removeValue(forKey: source) ?? [] }
+    mutating func add(reason: Rejection, source: Int) { counts[source, default: [:]][reason, default: 0] += 1 }
+
+    mutating func take(source: Int) -> (letters: [StoredDeadLetter], counts: [Rejection: Int]) {
+        (letters.removeValue(forKey: source) ?? [], counts.removeValue(forKey: source) ?? [:])
+    }
 }
 
 /// Hands what a lane receives to the core, and follows the mappings between batches.
 struct LaneConsumer: ~Copyable, PayloadConsumer {
     private var lane: ReadingLane
-    private let settings: PipelineSettings
+    private var settings: PipelineSettings
+    private let newSettings: SettingsExchange
     private let mappings: MappingExchange
     private let reporter: LaneReporter
     /// Number of the lane, and what makes its readings durable.
     private let number: Int
     private let store: Store?
+    private let taps: TapPoint
+    /// Whether somebody looks at each payload.
+    private let attention: PayloadAttention
     /// Of the set in use.
     private var generation: Int
+    /// Of the taps in use.
+    private var tapGeneration = 0
+    /// Whose devices are, and the generation of the map in use; nil without a map.
+    private let patients: PatientBook?
+    private var patientGeneration = -1
+    /// What is taken, and the generation of the rules in use; nil without rules.
+    private let rules: RuleBook?
+    private var ruleGeneration = -1
+    /// Of the set in use.
+    private var types: [MeasurementType]
+    /// What is paused.
+    private let pauses: PauseBook
+    private var pausedTypes: Set<String> = []
+    /// By the numbers of sources, whether all that they bring is rejected; empty when of none.
+    private var rejectsAll: [Bool] = []
+    /// Which readings are taken now; nil for all.
+    private var admitted: PeerAdmission?
 
-    /// Maps for `settings` with `first`, which the shards begin with too; `mappings` may have newer ones by now.
+    /// Maps for `settings` with `first`, which the shards begin with too; `mappings` may have newer ones by now, and
+    /// `newSettings` the settings that go with them.
     init(
-        _ settings: PipelineSettings, first set: MappingSet, _ mappings: MappingExchange,
-        router: consuming ReadingRouter, reporter: LaneReporter, number: Int, store: Store?
+        _ settings: PipelineSettings, _ newSettings: SettingsExchange, first set: MappingSet,
+        _ mappings: MappingExchange, router: consuming ReadingRouter, reporter: LaneReporter, number: Int,
+        store: Store?, taps: TapPoint, pauses: PauseBook
     ) {
+        self.pauses = pauses
         self.number = number
         self.store = store
-        lane = ReadingLane(
-            set: set, inputs: settings.laneInputs(set: set), limits: settings.scan, router: router, events: reporter)
+        self.taps = taps
+        attention = settings.returning.attention
+        let inputs = settings.laneInputs(set: set)
+        reporter.adopt(set, inputs)
+        lane = ReadingLane(set: set, inputs: inputs, limits: settings.scan, router: router, events: reporter)
         self.settings = settings
+        patients = settings.patients.book
+        rules = settings.rules
+        types = set.types
+        self.newSettings = newSettings
         self.mappings = mappings
         self.reporter = reporter
         generation = 0
+        adoptPatients()
+        adoptRules()
+        adoptPauses()
+    }
+
+    mutating func pausesChanged(_ generation: Int) {
+        adoptPauses()
+        pauses.noteAdopted(generation, lane: number)
+    }
+
+    mutating func rejectsAll(of source: Int) {
+        if rejectsAll.isEmpty { rejectsAll = settings.sources.map { _ in false } }
+        rejectsAll[source] = true
+        // For good: the lane ends.
+        attention.add(1)
+    }
+
+    /// What comes from here on is taken, unless it is paused.
+    private mutating func adoptPauses() {
+        let paused = pauses.current
+        pausedTypes = Set(paused.filter { $0.kind == .type }.map(\.name))
+        let rejecting = settings.sources.map { source in
+            !source.configuration.canWait && paused.contains { $0.kind == .source && $0.isNamed(source.name) }
+        }
+        rejectsAll = rejecting.contains(true) ? rejecting : []
+        limit()
+    }
+
+    /// Takes what sources are to take.
+    private mutating func limit() {
+        lane.limit(
+            by: IntakeLimits(settings.sources.map(\.intake), pausedTypes: pausedTypes, types: types))
     }
 
     mutating func batchBegin() {
+        if let rules, rules.generation != ruleGeneration { adoptRules() }
+        if let patients, patients.generation != patientGeneration { adoptPatients() }
         if mappings.generation != generation { adopt() }
+        if taps.generation != tapGeneration { adoptTaps() }
+    }
+
+    @inline(never)
+    private mutating func adoptTaps() {
+        let open: [OpenTap]
+        (open, tapGeneration) = taps.current
+        lane.isTapped = reporter.tap.adopt(open)
+    }
+
+    /// What comes from here on is of whom the newest map says.
+    @inline(never)
+    private mutating func adoptPatients() {
+        guard let patients else { return }
+        let map: PatientMap
+        (map, patientGeneration) = patients.current
+        lane.attribute(by: PatientRules(map, settings.patientPolicy))
+    }
+
+    /// What comes from here on is taken by the newest rules.
+    @inline(never)
+    private mutating func adoptRules() {
+        guard let rules else { return }
+        let list: [ReadingRule]
+        (list, ruleGeneration) = rules.current
+        lane.decide(by: RuleDecider(list, sources: settings.sources.map(\.name), types: types))
     }
 
     private mutating func adopt() {
         let set: MappingSet
         (set, generation) = mappings.announce(rings: settings.shards)
-        reporter.adopt(set)
-        lane.adopt(set, generation: generation, inputs: settings.laneInputs(set: set))
+        settings = newSettings.settings(at: generation)
+        let inputs = settings.laneInputs(set: set)
+        reporter.adopt(set, inputs)
+        lane.adopt(set, generation: generation, inputs: inputs)
+        types = set.types
+        adoptPatients()
+        adoptRules()
+        limit()
     }
 
     mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
-        lane.line(bytes, source: source, received: first(bytes, source) ?? received)
+        guard attention.isNone else { return attended(bytes, isLine: true, source, received) }
+        lane.line(bytes, source: source, received: received)
     }
 
     mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? {
-        // Whether it is expected is seen when it is whole.
-        guard settings.returning.isEmpty else { return nil }
+        // Who looks at payloads sees them when they are whole.
+        guard attention.isNone else { return nil }
         return lane.knownLine(bytes, source: source, received: received)
     }
 
     mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
-        lane.datagram(bytes, source: source, received: first(bytes, source) ?? received)
+        guard attention.isNone else { return attended(bytes, isLine: false, source, received) }
+        lane.datagram(bytes, source: source, received: received)
     }
+
+    /// Maps a payload that somebody looks at: it may be a dead letter that comes again, and taps may show it.
+    @inline(never)
+    private mutating func attended(_ bytes: ByteView, isLine: Bool, _ source: Int, _ time: Instant) {
+        let received = firstTime(bytes, source) ?? time
+        if isRejected(source) { return attendedRejection(.sourcePaused, bytes, source, received) }
+        reporter.tap.payloadBegins()
+        if isLine {
+            lane.line(bytes, source: source, received: received)
+        } else {
+            lane.datagram(bytes, source: source, received: received)
+        }
+        lane.showTapped()
+        reporter.tap.payloadEnded(bytes, source: source, received: received)
+    }
+
+    private func isRejected(_ source: Int) -> Bool { !rejectsAll.isEmpty && rejectsAll[source] }
 
     /// When a dead letter with these bytes came, if they come again; nil otherwise.
-    @inline(__always)
-    private func first(_ bytes: ByteView, _ source: Int) -> Instant? {
-        settings.returning.isEmpty ? nil : firstTime(bytes, source)
-    }
-
-    @inline(never)
     private func firstTime(_ bytes: ByteView, _ source: Int) -> Instant? {
+        guard !settings.returning.isEmpty else { return nil }
         let time = settings.returning.time(of: bytes, from: settings.sources[source].name)
         if let time { reporter.noteReturned(at: time) }
         return time
     }
 
+    mutating func datagram(
+        _ bytes: ByteView, device: ByteView?, patient: ByteView?, source: Int, received: Instant
+    ) {
+        let isAttended = !attention.isNone
+        let time = isAttended ? firstTime(bytes, source) ?? received : received
+        if isAttended, isRejected(source) { return attendedRejection(.sourcePaused, bytes, source, time) }
+        if isAttended { reporter.tap.payloadBegins() }
+        lane.datagram(bytes, device: device, patient: patient, source: source, received: time)
+        guard isAttended else { return }
+        lane.showTapped()
+        reporter.tap.payloadEnded(bytes, source: source, received: time)
+    }
+
     mutating func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant) {
+        guard attention.isNone else { return attendedRejection(reason, bytes, source, received) }
         lane.rejected(reason, bytes: bytes, source: source, received: received)
     }
 
+    @inline(never)
+    private mutating func attendedRejection(
+        _ reason: Rejection, _ bytes: ByteView, _ source: Int, _ received: Instant
+    ) {
+        reporter.tap.payloadBegins()
+        lane.rejected(reason, bytes: bytes, source: source, received: received)
+        reporter.tap.payloadEnded(bytes, source: source, received: received)
+    }
+
     mutating func sender(_ peer: Peer?) { reporter.sender(peer) }
+
+    mutating func admit(_ admission: PeerAdmission?) {
+        guard admission !== admitted else { return }
+        admitted = admission
+        lane.admission = admission
+        reporter.admit(admission)
+    }
 
     mutating func idled() {
         reporter.noteAlive()
@@ -255,6 +488,10 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         guard let store else { return nil }
         return DurableMark(positions: lane.written, changes: store.queue.changes)
     }
+
+    mutating func takeRejections() -> [Rejection] { reporter.takeReasons() }
+
+    func mappings(of source: Int) -> [String] { settings.mappings(of: settings.sources[source]) }
 
     mutating func isDurable(_ mark: DurableMark) -> Bool {
         store?.queue.isDurable(mark, lane: number) ?? false

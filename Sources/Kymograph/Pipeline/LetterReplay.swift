@@ -7,7 +7,8 @@ import KymographTemplates
 /// with the letters of each source, and which has the settings of the sources otherwise.
 package enum LetterReplay {
     /// Runs it to its end, with the letters' own receive times. What is rejected again becomes new dead letters.
-    /// `settings` are those of `kymo run`.
+    /// `settings` are those of `kymo run`. What came from a peer of a list is judged by that list as it is now; what
+    /// came from none of it is refused.
     ///
     /// - Throws: ``PipelineError`` when it cannot begin.
     package static func run(
@@ -21,9 +22,11 @@ package enum LetterReplay {
         replay.noticesMissingFrames = false
         let timezones = try StoreReader(directory: directory).timezones()
         for letter in letters { letter.expect(replay.returning) }
-        for name in Set(letters.map(\.source)).sorted() {
-            let payloads = letters.filter { $0.source == name }.compactMap(\.bytes)
+        for (name, peer) in senders(of: letters, settings) {
             let known = settings.listeningSources.first { $0.name == name }
+            let isListed = known?.configuration.peers != nil
+            let payloads = letters.filter { $0.source == name && (!isListed || $0.peerName == peer) }.compactMap(
+                \.bytes)
             let lineFeed = UInt8(ascii: "\n")
             let comesAsLines = hasLines(name, known, settings)
             // What has a line feed did not come as a line, whatever the source's framing is now.
@@ -35,6 +38,9 @@ package enum LetterReplay {
                 files.append(file)
                 var source = known ?? PipelineSettings.Source(.standardInput(descriptor: file))
                 source.configuration = SourceConfiguration(.standardInput(descriptor: file))
+                if let peers = known?.configuration.peers {
+                    (source.configuration.peers, source.configuration.former) = (peers, .init(name: peer))
+                }
                 source.statedName = name
                 source.statedFraming = part.framing
                 if source.timezone == nil, let zone = timezones.first(where: { $0.source == name })?.timezone {
@@ -58,6 +64,18 @@ package enum LetterReplay {
             throw PipelineError(message: text, exitCode: ExitStatus.config)
         }
         return try Pipeline(replay, set: set, notes: notes).run(signals: nil)
+    }
+
+    /// The sources that letters came from, and of those with a list of peers each peer that brought some.
+    private static func senders(
+        of letters: [StoredLetter], _ settings: PipelineSettings
+    ) -> [(source: String, peer: String?)] {
+        Set(letters.map(\.source)).sorted().flatMap { name -> [(String, String?)] in
+            let source = settings.listeningSources.first { $0.name == name }
+            guard source?.configuration.peers != nil else { return [(name, nil)] }
+            let peers = letters.filter { $0.source == name }.map(\.peerName)
+            return peers.enumerated().filter { !peers[..<$0].contains($1) }.map { (name, $1) }
+        }
     }
 
     /// The time zone `zone`, by which the source `name` read its times: others would be hours away.

@@ -9,22 +9,28 @@ package struct LetterTrial {
     private let set: MappingSet
     /// The types of the store's readings, by number.
     private let types: [MeasurementType]
+    /// What is paused.
+    private let pauses: [Pause]
+    private var pausedTypes: Set<String> { Set(pauses.filter { $0.kind == .type }.map(\.name)) }
 
-    /// A trial with the mappings of `set`, which are those that `settings` names, of letters of a store with `types`.
-    init(_ settings: PipelineSettings, _ set: MappingSet, types: [MeasurementType]) {
-        (self.settings, self.set, self.types) = (settings, set, types)
+    /// A trial with the mappings of `set`, which are those that `settings` names, of letters of a store with `types`,
+    /// while `pauses` are in force.
+    init(_ settings: PipelineSettings, _ set: MappingSet, types: [MeasurementType], pauses: [Pause]) {
+        (self.settings, self.set, self.types, self.pauses) = (settings, set, types, pauses)
     }
 
-    /// A trial with the mappings that `settings` names, of letters of a store with `types`.
+    /// A trial with the mappings that `settings` names, of letters of the store of `reader`.
     ///
-    /// - Throws: ``PipelineError`` when they have errors.
-    package init(_ settings: PipelineSettings, types: [MeasurementType]) throws(PipelineError) {
+    /// - Throws: ``PipelineError`` when they have errors, or the store cannot be read.
+    package init(_ settings: PipelineSettings, _ reader: StoreReader) throws(PipelineError) {
+        let types = try reader.types()
+        let pauses = try reader.read { try Pause.read($0) }
         let (set, diagnostics) = ConfigurationLoader.checkMappings(settings)
         guard let set else {
             let text = diagnostics.first { $0.severity == .error }?.text ?? "the mappings have errors"
             throw PipelineError(message: text, exitCode: ExitStatus.config)
         }
-        self.init(settings, set, types: types)
+        self.init(settings, set, types: types, pauses: pauses)
     }
 
     /// Why letters would be rejected again.
@@ -34,6 +40,7 @@ package struct LetterTrial {
 
     private func reason(_ letter: StoredLetter) -> String? {
         guard let bytes = letter.bytes else { return nil }
+        if letter.kind == "measurement", let reason = decidedReason(letter, bytes) { return reason }
         switch letter.kind {
         case "payload": return payloadReason(letter, bytes)
         case "measurement" where letter.reason == Rejection.noFHIRTemplate.name: return measurementReason(bytes)
@@ -43,11 +50,18 @@ package struct LetterTrial {
     }
 
     private func payloadReason(_ letter: StoredLetter, _ bytes: [UInt8]) -> String? {
+        if pauses.contains(where: { $0.kind == .source && $0.isNamed(letter.source) }) {
+            return "sourcePaused, its source is paused: 'kymo resume' ends that"
+        }
         let known = settings.listeningSources.first { $0.name == letter.source }
         let source = known ?? PipelineSettings.Source(.standardInput(descriptor: -1))
         let input = settings.laneInput(source, set: set)
         var mapper = Mapper(set, templates: input.templates)
-        var collector = PayloadPreview.Collector()
+        var collector = PayloadPreview.Collector(patients: settings.patientRules, lengthSlots: set.lengthSlots)
+        if let rules = settings.rules?.current.rules {
+            collector.rules = RuleDecider(rules, sources: [letter.source], types: set.types)
+        }
+        collector.intake = IntakeLimits([source.intake], pausedTypes: pausedTypes, types: set.types)
         let storage = PaddedBytes(copying: bytes)
         if LetterReplay.hasLines(letter.source, known, settings), !bytes.contains(0x0A) {
             mapper.mapLine(storage.view, context: input.context, received: letter.at, output: &collector)
@@ -58,6 +72,61 @@ package struct LetterTrial {
         guard let rejected = again ?? (collector.readings.isEmpty ? collector.rejected.first : nil) else { return nil }
         let detail = set.describe(rejected.2)
         return detail.isEmpty ? rejected.0.name : "\(rejected.0.name), \(detail)"
+    }
+
+    /// Of a reading that was mapped before: it is filed for the patient that it got only if the map still says so, and
+    /// if rules let it through.
+    private func decidedReason(_ letter: StoredLetter, _ bytes: [UInt8]) -> String? {
+        guard let record = LetterRecord(letter: bytes) else { return nil }
+        let reason = record.withReading { reading, payload in
+            record.series.withByteView { key -> String? in
+                guard types.indices.contains(SeriesKey.type(of: key)) else {
+                    return settings.deciders.isEmpty ? nil : "its type is not known to the store"
+                }
+                return intakeReason(letter.source, key, reading, payload)
+                    ?? patientReason(key, reading, payload) ?? ruleReason(letter.source, key, reading, payload)
+            }
+        }
+        return reason ?? nil
+    }
+
+    private func intakeReason(
+        _ source: String, _ key: ByteView, _ reading: KymographCore.Measurement, _ payload: ByteView
+    ) -> String? {
+        let known = settings.listeningSources.first { $0.name == source }
+        let intake = IntakeLimits([known?.intake ?? .init()], pausedTypes: pausedTypes, types: types)
+        guard intake.isOn else { return nil }
+        let type = SeriesKey.type(of: key)
+        let length = reading.length(types[type].durationSlot ?? -1, payload)
+        return intake.refusal(type: type, source: 0, at: reading.instant, length: length)?.name
+    }
+
+    private func patientReason(
+        _ key: ByteView, _ reading: KymographCore.Measurement, _ payload: ByteView
+    ) -> String? {
+        guard let rules = settings.patientRules else { return nil }
+        let device = SeriesKey.device(of: key)
+        let length = reading.length(types[SeriesKey.type(of: key)].durationSlot ?? -1, payload)
+        switch rules.map.span(of: device, to: reading.instant, length: length) {
+        case .period(let period):
+            let isSame =
+                SeriesKey.patient(of: key)?.equals(rules.map.patient(period)) ?? false
+                && rules.map.encounter(period).map { SeriesKey.encounter(of: key)?.equals($0) ?? false } ?? true
+            return isSame ? nil : "patientDeviceMismatch: the patient map says another patient or encounter now"
+        // Its patient may be that of a former map.
+        case .nobody where rules.policy.unmapped == .accept && !rules.map.holds(device): return nil
+        case .nobody, .several: return "patientUnknown: the patient map does not say whose the device was"
+        }
+    }
+
+    private func ruleReason(
+        _ source: String, _ key: ByteView, _ reading: KymographCore.Measurement, _ payload: ByteView
+    ) -> String? {
+        guard let rules = settings.rules?.current.rules else { return nil }
+        let decider = RuleDecider(rules, sources: [source], types: types)
+        guard let rule = decider.rule(for: reading, payload, key: key, source: 0), let reason = rule.action.rejection
+        else { return nil }
+        return "\(reason.name): the rule \(rule.name)"
     }
 
     private struct Members: Decodable {

@@ -2,7 +2,9 @@ import KymographCore
 import KymographTemplates
 import Synchronization
 
-/// Loads the mappings again when a signal asks for it or a file changes, and puts them into use when they are good.
+/// Loads the mappings again when a signal asks for it or a file changes, and puts them into use when they are good. On
+/// a signal also the settings, of which some are taken over: with a change that needs a restart nothing is changed.
+/// Likewise the patient map and the rules.
 ///
 /// On a thread of its own: a file system that hangs must keep neither readings nor signals waiting.
 final class MappingReloader: Sendable {
@@ -10,7 +12,10 @@ final class MappingReloader: Sendable {
         case none, reload, stop
     }
 
-    private let settings: PipelineSettings
+    /// The settings as a start would have them, for the comparison with what is read.
+    private let stated: Mutex<PipelineSettings>
+    private let settings: SettingsExchange
+    private let rereading: ConfigurationRereading?
     private let mappings: MappingExchange
     private let watch: MappingWatch?
     private let notes: LogTaker
@@ -25,10 +30,13 @@ final class MappingReloader: Sendable {
     private static let interval: Int32 = 500
 
     init(
-        _ settings: PipelineSettings, _ mappings: MappingExchange, watch: MappingWatch?,
-        notes: @escaping LogTaker, findings: @escaping @Sendable ([Diagnostic]) -> Void
+        _ stated: PipelineSettings, _ settings: SettingsExchange, _ mappings: MappingExchange, watch: MappingWatch?,
+        rereading: ConfigurationRereading?, notes: @escaping LogTaker,
+        findings: @escaping @Sendable ([Diagnostic]) -> Void
     ) throws(SystemError) {
+        self.stated = Mutex(stated)
         self.settings = settings
+        self.rereading = rereading
         self.mappings = mappings
         self.watch = watch
         self.notes = notes
@@ -56,22 +64,36 @@ final class MappingReloader: Sendable {
     /// Works until it is stopped.
     func run() {
         var watch = watch
-        let pause = watch?.isEmpty ?? true || !settings.watchesMappings ? -1 : Self.interval
         while true {
-            bell.sleep(milliseconds: pause) { order.withLock { $0 != .none } }
+            let watchesMappings = !(watch?.isEmpty ?? true) && settings.current.watchesMappings
+            let isIdle = !watchesMappings && settings.current.patients.book == nil && settings.current.rules == nil
+            bell.sleep(milliseconds: isIdle ? -1 : Self.interval) { order.withLock { $0 != .none } }
             defer { isWorking.store(false, ordering: .relaxed) }
             switch takeOrder() {
             case .stop: return
             case .reload:
                 watch?.noteReading()
-                noteSettings(watch)
-                reload("SIGHUP")
+                reloadSettings(&watch)
+                rereadLists()
             case .none:
-                guard pause > 0, let path = watch?.settledChange() else { continue }
+                lookAtLists()
+                guard watchesMappings, let path = watch?.settledChange() else { continue }
                 watch?.noteReading()
-                reload("\(path) has changed")
+                reload("\(path) has changed", settings.current)
             }
         }
+    }
+
+    private func rereadLists() {
+        let current = settings.current
+        if let book = current.patients.book { notes(book.reread(current.patientPolicy)) }
+        if let rules = current.rules { notes(rules.reread()) }
+    }
+
+    private func lookAtLists() {
+        let current = settings.current
+        if let note = current.patients.book?.look(current.patientPolicy) { notes(note) }
+        if let note = current.rules?.look() { notes(note) }
     }
 
     private func takeOrder() -> Order {
@@ -82,22 +104,54 @@ final class MappingReloader: Sendable {
         }
     }
 
-    /// Settings are not loaded again, which somebody who changed them and sent the signal must know.
-    private func noteSettings(_ watch: MappingWatch?) {
-        guard let path = watch?.changedConfiguration else { return }
-        notes(.warning("\(path) has changed, but settings are read at the start only: restart to apply them"))
+    /// Reads the settings and then the mappings again; `watch` follows the mappings that are in use then.
+    private func reloadSettings(_ watch: inout MappingWatch?) {
+        guard let rereading else {
+            reload("SIGHUP", settings.current)
+            return
+        }
+        let (new, diagnostics) = rereading.read()
+        guard !diagnostics.contains(where: { $0.severity == .error }) else {
+            findings(diagnostics)
+            return refuse("SIGHUP: the configuration has errors; the former settings and mappings stay in use")
+        }
+        if !diagnostics.isEmpty { findings(diagnostics) }
+        let changes = SettingChanges(from: stated.withLock { $0 }, to: new)
+        guard changes.lasting.isEmpty else {
+            let names = changes.lasting.map(\.text).joined(separator: ", ")
+            return refuse(
+                "SIGHUP: cannot change while it runs: \(names); restart to apply it; nothing was changed, the former "
+                    + "settings and mappings stay in use")
+        }
+        let next = settings.current.takingOver(new)
+        // Made before the files are read, so that no change goes unnoticed.
+        let fresh = watch.map { _ in MappingWatch(next) }
+        guard reload("SIGHUP", next), !changes.all.isEmpty else { return }
+        stated.withLock { $0 = new }
+        watch = fresh
+        notes(.info("SIGHUP: took over \(changes.all.map(\.text).joined(separator: ", "))"))
     }
 
-    private func reload(_ cause: String) {
-        let (set, diagnostics) = ConfigurationLoader.checkMappings(settings, continuing: mappings.current)
+    private func refuse(_ note: String) {
+        tally.withLock { $0.failed += 1 }
+        notes(.error(note))
+    }
+
+    /// Loads the mappings of `next`, and puts both into use; false when they have errors.
+    @discardableResult
+    private func reload(_ cause: String, _ next: PipelineSettings) -> Bool {
+        let (set, diagnostics) = ConfigurationLoader.checkMappings(next, continuing: mappings.current)
         findings(diagnostics)
         guard let set else {
-            tally.withLock { $0.failed += 1 }
-            return notes(.error("\(cause): the mappings have errors; the former ones stay in use"))
+            refuse("\(cause): the mappings have errors; the former ones stay in use")
+            return false
         }
+        // Nothing else replaces mappings.
+        settings.replace(with: next, from: mappings.generation + 1)
         mappings.replace(with: set)
         tally.withLock { $0.succeeded += 1 }
         let names = set.mappings.joined(separator: ", ")
         notes(.info("\(cause): loaded the mappings \(names) again; readings are mapped by them now"))
+        return true
     }
 }

@@ -10,9 +10,8 @@ extension Pipeline {
     func openControl() -> ControlServer? {
         guard let stage else { return nil }
         do throws(SourceError) {
-            let server = try ControlServer(directory: stage.store.directory.path) { [self] line in
-                let answer = answer(line, stage.store)
-                return (try? JSONEncoder().encode(answer)).map { [UInt8]($0) } ?? []
+            let server = try ControlServer(directory: stage.store.directory.path) { [self] line, asker in
+                reply(line, asker, stage.store)
             }
             WorkerThread.start("kymo-control") { server.run() }
             return server
@@ -22,12 +21,54 @@ extension Pipeline {
         }
     }
 
-    private func answer(_ line: [UInt8], _ store: Store) -> ControlAnswer {
+    private func reply(_ line: [UInt8], _ asker: ControlServer.Asker, _ store: Store) -> ControlServer.Reply {
         guard let request = try? JSONDecoder().decode(ControlRequest.self, from: Data(line)) else {
-            return ControlAnswer(error: "this is no request that kymo \(KymographVersion.number) knows")
+            let error = "this is no request that kymo \(KymographVersion.number) knows"
+            return .line(Pipeline.line(ControlAnswer(error: error)))
         }
+        if let removal = request.removal { return .line(Pipeline.line(remove(removal, asker, store))) }
+        guard let tap = request.tap else { return .line(Pipeline.line(answer(request, asker, store))) }
+        return reply(tap, asker)
+    }
+
+    private static func line(_ answer: ControlAnswer) -> [UInt8] {
+        (try? JSONEncoder().encode(answer)).map { [UInt8]($0) } ?? []
+    }
+
+    /// Opens a tap, for the user alone who runs the instance.
+    private func reply(_ request: TapRequest, _ asker: ControlServer.Asker) -> ControlServer.Reply {
+        let peer = PeerCredentials(asker.client.raw)
+        let refusal = peer.map { TapPoint.refusal(of: request, by: $0, owner: geteuid()) } ?? "it is not known who asks"
+        if let refusal { return .line(Pipeline.line(ControlAnswer(error: refusal))) }
+        guard let tap = taps.open(request) else {
+            return .line(Pipeline.line(ControlAnswer(error: "\(TapPoint.most) taps are open already: end one")))
+        }
+        if request.reveals, let peer {
+            let stage = request.stage.rawValue
+            control.note(.warning("'kymo tap --stage \(stage) --reveal' shows identifiers: asked by \(peer.text)"))
+        }
+        let opening = TapOpening(process: getpid(), types: mappings.current.types.map(\.name))
+        let text = TapText(reveals: request.reveals, format: request.format, sources: tappedSources)
+        return .stream(Pipeline.line(ControlAnswer(tap: opening))) { [taps] in
+            TapStream(tap, text, to: asker.client, stopEvent: asker.stopEvent).run()
+            taps.close(tap)
+        }
+    }
+
+    private var tappedSources: [(name: String, framing: String)] {
+        settings.sources.map { source in
+            let isStream = source.configuration.capabilities.contains(.framing)
+            return (source.name, isStream ? settings.framingText(of: source) ?? "lines" : "messages")
+        }
+    }
+
+    private func answer(_ request: ControlRequest, _ asker: ControlServer.Asker, _ store: Store) -> ControlAnswer {
         if request.command == .forgetLookups { return forgetLookups() }
+        if request.command == .consoleLogin { return login(request.role, asker) }
         if request.command == .expect { return expect(request.letters, store) }
+        if let asked = request.flush { return flush(asked, asker, store) }
+        if request.command == .flushProgress { return look(request.look, store) }
+        if let asked = request.pause { return pause(asked, isPausing: request.command == .pause, asker, store) }
         guard let change = request.letterChange else { return ControlAnswer(status: status(store)) }
         if case .deliver = change, stage?.deliverySummaries.isEmpty ?? true {
             return ControlAnswer(
@@ -44,10 +85,105 @@ extension Pipeline {
     /// Expects the bytes of letters, which were received before; those that would be rejected again are refused.
     private func expect(_ numbers: [Int64], _ store: Store) -> ControlAnswer {
         let letters = store.read { try StoredLetter.fetch(numbers, $0) } ?? []
-        let refusals = LetterTrial(settings, mappings.current, types: mappings.current.types).refusals(letters)
+        let trial = LetterTrial(
+            settings, mappings.current, types: mappings.current.types, pauses: pauses.current)
+        let closed = Set(settings.sources.filter(\.configuration.isClosedToReplay).map(\.name))
+        let (used, present) = (store.deciders, settings.deciders)
+        let unsent = letters.compactMap { letter -> LetterRefusal? in
+            if closed.contains(letter.source) {
+                return LetterRefusal(
+                    letter.number,
+                    "\(letter.source) takes TLS or what proxies send only: stop the instance, and replay then")
+            }
+            guard let lack = letter.lacks(used: used, present: present) else { return nil }
+            return LetterRefusal(letter.number, "a \(lack.name) has decided on it, and this instance has none")
+        }
+        let others = Set(unsent.map(\.letter))
+        let refusals = unsent + trial.refusals(letters.filter { !others.contains($0.number) })
         let refused = Set(refusals.map(\.letter))
         for letter in letters where !refused.contains(letter.number) { letter.expect(settings.returning) }
         return ControlAnswer(refused: refusals)
+    }
+
+    /// A code for the console, for the user alone who can connect to the control socket.
+    private func login(_ role: String?, _ asker: ControlServer.Asker) -> ControlAnswer {
+        guard let sessions = consoleSessions, let address = adminAddress else {
+            return ControlAnswer(error: "this instance serves no console: set console.enabled to true")
+        }
+        guard let role = ConsoleRole(rawValue: role ?? ""), role < .edit || settings.console.edits else {
+            return ControlAnswer(error: "mappings are not saved in this console: set console.edit to true")
+        }
+        let name = PeerCredentials(asker.client.raw)?.text ?? "a process that the kernel does not name"
+        let (code, session) = sessions.issue(role, to: name)
+        var entry = LogEntry(
+            .warning, "'kymo console login' gives a code for session \(session) (\(role.rawValue)): asked by \(name)",
+            fields: [
+                ("event", .text("console.code")), ("session", .text(session)), ("role", .text(role.rawValue)),
+                ("asker", .text(name)),
+            ])
+        entry.isAudit = true
+        control.note(entry)
+        return ControlAnswer(
+            login: ConsoleLogin(
+                address: "http://\(address)\(Console.root)", code: code,
+                seconds: Int(ConsoleSessions.codeTime / .seconds(1))))
+    }
+
+    private func flush(_ request: FlushRequest, _ asker: ControlServer.Asker, _ store: Store) -> ControlAnswer {
+        guard !settings.output.keepsFirstVersion else {
+            return ControlAnswer(
+                error: "servers keep the first version of an Observation (output.write: conditional-create): later "
+                    + "readings of a window that is closed before its time would never get there")
+        }
+        guard let answer = flushes.close(request, store) else {
+            return ControlAnswer(
+                error: "\(FlushPoint.most) others wait for their windows to be closed: ask again later")
+        }
+        // Why windows are final before their time.
+        control.note(
+            .info("'kymo flush' closes \(answer.closed.map { "\($0)" } ?? "open") windows, asked by \(asker.name)"))
+        return ControlAnswer(flush: answer)
+    }
+
+    private func look(_ look: FlushLook?, _ store: Store) -> ControlAnswer {
+        guard let look, let answer = flushes.look(look, store) else {
+            return ControlAnswer(
+                error: "this flush is not known any more: the instance has started again, or "
+                    + "\(FlushPoint.most) others came after it; 'kymo status' says what waits")
+        }
+        return ControlAnswer(flush: answer)
+    }
+
+    private func pause(
+        _ request: PauseRequest, isPausing: Bool, _ asker: ControlServer.Asker, _ store: Store
+    ) -> ControlAnswer {
+        let change = PauseControl(
+            book: pauses, store: store, sources: settings.sources, limits: PauseLimits(settings),
+            keeps: { [self] in keepsMessages(source: $0) }, lanes: laneCount, asker: asker.name,
+            notes: { [control] in control.note($0) })
+        do throws(PipelineError) {
+            let types = mappings.current.types.map(\.name)
+            return ControlAnswer(pauses: try change.make(request, isPausing: isPausing, types: types))
+        } catch {
+            return ControlAnswer(error: error.message)
+        }
+    }
+
+    private func remove(
+        _ request: RemovalRequest, _ asker: ControlServer.Asker, _ store: Store
+    ) -> ControlAnswer {
+        let own = request.sources.filter { name in settings.sources.contains { $0.name == name } }
+        guard own.isEmpty else {
+            return ControlAnswer(error: "this instance reads \(own.joined(separator: ", ")): it is not gone")
+        }
+        do throws(StoreError) {
+            try store.remove(request.names, at: WallClock.now())
+        } catch {
+            return ControlAnswer(error: error.message)
+        }
+        let counts = "\(request.devices.count) devices and \(request.sources.count) sources"
+        control.note(.info("'kymo sources remove': \(counts) are listed no more, asked by \(asker.name)"))
+        return ControlAnswer()
     }
 
     private func forgetLookups() -> ControlAnswer {
@@ -75,6 +211,8 @@ extension Pipeline {
         status.sources = zip(summary.sources, settings.sources).map { counted, source in
             InstanceStatus.Source(counted, framing: settings.framingText(of: source))
         }
+        status.started = started.text
+        status.outputs = settings.outgoingSinks.map(\.name)
         status.balance = summary.balance
         var answer = store.read { try read(store, into: status, $0) } ?? status
         for (sink, delivery) in stage?.deliverySummaries ?? [] { answer.note(delivery, of: sink) }

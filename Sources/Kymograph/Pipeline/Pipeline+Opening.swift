@@ -4,6 +4,19 @@ import KymographTemplates
 
 /// Opening what a pipeline needs from outside.
 extension Pipeline {
+    /// Keeps in `store` what decides on readings, and warns of what did and does not any more.
+    static func settleDeciders(
+        _ settings: PipelineSettings, _ store: Store, _ notes: LogTaker
+    ) throws(PipelineError) {
+        for missing in StoreDecider.allCases where store.deciders.subtracting(settings.deciders).contains(missing) {
+            notes(
+                .warning(
+                    "an earlier run of this store had a \(missing.name), and this one has none: readings are taken, "
+                        + "and filed, as their messages say; if that is not meant, name it in the configuration"))
+        }
+        do throws(StoreError) { try store.note(settings.deciders) } catch { throw PipelineError(error) }
+    }
+
     /// The store, unless everything stays in memory. `notes` takes what the operator should know before it is open.
     static func openStore(
         _ settings: PipelineSettings, notes: @escaping LogTaker
@@ -70,7 +83,10 @@ extension Pipeline {
     /// The listener for metrics and health.
     static func openAdmin(_ settings: PipelineSettings) throws(PipelineError) -> HTTPServer? {
         guard let address = settings.admin.address else { return nil }
-        do throws(SourceError) { return try HTTPServer(address) } catch { throw PipelineError(error) }
+        var limits = HTTPLimits()
+        // The playground is given a payload and two mapping files.
+        if settings.console.isEnabled { limits.bodyBytes = 1 << 20 }
+        do throws(SourceError) { return try HTTPServer(address, limits: limits) } catch { throw PipelineError(error) }
     }
 
     static func bells(_ count: Int) throws(SystemError) -> [Doorbell] {
@@ -95,7 +111,7 @@ extension Pipeline {
     }
 
     static func openLanes(
-        _ settings: PipelineSettings, _ assignment: [[Int]]
+        _ settings: PipelineSettings, _ assignment: [[Int]], _ holds: SourceHolds
     ) throws(SourceError) -> [Lane] {
         if assignment.count > 1 { try claimPorts(settings) }
         var lanes: [Lane] = []
@@ -103,13 +119,14 @@ extension Pipeline {
             let configurations = numbers.map { number in
                 var configuration = settings.sources[number].configuration
                 configuration.number = number
+                configuration.statedName = settings.sources[number].statedName ?? ""
                 configuration.framing = settings.framing(of: settings.sources[number])
                 configuration.lineCap = settings.lineBytes
                 configuration.sharesPort = assignment.count > 1
                 configuration.longestRest = settings.longestRest
                 return configuration
             }
-            lanes.append(try Lane(configurations))
+            lanes.append(try Lane(configurations, holds: holds))
         }
         return lanes
     }
@@ -133,6 +150,11 @@ extension PipelineError {
     static let noDataDirectory = PipelineError(
         message: "there is no place for data: name one with --data DIR, or keep nothing with --ephemeral",
         exitCode: ExitStatus.config)
+
+    /// What the console shows is in the store, and its codes come by a socket in the data directory.
+    static let noStoreForConsole = PipelineError(
+        message: "the console needs a data directory: name one with --data DIR, without --ephemeral, or set "
+            + "console.enabled to false", exitCode: ExitStatus.config)
 
     init(_ error: SourceError) {
         message = error.message

@@ -22,6 +22,13 @@ package final class Pipeline: Sendable {
     /// What lanes and shards begin with.
     private let set: MappingSet
     let mappings: MappingExchange
+    private let newSettings: SettingsExchange
+    /// Where `kymo tap` looks in.
+    let taps: TapPoint
+    /// What is paused.
+    let pauses: PauseBook
+    /// Where `kymo flush` asks.
+    let flushes: FlushControl
     private let reloader: MappingReloader
     private let lanes: [Lane]
     /// For each lane, the numbers of the sources that it reads, in its order.
@@ -38,10 +45,16 @@ package final class Pipeline: Sendable {
     private let notes: LogTaker
     /// What metrics and health are asked from; nil when that is nothing.
     private let adminListener: HTTPServer?
+    /// Who uses the console; nil when it is not served.
+    let consoleSessions: ConsoleSessions?
     /// Whether ``stop()`` was called.
     private let isStopping = Atomic(false)
+    /// When the pipeline was opened.
+    let started = WallClock.now()
     let control: PipelineControl
     private let observer: (any ReadingObserver)?
+    /// What the log counts that `notes` go to; nil when that is not known.
+    private let logCounts: LogCounts?
     /// Whether ``end()`` was called, and nobody has looked.
     private let isAskedToEnd = Atomic(false)
     /// The clock of receive times.
@@ -51,6 +64,8 @@ package final class Pipeline: Sendable {
     private let runningClosing = RunningThreads(1)
     private let lanePulses: [Pulse]
     private let shardPulses: [Pulse]
+    private let laneClocks: [ThreadClock]
+    private let shardClocks: [ThreadClock]
     /// Lanes and shards that are not ready yet.
     private let starting: RunningThreads
     /// Why the dead letters are not complete, if so.
@@ -58,34 +73,46 @@ package final class Pipeline: Sendable {
 
     /// Opens everything. `notes` takes messages for the operator while the pipeline runs, and `findings` what is wrong
     /// with mappings that are loaded again; both from any thread. `watch` was made before `set` was loaded; without it,
-    /// files are loaded again on SIGHUP only. `firstRejection` gets the first reading that is rejected.
+    /// files are loaded again on SIGHUP only; `rereading` reads the settings then, which stay without it.
+    /// `firstRejection` gets the first reading that is rejected; `logCounts` are those of the log that `notes` go to.
     ///
     /// - Throws: ``PipelineError`` when an address, a file or the store cannot be had.
     package convenience init(
         _ settings: PipelineSettings, set: MappingSet, watch: MappingWatch? = nil,
-        firstRejection: FirstRejection? = nil, notes: @escaping LogTaker,
-        findings: (@Sendable ([Diagnostic]) -> Void)? = nil
+        rereading: ConfigurationRereading? = nil, firstRejection: FirstRejection? = nil, logCounts: LogCounts? = nil,
+        notes: @escaping LogTaker, findings: (@Sendable ([Diagnostic]) -> Void)? = nil
     ) throws(PipelineError) {
-        try self.init(settings, set: set, watch: watch, observer: firstRejection, notes: notes, findings: findings)
+        try self.init(
+            settings, set: set, watch: watch, rereading: rereading, observer: firstRejection, logCounts: logCounts,
+            notes: notes, findings: findings)
     }
 
     /// The same, for an `observer` of single readings.
     ///
     /// - Throws: ``PipelineError`` when an address, a file or the store cannot be had.
     init(
-        _ settings: PipelineSettings, set: MappingSet, watch: MappingWatch?, observer: (any ReadingObserver)?,
+        _ settings: PipelineSettings, set: MappingSet, watch: MappingWatch?,
+        rereading: ConfigurationRereading? = nil, observer: (any ReadingObserver)?, logCounts: LogCounts? = nil,
         notes: @escaping LogTaker, findings: (@Sendable ([Diagnostic]) -> Void)?
     ) throws(PipelineError) {
         self.observer = observer
+        self.logCounts = logCounts
         self.notes = notes
         let store = try Pipeline.openStore(settings, notes: notes)
+        if let store { try Pipeline.settleDeciders(settings, store, notes) }
         let set = try Pipeline.continuing(store, settings, set, findings: findings)
+        let stated = settings
         var settings = try Pipeline.numbered(settings, store)
         try Pipeline.settleThreads(&settings)
+        settings.windows.deviceGuard = settings.patients.book
         self.settings = settings
         self.set = set
         for note in settings.strayPatterns(set) { notes(.warning(note)) }
         mappings = MappingExchange(set)
+        newSettings = SettingsExchange(settings)
+        taps = TapPoint(settings.returning.attention)
+        pauses = PauseBook(store, settings, notes: notes)
+        flushes = FlushControl(shards: settings.shards)
         ledger = PipelineLedger(sources: settings.sources.count)
         do throws(SystemError) { control = try PipelineControl(notes: notes) } catch { throw PipelineError(error) }
         outputs = try OutputStages.open(settings, ledger: ledger, control: control)
@@ -101,16 +128,18 @@ package final class Pipeline: Sendable {
         let assignment = Pipeline.assignment(settings)
         do throws(SystemError) {
             reloader = try MappingReloader(
-                settings, mappings, watch: watch, notes: notes,
+                stated, newSettings, mappings, watch: watch, rereading: rereading, notes: notes,
                 findings: findings ?? { found in for diagnostic in found { notes(.warning(diagnostic.text)) } })
             bells = try Pipeline.bells(settings.shards)
         } catch {
             throw PipelineError(error)
         }
-        do throws(SourceError) { lanes = try Pipeline.openLanes(settings, assignment) } catch {
+        do throws(SourceError) { lanes = try Pipeline.openLanes(settings, assignment, pauses.holds) } catch {
             throw PipelineError(error)
         }
         adminListener = try Pipeline.openAdmin(settings)
+        consoleSessions = settings.console.isEnabled ? ConsoleSessions() : nil
+        if consoleSessions != nil, store == nil { throw PipelineError.noStoreForConsole }
         laneSources = assignment
         rings = lanes.map { _ in (0..<settings.shards).map { _ in Ring(capacity: settings.ringSlots) } }
         if let store {
@@ -131,10 +160,10 @@ package final class Pipeline: Sendable {
             KernelDropNotes(
                 stage.store, numbers: assignment.flatMap { $0.map { settings.sources[$0].ledgerNumber } })
         }
-        runningLanes = RunningThreads(lanes.count)
-        runningShards = RunningThreads(settings.shards)
-        lanePulses = lanes.map { _ in Pulse() }
-        shardPulses = (0..<settings.shards).map { _ in Pulse() }
+        (runningLanes, runningShards) = (RunningThreads(lanes.count), RunningThreads(settings.shards))
+        (lanePulses, laneClocks) = (lanes.map { _ in Pulse() }, lanes.map { _ in ThreadClock() })
+        let shards = 0..<settings.shards
+        (shardPulses, shardClocks) = (shards.map { _ in Pulse() }, shards.map { _ in ThreadClock() })
         starting = RunningThreads(lanes.count + settings.shards)
     }
 
@@ -167,11 +196,12 @@ package final class Pipeline: Sendable {
     package var adminAddress: String? { adminListener?.address.text }
 
     /// Serves metrics and health, if it is to. Without events of the system it does not: readings go first.
-    private func startAdmin() -> AdminServer? {
+    private func startAdmin(_ actions: ConsoleActions) -> AdminServer? {
         guard let adminListener else { return nil }
         do throws(SystemError) {
-            let admin = try AdminServer(
-                adminListener, InstanceView(facts: { [self] in facts }, stored: { [self] in storedStatus }))
+            let view = InstanceView(facts: { [self] in facts }, stored: { [self] in storedStatus })
+            let watch = try InstanceWatch(view)
+            let admin = AdminServer(adminListener, view, watch, pages: try console(view, watch, actions))
             admin.start()
             return admin
         } catch {
@@ -180,6 +210,19 @@ package final class Pipeline: Sendable {
         }
     }
 
+    private func console(
+        _ view: InstanceView, _ watch: InstanceWatch, _ actions: ConsoleActions
+    ) throws(SystemError) -> Console? {
+        guard let consoleSessions, let store = stage?.store else { return nil }
+        let subject = ConsoleSubject(
+            directory: store.directory.path, present: { [newSettings] in newSettings.current }, started: started,
+            view: view, seen: { watch.latest }, actions: actions, notes: { [control] in control.note($0) })
+        return try Console(subject, consoleSessions)
+    }
+
+    /// Number of lanes.
+    var laneCount: Int { lanes.count }
+
     /// What is seen without looking at the disk.
     private var facts: InstanceFacts {
         InstanceFacts(
@@ -187,6 +230,13 @@ package final class Pipeline: Sendable {
             isStarting: !starting.isZero, isStopping: isStopping.load(ordering: .relaxed),
             isStoreFull: stage?.store.isFull.load(ordering: .relaxed) ?? false,
             failure: control.currentFailure?.message)
+    }
+
+    /// Whether the broker of source `number` has granted a session that keeps messages.
+    func keepsMessages(source number: Int) -> Bool {
+        zip(lanes, laneSources).contains { lane, numbers in
+            numbers.firstIndex(of: number).map { lane.keepsMessages($0) } ?? false
+        }
     }
 
     /// The addresses in use, by source.
@@ -205,12 +255,13 @@ package final class Pipeline: Sendable {
     /// second.
     ///
     /// The first SIGINT or SIGTERM stops receiving and delivers what is there, for at most
-    /// ``PipelineSettings/drainLimit``; a second one ends at once. SIGHUP loads the mappings again. `service` tells a
-    /// service manager of it.
+    /// ``PipelineSettings/drainLimit``; a second one ends at once. SIGHUP loads settings and mappings again. `service`
+    /// tells a service manager of it, and `actions` are what the console can do.
     package func run(
-        signals: SignalWatcher?, service: ServiceNotices? = nil, progress: ((PipelineSummary) -> Void)? = nil
+        signals: SignalWatcher?, service: ServiceNotices? = nil, actions: ConsoleActions = ConsoleActions(),
+        progress: ((PipelineSummary) -> Void)? = nil
     ) -> Outcome {
-        let admin = startAdmin()
+        let admin = startAdmin(actions)
         defer { admin?.stop() }
         stage?.start()
         outputs.start()
@@ -252,6 +303,7 @@ package final class Pipeline: Sendable {
         var forcedSince: ContinuousClock.Instant?
         while !isDone() {
             control.waitForChange(or: signals?.fileDescriptor ?? -1, milliseconds: control.isForced ? 10 : 200)
+            controller.drainLimit = newSettings.current.drainLimit
             while let signal = signals?.next() {
                 switch controller.take(signal, now: WallClock.now()) {
                 case .nothing: break
@@ -323,13 +375,23 @@ package final class Pipeline: Sendable {
                 sockets.append(
                     ReceivedSocket(
                         source: number, name: lane.address(index).name, counts: lane.counts(index),
-                        receiveBufferBytes: lane.receiveBufferBytes(index)))
+                        receiveBufferBytes: lane.receiveBufferBytes(index),
+                        certificateExpiry: lane.certificateExpiry(index)))
             }
         }
         var summary = ledger.summary(settings.sources.map(\.name), sockets)
         summary.reloads = reloader.counts
+        summary.rules = settings.rules?.counts ?? []
+        summary.paused = pauses.current.count
+        summary.patients = settings.patients.book?.facts
         summary.engine = ledger.engine(rings)
+        summary.engine.laneSeconds = laneClocks.map(\.seconds)
+        summary.engine.shardSeconds = shardClocks.map(\.seconds)
+        summary.deliveries = stage?.deliverySummaries ?? []
         summary.engine.commits = stage?.store.commitTimes.withLock { $0 }
+        summary.engine.durable = stage?.store.durableTimes.withLock { $0 }
+        summary.outputs = outputs.summaries
+        summary.suppressedLogEntries = logCounts?.suppressed
         return summary
     }
 
@@ -362,18 +424,20 @@ package final class Pipeline: Sendable {
     }
 
     private func runLane(_ index: Int) {
+        laneClocks[index].begin()
+        defer { laneClocks[index].end() }
         let limits = settings.windows.limits
         let reporter = LaneReporter(
             number: index, set: set, sources: settings.sources, ledger: ledger, deadLetters: deadLetters,
             store: stage?.store,
             clock: clock, bells: bells, rings: rings[index], control: control,
             noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait, pulse: lanePulses[index],
-            observer: observer)
+            observer: observer, tap: LaneTap(set), rules: settings.rules)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
         var consumer = LaneConsumer(
-            settings, first: set, mappings, router: router, reporter: reporter, number: index,
-            store: stage?.store)
+            settings, newSettings, first: set, mappings, router: router, reporter: reporter, number: index,
+            store: stage?.store, taps: taps, pauses: pauses)
         noteStarted()
         do throws(SourceError) {
             _ = try lanes[index].run(&consumer)
@@ -381,6 +445,8 @@ package final class Pipeline: Sendable {
             control.fail(error.message, exitCode: ExitStatus.osError)
         }
         consumer.batchEnd()
+        // It reads nothing more, whatever is paused.
+        pauses.noteAdopted(.max, lane: index)
         lanePulses[index].end()
         runningLanes.leave()
         for bell in bells { bell.ring() }
@@ -400,12 +466,14 @@ package final class Pipeline: Sendable {
                 mappings: mappings,
                 reporter: ShardReporter(
                     mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters,
-                    observer: observer),
+                    observer: observer, taps: taps),
                 outputs: outputs, bell: bells[index], control: control, clock: clock, inputsEnded: runningLanes,
-                pulse: shardPulses[index], didStart: { [self] in noteStarted() })
+                pulse: shardPulses[index], flushes: flushes.point, didStart: { [self] in noteStarted() })
             WorkerThread.start("kymo-shard-\(index)", on: settings.processor(at: lanes.count + index)) { [self] in
+                shardClocks[index].begin()
                 worker.run()
                 worker.pulse.end()
+                shardClocks[index].end()
                 runningShards.leave()
                 control.noteChange()
             }
@@ -455,6 +523,15 @@ package final class Pipeline: Sendable {
     }
 
     private func outcome(exitCode: Int32, _ message: String) -> Outcome {
-        Outcome(exitCode: exitCode, message: message, summary: summary)
+        let summary = summary
+        guard exitCode != ExitStatus.success else { return Outcome(exitCode: exitCode, message: "", summary: summary) }
+        let isKept = settings.store.keeping == .everything
+        let loss = LossAtEnd(
+            summary: summary, kept: isKept ? stage?.store.keptInThisRun : nil,
+            isDrained: control.currentFailure == nil && !control.isForced && runningClosing.isZero
+                && summary.inFlight == 0 && summary.undeliveredBundles == 0,
+            directory: isKept ? settings.store.directory : nil)
+        let texts = [message, loss.text].filter { !$0.isEmpty }
+        return Outcome(exitCode: exitCode, message: texts.joined(separator: "; "), summary: summary)
     }
 }

@@ -6,7 +6,7 @@ struct RunController {
     enum Action: Equatable {
         /// Nothing to do for the pipeline.
         case nothing
-        /// Load the mappings again.
+        /// Load settings and mappings again.
         case reload
         /// Stop receiving and deliver what is there.
         case drain
@@ -14,7 +14,8 @@ struct RunController {
         case endNow(Int32)
     }
 
-    private let drainLimit: Int64
+    /// Nanoseconds from the first signal to stop to the end by force.
+    var drainLimit: Int64
     private var deadline: Instant?
 
     init(drainLimit: Int64) {

@@ -10,19 +10,28 @@ final class ShardReporter: ShardEvents, Sendable {
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
     private let observer: (any ReadingObserver)?
+    private let taps: TapPoint
 
     init(
         mappings: MappingExchange, outputs: OutputStages, ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
-        observer: (any ReadingObserver)?
+        observer: (any ReadingObserver)?, taps: TapPoint
     ) {
         self.observer = observer
+        self.taps = taps
         self.mappings = mappings
         self.outputs = outputs
         self.ledger = ledger
         self.deadLetters = deadLetters
     }
 
-    func block(_ block: ByteView, for route: BundleRoute) { outputs.write(block, for: route) }
+    func block(_ block: ByteView, for route: BundleRoute, since: Instant) {
+        outputs.write(block, for: route, since: since)
+    }
+
+    func handedOver(_ blocks: [ShardUnit.Block]) {
+        guard taps.showsResources else { return }
+        ResourceTap(taps.current.taps, mappings.current.types, now: WallClock.now()).show(blocks)
+    }
 
     func counted(_ tally: ShardTally) { ledger.add(tally) }
 
@@ -63,11 +72,14 @@ struct ShardWorker {
     let inputsEnded: RunningThreads
     /// Beats in each round.
     let pulse: Pulse
+    /// Where somebody asks to close windows at once.
+    let flushes: FlushPoint
     /// Called when everything is made that work needs.
     let didStart: @Sendable () -> Void
 
-    /// Bytes of closed windows that stay in memory beside a store.
-    private static let recentBytes = 32 << 20
+    /// Bytes of closed windows that stay in memory beside a store. What is kept of where they are is as much again
+    /// where windows are small.
+    private static let recentBytes = 12 << 20
     /// Most nanoseconds between two looks at the clock for idle windows and waiting bundles.
     private static let longestTick: Int64 = 50_000_000
 
@@ -88,21 +100,21 @@ struct ShardWorker {
             types: set.types, templates: set.fhirTemplates, options: settings.output, digest: .openSSL)
         let limits = BundleLimits(entries: settings.bundleEntries, bytes: settings.bundleBytes)
         let entries = EntryWriter(encoder, limits: limits)
-        let router = settings.router(set)
+        let (router, eventSinks) = (settings.router(set), settings.eventSinks(set))
         var windows = settings.windows
         windows.memory = .mapped
         // Nothing would come after it.
         if settings.output.keepsFirstVersion { windows.limits.preliminaryEvery = 0 }
         guard let stage else {
             var shard = InMemoryShard(
-                rings: rings, types: set.types, settings: windows, entries: entries, router: router, events: reporter,
-                mappings: mappings)
+                rings: rings, types: set.types, settings: windows, entries: entries, router: router,
+                eventSinks: eventSinks, events: reporter, mappings: mappings)
             return work(&shard)
         }
         windows.limits.archiveBytes = min(windows.limits.archiveBytes, ShardWorker.recentBytes)
         var shard = StoredShard(
             number: number, rings: rings, types: set.types, settings: windows, entries: entries, router: router,
-            events: reporter, mappings: mappings, store: stage.store)
+            eventSinks: eventSinks, events: reporter, mappings: mappings, store: stage.store)
         stage.note(StoreReplay(stage.store, shard: number, of: settings.shards).run(into: &shard))
         shard.beginReceiving(now: clock.time(at: WallClock.now()))
         work(&shard)
@@ -113,6 +125,7 @@ struct ShardWorker {
         var lastTick = clock.time(at: WallClock.now())
         var takenSinceRest = 0
         var warmUp = WarmUp()
+        var flushed = 0
         let tickInterval = self.tickInterval
         while !control.isForced {
             pulse.beat()
@@ -128,6 +141,7 @@ struct ShardWorker {
                 lastTick = now
             }
             shard.stepEnded(now: now, isQuiet: taken == 0)
+            if flushes.generation != flushed { flushed = flush(&shard, after: flushed) }
             takenSinceRest += taken
             // Once is enough: what is given back is the whole process's.
             if number == 0, warmUp.ends(with: taken) { kymo_memory_forget_unused() }
@@ -144,6 +158,24 @@ struct ShardWorker {
         // What lanes needed, who have ended, makes room for what the end needs.
         if number == 0 { kymo_memory_forget_unused() }
         shard.drain(now: clock.time(at: WallClock.now()))
+    }
+
+    /// Closes the windows that somebody asks for, with all that the rings held then, for requests after `generation`;
+    /// the generation of the last.
+    @inline(never)
+    private func flush(_ shard: inout some WorkingShard & ~Copyable, after generation: Int) -> Int {
+        let requests = flushes.requests(after: generation)
+        let now = clock.time(at: WallClock.now())
+        // More than that came later.
+        var left = rings.reduce(0) { $0 + $1.capacity }
+        while left > 0, case let taken = shard.step(now: now), taken > 0 { left -= taken }
+        let closed = requests.map { shard.close($0.selection, now: now) }
+        if stage == nil { outputs.tick(now) }
+        reporter.keeps(shard.counters, shard: number)
+        for (request, closed) in zip(requests, closed) {
+            flushes.note(closed, shard: number, for: request.generation)
+        }
+        return requests.last?.generation ?? generation
     }
 
     private func waitForReadings(milliseconds: Int32) {
@@ -175,6 +207,8 @@ protocol WorkingShard: ~Copyable {
     mutating func tick(now: Instant, bundleAge: Int64)
     mutating func sendWaiting() -> Bool
     mutating func drain(now: Instant)
+    /// Closes the windows that `selection` has, and hands them over; how many they were.
+    mutating func close(_ selection: WindowSelection, now: Instant) -> Int
     /// A step has ended; `isQuiet` when there was nothing to take.
     mutating func stepEnded(now: Instant, isQuiet: Bool)
     /// What its windows hold.

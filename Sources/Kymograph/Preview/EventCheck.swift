@@ -16,18 +16,24 @@ package struct EventCheck: Sendable {
     private let templates: [Int]
     private let context: SourceContext
     private let received: Instant
+    private let patients: PatientRules?
 
-    /// Rehearses the templates numbered `templates` of `set`, as if a source of this context received at `received`.
-    package init(set: MappingSet, templates: [Int], context: SourceContext, received: Instant) {
+    /// Rehearses the templates numbered `templates` of `set`, as if a source of this context received at `received`;
+    /// `patients` say whose devices are.
+    package init(
+        set: MappingSet, templates: [Int], context: SourceContext, received: Instant, patients: PatientRules? = nil
+    ) {
+        self.patients = patients
         self.set = set
         self.templates = templates
         self.context = context
         self.received = received
     }
 
-    /// Maps every event of `file`, each on its own: a file that is one JSON document is one event, any other has one
-    /// event a line, and empty lines are passed over.
+    /// Maps every event of `file`, each on its own: a file that is one JSON document, or a message of HL7 v2, is one
+    /// event, any other has one event a line, and empty lines are passed over.
     package func outcomes(of file: MappingFile) -> [Outcome] {
+        if set.hasMessages(templates) { return [outcome(file.bytes, file: file.name, line: 1)] }
         var log = DiagnosticLog(file: file.name)
         if JSONNode.parse(file.bytes, log: &log) != nil { return [outcome(file.bytes, file: file.name, line: 1)] }
         let lines = file.bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
@@ -64,7 +70,7 @@ package struct EventCheck: Sendable {
 
     private func outcome(_ event: [UInt8], file: String, line: Int) -> Outcome {
         let preview = PayloadPreview(
-            payload: event, set: set, templates: templates, context: context, received: received)
+            payload: event, set: set, templates: templates, context: context, received: received, patients: patients)
         let position = SourcePosition(offset: 0, line: line, column: 1)
         let findings = preview.rejected.map { rejected in
             let isUnmatched = rejected.reason == .noTemplate

@@ -11,7 +11,7 @@ package enum MessageFiles {
     package static func list(_ path: String) throws(MessageInputError) -> [String] {
         var isFolder = false
         guard path == "-" || FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw MessageInputError(message: "\(path) cannot be read; name a file or folder of messages")
+            throw .missing(path, isMissing: true)
         }
         guard isFolder else { return [path] }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {

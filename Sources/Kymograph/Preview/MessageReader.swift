@@ -33,6 +33,12 @@ extension MessageInputError {
             message: "\(name) cannot be read: permission denied; let this user read it (chmod, chown)",
             exitCode: ExitStatus.noPermission)
     }
+
+    /// What does not exist, or cannot be read for another reason.
+    static func missing(_ name: String, isMissing: Bool) -> MessageInputError {
+        let cause = isMissing ? ": there is no such file" : ""
+        return MessageInputError(message: "\(name) cannot be read\(cause); name a file or folder of messages")
+    }
 }
 
 /// Reads the messages of a file or of standard input, a piece at a time: a file that is one JSON document is one
@@ -103,7 +109,9 @@ package struct MessageReader: ~Copyable {
             guard !isBlank else { continue }
             if !isDecided {
                 isDecided = true
-                if MessageReader.goesOn(line.bytes) || !MessageReader.isText(line.bytes) {
+                if MessageReader.goesOn(line.bytes) || !MessageReader.isText(line.bytes)
+                    || MessageReader.beginsMessage(line.bytes)
+                {
                     form = .whole
                     buffer.replaceSubrange(..<start, with: line.bytes + [0x0A])
                     (start, self.line) = (0, line.line)
@@ -181,7 +189,7 @@ package struct MessageReader: ~Copyable {
     private static func unreadable(_ file: String, _ code: Int32) -> MessageInputError {
         let name = file == "-" ? "standard input" : file
         guard code != EACCES else { return .forbidden(name) }
-        return MessageInputError(message: "\(name) cannot be read; name a file or folder of messages")
+        return .missing(name, isMissing: code == ENOENT)
     }
 
     /// Whether a JSON document begins in `line` and does not end in it.
@@ -202,6 +210,9 @@ package struct MessageReader: ~Copyable {
         }
         return depth > 0
     }
+
+    /// Whether `line` is the first segment of a message of HL7 v2, whose other segments may be lines.
+    private static func beginsMessage(_ line: [UInt8]) -> Bool { line.starts(with: Array("MSH|".utf8)) }
 
     private static func isText(_ line: [UInt8]) -> Bool {
         line.allSatisfy { $0 >= 0x20 || $0 == 0x09 || $0 == 0x0D } && String(validating: line, as: UTF8.self) != nil

@@ -2,7 +2,7 @@ import KymographCore
 
 extension PayloadPreview {
     /// `{"measurements": […], "observations": […], "resources": […], "rejected": [{"reason", "detail"}]}`, without
-    /// layout; lists that are empty are left out.
+    /// layout, and `"explain": {…}` when there is an explanation (docs/explain.md); lists that are empty are left out.
     package var json: [UInt8] {
         var writer = ByteWriter()
         writer.append("{")
@@ -11,6 +11,10 @@ extension PayloadPreview {
         append("observations", observations, &isFirst, to: &writer)
         append("resources", resources, &isFirst, to: &writer)
         append("rejected", rejected.map(Self.json), &isFirst, to: &writer)
+        if let explanation {
+            writer.append(isFirst ? "\"explain\":" : ",\"explain\":")
+            writer.append(explanation.json(rejected))
+        }
         writer.append("}")
         return writer.view.array
     }
@@ -27,6 +31,9 @@ extension PayloadPreview {
         writer.append("\n")
         return writer.view.array
     }
+
+    /// ``measurements``, each with a line feed.
+    package var events: [UInt8] { measurements.flatMap { $0 + [UInt8(ascii: "\n")] } }
 
     private func append(_ name: StaticString, _ items: [[UInt8]], _ isFirst: inout Bool, to writer: inout ByteWriter) {
         guard !items.isEmpty else { return }

@@ -21,6 +21,10 @@ package struct PayloadPreview: Sendable {
     package var resources: [[UInt8]] = []
     /// What was rejected.
     package var rejected: [Rejected] = []
+    /// What each template made of the payload; nil when nobody asked.
+    package var explanation: PayloadExplanation?
+    /// Whether there was more than `most` asked for.
+    package private(set) var isCut = false
 
     /// What becomes of a message that is too long to be mapped.
     package init(tooLong message: InputMessage) {
@@ -31,19 +35,27 @@ package struct PayloadPreview: Sendable {
     /// Whether there are measurements, and everything became one.
     package var isWhole: Bool { rejected.isEmpty && !measurements.isEmpty }
 
-    /// Maps `payload`, one document or several as in a datagram, with the templates numbered `templates`.
+    /// Maps `payload`, one document or several as in a datagram, with the templates numbered `templates`; `patients`
+    /// say whose devices are, and `rules`, of which the payload is of source 0, what is taken.
     ///
-    /// Receive time is left out of the measurements, so that the same payload always shows the same.
+    /// Receive time is left out of the measurements, so that the same payload always shows the same. Of readings and
+    /// rejections, `most` are kept of each.
     package init(
         payload: [UInt8], set: MappingSet, templates: [Int], context: SourceContext, received: Instant,
-        options: ObservationOptions = ObservationOptions()
+        options: ObservationOptions = ObservationOptions(), patients: PatientRules? = nil,
+        rules: RuleDecider = RuleDecider(), most: Int = .max
     ) {
         var mapper = Mapper(set, templates: templates)
-        var collector = Collector()
+        var collector = Collector(patients: patients, lengthSlots: set.lengthSlots, rules: rules)
+        collector.most = most
         let storage = PaddedBytes(copying: payload)
         mapper.mapDatagram(storage.view, context: context, received: received, output: &collector)
+        isCut = collector.isCut
         rejected = collector.rejected.map { reason, bytes, detail in
             Rejected(reason: reason, bytes: bytes, detail: set.describe(detail, withMapping: false))
+        }
+        for (place, rule) in collector.ruled {
+            rejected[place].detail = "rule \(rule.name), \(rejected[place].detail)"
         }
         measurements = collector.readings.map { $0.json(set) }
         writeObservations(collector.readings, set, options)
@@ -91,17 +103,60 @@ package struct PayloadPreview: Sendable {
             }
         }
 
+        /// Says whose devices are; nil for nobody.
+        var patients: PatientRules?
+        /// By type, as ``MappingSet/lengthSlots``.
+        var lengthSlots: [Int] = []
+        /// Say what is taken.
+        var rules = RuleDecider()
+        /// What is taken of the source, which has number 0.
+        var intake = IntakeLimits()
         var readings: [Reading] = []
+        /// Rules that have rejected readings, with the places of these in ``rejected``.
+        var ruled: [(place: Int, rule: ReadingRule)] = []
         var rejected: [(Rejection, [UInt8], RejectionDetail)] = []
+        /// Readings, and rejections, that are kept.
+        var most = Int.max
+        private(set) var isCut = false
 
-        mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
-            readings.append(
-                Reading(measurement: measurement, payload: payload.array, identity: SeriesKey.identity(key)))
+        mutating func accept(
+            _ measurement: Measurement, payload: ByteView, key: ByteView, template: Int32
+        ) -> Rejection? {
+            var attribution = PatientAttribution(patients)
+            let filed: ByteView
+            let type = SeriesKey.type(of: key)
+            let isLong = patients != nil || intake.hasEnds
+            let length = isLong ? measurement.length(lengthSlots[type], payload) : 0
+            if intake.isOn,
+                let reason = intake.refusal(type: type, source: 0, at: measurement.instant, length: length)
+            {
+                return reason
+            }
+            switch attribution.attribute(key, at: measurement.instant, length: length) {
+            case .rejected(let reason): return reason
+            case .unchanged: filed = key
+            case .changed: filed = attribution.key
+            }
+            if let rule = rules.rule(for: measurement, payload, key: filed, source: 0),
+                let reason = rule.action.rejection
+            {
+                ruled.append((rejected.count, rule))
+                return reason
+            }
+            guard readings.count < most else {
+                isCut = true
+                return nil
+            }
+            let identity = SeriesKey.identity(filed)
+            readings.append(Reading(measurement: measurement, payload: payload.array, identity: identity))
             return nil
         }
 
         mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {
-            rejected.append((reason, bytes.array, detail))
+            guard rejected.count < most else { return isCut = true }
+            // Thousands of readings of one document may be rejected with all of it: one copy is enough.
+            let isLast = rejected.last?.1.withByteView { $0.equals(bytes) } ?? false
+            rejected.append((reason, isLast ? rejected[rejected.count - 1].1 : bytes.array, detail))
         }
     }
 }

@@ -37,6 +37,14 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the disk has failed, or is full, and nothing is wrong with what it was asked for.
+    var isOfDisk: Bool {
+        switch kind {
+        case .diskFull, .syncFailed, .system(EIO), .system(ESTALE), .system(ETIMEDOUT): true
+        case .brokenPipe, .permission, .inUse, .closed, .notTaken, .system: false
+        }
+    }
+
     /// The message.
     package var description: String { message }
 
@@ -51,8 +59,10 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
         let (kind, advice): (Kind, String) =
             switch code {
             case EPIPE: (.brokenPipe, "the reader has gone")
-            case ENOSPC, EDQUOT: (.diskFull, "make room; nothing that was taken is lost while the process runs")
+            case ENOSPC, EDQUOT: (.diskFull, "make room")
             case EACCES, EPERM, EROFS: (.permission, "choose another place or change its permissions")
+            case EBADF: (.system(code), "it was closed before kymo started; redirect it to a file or a pipe")
+            case EISDIR: (.system(code), "it is a folder; name a file in it")
             case ENOENT, ENOTDIR: (.system(code), "create the directory above it first")
             default: (.system(code), "")
             }

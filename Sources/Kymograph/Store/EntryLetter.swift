@@ -32,9 +32,15 @@ struct EntryLetter {
     /// What a server gets of it; nil when there is nothing.
     private var block: DeliveryBlock? { content.flatMap { DeliveryBlock(OutboxRow(number: 0, body: $0)) } }
 
+    /// Whether it is for a sink that takes lines, such as an event hub: no FHIR server has refused any.
+    private var hasLines: Bool {
+        var index = EntryIndex()
+        return content?.withByteView { index.read($0)?.form.format } == .ndjson
+    }
+
     /// Why it may not go back, in a sentence; `numbers` are the letters that go back together.
     func obstacle(among numbers: [Int64], _ db: Database) throws -> String? {
-        guard block != nil else {
+        guard block != nil || hasLines else {
             return "it holds no entries that this version can send: 'kymo dead show \(number) --bytes' prints what it "
                 + "holds; send that to the server by other means, and discard the letter"
         }
@@ -66,6 +72,8 @@ struct EntryLetter {
 
     /// Whether a newer version of the resource was delivered, or waits for the sink.
     private func isSuperseded(_ origin: Int64, _ db: Database) throws -> Bool {
+        // An event has no versions.
+        if resource?.hasPrefix("Event/") == true { return false }
         if let delivered = try delivered(db), delivered > origin { return true }
         var index = EntryIndex()
         guard let content, let subject = EntrySubject(of: content, &index) else { return false }

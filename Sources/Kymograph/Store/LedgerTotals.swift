@@ -38,6 +38,19 @@ struct LedgerTotals {
         settle(mark, try LostReadings(db))
     }
 
+    /// What was lost, and what is on its way, by the store's counters alone; nothing else is counted.
+    static func lost(_ db: Database, mark: StoreCounts?) throws -> LedgerBalance {
+        var balance = LedgerBalance()
+        let (lost, stored) = (try LostReadings(db), try StoreCounts.read(db))
+        (balance.lost, balance.isLostAtLeast) = (lost.count, lost.isAtLeast)
+        guard let stored else { return balance }
+        let kept = max(stored.kept, mark?.kept ?? 0)
+        // What the next start will find to be missing.
+        balance.lost += kept - stored.kept
+        balance.onTheWay = max(0, max(stored.received, mark?.received ?? 0) - kept)
+        return balance
+    }
+
     /// Reads the journal of `db`, too.
     init(_ db: Database) throws {
         try self.init(db, open: OpenReadings(db, types: StoredTypes.read(db).compactMap(\.type)))

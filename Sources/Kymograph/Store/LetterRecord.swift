@@ -28,10 +28,13 @@ struct LetterRecord {
     }
 
     /// The reading; nil when the record is damaged.
-    var reading: KymographCore.Measurement? {
+    var reading: KymographCore.Measurement? { withReading { reading, _ in reading } }
+
+    /// What `body` makes of the reading and its payload; nil when the record is damaged.
+    func withReading<Value>(_ body: (KymographCore.Measurement, ByteView) -> Value) -> Value? {
         bytes.withByteView { bytes in
             guard var reader = JournalReader(bytes), let record = reader.next() else { return nil }
-            return record.reading
+            return body(record.reading, record.payload)
         }
     }
 

@@ -14,7 +14,35 @@ struct OpenReadings {
     /// Sequence numbers of such readings, by series, where their type has any.
     private(set) var sequences: [Int: [(instant: Int64, number: Int64)]] = [:]
 
+    /// What of it came from which source.
+    private(set) var bySource: [Owner: Found] = [:]
+
+    /// Readings of one series from one source.
+    struct Owner: Hashable {
+        /// The store's number of the series.
+        var series: Int
+        /// The number of the source (``ReadingSource``).
+        var source: Int
+    }
+
+    /// How many readings, of which times.
+    struct Found {
+        var count = 0
+        var first = Instant.distantFuture
+        var last = Instant.distantPast
+        /// When the last of them was received.
+        var received = Instant.distantPast
+
+        fileprivate mutating func add(_ reading: KymographCore.Measurement) {
+            count += 1
+            (first, last) = (min(first, reading.instant), max(last, reading.instant))
+            received = max(received, reading.received)
+        }
+    }
+
     private let types: [MeasurementType]
+    /// Numbers of the series that are asked for; nil for all.
+    private let wanted: Set<Int>?
     /// By series, nil when its type is not known.
     private var typesOfSeries: [Int: MeasurementType?] = [:]
     private var through: [WindowName: JournalPlace?] = [:]
@@ -28,9 +56,9 @@ struct OpenReadings {
         var start: Instant
     }
 
-    /// Reads the whole journal.
-    init(_ db: Database, types: [MeasurementType]) throws {
-        self.types = types
+    /// Reads the whole journal, and keeps what it has of the series `wanted`.
+    init(_ db: Database, types: [MeasurementType], of wanted: Set<Int>? = nil) throws {
+        (self.types, self.wanted) = (types, wanted)
         withdrawn = try OpenReadings.withdrawn(db, superseding: false)
         superseding = try OpenReadings.withdrawn(db, superseding: true)
         let rows = try Row.fetchCursor(
@@ -52,6 +80,7 @@ struct OpenReadings {
         try content.withByteView { bytes in
             guard var reader = JournalReader(bytes) else { return false }
             while let record = reader.next() {
+                guard wanted?.contains(record.series) ?? true else { continue }
                 let place = JournalPlace(block: number, index: reader.read - 1)
                 // Without its series nobody knows whose it is: it is lost.
                 guard !withdrawn.contains(place), try type(of: record.series, db) != nil else { continue }
@@ -64,6 +93,8 @@ struct OpenReadings {
                 if !record.supersedes, !superseding.contains(place) {
                     instants[record.series, default: []].append(record.reading.instant.nanoseconds)
                     count += 1
+                    let source = ReadingSource.number(record.reading.mark)
+                    bySource[Owner(series: record.series, source: source), default: Found()].add(record.reading)
                 }
                 try noteSequence(record, db)
             }

@@ -67,6 +67,9 @@ final class LedgerBook: Sendable {
     /// Adds `count`.
     func add(_ count: Int, to key: TallyKey) { tallies.withLock { $0[key, default: 0] += count } }
 
+    /// Adds all of `counts`, which come to the store together.
+    func add(_ counts: [TallyKey: Int]) { tallies.withLock { $0.merge(counts) { $0 + $1 } } }
+
     /// Moves what waits into `batch`. To be called after the batch was taken: what it holds is then counted.
     func move(into batch: inout StoreBatch) {
         let waiting = tallies.withLock { tallies in

@@ -21,6 +21,8 @@ package final class Store: ShardStore {
     /// How far the store has come, beside the database.
     private let mark: StoreMark
     private let counts: Mutex<StoreCounts>
+    /// ``StoreCounts/kept`` of earlier runs.
+    private let keptBefore: Int
     /// Who hears what the operator should know.
     let watch = StoreWatch()
     private let blocks: Atomic<Int64>
@@ -30,6 +32,8 @@ package final class Store: ShardStore {
     /// Whether windows of any series were dropped: nearly never, and asked for each window.
     private let hasDropped = Atomic(false)
     private let dropped: Mutex<[Int: Int64]>
+    /// What finds single rows for shards, once one has asked.
+    private let reader = Mutex<ArchiveReader?>(nil)
     /// ``StoreFacts/floor``.
     private let floor: Int64?
     private let usage = Mutex(Usage())
@@ -38,14 +42,19 @@ package final class Store: ShardStore {
     private let usedBytes = Atomic<Int>(0)
     /// How long commits took.
     let commitTimes = Mutex(DurationCounts())
+    /// How long readings took from when they were received until they were durable, of those that are samples.
+    let durableTimes = Mutex(DurationCounts())
     /// Whether nothing can be committed, since the disk or ``StoreSettings/maxBytes`` is full.
     let isFull = Atomic(false)
+    /// How the files of receipts get on.
+    let receiptProgress = ReceiptProgress()
 
     /// Who uses the store.
     private struct Usage {
         var shards = Int.max
         var sinks: [String] = []
         var direct: (any UnitDelivery)?
+        var receiptRun: String?
     }
 
     /// The latest window of an earlier run.
@@ -68,6 +77,7 @@ package final class Store: ShardStore {
         mark = try StoreMark(directory)
         mark.write(facts.counts)
         counts = Mutex(facts.counts)
+        keptBefore = facts.counts.kept
         if !facts.lost.isNone { watch.note(.error(facts.lost.note(directory.path))) }
         pool = opened.pool
         lastBlockAtStart = facts.lastBlock
@@ -139,6 +149,9 @@ package final class Store: ShardStore {
         mark.write(sum)
     }
 
+    /// Readings that this run's commits have made durable.
+    var keptInThisRun: Int { counts.withLock { $0.kept - keptBefore } }
+
     // MARK: For shards
 
     /// The number of a series.
@@ -147,11 +160,19 @@ package final class Store: ShardStore {
         return (series.add(1, ordering: .relaxed).oldValue, true)
     }
 
-    private func find(_ key: [UInt8]) -> Int? {
-        read { db in
-            let statement = try db.cachedStatement(sql: "SELECT number FROM series WHERE key = ?")
-            return try Int.fetchOne(statement, arguments: [Data(key)])
-        }.flatMap { $0 }
+    private func find(_ key: [UInt8]) -> Int? { look { try $0.number(of: key) }.flatMap { $0 } }
+
+    /// The keys of the series of `device` that are durable.
+    package func series(ofDevice device: [UInt8]) -> [[UInt8]] {
+        guard hasSeries else { return [] }
+        // By its bytes: how the column compares texts is SQLite's matter.
+        let keys = read { db in
+            let sql = "SELECT key FROM series WHERE device = ?"
+            return try Data.fetchAll(db, sql: sql, arguments: [String(decoding: device, as: UTF8.self)])
+        }
+        return (keys ?? []).map { [UInt8]($0) }.filter { key in
+            key.withByteView { SeriesKey.device(of: $0).equals(device) }
+        }
     }
 
     /// The number for the next block of the journal.
@@ -160,30 +181,31 @@ package final class Store: ShardStore {
     /// The number that ``nextBlock()`` gives next, or a lower one.
     package var upcomingBlock: Int64 { blocks.load(ordering: .relaxed) }
 
-    /// Appends the block of a window; waits for units that were submitted before.
+    /// Appends the block of a window, as it was committed last.
     package func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
-        waitUntilCommitted()
-        let row = read { db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT codec, key_id, checksum, body FROM window WHERE start = ? AND series = ?")
-            return try Row.fetchOne(statement, arguments: [windowStart.nanoseconds, series])
-        }
         // What cannot be read may be there: a partial must not replace it.
-        guard let found = row else { return .damaged }
-        guard let row = found else { return .absent }
-        guard let content = StoredBody.content(codec: row[0], key: row[1], checksum: row[2], bytes: row[3]) else {
-            return .damaged
-        }
-        writer.append(content)
-        return .found
+        look { try $0.load(series: series, start: windowStart, into: &writer) } ?? .damaged
     }
 
     /// The time of the reading called `id` of a series, in an archived window.
     package func instant(ofReading id: [UInt8], series: Int) -> Instant? {
-        read { db in
-            let statement = try db.cachedStatement(sql: "SELECT instant FROM reading_id WHERE series = ? AND id = ?")
-            return try Int64.fetchOne(statement, arguments: [series, Data(id)])
-        }.flatMap { $0 }.map { Instant(nanoseconds: $0) }
+        look { try $0.instant(of: id, series: series) }.flatMap { $0 }
+    }
+
+    /// Finds a row on the calling thread; nil when that fails, as ``read(_:)`` does.
+    private func look<Value>(_ body: (borrowing ArchiveReader) throws -> Value) -> Value? {
+        guard watch.failure == nil else { return nil }
+        var found: Value?
+        do {
+            try reader.withLock { reader in
+                if reader == nil { reader = try ArchiveReader(path: directory.database) }
+                found = try reader?.look(body)
+            }
+        } catch {
+            fail(StoreError(error, "read", directory.path))
+            return nil
+        }
+        return found
     }
 
     /// Whether `shard` waits for what the store's thread or a sink has to do first. Which shard waits for a commit is
@@ -246,8 +268,20 @@ package final class Store: ShardStore {
         return names.count == all.count ? nil : OutboxRow.stored(names)
     }
 
+    /// Says that lines of receipts are committed with what sinks have settled.
+    func noteReceiptsKept() {
+        usage.withLock { $0.receiptRun = String(UInt64.random(in: .min ... .max), radix: 16) }
+    }
+
+    /// What tells the lines of this run from those of others, a repaired or older copy of the store included; nil where
+    /// no receipts are kept.
+    var receiptRun: String? { usage.withLock { $0.receiptRun } }
+
     /// Says that bundles go another way than through the outbox.
     func begin(direct: any UnitDelivery) { usage.withLock { $0.direct = direct } }
+
+    /// What brings bundles another way; nil where they go through the outbox.
+    var direct: (any UnitDelivery)? { usage.withLock { $0.direct } }
 
     /// Says how many shards there are: the journal is kept until all of them have said what they need.
     func begin(shards: Int) { usage.withLock { $0.shards = shards } }
@@ -322,6 +356,7 @@ package final class Store: ShardStore {
 
     /// Closes the database; nothing may use the store afterwards.
     func close() {
+        reader.withLock { $0 = nil }
         // So that a clean end leaves nothing in the log, whose end has no protection.
         if watch.failure == nil {
             shrinkLog()

@@ -5,7 +5,7 @@ import KymographCore
 /// What could not become a reading, or could not be delivered, as a store keeps it.
 struct StoredDeadLetter: Sendable {
     /// What its bytes are. The raw values are in every store.
-    enum Kind: String, Sendable {
+    enum Kind: String, CaseIterable, Sendable {
         /// What a source received.
         case payload
         /// A normalised measurement, as JSON.
@@ -80,6 +80,14 @@ struct StoreBatch: Sendable {
     var letterChanges: [LetterChange] = []
     /// Numbers of rows that cannot be read.
     var damaged: [DamagedPlace: [Int64]] = [:]
+    /// The last line of receipts that files have for good.
+    var receiptLinesWritten: Int64 = 0
+    /// Names of types of which sinks, by name, have taken readings.
+    var taken: [String: Set<String>] = [:]
+    /// Whether it has letters that a pause has put aside: they are kept, however many they are.
+    var hasPutAside: Bool {
+        deadLetters.contains { $0.reason == Rejection.typePaused.name || $0.reason == Rejection.sourcePaused.name }
+    }
     /// Bytes of it all, about.
     var byteCount = 0
 
@@ -91,11 +99,13 @@ struct StoreBatch: Sendable {
         tallies.merge(later.tallies) { $0 + $1 }
         letterChanges += later.letterChanges
         damaged.merge(later.damaged) { $0 + $1 }
+        receiptLinesWritten = max(receiptLinesWritten, later.receiptLinesWritten)
+        taken.merge(later.taken) { $0.union($1) }
         byteCount += later.byteCount
     }
 
     var isEmpty: Bool {
         units.isEmpty && settlements.isEmpty && deadLetters.isEmpty && tallies.isEmpty && damaged.isEmpty
-            && letterChanges.isEmpty
+            && letterChanges.isEmpty && receiptLinesWritten == 0 && taken.isEmpty
     }
 }

@@ -17,6 +17,8 @@ struct StoreCommit: ~Copyable {
     private var hasGrown = true
     private var retention: StoreRetention
     private var insertion: WindowInsertion?
+    private var recounting: WindowRecount?
+    private var successes = TypeSuccesses()
     /// What is lost, after the batch has put a part of the journal aside.
     private var lost: LostReadings?
 
@@ -36,7 +38,7 @@ struct StoreCommit: ~Copyable {
         var rows: [OutboxRow] = []
         do {
             // What sinks have taken makes room, and needs none.
-            if !batch.units.isEmpty { try checkRoom(for: batch) }
+            if !batch.units.isEmpty || batch.hasPutAside { try checkRoom(for: batch) }
             rows = try store.pool.writeWithoutTransaction { db in
                 var rows: [OutboxRow] = []
                 try db.inTransaction(.immediate) {
@@ -49,6 +51,7 @@ struct StoreCommit: ~Copyable {
         } catch {
             // What was noted as written is not, and what builds on it may not go.
             types = StoredTypes()
+            successes = TypeSuccesses()
             (needed, trimmed, lastSeries) = former
             hasGrown = true
             if let error = error as? StoreError { throw error }
@@ -62,6 +65,7 @@ struct StoreCommit: ~Copyable {
         lost = nil
         for row in rows { store.tail.append(row) }
         retention.noteCommit()
+        if batch.hasPutAside { retention.tellLetters(store) }
     }
 
     /// Looks whether there is room, or the batch itself makes some.
@@ -114,6 +118,10 @@ struct StoreCommit: ~Copyable {
         try StoreCounts.added(by: batch).add(latest: store.receiveClock.latest, db)
         if batch.damaged[.journal] != nil { lost = try StoreCounts.recountLost(db) }
         for settlement in batch.settlements { try settle(settlement, now, db) }
+        if !batch.taken.isEmpty {
+            try successes.note(batch.taken, among: mappings.current.types.map(\.name), now, db)
+        }
+        if batch.receiptLinesWritten > 0 { try Settlement.dropLines(through: batch.receiptLinesWritten, db) }
         try trim(db)
         store.noteDropped(try retention.drop(now, db))
         return rows
@@ -149,14 +157,11 @@ struct StoreCommit: ~Copyable {
     ) throws {
         for place in 0..<windows.count {
             let window = windows[place]
-            if window.facts.isRestamped {
-                try windows.withBlock(of: window) { try restamp(window, $0, db) }
-                try recount(window, db)
-            } else if window.hasBlock {
+            if window.hasBlock, !window.facts.isRestamped {
                 let departure = departures.departure(of: window.facts)
                 try windows.withBlock(of: window) { try insert(window, $0, departure, now, db) }
             } else {
-                try recount(window, db)
+                try windows.withBlock(of: window) { try recount(window, $0, db) }
             }
             try insert(windows.rejections(at: place), db)
             try insert(windows.named(at: place), series: window.series, db)
@@ -197,26 +202,10 @@ struct StoreCommit: ~Copyable {
         for (key, count) in tallies { try key.add(count, db) }
     }
 
-    /// Gives a window other receive times, and no other version: what it shows is the same.
-    private func restamp(_ window: ClosedWindow, _ block: ByteView, _ db: Database) throws {
-        try db.cachedStatement(
-            sql: "UPDATE window SET codec = ?, key_id = ?, checksum = ?, body = ? WHERE start = ? AND series = ?"
-        ).execute(arguments: [
-            BodyCodec.plain.rawValue, StoredBody.noKey, Int64(BodyCompressor.checksum(block)), Data(block.array),
-            window.start.nanoseconds, window.series,
-        ])
-    }
-
-    private func recount(_ window: ClosedWindow, _ db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE window SET merged = merged + ?, duplicates = duplicates + ?, conflicts = conflicts + ?,
-                    through_block = ?, through_index = ? WHERE start = ? AND series = ?
-                """
-        ).execute(arguments: [
-            Int(window.facts.merged), Int(window.facts.duplicates), Int(window.facts.conflicts),
-            window.through.block, window.through.index, window.start.nanoseconds, window.series,
-        ])
+    /// Counts what came again to a window; `block` has new receive times, if it has any.
+    private mutating func recount(_ window: ClosedWindow, _ block: ByteView, _ db: Database) throws {
+        if recounting == nil { recounting = try WindowRecount(db) }
+        try recounting?.update(window, block)
         // The archive has dropped it in the meantime.
         if db.changesCount == 0 { try add(LedgerOutcome.missed(window), db) }
     }
@@ -225,7 +214,7 @@ struct StoreCommit: ~Copyable {
         let body = compressor.body(block.bytes)
         let sinks = store.names(of: block.route)
         let number = try Store.insert(body, size: block.bytes.count, sinks: sinks, now, db)
-        return OutboxRow(number: number, body: block.bytes, sinks: sinks)
+        return OutboxRow(number: number, body: block.bytes, sinks: sinks, since: block.since)
     }
 
     private mutating func insert(_ letter: StoredDeadLetter, _ db: Database) throws {
@@ -271,7 +260,11 @@ struct StoreCommit: ~Copyable {
             try insert(letter, db)
         }
         // After the letters: what is newer than one of them is noted.
-        for receipt in settlement.receipts { try receipt.insert(sink: settlement.sink, now, db) }
+        // Those of events tell of no version, and are as many as readings: their lines are enough.
+        for receipt in settlement.receipts where receipt.subject?.eventType == nil {
+            try receipt.insert(sink: settlement.sink, now, db)
+        }
+        if let run = store.receiptRun { try settlement.insertLines(of: run, now, db) }
         // A sink that has settled nothing yet has a row, too, and needs everything.
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE number <= (SELECT min(through) FROM sink)").execute()
     }

@@ -75,6 +75,9 @@ final class StoreQueue: Sendable {
         }
     }
 
+    /// Whether ``waitForRoom(_:)`` would return at once.
+    var hasRoom: Bool { state.withLock { $0.batch.byteCount < StoreQueue.mostBytes || $0.isEnded } }
+
     /// Takes anything small, and does not wait.
     func add(_ change: (inout StoreBatch) -> Void) {
         state.withLock { state in
@@ -97,12 +100,17 @@ final class StoreQueue: Sendable {
         }
     }
 
+    /// Whether the first `changes` that were submitted are durable.
+    func isCommitted(_ changes: Int) -> Bool { state.withLock { $0.committed >= changes } }
+
     /// Waits until everything that was submitted before is durable.
     func waitUntilCommitted() {
-        let wanted = state.withLock { state in
-            state.isUrgent = state.committed < state.submitted
+        let wanted: Int? = state.withLock { state in
+            guard state.committed < state.submitted else { return nil }
+            state.isUrgent = true
             return state.submitted
         }
+        guard let wanted else { return }
         bell.ring()
         urgency.ring()
         while !isForced.load(ordering: .relaxed), !state.withLock({ $0.committed >= wanted || $0.isEnded }) {
@@ -145,6 +153,7 @@ final class StoreQueue: Sendable {
             swap(&relief.settlements, &state.batch.settlements)
             // What is damaged is kept before it is settled.
             swap(&relief.damaged, &state.batch.damaged)
+            swap(&relief.receiptLinesWritten, &state.batch.receiptLinesWritten)
             return relief
         }
     }

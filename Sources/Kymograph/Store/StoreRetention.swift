@@ -1,5 +1,6 @@
 import GRDB
 import KymographCore
+import Synchronization
 
 /// Keeps a store within its limits: drops old windows, and refuses more when the disk share is used up.
 struct StoreRetention {
@@ -9,13 +10,19 @@ struct StoreRetention {
     /// Bytes submitted since the last look at the size.
     private var added = 0
     private var alarm = StoreAlarm()
+    /// Receipts that were dropped since their files have last taken any.
+    private var droppedLines = 0
 
     /// Commits between two looks at the size, and at the age of windows; windows dropped at a time.
     private static let sizeInterval = 8
     private static let interval = 64
     private static let most = 2_000
-    /// Dead letters kept, the newest; all of them are counted.
+    /// The part of the store that receipts may take, and bytes that one takes of it, when files are too slow.
+    private static let (lineShare, lineBytes) = (8, 512)
+    /// Dead letters kept, the newest, besides those that pauses have put aside; all of them are counted.
     static let mostLetters = 100_000
+    /// Whether the operator has been told how many pauses have put aside.
+    private var hasToldLetters = false
 
     init(_ settings: StoreSettings) {
         self.settings = settings
@@ -36,16 +43,53 @@ struct StoreRetention {
         alarm.note(store.fill).map(store.watch.note)
         guard bytes >= settings.maxBytes else {
             alarm.note(drops: false, store.fill).map(store.watch.note)
+            noteReceiptsTaken(store)
             return
         }
         while bytes >= settings.maxBytes {
-            let dropped = try store.pool.write { try dropOldest($0, before: .max) }
-            store.noteDropped(dropped)
+            if try dropReceiptLines(store) { continue }
+            // Noted before it shows: who does not find a window must know that there was one.
+            let dropped = try store.pool.write { db in
+                let dropped = try dropOldest(db, before: .max)
+                store.noteDropped(dropped)
+                return dropped
+            }
             if dropped.isEmpty, try store.pool.write({ try dropReceipts($0) }) == 0 { throw full(store) }
             alarm.note(drops: true, store.fill).map(store.watch.note)
             bytes = try store.pool.read { try StoreRetention.used($0) }
         }
         store.noteUsed(bytes: bytes)
+    }
+
+    /// Drops receipts that their files do not take, or not fast enough, before anything of readings goes; false when
+    /// there are none.
+    private mutating func dropReceiptLines(_ store: Store) throws -> Bool {
+        guard store.receiptRun != nil else { return false }
+        // While files take them, they leave by themselves.
+        let kept = store.receiptProgress.areStuck ? 0 : settings.maxBytes / Self.lineShare / Self.lineBytes
+        let dropped = try store.pool.write { db in
+            try Settlement.lineCount(db) > kept ? try Settlement.dropOldestLines(StoreRetention.most, db) : 0
+        }
+        guard dropped > 0 else { return false }
+        if droppedLines == 0 {
+            store.watch.note(
+                .error(
+                    "the store in \(store.directory.path) is full: receipts that wait for their files are dropped; "
+                        + "make room where receipts are written"))
+        }
+        droppedLines += dropped
+        bytes = try store.pool.read { try StoreRetention.used($0) }
+        return true
+    }
+
+    /// Says how many receipts are missing, once files take them again.
+    private mutating func noteReceiptsTaken(_ store: Store) {
+        guard droppedLines > 0, !store.receiptProgress.areStuck else { return }
+        store.watch.note(
+            .warning(
+                "receipts: files take them again; \(droppedLines) were dropped while the store was full, and their "
+                    + "numbers are missing in the files"))
+        droppedLines = 0
     }
 
     private func full(_ store: Store) -> StoreError {
@@ -66,9 +110,7 @@ struct StoreRetention {
     /// by series.
     mutating func drop(_ now: Instant, _ db: Database) throws -> [Int: Int64] {
         guard commits % StoreRetention.interval == 0 else { return [:] }
-        // A flood of what nobody can read must not push out windows.
-        try db.cachedStatement(sql: "DELETE FROM dead WHERE number <= (SELECT max(number) FROM dead) - ?").execute(
-            arguments: [StoreRetention.mostLetters])
+        try dropLetters(db)
         try forgetOrder(db)
         guard settings.archiveAge > 0 else { return [:] }
         let limit = now.nanoseconds &- settings.archiveAge
@@ -81,6 +123,32 @@ struct StoreRetention {
         // As old as the windows that the archive drops.
         try db.cachedStatement(sql: "DELETE FROM lacking WHERE at < ?").execute(arguments: [limit])
         return try dropOldest(db, before: limit)
+    }
+
+    /// A flood of what nobody can read must not push out windows. What pauses have put aside was acknowledged, nobody
+    /// sends it again, and it pushes out no other letters.
+    private func dropLetters(_ db: Database) throws {
+        let putAside = "SELECT count(*) FROM dead WHERE \(Pause.isPutAside)"
+        let hasPaused = try db.tableExists("pause")
+        let kept = hasPaused ? try Int.fetchOne(db, sql: putAside) ?? 0 : 0
+        try db.cachedStatement(
+            sql: "DELETE FROM dead WHERE number <= (SELECT max(number) FROM dead) - ? AND NOT (\(Pause.isPutAside))"
+        ).execute(arguments: [StoreRetention.mostLetters + kept])
+    }
+
+    /// Tells once that pauses have put aside more than is kept of other letters.
+    mutating func tellLetters(_ store: Store) {
+        guard !hasToldLetters, commits % StoreRetention.interval == 0 else { return }
+        let count = store.read { db in
+            try db.tableExists("pause")
+                ? Int.fetchOne(db, sql: "SELECT count(*) FROM dead WHERE \(Pause.isPutAside)") : nil
+        }
+        guard let count = count ?? nil, count > StoreRetention.mostLetters else { return }
+        hasToldLetters = true
+        store.watch.note(
+            .warning(
+                "\(count) dead letters of what is or was paused are kept, and take room of the store until they are "
+                    + "replayed or discarded: when it is full, nothing more is taken"))
     }
 
     /// Forgets what is newer than letters that are gone, and how old rows are that are settled and no letter's.

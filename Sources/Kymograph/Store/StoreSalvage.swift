@@ -23,6 +23,8 @@ struct StoreSalvage {
     private var losesBundles = false
     /// Whether transactions are missing without a trace.
     private var isBehind = false
+    /// Whether nobody knows what was paused.
+    private var losesPauses = false
     /// What of an earlier version's rows is no entry of this one's.
     private var migration = MigrationOutcome()
     /// The version of the damaged database's tables.
@@ -40,6 +42,8 @@ struct StoreSalvage {
     mutating func run(into target: Database) throws {
         guard let source = try open() else {
             for table in try SalvagedTable.all(of: target, from: nil) { torn.insert(table.name) }
+            for decider in StoreDecider.allCases { try decider.create(target) }
+            losesPauses = true
             return try finish(nil, target)
         }
         defer { try? source.close() }
@@ -49,6 +53,9 @@ struct StoreSalvage {
             // What is in quarantine already keeps its numbers.
             for table in all where table.name == "quarantine" { try copy(table, old, target) }
             for table in all where table.name != "quarantine" { try copy(table, old, target) }
+            // Where nobody can tell, all have decided.
+            for decider in (try? StoreDecider.used(old)) ?? Set(StoreDecider.allCases) { try decider.create(target) }
+            try copyPauses(old, target)
             // What was copied as it was is of that version.
             if version < StoreSchema.firstWithEntries { note(try EntryMigration.run(target, now: now)) }
             try finish(old, target)
@@ -72,6 +79,15 @@ struct StoreSalvage {
         saved -= outcome.unreadRows
         lost["outbox", default: 0] += outcome.unreadRows
         migration = outcome
+    }
+
+    /// Copies what is paused.
+    private mutating func copyPauses(_ old: Database, _ target: Database) throws {
+        guard let pauses = try? Pause.read(old) else {
+            losesPauses = true
+            return
+        }
+        if !pauses.isEmpty { try Pause.write(pauses, target) }
     }
 
     // MARK: Rows
@@ -233,6 +249,7 @@ struct StoreSalvage {
             text += "; readings until \(time) whose windows are not in the archive are rejected, because their windows "
             text += "may have been there"
         }
+        if losesPauses { text += "; what was paused is not known, and is taken: look at 'kymo status'" }
         return ([text] + migration.notes).joined(separator: "; ")
     }
 }

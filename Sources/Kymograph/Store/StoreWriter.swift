@@ -50,12 +50,23 @@ final class StoreWriter: Sendable {
                 break
             }
             store.queue.commit(batch, through: submitted)
+            noteDurable(batch.units)
             settled(batch.settlements)
             if !batch.isEmpty { committed() }
         }
         store.queue.end()
         pulse.end()
         isEnded.store(true, ordering: .releasing)
+    }
+
+    /// Notes how long the readings that are samples took.
+    private func noteDurable(_ units: [ShardUnit]) {
+        let now = store.receiveClock.time(at: WallClock.now())
+        store.durableTimes.withLock { times in
+            for unit in units {
+                for received in unit.journal?.samples ?? [] { times.add(from: received, to: now) }
+            }
+        }
     }
 
     /// Commits what came after ``run()`` ended; called on another thread. Nothing, when a batch was lost before it:
@@ -126,6 +137,7 @@ final class StoreWriter: Sendable {
             store.queue.add { later in
                 later.settlements = relief.settlements + later.settlements
                 later.damaged.merge(relief.damaged) { $0 + $1 }
+                later.receiptLinesWritten = max(relief.receiptLinesWritten, later.receiptLinesWritten)
             }
             return canWait(error)
         }

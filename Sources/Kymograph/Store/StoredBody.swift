@@ -31,6 +31,19 @@ struct StoredBody: Sendable {
         case .zstd: return BodyCompressor.expanded(bytes)
         }
     }
+
+    /// Appends the content of a body read from a store to `writer`; false, and nothing is done, where
+    /// ``content(codec:key:checksum:bytes:)`` is nil.
+    static func append(codec: Int, key: Int, checksum: Int64, bytes: ByteView, to writer: inout ByteWriter) -> Bool {
+        guard codec == BodyCodec.plain.rawValue, key == noKey else {
+            let content = content(codec: codec, key: key, checksum: checksum, bytes: Data(bytes.array))
+            content.map { writer.append($0) }
+            return content != nil
+        }
+        guard Int64(BodyCompressor.checksum(bytes)) == checksum else { return false }
+        writer.append(bytes)
+        return true
+    }
 }
 
 /// Makes stored bodies; the context is kept because making one costs more than most bodies.

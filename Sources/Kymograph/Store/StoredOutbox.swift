@@ -108,7 +108,7 @@ final class StoredOutbox: OutboxQueue {
             let cursor = try Row.fetchCursor(
                 db,
                 sql: """
-                    SELECT number, codec, key_id, checksum, body, sinks FROM outbox WHERE number > ?
+                    SELECT number, codec, key_id, checksum, body, sinks, created FROM outbox WHERE number > ?
                         ORDER BY number LIMIT 1000
                     """, arguments: [number])
             var size = 0
@@ -120,7 +120,8 @@ final class StoredOutbox: OutboxQueue {
                     damaged.append(row[0])
                     continue
                 }
-                found.rows.append(OutboxRow(number: row[0], body: content, sinks: row[5]))
+                let created = Instant(nanoseconds: row[6])
+                found.rows.append(OutboxRow(number: row[0], body: content, sinks: row[5], since: created))
                 size += content.count
             }
         }
@@ -146,6 +147,11 @@ final class StoredOutbox: OutboxQueue {
         settle(Settlement(sink: sink, through: through, receipts: receipts, undeliverable: undeliverable))
     }
 
+    func note(taken types: Set<String>) {
+        guard !types.isEmpty else { return }
+        store.queue.add { $0.taken[sink, default: []].formUnion(types) }
+    }
+
     private func settle(_ settlement: Settlement) {
         store.queue.add { $0.settlements.append(settlement) }
     }
@@ -166,10 +172,23 @@ extension OutboxRow {
     /// Whether it is for `sink`.
     func isFor(_ sink: String) -> Bool { OutboxRow.isFor(sink, sinks) }
 
-    /// How many rows after `number` are for `sink`.
-    static func waiting(for sink: String, after number: Int64, _ db: Database) throws -> Int {
+    /// When the first row after `number` was made that is for `sink`; nil when there is none.
+    static func oldest(for sink: String, after number: Int64, _ db: Database) throws -> Instant? {
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT created, sinks FROM outbox WHERE number > ? ORDER BY number", arguments: [number])
+        while let row = try rows.next() {
+            if isFor(sink, row[1]) { return Instant(nanoseconds: row[0]) }
+        }
+        return nil
+    }
+
+    /// How many rows after `number`, up to `last`, are for `sink`.
+    static func waiting(
+        for sink: String, after number: Int64, through last: Int64 = .max, _ db: Database
+    ) throws -> Int {
         let sinks = try Row.fetchCursor(
-            db, sql: "SELECT sinks, count(*) FROM outbox WHERE number > ? GROUP BY sinks", arguments: [number])
+            db, sql: "SELECT sinks, count(*) FROM outbox WHERE number > ? AND number <= ? GROUP BY sinks",
+            arguments: [number, last])
         var count = 0
         while let row = try sinks.next() {
             if isFor(sink, row[0]) { count += row[1] as Int }

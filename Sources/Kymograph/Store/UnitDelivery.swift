@@ -9,6 +9,12 @@ protocol UnitDelivery: AnyObject, Sendable {
     /// The shards that wait for room in ``submit(_:)``.
     var waitingShards: Set<Int> { get }
 
+    /// Units taken so far.
+    var submittedUnits: Int { get }
+
+    /// Whether the first `count` units have been delivered, and handed on.
+    func isDelivered(_ count: Int) -> Bool
+
     /// Waits until everything that was submitted before has been delivered; other shards may go on submitting.
     func waitUntilDelivered()
 }

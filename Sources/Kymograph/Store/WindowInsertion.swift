@@ -1,26 +1,24 @@
-import CSQLite
 import FoundationEssentials
 import GRDB
 import KymographCore
 
 /// Inserts windows by SQLite's own interface: a closing round of a thousand devices is a thousand rows, and binding
 /// their values through GRDB took three times as long as SQLite itself.
-@safe
-struct WindowInsertion: ~Copyable, @unchecked Sendable {
-    private let statement: OpaquePointer
-    private let connection: OpaquePointer
+struct WindowInsertion: ~Copyable {
+    private let statement: WindowStatement
     /// What the parameters of this number are bound to.
     private var numbers = InlineArray<16, Int64>(repeating: 0)
     /// The text of a window's sources.
     private var sources = ByteWriter(capacity: 256)
+    /// That of its sinks.
+    private var sinks = ByteWriter(capacity: 256)
 
     /// Prepares for `db`, on whose thread all else happens. A window that is there already gets another content and the
     /// next number, so that numbers are in the order of the last change. When its Observations stay as they are, or go
     /// another way than through the outbox, so do the sinks that may wait for them.
+    ///
+    /// - Throws: `DatabaseError` when SQLite does not take it.
     static func prepare(_ db: Database) throws -> WindowInsertion {
-        // Safe: the connection lives as long as the database, which outlives this.
-        guard let connection = unsafe db.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
-        var prepared: OpaquePointer?
         let coding = "\(BodyCodec.plain.rawValue), \(StoredBody.noKey)"
         let sql = """
             INSERT INTO window (start, series, "end", first, last, readings, sources, duplicates, conflicts, revision,
@@ -36,50 +34,33 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
                 through_index = excluded.through_index, codec = excluded.codec, key_id = excluded.key_id,
                 checksum = excluded.checksum, body = excluded.body
             """
-        // Safe: the text outlives the call.
-        let code = unsafe sqlite3_prepare_v3(
-            connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
-        guard code == SQLITE_OK, let statement = unsafe prepared else {
-            throw DatabaseError(resultCode: ResultCode(rawValue: code))
-        }
-        return unsafe WindowInsertion(statement, connection)
+        return WindowInsertion(try WindowStatement(sql, db))
     }
 
-    private init(_ statement: OpaquePointer, _ connection: OpaquePointer) {
-        unsafe self.statement = statement
-        unsafe self.connection = connection
-        for parameter in 1..<numbers.count {
-            // Safe: the statement has this parameter.
-            unsafe sqlite3_bind_int64(statement, Int32(parameter), 0)
-        }
-    }
-
-    deinit {
-        // Safe: made by ``prepare(_:)``, and finalised once. A connection that was closed before waits for it.
-        unsafe sqlite3_finalize(statement)
+    private init(_ statement: consuming WindowStatement) {
+        self.statement = statement
+        for parameter in 1..<numbers.count { self.statement.bind(0, to: parameter) }
     }
 
     /// Inserts `window`, whose content is `block`, as it is now; its Observations left as `departure`
     /// says, if they did.
+    ///
+    /// - Throws: `DatabaseError` when SQLite fails.
     mutating func insert(_ window: ClosedWindow, _ block: ByteView, departure: WindowDeparture?, now: Instant) throws {
         bind(window, now)
         bind(Int64(BodyCompressor.checksum(block)), to: 13)
         bind(departure?.row ?? 0, to: 15)
         sources.removeAll()
         bind(Int64(window.facts.appendSources(to: &sources)), to: 6)
-        let code = step(block, sinks: departure?.sinks)
-        // Asked before anything else happens to the connection.
-        let failure = code == SQLITE_DONE ? nil : lastError
-        unsafe sqlite3_reset(statement)
-        if departure != nil { unbindSinks() }
-        if let failure { throw failure }
-    }
-
-    /// The next window may have none. Only a statement that was reset takes this.
-    private func unbindSinks() {
-        // Safe: the statement has this parameter.
-        let code = unsafe sqlite3_bind_null(statement, 17)
-        precondition(code == SQLITE_OK)
+        statement.bind(text: sources.view, to: 7)
+        statement.bind(block, to: 16)
+        guard let departure else { return try statement.run() }
+        sinks.removeAll()
+        for byte in departure.sinks.utf8 { sinks.append(byte) }
+        statement.bind(text: sinks.view, to: 17)
+        // The next window may have none.
+        defer { statement.unbind(17) }
+        try statement.run()
     }
 
     private mutating func bind(_ window: ClosedWindow, _ now: Instant) {
@@ -96,36 +77,11 @@ struct WindowInsertion: ~Copyable, @unchecked Sendable {
         bind(Int64(window.facts.merged), to: 14)
     }
 
-    /// Binds texts and bytes, and inserts.
-    private func step(_ block: ByteView, sinks: String?) -> Int32 {
-        let (text, body) = unsafe (sources.view.unsafeBuffer, block.unsafeBuffer)
-        // Safe: they outlive the step, and are bound anew before the next one.
-        unsafe sqlite3_bind_text(
-            statement, 7, text.assumingMemoryBound(to: CChar.self).baseAddress, Int32(text.count), nil)
-        unsafe sqlite3_bind_blob64(statement, 16, body.baseAddress, UInt64(body.count), nil)
-        guard let sinks else { return unsafe sqlite3_step(statement) }
-        return unsafe sinks.withCString { sinks in
-            // Safe: it outlives the step, and is unbound before the next one.
-            unsafe sqlite3_bind_text(statement, 17, sinks, -1, nil)
-            return unsafe sqlite3_step(statement)
-        }
-    }
-
     /// Binds what differs from the window before: most numbers of windows that close together are the same.
     @inline(__always)
     private mutating func bind(_ number: Int64, to parameter: Int) {
         guard number != numbers[parameter] else { return }
         numbers[parameter] = number
-        // Safe: the statement has this parameter, and was reset.
-        let code = unsafe sqlite3_bind_int64(statement, Int32(parameter), number)
-        precondition(code == SQLITE_OK)
-    }
-
-    /// What went wrong with the last call.
-    private var lastError: DatabaseError {
-        // Safe: the connection is open, and the text is copied before it can change.
-        let extended = unsafe sqlite3_extended_errcode(connection)
-        let text = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) }
-        return DatabaseError(resultCode: ResultCode(rawValue: extended), message: text)
+        statement.bind(number, to: parameter)
     }
 }

@@ -17,6 +17,8 @@ enum CrashPoint: String, CaseIterable, Sendable {
     case afterSend = "after-send"
     /// What a sink has taken is about to be noted.
     case beforeReceipt = "before-receipt"
+    /// Receipts are in their file, and the store does not know.
+    case receiptsWritten = "receipts-written"
     /// The journal is about to be trimmed.
     case beforeTrim = "before-trim"
     /// The journal has been trimmed, and it is not committed.

@@ -1,3 +1,5 @@
+import KymographCore
+
 /// How many operations took how long: a histogram with the same bounds for everything.
 package struct DurationCounts: Codable, Hashable, Sendable {
     /// Upper bounds of the buckets, in seconds. What takes longer is in one more.
@@ -19,5 +21,10 @@ package struct DurationCounts: Codable, Hashable, Sendable {
         let taken = Double(parts.seconds) + Double(parts.attoseconds) / 1e18
         buckets[Self.bounds.firstIndex { taken <= $0 } ?? Self.bounds.count] += 1
         seconds += taken
+    }
+
+    /// Adds what began at `start` and ended at `end`; a clock that went back in between makes it short.
+    mutating func add(from start: Instant, to end: Instant) {
+        add(.nanoseconds(max(0, end.nanoseconds &- start.nanoseconds)))
     }
 }

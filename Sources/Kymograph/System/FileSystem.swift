@@ -161,6 +161,14 @@ enum FileSystem {
         return size < 0 ? -Int(errno) : size
     }
 
+    /// What has come to a socket, at most `count` bytes, which stay there; nil, with `errno`, when nothing has come.
+    static func peek(_ descriptor: Int32, _ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        // Safe: the array has this room.
+        let size = unsafe recv(descriptor, &bytes, count, Int32(MSG_PEEK | MSG_DONTWAIT))
+        return size < 0 ? nil : Array(bytes.prefix(size))
+    }
+
     /// The byte at `offset`, or nil.
     static func byte(_ descriptor: Int32, at offset: Int) -> UInt8? {
         var byte: UInt8 = 0

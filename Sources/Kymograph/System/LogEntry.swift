@@ -41,6 +41,8 @@ package struct LogEntry: Sendable {
     package var fields: [(name: String, value: Value)]
     /// What entries have in common that are repetitions of each other; nil when they must have the same text.
     package var kind: String?
+    /// Whether it says what somebody did: it is written whatever the level of the log is, each time.
+    package var isAudit = false
 
     /// An entry.
     package init(

@@ -5,7 +5,11 @@ import Synchronization
 /// Starts named threads. The data plane has its own: a task of the cooperative pool must not block on a socket or ring.
 enum WorkerThread {
     /// Runs `body` on a new thread called `name`, on `processor` alone if there is one.
-    static func start(_ name: String, on processor: Int? = nil, _ body: @escaping @Sendable () -> Void) {
+    ///
+    /// The stack has `stackBytes`: what reads the text of users needs more than what maps readings.
+    static func start(
+        _ name: String, on processor: Int? = nil, stackBytes: Int = 1 << 20, _ body: @escaping @Sendable () -> Void
+    ) {
         let thread = Thread {
             // Foundation ignores a name that is set before the thread exists.
             // Safe: Swift lends the name as a C string for the call.
@@ -14,7 +18,7 @@ enum WorkerThread {
             if let processor { _ = kymo_thread_bind(Int32(clamping: processor)) }
             body()
         }
-        thread.stackSize = 1 << 20
+        thread.stackSize = stackBytes
         thread.start()
     }
 }

@@ -77,6 +77,8 @@ enum CounterLine: Sendable {
     case live
     /// Of `kymo status`, for each source.
     case source
+    /// Of `kymo status`, for the patient map.
+    case patients
     /// Of `kymo status`, for the store.
     case windows, journal, outbox, lost, deadLetters, disk
 

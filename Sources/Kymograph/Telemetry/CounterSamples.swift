@@ -6,6 +6,12 @@ package struct CounterSample: Codable, Hashable, Sendable {
     package var labels: [String: String]?
     /// The value.
     package var value: Double
+
+    /// The name of its counter: those of a histogram have something behind it.
+    fileprivate var counter: Substring {
+        let suffix = ["_bucket", "_sum", "_count"].first(where: name.hasSuffix) ?? ""
+        return name.dropLast(suffix.count)
+    }
 }
 
 /// The values of all counters at one moment.
@@ -43,7 +49,7 @@ package struct CounterSamples: Codable, Hashable, Sendable {
         var longest = 0..<0
         var start = 0
         for index in samples.indices {
-            if samples[index].name != samples[start].name { start = index }
+            if samples[index].counter != samples[start].counter { start = index }
             if index + 1 - start > longest.count { longest = start..<(index + 1) }
         }
         return longest.isEmpty ? nil : longest

@@ -30,8 +30,16 @@ package struct EngineCounts: Sendable {
     package var rings: [Ring] = []
     /// Every shard that has counted.
     package var shards: [Shard] = []
+    /// Processor time of each lane's thread, in seconds.
+    package var laneSeconds: [Double] = []
+    /// Processor time of each shard's thread, in seconds.
+    package var shardSeconds: [Double] = []
+    /// Readings by mapping and type.
+    package var readings: [ReadingCounts.Entry] = []
     /// How long commits of the store took; nil without a store.
     package var commits: DurationCounts?
+    /// How long readings took from when they were received until they were durable; nil without a store.
+    package var durable: DurationCounts?
 
     /// Nothing at hand.
     package init() {}

@@ -23,13 +23,16 @@ final class SourceLedger: Sendable {
 /// Counts every reading twice, where it enters and where it ends, so that a lost one shows as a difference.
 final class PipelineLedger: Sendable {
     let sources: [SourceLedger]
+    /// By mapping and type.
+    let readings = ReadingCounts()
     private let routed = Atomic<Int>(0)
     private let shards = Mutex(ShardTally())
     private let bytes = Atomic<Int>(0)
     private let bundles = Atomic<Int>(0)
     private let undelivered = Atomic<Int>(0)
-    /// Frames that never came, less those that came late.
+    /// Frames that did not come when it was their turn, and those of them that came late.
     private let missingFrames = Atomic<Int>(0)
+    private let lateFrames = Atomic<Int>(0)
     /// What each shard has said that it keeps, by number.
     private let kept = Mutex<[Int: EngineCounts.Shard]>([:])
     /// By lane and shard.
@@ -62,6 +65,7 @@ final class PipelineLedger: Sendable {
                         waits: waits[[lane, shard]] ?? 0))
             }
         }
+        engine.readings = readings.entries
         engine.shards = kept.withLock { $0.sorted { $0.key < $1.key }.map(\.value) }
         return engine
     }
@@ -75,7 +79,10 @@ final class PipelineLedger: Sendable {
         bundles.add(1, ordering: .relaxed)
     }
 
-    func miss(_ gap: FrameGap) { missingFrames.add(gap.missing - gap.late, ordering: .relaxed) }
+    func miss(_ gap: FrameGap) {
+        missingFrames.add(gap.missing, ordering: .relaxed)
+        lateFrames.add(gap.late, ordering: .relaxed)
+    }
 
     func addUndelivered() { undelivered.add(1, ordering: .relaxed) }
 
@@ -96,12 +103,14 @@ final class PipelineLedger: Sendable {
         for socket in sockets {
             summary.sources[socket.source].counts.add(socket.counts)
             summary.sources[socket.source].receiveBufferBytes += socket.receiveBufferBytes
+            if let expiry = socket.certificateExpiry { summary.sources[socket.source].certificateExpiry = expiry }
             let drops = Int(socket.counts.kernelDrops)
             if drops > 0 { summary.kernelDropsBySource.append((socket.name, drops)) }
         }
         summary.bytes = bytes.load(ordering: .relaxed)
         summary.bundles = bundles.load(ordering: .relaxed)
         summary.missingFrames = missingFrames.load(ordering: .relaxed)
+        summary.lateFrames = lateFrames.load(ordering: .relaxed)
         summary.undeliveredBundles = undelivered.load(ordering: .relaxed)
         return summary
     }
@@ -115,4 +124,6 @@ struct ReceivedSocket {
     var name: String
     var counts: SourceCounts
     var receiveBufferBytes = 0
+    /// When the first of its certificates ends, in seconds since 1970; nil without any.
+    var certificateExpiry: Double?
 }

@@ -16,9 +16,22 @@ package struct PipelineSummary: Sendable {
         package var counts = SourceCounts()
         /// Bytes of receive buffer that the kernel granted all of its sockets.
         package var receiveBufferBytes = 0
+        /// When the first of the certificates ends that clients, or a broker, are shown, in seconds since 1970; nil
+        /// without any.
+        package var certificateExpiry: Double?
 
         /// A source that has received nothing.
         package init(name: String) { self.name = name }
+    }
+
+    /// A sink that blocks of entries are brought to, such as files.
+    package struct Output: Sendable {
+        /// Its name.
+        package var name: String
+        /// Whether it takes what there is.
+        package var isUp = true
+        /// Times from the making of entries to when the sink had them for good: of each block the oldest.
+        package var deliveryTimes = DurationCounts()
     }
 
     /// The sources, in the order of the configuration.
@@ -29,8 +42,10 @@ package struct PipelineSummary: Sendable {
     package var notes = MappingNotes()
     /// Datagrams that the kernel dropped, for each socket that has any.
     package var kernelDropsBySource: [(source: String, count: Int)] = []
-    /// Frames of bridges that never came, by their numbers.
+    /// Frames of bridges that did not come when it was their turn, by their numbers.
     package var missingFrames = 0
+    /// Those of them that came late.
+    package var lateFrames = 0
     /// Bytes of output before compression.
     package var bytes = 0
     /// Bundles, or blocks of NDJSON.
@@ -39,6 +54,18 @@ package struct PipelineSummary: Sendable {
     package var undeliveredBundles = 0
     /// How often the mappings were loaded again.
     package var reloads = ReloadCounts()
+    /// Readings that rules have not let through, by the name of the rule.
+    package var rules: [(rule: String, count: Int)] = []
+    /// How many types and sources are paused.
+    package var paused = 0
+    /// Of the patient map; nil without one.
+    package var patients: PatientMapFacts?
+    /// Sinks that blocks of entries are brought to.
+    package var outputs: [Output] = []
+    /// Sinks that take entries from the outbox by themselves.
+    package var deliveries: [(sink: String, summary: DeliverySummary)] = []
+    /// Entries of the log that were repeats, and not written by themselves; nil when that is not known.
+    package var suppressedLogEntries: Int?
     /// What is at hand.
     package var engine = EngineCounts()
 

@@ -8,6 +8,8 @@ package struct SinkStatus: Codable, Sendable {
     package var waiting: Int
     /// Resources of which a FHIR server has kept an earlier version, and lacks the latest.
     package var lacking = 0
+    /// How old the oldest of the rows is that it has not taken, in seconds; nil when none waits.
+    package var oldestAge: Double?
     /// Of a running instance, how delivery goes to a sink that takes entries by itself.
     package var delivery: DeliverySummary?
 
@@ -21,7 +23,7 @@ package struct SinkStatus: Codable, Sendable {
 
 /// How delivery goes to a sink that takes entries by itself, such as a FHIR server.
 package struct DeliverySummary: Codable, Sendable {
-    /// What the server can do, or why nothing is sent.
+    /// What the server can do, or why nothing is sent; empty until it has answered.
     package var verdict = ""
     /// `probing`, `closed` (healthy), `open` (left alone for a while), `halfOpen` or `refused`.
     package var circuit = "closed"
@@ -54,6 +56,10 @@ package struct DeliverySummary: Codable, Sendable {
     package var concurrency: Int?
     /// When the first of its client certificates ends, in seconds since 1970; nil without one.
     package var certificateExpiry: Double?
+    /// When the first of its servers' own certificates ends, in seconds since 1970; nil without one.
+    package var serverCertificateExpiry: Double?
+    /// Times from the making of entries to when the sink had them; nil from an earlier version.
+    package var deliveryTimes: DurationCounts?
 
     /// Whether the sink takes what there is.
     var isUp: Bool { circuit == "closed" }
@@ -63,11 +69,10 @@ package struct DeliverySummary: Codable, Sendable {
 
     /// What people read of it, without the sink's name; `age` writes a length of time in seconds.
     func lines(age: (Double) -> String) -> [String] {
-        var lines = [
-            "  \(verdict)",
+        var lines = verdict.isEmpty ? [] : ["  \(verdict)"]
+        lines.append(
             "  circuit \(circuit), in flight \(inFlight), delivered \(delivered), undeliverable "
-                + "\(undeliverableReasons.text), retries \(retries)",
-        ]
+                + "\(undeliverableReasons.text), retries \(retries)")
         if let trouble { lines.append("  \(trouble.cause.rawValue) since \(trouble.since): \(trouble.reason)") }
         let next = nextAttempt.map { "; next attempt \($0)" } ?? ""
         if !lastError.isEmpty { lines.append("  last error: \(lastError)\(next)") }

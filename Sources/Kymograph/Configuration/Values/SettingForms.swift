@@ -13,7 +13,7 @@ extension Setting {
         let form = least > 0 ? "length of time" : "length of time or `0s`"
         return single(key, form, about, .duration) { (text, root) throws(SettingProblem) in
             guard let value = DurationText.parse(text) else {
-                throw SettingProblem(message: "'\(text)' is not a length of time", advice: DurationText.advice)
+                throw noLength(text)
             }
             guard value >= least else {
                 throw SettingProblem(
@@ -23,6 +23,16 @@ extension Setting {
         } shown: {
             DurationText.text($0[keyPath: path])
         }
+    }
+
+    private static func noLength(_ text: String) -> SettingProblem {
+        if text.hasPrefix("-"), DurationText.parse(String(text.dropFirst())) != nil {
+            return SettingProblem(message: "'\(text)' is negative", advice: DurationText.advice)
+        }
+        if text.wholeMatch(of: /([0-9]+(d|h|m|s|ms))+/) != nil {
+            return SettingProblem(message: "'\(text)' is no length that can be counted", advice: DurationText.limits)
+        }
+        return SettingProblem(message: "'\(text)' is not a length of time", advice: DurationText.advice)
     }
 
     /// A size in bytes.

@@ -23,37 +23,36 @@ enum CompressionFormat {
     case gzip
     /// RFC 8878, section 3.1.1.
     case zstd
+    /// The files of an archive, one behind the other (APPNOTE.TXT of PKWARE, section 4.3.7).
+    case zip
 
-    /// Bytes that tell.
-    static let markBytes = 4
+    /// Those of single files.
+    static let ofFiles = [CompressionFormat.gzip, .zstd]
 
     /// Opens the first file or frame.
     func open() -> any CompressedInput {
         switch self {
         case .gzip: GzipInput()
         case .zstd: ZstdInput()
+        case .zip: ZipInput()
         }
     }
 
-    /// The format that begins with `bytes`; nil for other bytes, and for too few.
-    init?(_ bytes: ByteView) {
-        if bytes.begins(with: [0x1F, 0x8B, 0x08]) {
-            self = .gzip
-        } else if bytes.begins(with: [0x28, 0xB5, 0x2F, 0xFD]) {
-            self = .zstd
-        } else {
-            return nil
-        }
+    /// Whether `bytes` are the beginning of one.
+    func begins(_ bytes: ByteView) -> Bool {
+        bytes.count >= mark.count && bytes[0..<mark.count].equals(mark)
     }
 
     /// Whether further bytes may make `bytes` the beginning of one.
-    static func mayBegin(_ bytes: ByteView) -> Bool {
-        [[0x1F, 0x8B, 0x08], [0x28, 0xB5, 0x2F, 0xFD]].contains { mark in
-            bytes.count < mark.count && bytes.equals(Array(mark.prefix(bytes.count)))
+    func mayBegin(_ bytes: ByteView) -> Bool {
+        bytes.count < mark.count && bytes.equals(Array(mark.prefix(bytes.count)))
+    }
+
+    private var mark: [UInt8] {
+        switch self {
+        case .gzip: [0x1F, 0x8B, 0x08]
+        case .zstd: [0x28, 0xB5, 0x2F, 0xFD]
+        case .zip: ZipInput.mark
         }
     }
-}
-
-extension ByteView {
-    fileprivate func begins(with bytes: [UInt8]) -> Bool { count >= bytes.count && self[0..<bytes.count].equals(bytes) }
 }

@@ -39,15 +39,17 @@ struct Acknowledger {
         isRefused = false
     }
 
-    /// Replies on request. `canKeep` is false when nothing becomes durable, which the client is told.
-    init(canKeep: Bool) {
+    /// Why nothing can be acknowledged, in words for the client.
+    enum Refusal: String {
+        case keepsNothing = "this kymo keeps nothing on disk: start it with --data to have lines acknowledged"
+        case drops = "this source drops readings (whenFull: dropNewest): let it block to have lines acknowledged"
+    }
+
+    /// Replies on request, or the one that there will be none.
+    init(refusing refusal: Refusal?) {
         isByProtocol = false
-        isRefused = !canKeep
-        if isRefused {
-            unsent = Array(
-                "{\"error\":\"this kymo keeps nothing on disk: start it with --data to have lines acknowledged\"}\n"
-                    .utf8)
-        }
+        isRefused = refusal != nil
+        if let refusal { unsent = Array("{\"error\":\"\(refusal.rawValue)\"}\n".utf8) }
     }
 
     /// Whether the client waits for something.
@@ -56,11 +58,45 @@ struct Acknowledger {
     /// Whether the client does not read what it was sent: it hears no more until it does.
     var isUnread: Bool { !unsent.isEmpty }
 
+    /// Bytes of replies at which no more of the stream is read until the client has taken some.
+    private static let mostReplyBytes = 65_536
+    /// How long replies may wait for what they confirm to be durable.
+    private static let longestWait = Duration.seconds(30)
+    private var waited = Duration.zero
+    /// Whether the client is told that nothing more comes, once it has heard all.
+    var endsSending = false
+
+    /// Whether no more of the stream is to be read.
+    var isFull: Bool {
+        isByProtocol
+            && unsent.count + unmarked.count + pending.reduce(0) { $0 + $1.replies.count } >= Self.mostReplyBytes
+    }
+
+    /// Whether replies have waited for too long, now that `passed` more has gone by.
+    mutating func isOverdue(after passed: Duration) -> Bool {
+        // A client that takes its answers slowly waits for itself.
+        guard isByProtocol, !pending.isEmpty, unsent.isEmpty else {
+            waited = .zero
+            return false
+        }
+        waited += passed
+        return waited > Self.longestWait
+    }
+
+    /// Tells the client `reply` in place of those that wait: nothing is known of what it has sent.
+    mutating func giveUp(_ reply: [UInt8]) {
+        (pending, unmarked, waited) = ([], [], .zero)
+        unsent += reply
+    }
+
     /// Counts lines that were handed on.
     mutating func add(lines: UInt64) { received += lines }
 
     /// Adds a reply of the protocol to what was handed on.
     mutating func add(reply: [UInt8]) { unmarked += reply }
+
+    /// Adds bytes of the protocol that confirm nothing: they leave before all replies that wait.
+    mutating func add(urgent bytes: [UInt8]) { unsent += bytes }
 
     /// Notes that everything handed on so far comes before `mark`; nil where nothing becomes durable, and replies of a
     /// protocol leave at once.
@@ -92,7 +128,14 @@ struct Acknowledger {
             isByProtocol
             ? pending[..<count].flatMap(\.replies) : Array("{\"ack\":\(pending[count - 1].lines)}\n".utf8)
         pending.removeFirst(count)
+        waited = .zero
         return unsent
+    }
+
+    /// Notes that the client has taken all that it is to hear; how many bytes.
+    mutating func takeUnsent() -> Int {
+        defer { unsent = [] }
+        return unsent.count
     }
 
     /// Notes that the client has taken the first `count` bytes of the answer.

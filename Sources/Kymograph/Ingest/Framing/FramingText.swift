@@ -77,6 +77,11 @@ enum FramingText {
     private static func field(_ word: String) throws(SettingProblem) -> LengthField {
         guard let form = forms.first(where: { $0.name == word }) else {
             let names = forms.map(\.name)
+            guard !word.isEmpty else {
+                throw SettingProblem(
+                    message: "'length' does not say how a length is written: \(names.joined(separator: ", "))",
+                    advice: "write for instance length,u32be")
+            }
             throw SettingProblem(
                 message: "'\(word)' is not one of \(names.joined(separator: ", "))",
                 advice: NearestName.advice(for: word, among: names, otherwise: "write one of them after 'length,'"))
@@ -87,6 +92,11 @@ enum FramingText {
     private static func number(
         _ word: some StringProtocol, _ range: ClosedRange<Int>, _ example: String
     ) throws(SettingProblem) -> Int {
+        guard !word.isEmpty else {
+            throw SettingProblem(
+                message: "a number from \(range.lowerBound) to \(range.upperBound) is missing",
+                advice: "write for instance \(example)")
+        }
         guard let value = Int(word), range.contains(value) else {
             throw SettingProblem(
                 message: "'\(word)' is not a whole number from \(range.lowerBound) to \(range.upperBound)",

@@ -27,7 +27,7 @@ struct LineFramer: ~Copyable {
         var (start, unsearched) = (0, piece.keptCount)
         while true {
             if let length = takeKnown(bytes, from: start, arrival, counts: &counts, to: &consumer) {
-                start += length + 1
+                start &+= length &+ 1
                 unsearched = start
                 continue
             }
@@ -57,7 +57,7 @@ struct LineFramer: ~Copyable {
             let length = consumer.knownLine(
                 bytes[start..<reach], source: arrival.source, received: arrival.received)
         else { return nil }
-        counts.lines += 1
+        counts.lines &+= 1
         return length
     }
 

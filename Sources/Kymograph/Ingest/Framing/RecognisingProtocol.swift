@@ -9,13 +9,13 @@ final class RecognisingProtocol: StreamProtocol {
     private var content: StreamDecoder?
     /// The first bytes, while these do not tell.
     private var undecided = ByteWriter(capacity: 256)
-    private var mayBeCompressed: Bool
+    private let formats: [CompressionFormat]
 
-    /// Reads `framing`, with payloads of at most `cap` bytes.
-    init(_ framing: StreamFraming, cap: Int, mayBeCompressed: Bool = true) {
+    /// Reads `framing`, with payloads of at most `cap` bytes; compressed as one of `formats`, or not.
+    init(_ framing: StreamFraming, cap: Int, formats: [CompressionFormat] = CompressionFormat.ofFiles) {
         self.framing = framing
         self.cap = cap
-        self.mayBeCompressed = mayBeCompressed
+        self.formats = formats
     }
 
     /// Whether streams of `framing` are text, whose first bytes tell.
@@ -56,13 +56,11 @@ final class RecognisingProtocol: StreamProtocol {
 
     /// How a stream that begins with `bytes` is read; nil when that cannot be told before more comes.
     private func recognise(_ bytes: ByteView, isAll: Bool) -> StreamDecoder? {
-        if mayBeCompressed {
-            if let format = CompressionFormat(bytes) {
-                let content = RecognisingProtocol(framing, cap: cap, mayBeCompressed: false)
-                return .inflating(InflatingProtocol(format.open(), content: .recognising(content)))
-            }
-            if !isAll, CompressionFormat.mayBegin(bytes) { return nil }
+        if let format = formats.first(where: { $0.begins(bytes) }) {
+            let content = RecognisingProtocol(framing, cap: cap, formats: [])
+            return .inflating(InflatingProtocol(format.open(), content: .recognising(content)))
         }
+        if !isAll, formats.contains(where: { $0.mayBegin(bytes) }) { return nil }
         guard case .lines = framing else { return StreamDecoder(framing, cap: cap) }
         // No further than this, so that pieces of any size are told alike.
         switch FirstLine(bytes[0..<min(bytes.count, mostUndecided)]) {

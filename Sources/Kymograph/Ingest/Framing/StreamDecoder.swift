@@ -10,6 +10,9 @@ enum StreamDecoder {
     case table(TableProtocol)
     case recognising(RecognisingProtocol)
     case inflating(InflatingProtocol)
+    case requests(HTTPIngestProtocol)
+    case acknowledged(MLLPProtocol)
+    case messages(MQTTProtocol)
     case custom(any StreamProtocol)
 
     /// Opens `framing` for one stream whose payloads have at most `cap` bytes.
@@ -34,6 +37,9 @@ enum StreamDecoder {
         case .table(let table): table
         case .recognising(let recognising): recognising
         case .inflating(let inflating): inflating
+        case .requests(let requests): requests
+        case .acknowledged(let messages): messages
+        case .messages(let messages): messages
         case .custom(let custom): custom
         }
     }
@@ -48,6 +54,9 @@ enum StreamDecoder {
         case .table(let table): table.kept
         case .recognising(let recognising): recognising.kept
         case .inflating(let inflating): inflating.kept
+        case .requests(let requests): requests.kept
+        case .acknowledged(let messages): messages.kept
+        case .messages(let messages): messages.kept
         case .custom(let custom): custom.kept
         }
     }
@@ -64,6 +73,9 @@ enum StreamDecoder {
         case .table(let table): table.take(piece, &intake, to: &consumer)
         case .recognising(let recognising): recognising.take(piece, &intake, to: &consumer)
         case .inflating(let inflating): inflating.take(piece, &intake, to: &consumer)
+        case .requests(let requests): requests.take(piece, &intake, to: &consumer)
+        case .acknowledged(let messages): messages.take(piece, &intake, to: &consumer)
+        case .messages(let messages): messages.take(piece, &intake, to: &consumer)
         case .custom(let custom): custom.take(piece, &intake, to: &consumer)
         }
     }
@@ -81,7 +93,20 @@ enum StreamDecoder {
         case .table(let table): table.end(ending, rest, &intake, to: &consumer)
         case .recognising(let recognising): recognising.end(ending, rest, &intake, to: &consumer)
         case .inflating(let inflating): inflating.end(ending, rest, &intake, to: &consumer)
+        case .requests(let requests): requests.end(ending, rest, &intake, to: &consumer)
+        case .acknowledged(let messages): messages.end(ending, rest, &intake, to: &consumer)
+        case .messages(let messages): messages.end(ending, rest, &intake, to: &consumer)
         case .custom(let custom): custom.end(ending, rest, &intake, to: &consumer)
+        }
+    }
+
+    /// Whether the sender has taken too long.
+    func hasExpired(after passed: Duration) -> Bool {
+        switch self {
+        case .requests(let requests): requests.hasExpired(after: passed)
+        case .acknowledged(let messages): messages.hasExpired(after: passed)
+        case .custom(let custom): custom.hasExpired(after: passed)
+        case .lines, .frames, .capture, .documents, .table, .recognising, .inflating, .messages: false
         }
     }
 }

@@ -58,7 +58,87 @@ public struct StreamIntake {
 
     /// Tells the sender `bytes` once everything handed on so far is durable, or at once where nothing ever is. Replies
     /// leave in order. For protocols with ``Acknowledging/byProtocol``.
-    public mutating func reply(_ bytes: [UInt8]) { stream.expectReply(bytes) }
+    public mutating func reply(_ bytes: [UInt8]) {
+        if !bytes.isEmpty { stream.expectReply(bytes) }
+    }
+
+    /// Tells the sender `bytes` as ``reply(_:)`` does, and then that nothing more comes.
+    mutating func lastReply(_ bytes: [UInt8]) {
+        stream.expectReply(bytes)
+        stream.acknowledger?.endsSending = true
+    }
+
+    /// Tells the sender `bytes` at once, and nothing that waits to be durable any more.
+    mutating func sendLast(_ bytes: [UInt8]) {
+        stream.acknowledger?.giveUp([])
+        send(bytes)
+    }
+
+    /// Who sends a request.
+    enum Sender {
+        /// There is no list of peers.
+        case anybody
+        /// One of them.
+        case known(PeerAdmission)
+        /// None of them.
+        case unknown
+    }
+
+    /// Whether a list of peers says who may send.
+    var asksWhoSends: Bool { stream.access != nil }
+
+    /// Who sends a request that bears `credential`, or none; counts one that is not known.
+    mutating func sender(bearing credential: RequestCredential?) -> Sender {
+        guard let access = stream.access else { return .anybody }
+        if let admission = access.admission(bearing: credential, at: arrival.received) { return .known(admission) }
+        counts.authFailures += 1
+        return .unknown
+    }
+
+    /// Tells the sender `bytes` at once, whatever waits to be durable. For protocols with ``Acknowledging/byProtocol``.
+    mutating func send(_ bytes: [UInt8]) {
+        if !bytes.isEmpty { stream.send(bytes) }
+    }
+
+    /// Whether so many replies wait to be durable, or to be taken by the sender, that no more is to be handed on. What
+    /// is left is asked for by an empty piece.
+    var isFull: Bool { stream.acknowledger?.isFull ?? false }
+
+    /// Hands on the first line of `bytes` if the consumer can tell it before its newline is looked for; its length.
+    @inline(__always)
+    mutating func knownLine(_ bytes: ByteView, to consumer: inout some PayloadReceiver & ~Copyable) -> Int? {
+        // No further than a line may reach.
+        let line = bytes[0..<min(bytes.count, stream.lineCap + 1)]
+        guard let length = consumer.knownLine(line, source: arrival.source, received: arrival.received) else {
+            return nil
+        }
+        counts.lines &+= 1
+        return length
+    }
+
+    /// Hands on one line, without its end, or rejects one that is too long.
+    mutating func line(_ bytes: ByteView, to consumer: inout some PayloadReceiver & ~Copyable) {
+        guard bytes.count <= stream.lineCap else { return reject(.lineTooLong, bytes, to: &consumer) }
+        counts.lines += 1
+        consumer.line(bytes, source: arrival.source, received: arrival.received)
+    }
+
+    /// Hands on one JSON document, or rejects one that is too long.
+    mutating func document(_ bytes: ByteView, to consumer: inout some PayloadReceiver & ~Copyable) {
+        guard bytes.count <= stream.lineCap else { return reject(.frameTooLong, bytes, to: &consumer) }
+        handOn(bytes, to: &consumer)
+    }
+
+    /// Hands on one document of this device and patient, each nil where its content alone says who has sent it, or
+    /// rejects one that is too long.
+    mutating func document(
+        _ bytes: ByteView, device: ByteView?, patient: ByteView?, to consumer: inout some PayloadReceiver & ~Copyable
+    ) {
+        guard bytes.count <= stream.lineCap else { return reject(.frameTooLong, bytes, to: &consumer) }
+        guard device != nil || patient != nil else { return handOn(bytes, to: &consumer) }
+        counts.lines += 1
+        consumer.datagram(bytes, device: device, patient: patient, source: arrival.source, received: arrival.received)
+    }
 
     /// Hands on one message of a socket that keeps them apart.
     mutating func message(
@@ -101,7 +181,8 @@ public struct StreamIntake {
         guard stream.acknowledging == .onRequest, !stream.hasOpenEnds,
             bytes.equals(ByteView(Acknowledger.request))
         else { return .payload }
-        stream.acknowledger = Acknowledger(canKeep: consumer.mark() != nil)
+        let refusal: Acknowledger.Refusal? = consumer.mark() == nil ? .keepsNothing : stream.drops ? .drops : nil
+        stream.acknowledger = Acknowledger(refusing: refusal)
         return .request
     }
 

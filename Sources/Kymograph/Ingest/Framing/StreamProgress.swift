@@ -8,8 +8,12 @@ final class StreamProgress {
     let lineCap: Int
     /// How its sender hears what is durable.
     let acknowledging: Acknowledging
+    /// Whether readings may be dropped, so that none can be acknowledged.
+    let drops: Bool
     /// What its sender is told, once there is something to tell.
     var acknowledger: Acknowledger?
+    /// Who sends; nil where there is no list of peers.
+    let access: StreamAccess?
     /// Whether nothing has come yet: the first payload may ask for acknowledgements, or be the rest of one that began
     /// before the line was opened.
     var isFresh: Bool
@@ -17,7 +21,12 @@ final class StreamProgress {
     let hasOpenEnds: Bool
 
     /// Of a stream of source `number` that nothing has come from; `isFresh` unless its first payload is one like all.
-    init(number: Int, lineCap: Int, acknowledging: Acknowledging, isFresh: Bool, hasOpenEnds: Bool) {
+    init(
+        number: Int, lineCap: Int, acknowledging: Acknowledging, isFresh: Bool, hasOpenEnds: Bool, drops: Bool = false,
+        access: StreamAccess? = nil
+    ) {
+        self.access = access
+        self.drops = drops
         (self.number, self.lineCap, self.acknowledging) = (number, lineCap, acknowledging)
         (self.isFresh, self.hasOpenEnds) = (isFresh, hasOpenEnds)
     }
@@ -35,5 +44,11 @@ final class StreamProgress {
     func expectReply(_ reply: [UInt8]) {
         if acknowledger == nil { acknowledger = Acknowledger() }
         acknowledger?.add(reply: reply)
+    }
+
+    /// Tells the sender `bytes` at once.
+    func send(_ bytes: [UInt8]) {
+        if acknowledger == nil { acknowledger = Acknowledger() }
+        acknowledger?.add(urgent: bytes)
     }
 }

@@ -23,6 +23,14 @@ public protocol StreamProtocol: AnyObject {
     func end(
         _ ending: StreamEnding, _ rest: ByteView, _ intake: inout StreamIntake,
         to consumer: inout some PayloadReceiver & ~Copyable)
+
+    /// Whether the sender has taken too long: the stream is cut then. Called about four times a second with the time
+    /// that has passed, in which the lane read what came. Default: never.
+    func hasExpired(after passed: Duration) -> Bool
+
+    /// What the sender is told in place of its replies when what it has sent is not durable for too long. The stream
+    /// ends with it. Default: nothing.
+    var overdueReply: [UInt8] { get }
 }
 
 extension StreamProtocol {
@@ -30,6 +38,10 @@ extension StreamProtocol {
     public var acknowledging: Acknowledging { .onRequest }
     /// Nothing.
     public var kept: ByteView { ByteView("") }
+    /// Never.
+    public func hasExpired(after passed: Duration) -> Bool { false }
+    /// Nothing.
+    public var overdueReply: [UInt8] { [] }
 }
 
 /// How the sender of a stream hears what is durable.

@@ -20,6 +20,7 @@ struct DatagramBatch: ~Copyable {
     private let headers: UnsafeMutablePointer<kymo_mmsghdr>
     private let vectors: UnsafeMutablePointer<iovec>
     private let control: UnsafeMutableRawPointer
+    private let senders: UnsafeMutablePointer<sockaddr_storage>
     private let controlLength = kymo_control_length()
 
     init() {
@@ -28,6 +29,8 @@ struct DatagramBatch: ~Copyable {
         unsafe headers.initialize(repeating: kymo_mmsghdr(), count: DatagramBatch.size)
         unsafe vectors = .allocate(capacity: DatagramBatch.size)
         unsafe vectors.initialize(repeating: iovec(), count: DatagramBatch.size)
+        unsafe senders = .allocate(capacity: DatagramBatch.size)
+        unsafe senders.initialize(repeating: sockaddr_storage(), count: DatagramBatch.size)
         unsafe control = .allocate(byteCount: DatagramBatch.size * controlLength, alignment: 16)
         for index in 0..<DatagramBatch.size { connect(index) }
     }
@@ -37,15 +40,17 @@ struct DatagramBatch: ~Copyable {
         unsafe headers.deallocate()
         unsafe vectors.deallocate()
         unsafe control.deallocate()
+        unsafe senders.deallocate()
     }
 
     /// Points header `index` to its place in memory and its control buffer.
     private func connect(_ index: Int) {
-        // Safe: index < size, and all four blocks have `size` places.
+        // Safe: index < size, and all five blocks have `size` places.
         unsafe vectors[index].iov_base = UnsafeMutableRawPointer(memory.address(of: index * DatagramBatch.stride))
         unsafe vectors[index].iov_len = DatagramBatch.maxBytes
         unsafe headers[index].msg_hdr.msg_iov = vectors + index
         unsafe headers[index].msg_hdr.msg_iovlen = 1
+        unsafe headers[index].msg_hdr.msg_name = UnsafeMutableRawPointer(senders + index)
         unsafe headers[index].msg_hdr.msg_control = control + index * controlLength
     }
 
@@ -63,6 +68,13 @@ struct DatagramBatch: ~Copyable {
         // Safe: checked above. The length never exceeds the place, because MSG_TRUNC is not asked for.
         let length = unsafe Int(headers[index].msg_len)
         return memory.view(start..<(start + length))
+    }
+
+    /// Who has sent datagram `index`; nil where it has no network address.
+    func sender(_ index: Int) -> NetworkAddress? {
+        precondition(index >= 0 && index < DatagramBatch.size)
+        // Safe: checked above, and the kernel has said how much of the address there is.
+        return unsafe NetworkAddress.of(senders + index, headers[index].msg_hdr.msg_namelen)
     }
 
     /// Whether the kernel cut datagram `index`.

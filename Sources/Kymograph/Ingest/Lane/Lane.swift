@@ -22,11 +22,20 @@ package final class Lane: Sendable {
     let sources: [LaneSource]
     let stopEvent: Descriptor
     private let hasRun = Atomic(false)
+    private let holds: SourceHolds
 
     /// Opens `configurations`.
     ///
     /// - Throws: the first ``SourceError``; what was opened before it is closed again.
-    package init(_ configurations: [SourceConfiguration]) throws(SourceError) {
+    package convenience init(_ configurations: [SourceConfiguration]) throws(SourceError) {
+        try self.init(configurations, holds: SourceHolds())
+    }
+
+    /// Opens `configurations`, and does not read those that `holds` say, if they can wait.
+    ///
+    /// - Throws: the first ``SourceError``; what was opened before it is closed again.
+    init(_ configurations: [SourceConfiguration], holds: SourceHolds) throws(SourceError) {
+        self.holds = holds
         let raw = kymo_event_create()
         guard raw >= 0 else { throw .system(-raw, "create", "an event for stopping") }
         stopEvent = Descriptor(raw)
@@ -54,8 +63,21 @@ package final class Lane: Sendable {
     /// streams. The kernel counts its own bookkeeping against it: small datagrams take 768 bytes each and more.
     package func receiveBufferBytes(_ index: Int) -> Int { sources[index].opened.bufferBytes }
 
+    /// When the first of the certificates ends that source `index` shows its clients or its broker, in seconds since
+    /// 1970; nil without any. Its files are looked at, as for a new connection.
+    package func certificateExpiry(_ index: Int) -> Double? {
+        switch sources[index].opened.form {
+        case .listener(let listener): listener.tls?.renewedExpiry()
+        case .broker(let broker): broker.tls?.expiry
+        case .datagrams, .stream, .returningStream: nil
+        }
+    }
+
     /// What source `index` received so far; exact once ``run(_:)`` has returned.
     package func counts(_ index: Int) -> SourceCounts { sources[index].counters.snapshot }
+
+    /// Whether the broker of source `index` has granted a session that keeps messages.
+    func keepsMessages(_ index: Int) -> Bool { sources[index].session.keeps == true }
 
     /// Makes ``run(_:)`` return: sockets give what the kernel has already queued, streams on standard input end at the
     /// next chunk. Does not wait.
@@ -68,8 +90,13 @@ package final class Lane: Sendable {
     /// - Throws: ``SourceError`` when a source cannot be read any more. All sources are closed then, too.
     package func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> End {
         precondition(!hasRun.exchange(true, ordering: .relaxed), "a lane runs once")
-        defer { for source in sources { source.opened.close() } }
-        var loop = LaneLoop(sources: sources, readiness: try Readiness())
+        defer {
+            for source in sources {
+                source.opened.close()
+                source.counters.note(openStreams: 0)
+            }
+        }
+        var loop = LaneLoop(sources: sources, readiness: try Readiness(), holds: holds)
         try loop.start(stopEvent: stopEvent)
         return try loop.run(&consumer)
     }
@@ -80,6 +107,8 @@ struct LaneSource: Sendable {
     let configuration: SourceConfiguration
     let opened: OpenedSource
     let counters = SourceCounters()
+    /// Of a broker.
+    let session = SessionGrant()
 
     /// Opens what `configuration` says.
     init(_ configuration: SourceConfiguration) throws(SourceError) {

@@ -27,6 +27,8 @@ extension LaneLoop {
         guard count > 0 else { return }
         consumer.batchBegin()
         consumer.sender(nil)
+        consumer.admit(nil)
+        let peers = sources[index].configuration.peers
         let received = WallClock.now()
         let number = sources[index].configuration.number
         var counts = SourceCounts()
@@ -34,14 +36,21 @@ extension LaneLoop {
             let bytes = datagrams.datagram(place)
             counts.bytes += UInt64(bytes.count)
             counts.datagrams += 1
+            let isKnown = peers.map { admitSender(ofDatagram: place, source: index, $0, &consumer) } ?? true
             if datagrams.isTruncated(place) {
                 counts.rejected += 1
+                if !isKnown { counts.authFailures += 1 }
                 consumer.rejected(.truncatedDatagram, bytes: bytes, source: number, received: received)
-            } else if case let length = datagrams.segmentLength(place), length > 0, length < bytes.count {
-                let arrival = Arrival(source: number, received: received)
-                counts.datagrams += deliver(segments: length, of: bytes, arrival, &consumer)
-            } else {
-                consumer.datagram(bytes, source: number, received: received)
+                continue
+            }
+            let segment = datagrams.segmentLength(place)
+            let length = segment > 0 && segment < bytes.count ? segment : max(bytes.count, 1)
+            let arrival = Arrival(source: number, received: received)
+            let parts = deliver(segments: length, of: bytes, arrival, isKnown: isKnown, &consumer)
+            counts.datagrams += parts - 1
+            if !isKnown {
+                counts.rejected += parts
+                counts.authFailures += parts
             }
         }
         // The last datagram of a batch has the latest count.
@@ -60,17 +69,24 @@ extension LaneLoop {
         pace.note(Int(counts.datagrams), bytes: Int(counts.bytes), at: received)
     }
 
-    /// Hands on the datagrams of `length` bytes, the last one perhaps shorter, that came as one message. Returns how
-    /// many they are beyond the first.
+    /// Hands on the datagrams of `length` bytes, the last one perhaps shorter, that came as one message; or rejects
+    /// them, when their sender is not known. Returns how many they are.
     private mutating func deliver(
-        segments length: Int, of bytes: ByteView, _ arrival: Arrival,
+        segments length: Int, of bytes: ByteView, _ arrival: Arrival, isKnown: Bool,
         _ consumer: inout some PayloadConsumer & ~Copyable
     ) -> UInt64 {
-        for start in stride(from: 0, to: bytes.count, by: length) {
+        var (start, parts): (Int, UInt64) = (0, 0)
+        repeat {
             let datagram = bytes[start..<min(start + length, bytes.count)]
-            consumer.datagram(datagram, source: arrival.source, received: arrival.received)
-        }
-        return UInt64((bytes.count - 1) / length)
+            if isKnown {
+                consumer.datagram(datagram, source: arrival.source, received: arrival.received)
+            } else {
+                consumer.rejected(
+                    .unknownPeer, bytes: datagram, source: arrival.source, received: arrival.received)
+            }
+            (start, parts) = (start + length, parts + 1)
+        } while start < bytes.count
+        return parts
     }
 
     /// Hands on the messages that wait in the connection of `stream`, at most a batch. An empty one is the end: the
@@ -105,7 +121,7 @@ extension LaneLoop {
     func isDatagram(_ index: Int) -> Bool {
         switch sources[index].opened.form {
         case .datagrams: true
-        case .listener, .stream, .returningStream: false
+        case .listener, .stream, .returningStream, .broker: false
         }
     }
 }

@@ -10,6 +10,18 @@ struct ClientLimit: Hashable {
         case connectionsPerPeer
         /// Time without a byte.
         case idle
+        /// Time for one request.
+        case slow
+        /// Who it is: the list of peers does not know it.
+        case stranger
+        /// Time until both sides know each other.
+        case handshake
+        /// It is none of the proxies.
+        case noProxy
+        /// What a proxy has to say first.
+        case proxyHeader
+        /// What TLS asks of a client, for this reason.
+        case tls(String)
     }
 
     var kind: Kind
@@ -29,11 +41,15 @@ extension LaneLoop {
     /// one after the other.
     func passedLimit(_ index: Int, _ listener: OpenedSource.Listener, _ peer: Peer?) -> ClientLimit.Kind? {
         guard case .isRefused = listener.overflow, !isStopping else { return nil }
-        let configuration = sources[index].configuration
-        if streams.connections(of: index) >= configuration.connectionLimit { return .connections }
-        guard let host = peer?.host else { return nil }
+        if streams.connections(of: index) >= sources[index].configuration.connectionLimit { return .connections }
+        return passedHostLimit(index, peer)
+    }
+
+    /// The limit of the host of `peer` that another connection to listener `index` passes.
+    func passedHostLimit(_ index: Int, _ peer: Peer?) -> ClientLimit.Kind? {
+        guard let host = peer?.host, !isStopping else { return nil }
         let open = streams.connections(of: index, host: host)
-        return open >= configuration.maxConnectionsPerPeer ? .connectionsPerPeer : nil
+        return open >= sources[index].configuration.maxConnectionsPerPeer ? .connectionsPerPeer : nil
     }
 
     /// Counts a client that was not accepted.
@@ -55,21 +71,80 @@ extension LaneLoop {
         guard limits.contains(where: { $0 > 0 }) else { return }
         for slot in streams.slots {
             guard let stream = streams.stream(slot), case let limit = limits[stream.source], limit > 0,
-                case .listener = sources[stream.source].opened.form, !stream.isHalfClosed,
+                case .listener = sources[stream.source].opened.form, !stream.isHalfClosed, !stream.isHeld,
                 !(stream.progress.acknowledger?.isWaiting ?? false), now - stream.lastReceived > .nanoseconds(limit)
             else { continue }
-            consumer.batchBegin()
-            abandon(stream, .frameIncomplete, &consumer)
-            consumer.batchEnd()
-            var counts = SourceCounts()
-            counts.idleConnections = 1
-            sources[stream.source].counters.add(counts)
-            tell(ClientLimit(kind: .idle, source: stream.source), stream.peer, &consumer)
-            try end(slot, stream, &consumer)
+            try disconnect(slot, stream, .idle, &consumer)
         }
     }
 
-    private mutating func tell(
+    /// Ends the connection of a client that has kept others waiting.
+    private mutating func disconnect(
+        _ slot: Int, _ stream: Stream, _ kind: ClientLimit.Kind, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        giveUp(slot, stream, .frameIncomplete, &consumer)
+        var counts = SourceCounts()
+        counts.idleConnections = 1
+        sources[stream.source].counters.add(counts)
+        tell(ClientLimit(kind: kind, source: stream.source), stream.peer, &consumer)
+        try end(slot, stream, &consumer)
+    }
+
+    /// Notes that `stream` has failed with the errno `code`, and counts one with which there is no TLS.
+    mutating func noteFailure(
+        _ code: Int, of stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        stream.fail(code: Int32(code))
+        if let fault = stream.transport.fault { countFault(stream, .tls(fault), &consumer) }
+    }
+
+    private mutating func countFault(
+        _ stream: Stream, _ kind: ClientLimit.Kind, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        var counts = SourceCounts()
+        counts.tlsFailures = 1
+        sources[stream.source].counters.add(counts)
+        // Of a broker, the reason is told when the next attempt is.
+        guard case .listener = sources[stream.source].opened.form else { return }
+        tell(ClientLimit(kind: kind, source: stream.source), stream.peer, &consumer)
+    }
+
+    /// Ends the connections of clients that take too long for what they send, and of those whose replies wait for too
+    /// long, now that `passed` more has gone by.
+    mutating func endSlowClients(
+        _ passed: Duration, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        for slot in streams.slots {
+            guard let stream = streams.stream(slot), case .bytes(let decoder) = stream.content else { continue }
+            guard stream.isEstablished else {
+                guard !stream.isHeld, lastIdle - stream.lastReceived > LaneLoop.handshakeTime else { continue }
+                noteSilence(stream, &consumer)
+                try end(slot, stream, &consumer)
+                continue
+            }
+            // What is not read has all the time until it is.
+            if !stream.isHalfClosed, !stream.isPaused, !stream.isHeld, decoder.hasExpired(after: passed) {
+                try disconnect(slot, stream, .slow, &consumer)
+            } else if stream.progress.acknowledger?.isOverdue(after: passed) ?? false {
+                stream.progress.acknowledger?.giveUp(decoder.base.overdueReply)
+                stream.fail("what came is not on disk for too long")
+                if !stream.isHalfClosed { try end(slot, stream, &consumer) }
+            }
+        }
+    }
+
+    /// Notes that `stream` did not begin in time.
+    private mutating func noteSilence(_ stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable) {
+        if stream.proxyHeader != nil { return refuseProxy(stream, &consumer) }
+        if stream.isOfBroker, NetworkAddress.peer(of: stream.descriptor.raw) == nil {
+            // There is no connection yet.
+            return stream.fail("there is no answer from its host in time: look at the network and its firewalls")
+        }
+        stream.fail("it did not agree on TLS in time: look whether the port is its port for TLS")
+        countFault(stream, .handshake, &consumer)
+    }
+
+    mutating func tell(
         _ limit: ClientLimit, _ peer: Peer?, _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         guard toldLimits.insert(limit).inserted else { return }
@@ -84,6 +159,18 @@ extension LaneLoop {
                     + "connectionsPerPeer"
             case .idle:
                 "disconnected \(client), which was silent for longer than idleLimit"
+            case .stranger:
+                "disconnected \(client), which the list of peers does not know"
+            case .handshake:
+                "disconnected \(client), which did not begin TLS in time"
+            case .noProxy:
+                "disconnected \(client), which is none of proxies"
+            case .proxyHeader:
+                "disconnected \(client), which did not begin with a good PROXY header in time"
+            case .tls(let fault):
+                "disconnected \(client): no TLS with it: \(fault)"
+            case .slow:
+                "disconnected \(client), whose request was not complete in time"
             }
         consumer.noted("\(sources[limit.source].name): \(text); further ones are only counted")
     }

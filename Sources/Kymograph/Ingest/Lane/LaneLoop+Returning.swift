@@ -15,7 +15,7 @@ extension LaneLoop {
         for (index, lost) in lostStreams where lost.isDue(now) {
             switch sources[index].opened.form {
             case .returningStream(let reopen): try self.reopen(index, lost, reopen, now, &consumer)
-            case .datagrams, .listener, .stream: break
+            case .datagrams, .listener, .stream, .broker: break
             }
         }
     }

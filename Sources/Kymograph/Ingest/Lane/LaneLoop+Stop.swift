@@ -6,28 +6,34 @@ extension LaneLoop {
     /// Does what is due now and then, if it is, however busy the lane.
     mutating func idle(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
         let now = ContinuousClock.now
-        guard now - lastIdle >= .milliseconds(Int64(LaneLoop.idleMilliseconds)) else { return }
+        let passed = now - lastIdle
+        guard passed >= .milliseconds(Int64(LaneLoop.idleMilliseconds)) else { return }
         lastIdle = now
         for index in sources.indices where isDatagram(index) { refreshDrops(index) }
         try resumeListeners()
         try endIdleClients(now, &consumer)
+        // While the lane waited for room, nobody could send.
+        let countedTime = min(passed, .milliseconds(2 * Int64(LaneLoop.idleMilliseconds)))
+        try endSlowClients(countedTime, &consumer)
         try reopenStreams(now, &consumer)
+        if !brokers.isEmpty { try tendBrokers(now, countedTime, &consumer) }
         consumer.batchBegin()
         consumer.idled()
     }
 
     /// Takes what the kernel has already queued, and no more: senders may never pause.
     mutating func drain(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
+        if !held.isEmpty { takeHeld(&consumer) }
         for index in sources.indices where isDatagram(index) {
             // The kernel charges UDP at least 512 bytes for a datagram, and a Unix socket's queue is short.
             let queued = max(refreshDrops(index) / 512, 4096)
             try receive(index, maxBatches: queued / DatagramBatch.size + 1, &consumer)
             refreshDrops(index)
         }
-        for index in sources.indices {
+        for index in sources.indices where !held.contains(index) {
             switch sources[index].opened.form {
             case .listener(let listener): try drainListener(index, listener, &consumer)
-            case .datagrams, .stream, .returningStream: break
+            case .datagrams, .stream, .returningStream, .broker: break
             }
         }
         for slot in streams.slots { try drainStream(slot, &consumer) }
@@ -67,6 +73,15 @@ extension LaneLoop {
         _ slot: Int, _ consumer: inout some PayloadConsumer & ~Copyable
     ) throws(SourceError) {
         guard let stream = streams.stream(slot), !stream.isHalfClosed else { return }
+        if stream.isHeld { return leave(slot, stream, &consumer) }
+        guard case .yes = letIn(stream, &consumer) else {
+            giveUp(slot, stream, .frameIncomplete, &consumer)
+            // A broker that is not known yet hears nothing.
+            if !stream.isEstablished { return close(slot, stream) }
+            guard stream.progress.acknowledger?.isWaiting ?? false else { return close(slot, stream) }
+            stream.isHalfClosed = true
+            return
+        }
         var chunks = queuedChunks(of: sources[stream.source].opened.form)
         var outcome = StreamTable.Outcome.more
         while chunks > 0, case .more = outcome {
@@ -76,16 +91,35 @@ extension LaneLoop {
         abandon(stream, .shutdown, &consumer)
         consumer.batchEnd()
         note(slot, stream, &consumer)
-        if stream.progress.acknowledger == nil { streams.close(slot) } else { stream.isHalfClosed = true }
+        if stream.progress.acknowledger == nil { close(slot, stream) } else { stream.isHalfClosed = true }
+    }
+
+    /// Ends a connection without a look at what waits in it: its client hears of what was taken before, and sends the
+    /// rest again.
+    private mutating func leave(
+        _ slot: Int, _ stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        giveUp(slot, stream, .shutdown, &consumer)
+        if stream.progress.acknowledger?.isWaiting ?? false { stream.isHalfClosed = true } else { close(slot, stream) }
     }
 
     /// Most chunks that a stopping lane still takes from a stream; of a source that ends of its own none.
     private func queuedChunks(of form: OpenedSource.Form) -> Int {
         switch form {
         case .stream, .datagrams: 0
-        case .returningStream: LaneLoop.queuedLineBytes / StreamTable.chunkBytes
+        case .returningStream, .broker: LaneLoop.queuedLineBytes / StreamTable.chunkBytes
         case .listener(let listener): listener.queuedBytes / StreamTable.chunkBytes
         }
+    }
+
+    /// Gives up the unfinished payload of `stream`, for `reason`, as a batch of its own.
+    mutating func giveUp(
+        _ slot: Int, _ stream: Stream, _ reason: Rejection, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) {
+        consumer.batchBegin()
+        abandon(stream, reason, &consumer)
+        consumer.batchEnd()
+        note(slot, stream, &consumer)
     }
 
     /// Gives up the unfinished payload of `stream`, for `reason`.
@@ -94,6 +128,7 @@ extension LaneLoop {
     ) {
         guard case .bytes(let decoder) = stream.content else { return }
         consumer.sender(stream.peer)
+        consumer.admit(stream.progress.access?.admission)
         var intake = StreamIntake(stream.progress)
         streams.abandon(decoder, reason, &intake, to: &consumer)
         settle(stream, intake)

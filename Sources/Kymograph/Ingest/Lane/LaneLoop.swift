@@ -19,6 +19,8 @@ struct LaneLoop: ~Copyable {
     static let acknowledgeMilliseconds: Int32 = 2
     /// Longest time, in milliseconds, that a stopping lane waits for the last lines to become durable.
     static let lastAcknowledgement = 2_000
+    /// How long a client may take until TLS is agreed on.
+    static let handshakeTime = Duration.seconds(10)
     /// Rounds of accepting clients when stopping: the kernel's queue holds 4,096 (SOMAXCONN).
     static let maxDrainRounds = 4096
 
@@ -37,6 +39,16 @@ struct LaneLoop: ~Copyable {
     var pausedListeners: [Int] = []
     /// Streams that are not there, by source.
     var lostStreams: [Int: LostStream] = [:]
+    /// Brokers, by source.
+    var brokers: [Int: BrokerConnection] = [:]
+    /// What is paused, the generation that the loop follows, and the sources of which nothing is read for that.
+    let holds: SourceHolds
+    var heldGeneration = 0
+    var held: Set<Int> = []
+    /// Sources that are paused, whose brokers keep nothing: what they bring is rejected.
+    var rejectedBrokers: Set<Int> = []
+    /// Streams of which bytes have been taken from the socket that were not read yet.
+    var buffered: Set<Int> = []
     /// Limits of clients that the operator has been told of.
     var toldLimits: Set<ClientLimit> = []
     /// Streams whose clients wait to hear that their lines are durable.
@@ -54,8 +66,9 @@ struct LaneLoop: ~Copyable {
     var hasEmptied = false
 
     /// A loop that waits for nothing yet.
-    init(sources: [LaneSource], readiness: consuming Readiness) {
+    init(sources: [LaneSource], readiness: consuming Readiness, holds: SourceHolds) {
         self.sources = sources
+        self.holds = holds
         self.readiness = readiness
         drops = Array(repeating: DropCounter(), count: sources.count)
         liveSources = sources.count
@@ -76,14 +89,30 @@ struct LaneLoop: ~Copyable {
         switch source.opened.form {
         case .datagrams, .listener: try watch(source: index)
         case .returningStream where source.opened.descriptor.raw < 0: lostStreams[index] = LostStream(at: lastIdle)
+        case .broker(let broker):
+            brokers[index] = BrokerConnection(broker, longest: source.configuration.lineCap, at: lastIdle)
         case .stream, .returningStream:
             try open(Stream(source.opened.descriptor, source: index, configuration: source.configuration))
         }
     }
 
-    /// Begins to read a stream.
-    mutating func open(_ stream: Stream) throws(SourceError) {
-        try watch(streams.open(stream), stream.descriptor)
+    /// Begins to read a stream; gives its slot.
+    @discardableResult
+    mutating func open(_ stream: Stream) throws(SourceError) -> Int {
+        let slot = streams.open(stream)
+        noteOpenStreams(of: stream.source)
+        try watch(slot, stream.descriptor)
+        return slot
+    }
+
+    /// Closes the stream in `slot`.
+    mutating func close(_ slot: Int, _ stream: Stream) {
+        streams.close(slot)
+        noteOpenStreams(of: stream.source)
+    }
+
+    private func noteOpenStreams(of index: Int) {
+        sources[index].counters.note(openStreams: streams.connections(of: index))
     }
 
     /// Begins to wait for the socket of source `index`.
@@ -101,6 +130,7 @@ struct LaneLoop: ~Copyable {
     mutating func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> Lane.End {
         while liveSources > 0 {
             let ready = try readiness.wait(milliseconds: patience)
+            if holds.generation != heldGeneration { try followHolds(&consumer) }
             try idle(&consumer)
             if !acknowledging.isEmpty { try acknowledge(&consumer) }
             hasEmptied = ready > 0
@@ -110,17 +140,20 @@ struct LaneLoop: ~Copyable {
                 return .stopped
             }
             for slot in alwaysReady { try readStream(slot, &consumer) }
+            try readBuffered(&consumer)
             if rests { kymo_rest(pace.rest) }
         }
         return .sourcesEnded
     }
 
     /// Whether to let datagrams gather before the next look.
-    private var rests: Bool { hasEmptied && pace.rest > 0 && alwaysReady.isEmpty && !acknowledgesSoon }
+    private var rests: Bool {
+        hasEmptied && pace.rest > 0 && alwaysReady.isEmpty && buffered.isEmpty && !acknowledgesSoon
+    }
 
     /// Milliseconds to wait for something to read.
     var patience: Int32 {
-        if !alwaysReady.isEmpty { return 0 }
+        if !alwaysReady.isEmpty || !buffered.isEmpty { return 0 }
         return acknowledgesSoon ? LaneLoop.acknowledgeMilliseconds : LaneLoop.idleMilliseconds
     }
 
@@ -129,13 +162,15 @@ struct LaneLoop: ~Copyable {
     ) throws(SourceError) {
         let index = Int(token & 0xFFFF_FFFF)
         switch Token(rawValue: token >> 32) {
+        // What is held may have been ready before.
+        case .source where held.contains(index): break
         case .source:
             switch sources[index].opened.form {
             case .datagrams: try receive(index, maxBatches: LaneLoop.maxBatches, &consumer)
             case .listener(let listener):
                 hasEmptied = false
                 try accept(index, listener, &consumer)
-            case .stream, .returningStream: break
+            case .stream, .returningStream, .broker: break
             }
         case .connection:
             hasEmptied = false

@@ -60,12 +60,18 @@ struct ReceiveMemory: ~Copyable {
         return start..<chunkStart
     }
 
-    /// Reads up to `count` bytes of `descriptor` to `offset`. Returns how many, 0 at the end, or a negative errno.
-    mutating func read(_ descriptor: Int32, at offset: Int, count: Int) -> Int {
+    /// Reads up to `count` bytes of `descriptor` by `transport` to `offset`. Returns how many, 0 at the end, or a
+    /// negative errno.
+    mutating func read(_ descriptor: Int32, by transport: StreamTransport, at offset: Int, count: Int) -> Int {
         precondition(offset >= 0 && count >= 0 && offset + count <= capacity)
-        // Safe: checked above.
-        let size = unsafe Glibc.read(descriptor, base + offset, count)
-        return size < 0 ? -Int(errno) : size
+        switch transport {
+        case .plain:
+            // Safe: checked above.
+            let size = unsafe Glibc.read(descriptor, base + offset, count)
+            return size < 0 ? -Int(errno) : size
+        // Safe: as above.
+        case .tls(let connection): return unsafe connection.read(base + offset, count: count)
+        }
     }
 
     /// The address of `offset`, for the message headers of recvmmsg.

@@ -58,6 +58,12 @@ struct StreamTable: ~Copyable {
         return streams.count - 1
     }
 
+    /// Notes who the client of an open stream is, which was not known before.
+    mutating func name(_ stream: Stream, _ peer: Peer?) {
+        stream.name(peer)
+        if let host = peer?.host { hosts[Host(source: stream.source, name: host), default: 0] += 1 }
+    }
+
     /// Closes the stream in `slot` and frees the slot.
     mutating func close(_ slot: Int) {
         guard let stream = streams[slot] else { return }
@@ -67,6 +73,7 @@ struct StreamTable: ~Copyable {
             let left = hosts[host, default: 0] - 1
             hosts[host] = left > 0 ? left : nil
         }
+        stream.transport.end()
         stream.descriptor.close()
         streams[slot] = nil
     }
@@ -84,7 +91,8 @@ struct StreamTable: ~Copyable {
     ) -> Outcome {
         let kept = memory.storeBeforeChunk(decoder.kept)
         let start = kept.upperBound
-        let size = memory.read(stream.descriptor.raw, at: start, count: StreamTable.chunkBytes)
+        let size = memory.read(
+            stream.descriptor.raw, by: stream.transport, at: start, count: StreamTable.chunkBytes)
         intake.noteRead()
         guard size <= 0 else {
             intake.counts.bytes += UInt64(size)
@@ -98,6 +106,14 @@ struct StreamTable: ~Copyable {
         case .more, .nothing: break
         }
         return outcome
+    }
+
+    /// Hands on what `decoder` has left for want of room for replies; false when the stream ends with it.
+    mutating func resume(
+        _ decoder: StreamDecoder, _ intake: inout StreamIntake, to consumer: inout some PayloadConsumer & ~Copyable
+    ) -> Bool {
+        let kept = memory.storeBeforeChunk(decoder.kept)
+        return decoder.take(StreamPiece(memory.view(kept), keptCount: kept.count), &intake, to: &consumer)
     }
 
     /// Gives up the unfinished payload of a stream, for `reason`.

@@ -13,10 +13,12 @@ package struct IngestKinds: Sendable {
     /// Those of `kymo`.
     package static let builtIn = IngestKinds(
         sources: [
-            UDPSource.descriptor, TCPSource.descriptor, UnixStreamSource.descriptor, UnixMessageSource.descriptor,
-            UnixDatagramSource.descriptor, SerialLine.descriptor, StandardInputSource.descriptor,
+            UDPSource.descriptor, TCPSource.descriptor, HTTPSource.descriptor, MLLPSource.descriptor,
+            MQTTSource.descriptor, UnixStreamSource.descriptor, UnixMessageSource.descriptor,
+            UnixDatagramSource.descriptor, SerialLine.descriptor,
+            StandardInputSource.descriptor,
         ],
-        framings: FramingText.descriptors)
+        framings: FramingText.descriptors + [HL7FileProtocol.descriptor, AppleHealthProtocol.descriptor])
 
     /// These kinds and further ones.
     package func adding(sources: [SourceDescriptor] = [], framings: [FramingDescriptor] = []) -> IngestKinds {

@@ -14,12 +14,37 @@ public struct OpenedSource: Sendable {
         /// A stream that may go and come back. A lane waits for it with `reopen`, and so it does at the start when the
         /// descriptor is -1.
         case returningStream(reopen: Reopen)
+        /// A broker, to which a lane connects again and again.
+        case broker(Broker)
     }
 
     /// Opens a stream again.
     ///
     /// - Throws: ``SourceError`` while it is not there.
     public typealias Reopen = @Sendable () throws(SourceError) -> Descriptor
+
+    /// A broker of messages: where it is, and what it is asked for.
+    public struct Broker: Sendable {
+        /// Its host, a name or a numeric address, and its port.
+        package var address: NetworkAddress
+        /// Whether it may be on another machine.
+        package var mayBeRemote: Bool
+        /// How it is reached by TLS; nil for no TLS.
+        package var tls: BrokerTLS?
+        /// What it is asked for.
+        package var settings: MQTTSettings
+        /// The name of the session.
+        package var clientID: String
+
+        /// A broker of MQTT.
+        package init(
+            _ address: NetworkAddress, mayBeRemote: Bool, tls: BrokerTLS? = nil, settings: MQTTSettings,
+            clientID: String
+        ) {
+            (self.address, self.mayBeRemote, self.tls) = (address, mayBeRemote, tls)
+            (self.settings, self.clientID) = (settings, clientID)
+        }
+    }
 
     /// A socket that clients connect to.
     public struct Listener: Sendable {
@@ -37,6 +62,12 @@ public struct OpenedSource: Sendable {
         package var overflow: Overflow
         /// Most bytes that may wait in a connection, and are still read when the lane stops.
         package var queuedBytes: Int
+        /// What connections share whose bytes are HTTP requests; nil where a framing says what they are.
+        package var requests: HeldBytes?
+        /// What clients must speak; nil where bytes come as they are.
+        package var tls: RenewedTLS?
+        /// What connections share whose bytes are messages of HL7 v2; nil where a framing says what they are.
+        package var messages: HeldBytes?
         /// Who has connected; nil where the kernel does not say.
         package var peer: @Sendable (Int32) -> Peer?
         /// Sets what a new connection needs.

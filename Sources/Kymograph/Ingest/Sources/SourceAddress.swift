@@ -44,6 +44,15 @@ package protocol ProbedSource: SourceAddress {
     func probe(_ configuration: SourceConfiguration) throws(SourceError)
 }
 
+/// A source that can be asked whether it answers.
+package protocol AnsweringSource: SourceAddress {
+    /// Asks it, and waits for the answer. Nothing stays of that.
+    ///
+    /// - Throws: ``SourceError`` when it does not answer, or refuses; of kind ``SourceError/Kind/missing`` where a lane
+    ///   would try again.
+    func ask(_ configuration: SourceConfiguration) throws(SourceError)
+}
+
 /// A source whose name says less than its address in the configuration.
 package protocol WrittenSource: SourceAddress {
     /// The address as the configuration has it.

@@ -10,6 +10,9 @@ public struct SourceConfiguration: Sendable {
     package var framing = StreamFraming.lines
     /// Longest line in bytes, without its end, or longest payload of a frame. Sources of streams only.
     package var lineCap = 1 << 20
+    /// Whether readings that find the buffer to the windows full are dropped and counted, in place of waiting; nothing
+    /// can be acknowledged then.
+    package var dropsWhenFull = false
     /// Permissions of a Unix socket's file.
     public package(set) var socketMode: UInt32 = 0o660
     /// Whether other lanes may listen to the same UDP port (SO_REUSEPORT).
@@ -24,10 +27,23 @@ public struct SourceConfiguration: Sendable {
     package var maxConnections: Int?
     /// Most connections of one host at a time; network sources only.
     package var maxConnectionsPerPeer = 32
+    /// Proxies that connections come from, each of which says first who its client is; empty where clients connect by
+    /// themselves. Network sources only.
+    package var proxies: [NetworkRange] = []
     /// Nanoseconds after which a client that sends nothing is disconnected; 0 for never.
     package var idleLimit: Int64 = 0
+    /// Who may bring readings, and which; nil for everybody.
+    package var peers: PeerBook?
+    /// Who sent what comes again, by ``peers``; nil for whoever connects.
+    var former: StreamAccess.Former?
+    /// By which files it speaks TLS; network sources only.
+    package var tls = SourceTLS()
     /// Whether other machines may send without encryption and authentication; network sources only.
     public package(set) var isInsecure = false
+    /// What a broker is asked for; sources of brokers only.
+    package var mqtt = MQTTSettings()
+    /// What the configuration calls the source; empty for the name of its address.
+    package var statedName = ""
 
     /// Makes a configuration with default limits.
     package init(_ address: some SourceAddress, number: Int = 0) {
@@ -38,12 +54,22 @@ public struct SourceConfiguration: Sendable {
     /// What sources of its kind can do.
     package var capabilities: SourceCapabilities { address.kind.capabilities }
 
+    /// Whether `kymo dead replay` cannot send to it: it speaks neither TLS nor for a proxy.
+    var isClosedToReplay: Bool { tls.files != nil || !proxies.isEmpty }
+
     /// Most clients at a time.
     var connectionLimit: Int { maxConnections ?? address.kind.connectionLimit }
 
     /// Whether a payload may have begun before the source was opened, or go on after it has gone, and nothing but its
     /// content tells: on a serial line, unless the framing tells.
     var hasOpenEnds: Bool { capabilities.contains(.openEnds) && framing.hidesCuts }
+
+    /// Whether nothing is lost while it is not read: its senders wait, or keep what they have, as a broker does by its
+    /// session. The system drops what comes by datagrams and serial lines.
+    var canWait: Bool {
+        if capabilities.contains(.broker) { return mqtt.keepsMessages }
+        return !capabilities.isDisjoint(with: [.clients, .ends])
+    }
 
     /// Whether the first bytes tell how the input is read: of what ends, since files are piped into it.
     var isRecognised: Bool { capabilities.contains(.ends) && RecognisingProtocol.applies(to: framing) }

@@ -75,6 +75,10 @@ public struct SourceCapabilities: OptionSet, Sendable {
     public static let coalescing = SourceCapabilities(rawValue: 1 << 5)
     /// The address is a socket's file.
     public static let socketFile = SourceCapabilities(rawValue: 1 << 6)
+    /// It can be told who sends: a list of peers has an effect.
+    public static let peers = SourceCapabilities(rawValue: 1 << 8)
+    /// It is a broker, to which kymo connects.
+    package static let broker = SourceCapabilities(rawValue: 1 << 9)
     /// A payload may have begun before the source was opened, and go on after it has gone.
     public static let openEnds = SourceCapabilities(rawValue: 1 << 7)
 }

@@ -13,7 +13,7 @@ package struct UDPSource: RoutedSource {
     package static let descriptor = SourceDescriptor(
         key: "udp", form: "numeric address and port", about: "UDP: one reading, an array or NDJSON per datagram",
         flag: .option(help: "Listen on UDP: 127.0.0.1:5757, [::1]:5757. Repeatable.", valueName: "host:port"),
-        capabilities: [.receiveBuffer, .coalescing]
+        capabilities: [.receiveBuffer, .coalescing, .peers]
     ) { (text) throws(SettingProblem) in UDPSource(try NetworkAddress.setting(text)) }
 
     /// `udp 127.0.0.1:5757`.

@@ -11,7 +11,7 @@ package struct UnixMessageSource: RoutedSource {
         key: "seqpacket", form: "path", about: "Unix socket of messages (`SOCK_SEQPACKET`), each as a datagram",
         flag: .option(
             help: "Listen on a Unix socket of messages (SOCK_SEQPACKET). Repeatable.", valueName: "path"),
-        capabilities: [.clients, .socketFile]
+        capabilities: [.clients, .socketFile, .peers]
     ) { (text) throws(SettingProblem) in UnixMessageSource(path: try UnixSocket.path(text)) }
 
     /// `seqpacket ./kymo.sock`.

@@ -10,7 +10,7 @@ package struct UnixStreamSource: RoutedSource {
     package static let descriptor = SourceDescriptor(
         key: "unix", form: "path", about: "Unix stream socket",
         flag: .option(help: "Listen on a Unix stream socket. Repeatable.", valueName: "path"),
-        capabilities: [.framing, .clients, .socketFile]
+        capabilities: [.framing, .clients, .socketFile, .peers]
     ) { (text) throws(SettingProblem) in UnixStreamSource(path: try UnixSocket.path(text)) }
 
     /// `unix ./kymo.sock`.

@@ -23,14 +23,18 @@ final class DirectDelivery: UnitDelivery {
     private let control: PipelineControl
     /// Takes units whose entries are delivered; it should not wait for room, which they may make.
     private let delivered: @Sendable (ShardUnit) -> Void
+    /// Takes the names of types whose readings are delivered.
+    private let taken: @Sendable (Set<String>) -> Void
 
     /// Bytes that may wait before shards do; nanoseconds between two synchronisations.
     private static let mostBytes = 32 << 20
     private static let interval: Int64 = 100_000_000
 
     init(
-        output: OutputStage, control: PipelineControl, delivered: @escaping @Sendable (ShardUnit) -> Void
+        output: OutputStage, control: PipelineControl, taken: @escaping @Sendable (Set<String>) -> Void = { _ in },
+        delivered: @escaping @Sendable (ShardUnit) -> Void
     ) throws(SystemError) {
+        self.taken = taken
         self.output = output
         self.control = control
         self.delivered = delivered
@@ -60,9 +64,14 @@ final class DirectDelivery: UnitDelivery {
 
     var waitingShards: Set<Int> { state.withLock { $0.waitingShards } }
 
+    var submittedUnits: Int { state.withLock { $0.submitted } }
+
+    func isDelivered(_ count: Int) -> Bool { state.withLock { $0.settled >= count } }
+
     /// Waits until everything that was submitted before has been delivered; other shards may go on submitting.
     func waitUntilDelivered() {
-        let last = state.withLock { $0.submitted }
+        let last: Int? = state.withLock { $0.settled < $0.submitted ? $0.submitted : nil }
+        guard let last else { return }
         bell.ring()
         while !control.isForced, state.withLock({ $0.settled < last }) { Wait.microseconds(200) }
     }
@@ -77,17 +86,21 @@ final class DirectDelivery: UnitDelivery {
     func run() {
         // Units whose entries are written, and whether that has to be synchronised.
         var (written, isAhead) = ([ShardUnit](), false)
+        var blocks = WrittenBlocks()
         var synchronised = WallClock.now()
         while !control.isForced {
             let isLast = state.withLock { $0.isFinishing }
             var units = take()
-            guard write(&units, &isAhead) else { return }
+            guard write(&units, &isAhead, &blocks) else { return }
             written += units
             let now = WallClock.now()
             if !units.isEmpty { output.tick(now) }
             let age = now.nanoseconds &- synchronised.nanoseconds
             if !written.isEmpty, units.isEmpty || age >= DirectDelivery.interval || age < 0 {
                 guard settle(written, isAhead) else { return }
+                let (since, types) = blocks.take()
+                output.noteDelivered(since)
+                if !types.isEmpty { taken(types) }
                 (written, isAhead) = ([], false)
                 synchronised = now
             }
@@ -108,14 +121,16 @@ final class DirectDelivery: UnitDelivery {
         }
     }
 
-    /// Writes the entries of `units`, and forgets them: until they are synchronised they would be many megabytes.
-    private func write(_ units: inout [ShardUnit], _ hasWritten: inout Bool) -> Bool {
+    /// Writes the entries of `units`, notes when they were made, and forgets them: until they are synchronised they
+    /// would be many megabytes.
+    private func write(_ units: inout [ShardUnit], _ hasWritten: inout Bool, _ blocks: inout WrittenBlocks) -> Bool {
         for place in units.indices {
             for block in units[place].blocks {
                 CrashPoint.beforeSend.pass()
                 guard block.bytes.withByteView({ output.writeOnce($0) }) else { return false }
                 CrashPoint.afterSend.pass()
                 hasWritten = true
+                blocks.note(block.bytes, since: block.since)
             }
             units[place].blocks = []
         }

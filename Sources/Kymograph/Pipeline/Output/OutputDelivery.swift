@@ -29,30 +29,33 @@ final class OutputDelivery: Sendable {
     /// Delivers until told to finish, or until the pipeline is ended by force; what was delivered by then is noted.
     func run() {
         var delivered = outbox.settledThrough
+        var written = WrittenBlocks()
         var settledAt = WallClock.now()
         while !control.isForced {
             let isLast = isFinishing.load(ordering: .acquiring)
             let rows = outbox.rows(
                 after: delivered, bytes: OutputDelivery.batchBytes, milliseconds: isLast ? 0 : 100)
             for row in rows {
-                guard deliver(row) else { return _ = settle(through: delivered) }
+                guard deliver(row, &written) else { return _ = settle(through: delivered, &written) }
                 delivered = row.number
-                guard settle(through: delivered, ifDue: &settledAt) else { return }
+                guard settle(through: delivered, &written, ifDue: &settledAt) else { return }
             }
             output.tick(WallClock.now())
             if rows.isEmpty {
-                guard settle(through: delivered) else { return }
+                guard settle(through: delivered, &written) else { return }
                 if isLast { return }
             }
         }
-        _ = settle(through: delivered)
+        _ = settle(through: delivered, &written)
     }
 
     /// False when the sink has not taken it.
-    private func deliver(_ row: OutboxRow) -> Bool {
+    private func deliver(_ row: OutboxRow, _ written: inout WrittenBlocks) -> Bool {
         CrashPoint.beforeSend.pass()
         switch row.body.withByteView({ output.write($0) }) {
-        case .written: CrashPoint.afterSend.pass()
+        case .written:
+            written.note(row.body, since: row.since)
+            CrashPoint.afterSend.pass()
         case .notTaken: return false
         case .unreadable: outbox.putAside(row.number)
         }
@@ -60,18 +63,21 @@ final class OutputDelivery: Sendable {
     }
 
     /// Notes progress, unless that was done a moment before.
-    private func settle(through number: Int64, ifDue last: inout Instant) -> Bool {
+    private func settle(through number: Int64, _ written: inout WrittenBlocks, ifDue last: inout Instant) -> Bool {
         let now = WallClock.now()
         guard now.nanoseconds &- last.nanoseconds >= OutputDelivery.settleInterval else { return true }
         last = now
-        return settle(through: number)
+        return settle(through: number, &written)
     }
 
     /// Notes progress; false when what was written cannot be made durable.
-    private func settle(through number: Int64) -> Bool {
+    private func settle(through number: Int64, _ written: inout WrittenBlocks) -> Bool {
         guard number > outbox.settledThrough else { return true }
         guard output.synchronise() else { return false }
+        let (since, types) = written.take()
+        outbox.note(taken: types)
         outbox.settle(through: number, receipts: [], undeliverable: [])
+        output.noteDelivered(since)
         return true
     }
 }

@@ -8,7 +8,7 @@ final class OutputQueue: Sendable {
     /// Blocks one after the other.
     private struct Waiting: ~Copyable {
         var bytes = ByteWriter(capacity: 1 << 16)
-        var ends: [Int] = []
+        var ends: [(place: Int, since: Instant)] = []
         /// The time, where the stage has not been told it.
         var tick: Instant?
 
@@ -29,7 +29,7 @@ final class OutputQueue: Sendable {
 
     private let state = Mutex(State())
     private let bell: Doorbell
-    private let stage: OutputStage
+    let stage: OutputStage
     private let control: PipelineControl
 
     /// Bytes that may wait before shards do.
@@ -50,11 +50,12 @@ final class OutputQueue: Sendable {
         }
     }
 
-    /// Takes a block; waits while too much is waiting already. That is backpressure, and nothing is lost.
-    func write(_ block: ByteView) {
+    /// Takes a block, whose oldest entry was made at `since`; waits while too much is waiting already. That is
+    /// backpressure, and nothing is lost.
+    func write(_ block: ByteView, since: Instant) {
         var microseconds = 100
         while true {
-            switch offer(block) {
+            switch offer(block, since) {
             case .taken: return bell.ring()
             case .ended: return stage.giveUp()
             case .full: Wait.microseconds(microseconds)
@@ -73,12 +74,12 @@ final class OutputQueue: Sendable {
         case ended
     }
 
-    private func offer(_ block: ByteView) -> Answer {
+    private func offer(_ block: ByteView, _ since: Instant) -> Answer {
         state.withLock { state in
             guard state.isRunning else { return .ended }
             guard state.waiting.bytes.count < OutputQueue.mostBytes else { return .full }
             state.waiting.bytes.append(block)
-            state.waiting.ends.append(state.waiting.bytes.count)
+            state.waiting.ends.append((state.waiting.bytes.count, since))
             return .taken
         }
     }
@@ -124,8 +125,8 @@ final class OutputQueue: Sendable {
     private func deliver(_ taken: borrowing Waiting) {
         var start = 0
         for end in taken.ends {
-            stage.writeOnce(taken.bytes.view[start..<end])
-            start = end
+            stage.deliver(taken.bytes.view[start..<end.place], since: end.since)
+            start = end.place
         }
         if let now = taken.tick { stage.tick(now) }
     }

@@ -9,6 +9,8 @@ final class OutputStage: Sendable {
     private let control: PipelineControl
     /// Whether the sink could not work, as when the disk is full, and is called again.
     private let retrying = Atomic(false)
+    /// Times from the making of entries to when the sink had them.
+    private let delays = Mutex(DurationCounts())
     /// Held while the sink is called.
     private let turn = Mutex(())
 
@@ -41,9 +43,24 @@ final class OutputStage: Sendable {
         }
     }
 
+    /// As ``writeOnce(_:)``, of a block that is done with it: its oldest entry was made at `since`.
+    func deliver(_ block: ByteView, since: Instant) {
+        if writeOnce(block) { noteDelivered([since]) }
+    }
+
+    /// Notes that the sink has blocks for good, whose oldest entries were made at these times.
+    func noteDelivered(_ since: [Instant]) {
+        let now = WallClock.now()
+        delays.withLock { delays in
+            for time in since { delays.add(from: time, to: now) }
+        }
+    }
+
+    /// How long entries were on their way: of each block the oldest.
+    var deliveryTimes: DurationCounts { delays.withLock { $0 } }
+
     /// As ``write(_:)``, of a block that was just made: one that cannot be read is a mistake of ours, is counted, and
     /// ends the run.
-    @discardableResult
     func writeOnce(_ block: ByteView) -> Bool {
         switch write(block) {
         case .written: return true
@@ -103,7 +120,10 @@ final class OutputStage: Sendable {
                     control.fail(error.message, exitCode: ExitStatus.ioError)
                     return false
                 }
-                if !hasReported { control.note(.error("\(error.message); trying again")) }
+                if !hasReported {
+                    let rest = "trying again, and nothing is lost while the process runs"
+                    control.note(.error("\(error.message); \(rest)"))
+                }
                 hasReported = true
                 retrying.store(true, ordering: .relaxed)
                 control.pause(milliseconds: 500)

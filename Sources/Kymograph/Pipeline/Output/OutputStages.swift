@@ -6,6 +6,7 @@ struct OutputStages: Sendable {
     struct Output: Sendable {
         /// Its place among all sinks.
         var sink: Int
+        var name: String
         var stage: OutputStage
         /// What takes blocks off the shards, where the sink is slow and shards write themselves.
         var queue: OutputQueue?
@@ -41,7 +42,7 @@ struct OutputStages: Sendable {
             case .delivery(let open): takers.append(Taker(sink: number, open: open))
             case .writer(let writer, let isSlow):
                 let stage = OutputStage(sink: writer, ledger: ledger, control: control)
-                var output = Output(sink: number, stage: stage)
+                var output = Output(sink: number, name: sink.name, stage: stage)
                 // With a store, the thread that delivers is no shard's.
                 if isSlow, settings.store.keeping != .everything { output.queue = try queue(for: stage, control) }
                 outputs.append(output)
@@ -63,10 +64,14 @@ struct OutputStages: Sendable {
         for output in outputs { output.queue?.start("kymo-output-\(output.sink)") }
     }
 
-    /// Writes the entries of a block to those that get them.
-    func write(_ block: ByteView, for route: BundleRoute) {
+    /// Writes the entries of a block, whose oldest was made at `since`, to those that get them.
+    func write(_ block: ByteView, for route: BundleRoute, since: Instant) {
         for output in outputs where route.contains(output.sink) {
-            if let queue = output.queue { queue.write(block) } else { output.stage.writeOnce(block) }
+            if let queue = output.queue {
+                queue.write(block, since: since)
+            } else {
+                output.stage.deliver(block, since: since)
+            }
         }
     }
 
@@ -74,6 +79,14 @@ struct OutputStages: Sendable {
     func tick(_ now: Instant) {
         for output in outputs {
             if let queue = output.queue { queue.tick(now) } else { output.stage.tick(now) }
+        }
+    }
+
+    /// How it goes with each of them.
+    var summaries: [PipelineSummary.Output] {
+        outputs.map { output in
+            PipelineSummary.Output(
+                name: output.name, isUp: !output.stage.isRetrying, deliveryTimes: output.stage.deliveryTimes)
         }
     }
 
@@ -94,7 +107,8 @@ extension PipelineSettings {
     func opening(of sink: Sink, _ control: PipelineControl? = nil) -> SinkOpening {
         SinkOpening(
             name: sink.name, output: output, compatibility: compatibility, bundleEntries: bundleEntries,
-            bundleBytes: bundleBytes, rotation: rotation, dictionary: dictionary, note: { control?.note(.warning($0)) },
+            bundleBytes: bundleBytes, rotation: rotation, dictionary: dictionary,
+            keepsReceipts: receipts != nil, note: { control?.note(.warning($0)) },
             isForced: { control?.isForced ?? false })
     }
 }

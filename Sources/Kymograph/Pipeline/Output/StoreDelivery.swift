@@ -28,7 +28,8 @@ final class StoreDelivery: Sendable {
         let sinks = settings.outgoingSinks
         // For a sink that may be away for long, the outbox is larger than what waits on the direct way.
         let isAway = sinks.first?.address?.kind.capabilities.contains(.mayBeAway) == true
-        let isDirect = sinks.count == 1 && !outputs.stages.isEmpty && !isAway
+        // Events leave the shard with their journal, and what becomes durable so goes by the outbox.
+        let isDirect = sinks.count == 1 && !outputs.stages.isEmpty && !isAway && !sinks[0].takesEvents
         if isDirect, let only = outputs.stages.first {
             direct = try StoreDelivery.direct(store, sinks[0], only.stage, control)
             locals = try StoreDelivery.remains(store, sinks[0], only.stage, control)
@@ -69,7 +70,10 @@ final class StoreDelivery: Sendable {
         _ store: Store, _ sink: PipelineSettings.Sink, _ output: OutputStage, _ control: PipelineControl
     ) throws(PipelineError) -> DirectDelivery {
         do throws(SystemError) {
-            let direct = try DirectDelivery(output: output, control: control) { [queue = store.queue] unit in
+            let (queue, name) = (store.queue, sink.name)
+            let direct = try DirectDelivery(output: output, control: control) { types in
+                queue.add { $0.taken[name, default: []].formUnion(types) }
+            } delivered: { unit in
                 queue.submit(unit, waits: false)
             }
             store.begin(direct: direct)
@@ -173,7 +177,10 @@ final class StoreDelivery: Sendable {
     private func report(_ taker: Taker) {
         let summary = taker.delivery.summary
         let undeliverable = summary.undeliverableReasons.text
-        var text = "\(taker.name): delivered \(summary.delivered) entries, undeliverable \(undeliverable)"
+        let requests = (summary.traffic?.endings ?? []).reduce(0) { $0 + $1.count }
+        var text =
+            "\(taker.name): delivered \(summary.delivered) entries, undeliverable \(undeliverable)"
+            + ", requests \(requests)"
         if summary.retries > 0 { text += ", retries \(summary.retries)" }
         let rest = taker.outbox.waiting
         if rest > 0 {

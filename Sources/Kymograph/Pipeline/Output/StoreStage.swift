@@ -6,6 +6,7 @@ final class StoreStage: Sendable {
     let store: Store
     private let writer: StoreWriter
     private let delivery: StoreDelivery
+    private let receipts: ReceiptFiles?
     private let replayed = Mutex(StoreReplay.Outcome())
     private let control: PipelineControl
 
@@ -16,10 +17,18 @@ final class StoreStage: Sendable {
         self.store = store
         self.control = control
         store.watch.begin(note: control.note) { control.fail($0.message, exitCode: ExitStatus.ioError) }
+        let receipts = try settings.receipts.map { (path) throws(PipelineError) in
+            try ReceiptFiles(store, directory: path, rotation: settings.rotation, control: control)
+        }
+        self.receipts = receipts
         let delivery = try StoreDelivery(store, settings, outputs: outputs, control: control)
         self.delivery = delivery
         writer = StoreWriter(
-            store, mappings: mappings, control: control, settled: settled, committed: { delivery.wake() })
+            store, mappings: mappings, control: control, settled: settled,
+            committed: {
+                delivery.wake()
+                receipts?.wake()
+            })
         store.noteRunBegan(WallClock.now())
     }
 
@@ -38,6 +47,7 @@ final class StoreStage: Sendable {
     func start() {
         WorkerThread.start("kymo-store") { [writer] in writer.run() }
         delivery.start()
+        receipts?.start()
     }
 
     /// Notes what a shard took from the journal of an earlier run.
@@ -77,6 +87,7 @@ final class StoreStage: Sendable {
     /// Keeps the progress of sinks that came after the last commit, and closes the database.
     func close() {
         writer.commitRest()
+        receipts?.finish()
         // A run that was cut short may have lost what was on its way, and the ledger must say so.
         if !control.isForced { store.noteRunEnded(WallClock.now()) }
         store.close()

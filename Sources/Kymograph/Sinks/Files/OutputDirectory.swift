@@ -17,11 +17,13 @@ package struct RecoveredFile: Hashable, Sendable {
 struct OutputDirectory: Sendable {
     let path: String
     private let descriptor: Descriptor
+    /// Whether only the owner may read it.
+    private let isPrivate: Bool
 
-    /// Opens `path`, creating it with mode 0750 if need be, and locks it.
-    init(_ path: String) throws(SinkError) {
-        self.path = path
-        let created = FileSystem.createDirectory(path, mode: 0o750)
+    /// Opens `path`, creating it with mode 0750, or 0700 if it `isPrivate`, and locks it.
+    init(_ path: String, isPrivate: Bool = false) throws(SinkError) {
+        (self.path, self.isPrivate) = (path, isPrivate)
+        let created = FileSystem.createDirectory(path, mode: isPrivate ? 0o700 : 0o750)
         guard created >= 0 || created == -EEXIST else { throw .system(-created, "create the directory", path) }
         let raw = FileSystem.open(path, O_RDONLY | O_DIRECTORY)
         guard raw >= 0 else { throw .system(-raw, "open the directory", path) }
@@ -66,7 +68,7 @@ struct OutputDirectory: Sendable {
         while true {
             let isTaken = FileSystem.status(file(name.final)) != nil
             let flags = O_WRONLY | O_CREAT | O_EXCL
-            let raw = isTaken ? -EEXIST : FileSystem.open(file(name.open), flags, mode: 0o640)
+            let raw = isTaken ? -EEXIST : FileSystem.open(file(name.open), flags, mode: isPrivate ? 0o600 : 0o640)
             if raw >= 0 { return (name, Descriptor(raw)) }
             guard raw == -EEXIST else { throw .system(-raw, "create", file(name.final)) }
             name = name.next

@@ -21,6 +21,8 @@ package struct RotationOptions: Hashable, Sendable {
     package var compression = OutputCompression.none
     /// What compressed files need to be read again; nil when they stand alone.
     package var dictionary: ZstdDictionary?
+    /// Whether only the owner may read the files: modes 0600 and 0700, in place of 0640 and 0750.
+    package var isPrivate = false
     /// The extension before `.zst`.
     package var fileExtension = "ndjson"
 
@@ -46,7 +48,7 @@ package final class RotatingFileSink: BundleSink {
         directory: String, options: RotationOptions = RotationOptions(),
         clock: @escaping @Sendable () -> Instant = WallClock.now
     ) throws(SinkError) {
-        let opened = try OutputDirectory(directory)
+        let opened = try OutputDirectory(directory, isPrivate: options.isPrivate)
         recovered = try opened.recover()
         state = Mutex(FileRotation(directory: opened, options: options))
         self.clock = clock

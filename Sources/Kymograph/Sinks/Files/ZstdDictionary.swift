@@ -32,7 +32,9 @@ package struct ZstdDictionary: Hashable, Sendable {
     package init(path: String) throws(SinkError) {
         guard let content = FileManager.default.contents(atPath: path) else {
             throw SinkError(
-                kind: .system(ENOENT), message: "the dictionary \(path) cannot be read; name a file that can")
+                kind: .system(ENOENT),
+                message: "the dictionary \(path) cannot be read; name one that 'kymo dictionary' has "
+                    + "made, and that this user may read")
         }
         guard let read = ZstdDictionary(bytes: [UInt8](content)) else {
             throw SinkError(

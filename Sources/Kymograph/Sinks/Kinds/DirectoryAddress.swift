@@ -5,7 +5,7 @@ package struct DirectoryAddress: SinkAddress {
 
     /// The kind.
     package static let descriptor = SinkDescriptor(
-        key: "to", form: "directory", about: "Where bundles go", capabilities: [.files]
+        key: "to", form: "directory", about: "Where bundles go", capabilities: [.files, .events]
     ) { (text) throws(SettingProblem) in
         guard !text.isEmpty else { throw .empty("directory, or stdout") }
         return DirectoryAddress(path: text)

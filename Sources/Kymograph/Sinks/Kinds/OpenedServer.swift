@@ -1,6 +1,6 @@
 import KymographCore
 
-/// Delivery to one FHIR server, with the connection that it goes by.
+/// Delivery to one server, with the connection that it goes by.
 final class OpenedServer: SinkDelivery {
     private let delivery: ServerDelivery
     private let transport: CurlTransport
@@ -9,8 +9,13 @@ final class OpenedServer: SinkDelivery {
     /// Nanoseconds that a server may ask to be left alone for before it counts as away.
     private static let patience: Int64 = 5_000_000_000
 
-    /// Opens the way to `server` for the sink `name`. Files are looked at here: a configuration is checked on other
-    /// machines, too.
+    /// A delivery by `transport`.
+    init(_ delivery: ServerDelivery, _ transport: CurlTransport) {
+        (self.delivery, self.transport, certificate) = (delivery, transport, nil)
+    }
+
+    /// Opens the way to the FHIR server `server` for the sink `name`. Files are looked at here: a configuration is
+    /// checked on other machines, too.
     init(
         _ server: ServerSettings, name: String, _ settings: DeliverySettings, _ outbox: any OutboxQueue
     ) throws(PipelineError) {
@@ -56,6 +61,7 @@ final class OpenedServer: SinkDelivery {
     var summary: DeliverySummary {
         var summary = DeliverySummary(delivery.status)
         summary.certificateExpiry = certificate?.expiry
+        summary.serverCertificateExpiry = transport.serverCertificateExpiry
         return summary
     }
 
@@ -75,7 +81,7 @@ extension DeliverySummary {
         lastErrorTime = status.lastErrorTime?.text
         trouble = status.trouble
         nextAttempt = status.nextAttempt.map(\.text)
-        (traffic, concurrency) = (status.traffic, status.concurrency)
+        (traffic, concurrency, deliveryTimes) = (status.traffic, status.concurrency, status.deliveryTimes)
         lookups = status.lookups
         oldestLookupAge = status.oldestLookupAge.map { Double($0) / 1e9 }
     }

@@ -16,6 +16,8 @@ package struct SinkOpening {
     package var rotation: RotationOptions
     /// File of the zstd dictionary for compressed files, or nil.
     package var dictionary: String?
+    /// Whether files of receipts are kept.
+    package var keepsReceipts = false
     /// Tells the operator something.
     package var note: @Sendable (String) -> Void
     /// Whether the pipeline is ended by force: a sink that waits for something stops waiting then.

@@ -103,7 +103,7 @@ extension ServerSettings {
     /// The kind.
     package static let descriptor = SinkDescriptor(
         key: "server", place: keys[0], settings: Array(keys.dropFirst()), start: ServerSettings(),
-        capabilities: [.mayBeAway])
+        capabilities: [.mayBeAway, .answers])
 
     /// Its settings, that of the place first.
     static let keys: [Setting<ServerSettings>] = [
@@ -144,6 +144,7 @@ extension ServerSettings {
     package func open(_ opening: SinkOpening) -> OpenedSink {
         let (name, output, compatibility) = (opening.name, opening.output, opening.compatibility)
         let (entries, bytes) = (opening.bundleEntries, opening.bundleBytes)
+        let keepsSubjects = opening.keepsReceipts
         return .delivery { (outbox) throws(PipelineError) in
             guard let identity else {
                 throw PipelineError(message: "\(name): identity is not said", exitCode: ExitStatus.config)
@@ -153,6 +154,7 @@ extension ServerSettings {
             delivery.compatibility = compatibility
             delivery.maxEntries = entries
             delivery.maxBytes = bytes
+            delivery.keepsSubjects = keepsSubjects
             delivery.maxConcurrency = connections
             delivery.timeout = Int(timeout / 1_000_000)
             delivery.identityMaxAge = identityMaxAge

@@ -64,6 +64,12 @@ package struct SinkCapabilities: OptionSet, Sendable {
     /// It may take nothing for long: with a store, entries wait for it in the outbox, and there is one unless the
     /// configuration says otherwise.
     package static let mayBeAway = SinkCapabilities(rawValue: 1 << 2)
+    /// It can get readings as events in place of resources.
+    package static let events = SinkCapabilities(rawValue: 1 << 3)
+    /// It gets events unless the configuration says otherwise.
+    package static let prefersEvents = SinkCapabilities(rawValue: 1 << 4)
+    /// It answers for each entry, so that there are receipts.
+    package static let answers = SinkCapabilities(rawValue: 1 << 5)
 }
 
 extension Setting where Root: SinkAddress {

@@ -2,7 +2,7 @@
 package struct StandardOutputAddress: SinkAddress {
     /// The kind.
     package static let descriptor = SinkDescriptor(
-        key: "to", form: "`stdout`", about: "Where bundles go", word: "stdout", capabilities: [.pipe]
+        key: "to", form: "`stdout`", about: "Where bundles go", word: "stdout", capabilities: [.pipe, .events]
     ) { _ in StandardOutputAddress() }
 
     /// There is one.

@@ -8,9 +8,12 @@ package struct OutboxRow: Sendable {
     package var body: [UInt8]
     /// Names of the sinks that it is for, each in a line; nil for all.
     package var sinks: String?
+    /// When the oldest of its entries was made, or the row after a while; nil when that is not known.
+    package var since: Instant?
 
     /// A row.
-    package init(number: Int64, body: [UInt8], sinks: String? = nil) {
+    package init(number: Int64, body: [UInt8], sinks: String? = nil, since: Instant? = nil) {
+        self.since = since
         self.number = number
         self.body = body
         self.sinks = sinks
@@ -35,12 +38,17 @@ package struct DeliveryReceipt: Hashable, Sendable {
     package var isLacking: Bool
     /// The whole identifier of the entry's resource where ``resource`` has what stands for a long one; else empty.
     package var wholeIdentifier: IdentifierText
+    /// What the entry is about, where files of receipts are kept.
+    package var subject: ReceiptSubject?
+    /// Whether an event hub has it, which does not say what it was before.
+    package var isSent = false
 
     /// A receipt.
     package init(
         row: Int64, resource: String, status: Int, location: String, version: String, attempts: Int,
-        isLacking: Bool = false, wholeIdentifier: IdentifierText = ""
+        isLacking: Bool = false, wholeIdentifier: IdentifierText = "", subject: ReceiptSubject? = nil
     ) {
+        self.subject = subject
         self.isLacking = isLacking
         self.wholeIdentifier = wholeIdentifier
         self.row = row
@@ -88,6 +96,14 @@ package protocol OutboxQueue: AnyObject, Sendable {
     /// it is done, together. After a restart, rows after the last number given are handed out again.
     func settle(through number: Int64, receipts: [DeliveryReceipt], undeliverable: [UndeliverableEntry])
 
+    /// Notes that the sink has taken readings of these types, by name.
+    func note(taken types: Set<String>)
+
     /// The last number settled, before this run too; 0 at first.
     var settledThrough: Int64 { get }
+}
+
+extension OutboxQueue {
+    /// Default: ignored.
+    package func note(taken types: Set<String>) {}
 }

@@ -22,6 +22,9 @@ package struct AuthorizationFailure: Error, Hashable, Sendable, CustomStringConv
         self.message = message
     }
 
+    /// The failure that `fault` is.
+    init(_ fault: SecretFault) { self.init(isRetriable: fault.isRetriable, fault.message) }
+
     /// The message.
     package var description: String { message }
 }

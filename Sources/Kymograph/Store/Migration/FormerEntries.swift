@@ -136,7 +136,7 @@ struct FormerEntries {
         case .device, .describedDevice: .device
         case .gateway: .gateway
         case .observation: .member
-        case .resource: nil
+        case .resource, .event: nil
         }
     }
 

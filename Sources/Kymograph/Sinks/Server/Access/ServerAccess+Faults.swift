@@ -107,7 +107,7 @@ private struct AccessCheck {
 
     private mutating func checkLine(_ scheme: SecretFileAuthorizer.Scheme?, _ file: SecretFile, _ setting: String) {
         guard readsFiles else { return }
-        do throws(AuthorizationFailure) {
+        do throws(SecretFault) {
             let (line, _) = try file.line()
             if let scheme { _ = try SecretFileAuthorizer.value(of: line, scheme, file) }
         } catch {
@@ -121,7 +121,7 @@ private struct AccessCheck {
         _ checkPurpose: (borrowing PrivateKey) throws(PrivateKey.Fault) -> Void
     ) {
         guard readsFiles else { return }
-        do throws(AuthorizationFailure) {
+        do throws(SecretFault) {
             let (pem, _) = try file.bytes()
             do throws(PrivateKey.Fault) {
                 try checkPurpose(try PrivateKey(pem: pem))

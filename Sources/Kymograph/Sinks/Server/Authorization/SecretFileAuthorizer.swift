@@ -34,7 +34,7 @@ package final class SecretFileAuthorizer: RequestAuthorizer {
         completion(
             known.withLock { known in
                 if let known, known.stamp == file.stamp { return .success(known.value) }
-                do throws(AuthorizationFailure) {
+                do throws(SecretFault) {
                     let (secret, stamp) = try file.line()
                     let value = try Self.value(of: secret, scheme, file)
                     known = Known(value: value, stamp: stamp)
@@ -42,7 +42,7 @@ package final class SecretFileAuthorizer: RequestAuthorizer {
                 } catch {
                     // For the moment of a rotation there may be no file; what is known may still be right.
                     if let known, error.isRetriable { return .success(known.value) }
-                    return .failure(error)
+                    return .failure(AuthorizationFailure(error))
                 }
             })
     }
@@ -57,7 +57,7 @@ package final class SecretFileAuthorizer: RequestAuthorizer {
     /// The value of the field for `secret`.
     static func value(
         of secret: String, _ scheme: Scheme, _ file: SecretFile
-    ) throws(AuthorizationFailure) -> String {
+    ) throws(SecretFault) -> String {
         switch scheme {
         case .bearer:
             guard BearerToken.isValid(secret) else { throw file.failure("must hold a token and nothing else") }
@@ -65,13 +65,5 @@ package final class SecretFileAuthorizer: RequestAuthorizer {
         case .basic(let user):
             return "Basic \(Data("\(user):\(secret)".utf8).base64EncodedString())"
         }
-    }
-}
-
-/// Tokens as they stand in a header field.
-enum BearerToken {
-    /// Whether `text` is visible ASCII without spaces: what is more would end the field or begin another.
-    static func isValid(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 }

@@ -84,7 +84,7 @@ package final class TokenAuthorizer: RequestAuthorizer {
 
     private func fetch(from endpoint: Endpoint) {
         let asked = now()
-        do throws(AuthorizationFailure) {
+        do throws(SecretFault) {
             let token = try TokenRequest(
                 client, to: endpoint.url, algorithms: endpoint.algorithms, timeout: timeout, at: asked)
             transport.submit(token.request) { [self] result in
@@ -97,7 +97,7 @@ package final class TokenAuthorizer: RequestAuthorizer {
                 }
             }
         } catch {
-            finish(.failure(error))
+            finish(.failure(AuthorizationFailure(error)))
         }
     }
 

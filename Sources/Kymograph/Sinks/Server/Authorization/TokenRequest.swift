@@ -10,7 +10,7 @@ struct TokenRequest {
     /// on; `algorithms` are those that the server takes, if it says so.
     init(
         _ client: OAuthClient, to endpoint: ServerURL, algorithms: [String]?, timeout: Int, at now: Instant
-    ) throws(AuthorizationFailure) {
+    ) throws(SecretFault) {
         var form = [("grant_type", "client_credentials")]
         if !client.scope.isEmpty { form.append(("scope", client.scope)) }
         var headers = [
@@ -42,7 +42,7 @@ struct TokenRequest {
 
     private static func sign(
         _ assertion: ClientAssertion, _ file: SecretFile, _ algorithms: [String]?, _ now: Instant
-    ) throws(AuthorizationFailure) -> String {
+    ) throws(SecretFault) -> String {
         let (pem, _) = try file.bytes()
         do throws(PrivateKey.Fault) {
             let key = try PrivateKey(pem: pem)

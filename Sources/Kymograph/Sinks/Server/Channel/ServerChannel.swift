@@ -93,8 +93,15 @@ final class ServerChannel {
     /// Requests that may be to blame themselves for their failures.
     var doubtful: Int { exchanges.values.count(where: \.isDoubtful) }
 
-    /// When there is something to do next, if nobody answers before; nil when nothing waits.
-    var nextWake: Instant? {
+    /// When there is something to do next, if nobody answers before, now at the earliest; nil when nothing waits.
+    /// `hasReady` says whether further requests could be made, which may wait for the end of a pause alone.
+    func nextWake(hasReady: Bool) -> Instant? {
+        let now = clock.elapsed()
+        if let wake = ownWake { return max(wake, now) }
+        return hasReady && pausedUntil > now ? pausedUntil : nil
+    }
+
+    private var ownWake: Instant? {
         let due = exchanges.values.filter { $0.state == .waiting }.map(\.due).min()
         guard let due else { return nil }
         if inFlight >= (circuit.state == .halfOpen ? 1 : limit.count) { return nil }

@@ -4,7 +4,7 @@ import KymographCore
 ///
 /// Puts the parts together: ``OutboxConsumer`` takes rows apart into entries, which wait in the ``DeviceLanes``;
 /// ``DeliveryLauncher`` makes flights of the lanes that have nothing under way; ``ServerChannel`` sends their requests.
-final class DeliveryEngine {
+final class DeliveryEngine: DeliveryWork {
     private let settings: DeliverySettings
     private let clock: DeliveryClock
     private let inbox: DeliveryInbox
@@ -65,56 +65,37 @@ final class DeliveryEngine {
     /// Whether nothing is under way, waiting or in hand.
     var isIdle: Bool { channel.count == 0 && rows.count == 0 }
 
+    /// Whether rows are in hand.
+    var hasRows: Bool { rows.count > 0 }
+
+    /// Forgets what is under way.
+    func abandon() { channel.abandon() }
+
     /// When there is something to do next, unless it is woken before; now at the earliest.
     var nextWake: Instant? {
-        let now = clock.elapsed()
-        if let wake = channel.nextWake { return max(wake, now) }
-        // New bundles may be all that waits for the end of a pause.
-        let isPaused = lanes.hasReady && channel.pausedUntil > now
-        return isPaused ? channel.pausedUntil : nil
+        channel.nextWake(hasReady: lanes.hasReady)
     }
 
     // MARK: Status
 
     /// How things stand.
     var status: DeliveryStatus {
-        let now = clock.elapsed()
-        var status = DeliveryStatus()
+        var status = DeliveryStatus(channel, rows, clock: clock, nextWake: nextWake)
         status.base = settings.base
         status.verdict = probe.verdict
-        status.circuit = circuit
-        status.inFlight = channel.inFlight
-        status.concurrency = channel.limit.count
-        status.rows = rows.count
-        status.waiting = rows.openEntries
-        status.delivered = rows.delivered
-        status.undeliverableReasons = ReasonCounts(rows.undeliverable)
-        status.retries = channel.retries
-        status.traffic = channel.traffic
-        status.lastError = channel.lastError?.text ?? ""
-        status.lastErrorTime = channel.lastError?.time
-        status.trouble = channel.trouble
-        status.oldestRowAge = rows.oldest.map { now.nanoseconds - $0.nanoseconds }
-        status.nextAttempt = nextAttempt(now)
-        status.settledThrough = rows.settledThrough
+        status.circuit = circuit(status.circuit)
         status.lookups = identities.answerCount
+        let now = clock.elapsed()
         status.oldestLookupAge = identities.oldestAnswer(now: now).map { now.nanoseconds - $0.nanoseconds }
         return status
     }
 
-    /// When something is sent next, in civil time, if nothing is under way.
-    private func nextAttempt(_ now: Instant) -> Instant? {
-        guard channel.inFlight == 0, let next = nextWake else { return nil }
-        return clock.civil().advanced(by: max(0, next.nanoseconds - now.nanoseconds))
-    }
-
-    private var circuit: DeliveryStatus.Circuit {
-        switch (probe.phase, channel.circuit.state) {
+    /// Whether the server is asked, by what is known of it and by how its `channel` goes.
+    private func circuit(_ channel: DeliveryStatus.Circuit) -> DeliveryStatus.Circuit {
+        switch (probe.phase, channel) {
         case (.refused, _): .refused
-        case (_, .open): .open
-        case (_, .halfOpen): .halfOpen
         case (.probing, .closed): .probing
-        case (.ready, .closed): .closed
+        case (.probing, _), (.ready, _): channel
         }
     }
 }

@@ -40,6 +40,8 @@ package struct DeliveryStatus: Hashable, Sendable {
     package var retries = 0
     /// What was asked, and how it was answered, in this run.
     package var traffic = SinkTraffic()
+    /// Times from the making of entries to when the server had them: of each row the oldest.
+    package var deliveryTimes = DurationCounts()
     /// What went wrong last, empty when nothing did; never with secrets.
     package var lastError = ""
     /// When that was.
@@ -59,4 +61,40 @@ package struct DeliveryStatus: Hashable, Sendable {
 
     /// Nothing yet.
     package init() {}
+}
+
+extension DeliveryStatus {
+    /// How the rows of a sink and the requests of its server stand; something is done next at `nextWake`.
+    init(_ channel: ServerChannel, _ rows: OutboxConsumer, clock: DeliveryClock, nextWake: Instant?) {
+        let now = clock.elapsed()
+        circuit = Circuit(channel.circuit.state)
+        inFlight = channel.inFlight
+        concurrency = channel.limit.count
+        self.rows = rows.count
+        waiting = rows.openEntries
+        delivered = rows.delivered
+        undeliverableReasons = ReasonCounts(rows.undeliverable)
+        retries = channel.retries
+        traffic = channel.traffic
+        deliveryTimes = rows.deliveryTimes
+        lastError = channel.lastError?.text ?? ""
+        lastErrorTime = channel.lastError?.time
+        trouble = channel.trouble
+        oldestRowAge = rows.oldest.map { now.nanoseconds - $0.nanoseconds }
+        if channel.inFlight == 0, let nextWake {
+            nextAttempt = clock.civil().advanced(by: max(0, nextWake.nanoseconds - now.nanoseconds))
+        }
+        settledThrough = rows.settledThrough
+    }
+}
+
+extension DeliveryStatus.Circuit {
+    fileprivate init(_ state: Kymograph.Circuit.State) {
+        self =
+            switch state {
+            case .closed: .closed
+            case .open: .open
+            case .halfOpen: .halfOpen
+            }
+    }
 }

@@ -9,12 +9,16 @@ final class OutboxConsumer {
     private let settings: DeliverySettings
     private let clock: DeliveryClock
     private var rows: UnsettledRows
+    /// Types of what was taken since the last note of progress.
+    private var taken = ReadingTypes()
     /// The last row that the outbox knows to be settled.
     private(set) var settledThrough: Int64
     /// Receipts of this run.
     private(set) var delivered = 0
     /// Undeliverable entries of this run, by reason.
     private(set) var undeliverable: [Rejection: Int] = [:]
+    /// Times from the making of rows to when the server had all of them.
+    private(set) var deliveryTimes = DurationCounts()
 
     /// Begins after the last row that is settled.
     init(_ queue: any OutboxQueue, _ settings: DeliverySettings, clock: DeliveryClock) {
@@ -35,14 +39,21 @@ final class OutboxConsumer {
 
     /// The entries of the next rows, for which it waits up to `milliseconds`; nil when there is no row.
     func take(waiting milliseconds: Int) -> [DeliveryEntry]? {
-        let room = settings.rowBytes - rows.openBytes
-        let taken = queue.rows(after: rows.lastTaken, bytes: room, milliseconds: milliseconds)
-        return taken.isEmpty ? nil : taken.flatMap(add)
+        take(waiting: milliseconds) { [settings] row in
+            DeliveryBlock(row)?.entries(systems: settings.systems, includesUnreferred: !settings.resolvesIdentity)
+        }
     }
 
-    private func add(_ row: OutboxRow) -> [DeliveryEntry] {
+    /// The same; `entries` gives those of a row, or nil when it cannot be read.
+    func take<Entry>(waiting milliseconds: Int, _ entries: (OutboxRow) -> [Entry]?) -> [Entry]? {
+        let room = max(1, settings.rowBytes - rows.openBytes)
+        let taken = queue.rows(after: rows.lastTaken, bytes: room, milliseconds: milliseconds)
+        return taken.isEmpty ? nil : taken.flatMap { add($0, entries($0)) }
+    }
+
+    private func add<Entry>(_ row: OutboxRow, _ entries: [Entry]?) -> [Entry] {
         let now = clock.elapsed()
-        guard let block = DeliveryBlock(row) else {
+        guard let entries else {
             rows.add(row, entries: 0, now: now)
             keep(
                 UndeliverableEntry(
@@ -50,7 +61,6 @@ final class OutboxConsumer {
                     detail: Rejection.malformedBundle.explanation, bytes: row.body, attempts: 0))
             return []
         }
-        let entries = block.entries(systems: settings.systems, includesUnreferred: !settings.resolvesIdentity)
         rows.add(row, entries: entries.count, now: now)
         return entries
     }
@@ -64,9 +74,13 @@ final class OutboxConsumer {
             DeliveryReceipt(
                 row: entry.row, resource: entry.name, status: answer.status, location: answer.location,
                 version: answer.version, attempts: entry.attempts, isLacking: isLacking,
-                wholeIdentifier: entry.wholeIdentifier))
-        rows.finishEntry(of: entry.row)
+                wholeIdentifier: entry.wholeIdentifier, subject: settings.keepsSubjects ? entry.subject : nil))
+        if !isLacking { entry.withEntry { entry, _ in taken.note(entry) } }
+        finishEntry(of: entry.row)
     }
+
+    /// Notes that `entry`, of a row of this outbox, was taken.
+    func noteTaken(_ entry: Entry) { taken.note(entry) }
 
     /// Notes that the server will never take `entry`.
     func discard(_ entry: DeliveryEntry, _ reason: Rejection, _ detail: String) {
@@ -74,7 +88,18 @@ final class OutboxConsumer {
             UndeliverableEntry(
                 row: entry.row, resource: entry.name, reason: reason, detail: detail, bytes: entry.excerpt,
                 attempts: entry.attempts))
-        rows.finishEntry(of: entry.row)
+        finishEntry(of: entry.row)
+    }
+
+    /// Notes that an entry of row `row` was delivered, of which no receipt is kept.
+    func finishWithoutReceipt(row: Int64) {
+        delivered += 1
+        finishEntry(of: row)
+    }
+
+    /// Notes that an entry of row `row` is done, which its receipt, or what was undeliverable, says already.
+    func finishEntry(of row: Int64) {
+        if let since = rows.finishEntry(of: row) { deliveryTimes.add(from: since, to: clock.civil()) }
     }
 
     /// Notes that `entry` can never be sent, because nobody can tell whom it is about.
@@ -101,6 +126,7 @@ final class OutboxConsumer {
         let outcome = rows.takeSettled()
         guard !outcome.isEmpty || rows.through > settledThrough else { return }
         settledThrough = rows.through
+        queue.note(taken: taken.take())
         queue.settle(through: settledThrough, receipts: outcome.receipts, undeliverable: outcome.undeliverable)
     }
 
@@ -109,6 +135,9 @@ final class OutboxConsumer {
 
     /// Entries that are not done.
     var openEntries: Int { rows.openEntries }
+
+    /// Bytes of rows with entries that are not done.
+    var openBytes: Int { rows.openBytes }
 
     /// Bytes of what became of entries of rows that are not settled, about.
     var outcomeBytes: Int { rows.outcomeBytes }

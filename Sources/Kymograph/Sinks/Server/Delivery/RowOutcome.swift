@@ -13,7 +13,9 @@ struct RowOutcome {
 
 extension DeliveryReceipt {
     /// Bytes in memory, about.
-    var size: Int { 96 + resource.utf8.count + location.utf8.count + version.utf8.count }
+    var size: Int {
+        96 + resource.utf8.count + location.utf8.count + version.utf8.count + (subject == nil ? 0 : 512)
+    }
 }
 
 extension UndeliverableEntry {

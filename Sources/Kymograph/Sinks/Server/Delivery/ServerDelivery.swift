@@ -1,7 +1,41 @@
 import KymographCore
 import Synchronization
 
-/// Delivers the rows of an outbox to one FHIR server, on a thread of its own.
+/// What delivers the rows of an outbox; all of it but the thread. Belongs to one thread.
+protocol DeliveryWork: AnyObject {
+    /// Does everything that can be done now.
+    func turn()
+
+    /// Whether rows may be taken.
+    var hasRoom: Bool { get }
+
+    /// Takes rows, for which it waits up to `milliseconds`; whether there were any.
+    @discardableResult func take(waiting milliseconds: Int) -> Bool
+
+    /// Whether nothing is under way, waiting or in hand.
+    var isIdle: Bool { get }
+
+    /// Whether rows are in hand.
+    var hasRows: Bool { get }
+
+    /// When there is something to do next, unless it is woken before; now at the earliest.
+    var nextWake: Instant? { get }
+
+    /// How things stand.
+    var status: DeliveryStatus { get }
+
+    /// Forgets what it has learnt by asking. Default: ignored.
+    func forgetLookups()
+
+    /// Forgets what is under way; answers that still come are not looked at.
+    func abandon()
+}
+
+extension DeliveryWork {
+    func forgetLookups() {}
+}
+
+/// Delivers the rows of an outbox to one server, on a thread of its own.
 ///
 /// At least once, and idempotent by identity: what may have been stored is sent again as the same bundle. Nothing is
 /// settled before the server has stored it or will never take it. One bundle of a device is under way at a time.
@@ -30,33 +64,38 @@ package final class ServerDelivery: Sendable {
     private static let pollInterval = 50
     private static let idleInterval = 200
 
-    private let settings: DeliverySettings
-    private let queue: any OutboxQueue
-    private let transport: any HTTPTransport
-    private let authorizer: any RequestAuthorizer
+    private let makeWork: @Sendable (DeliveryInbox) -> any DeliveryWork
     private let clock: DeliveryClock
-    private let random: any RandomNumberGenerator & Sendable
     private let inbox: DeliveryInbox
     private let shared: Mutex<Shared>
 
-    /// Delivers from `queue` by `transport`. Waits after failures are drawn from `random`.
+    /// Delivers to the server at `base` as `work` does, which is made on the thread.
     ///
     /// - Throws: when the system gives no event to wake the thread with.
-    package init(
+    init(
+        base: String, clock: DeliveryClock = .system, work: @escaping @Sendable (DeliveryInbox) -> any DeliveryWork
+    ) throws(SystemError) {
+        self.clock = clock
+        makeWork = work
+        inbox = try DeliveryInbox()
+        var status = DeliveryStatus()
+        status.base = base
+        shared = Mutex(Shared(status: status))
+    }
+
+    /// Delivers from `queue` to a FHIR server by `transport`. Waits after failures are drawn from `random`.
+    ///
+    /// - Throws: when the system gives no event to wake the thread with.
+    package convenience init(
         _ settings: DeliverySettings, queue: any OutboxQueue, transport: any HTTPTransport,
         authorizer: any RequestAuthorizer, clock: DeliveryClock = .system,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) throws(SystemError) {
-        self.settings = settings
-        self.queue = queue
-        self.transport = transport
-        self.authorizer = authorizer
-        self.clock = clock
-        self.random = random
-        inbox = try DeliveryInbox()
-        var status = DeliveryStatus()
-        status.base = settings.base
-        shared = Mutex(Shared(status: status))
+        try self.init(base: settings.base, clock: clock) { inbox in
+            DeliveryEngine(
+                settings, queue: queue, transport: transport, authorizer: authorizer, clock: clock, random: random,
+                inbox: inbox)
+        }
     }
 
     /// How delivery stands; at most about a second old.
@@ -103,9 +142,7 @@ package final class ServerDelivery: Sendable {
     // MARK: The thread
 
     private func run() {
-        let engine = DeliveryEngine(
-            settings, queue: queue, transport: transport, authorizer: authorizer, clock: clock,
-            random: random, inbox: inbox)
+        let engine = makeWork(inbox)
         while phase != .stopping {
             let forgetsLookups = shared.withLock { shared in
                 defer { shared.forgetsLookups = false }
@@ -115,18 +152,18 @@ package final class ServerDelivery: Sendable {
             engine.turn()
             shared.withLock { $0.status = engine.status }
             let isFinishing = phase == .finishing
-            guard engine.isIdle || isFinishing && engine.rows.count == 0 else {
+            guard engine.isIdle || isFinishing && !engine.hasRows else {
                 pause(engine)
                 continue
             }
             // Nothing is under way: the outbox may hold the thread.
             if !engine.take(waiting: isFinishing ? 0 : Self.idleInterval), isFinishing { break }
         }
-        engine.channel.abandon()
+        engine.abandon()
         shared.withLock { $0.phase = .done }
     }
 
-    private func pause(_ engine: DeliveryEngine) {
+    private func pause(_ engine: any DeliveryWork) {
         var milliseconds = Int64(engine.hasRoom ? Self.pollInterval : 1_000)
         if let wake = engine.nextWake {
             // Rounded up: waking too early would be for nothing.

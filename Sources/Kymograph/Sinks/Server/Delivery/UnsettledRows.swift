@@ -6,6 +6,7 @@ struct UnsettledRows {
         let number: Int64
         let bytes: Int
         let taken: Instant
+        let since: Instant?
         var open: Int
         var outcome = RowOutcome()
 
@@ -13,6 +14,7 @@ struct UnsettledRows {
             number = row.number
             bytes = row.body.count
             self.taken = taken
+            since = row.since
             open = entries
         }
     }
@@ -70,15 +72,17 @@ struct UnsettledRows {
         outcomeBytes += entry.size
     }
 
-    /// Notes that an entry of this row is done.
-    mutating func finishEntry(of number: Int64) {
-        guard let place = byNumber[number] else { return }
+    /// Notes that an entry of this row is done. When the row was made, if all of it has been delivered with that.
+    mutating func finishEntry(of number: Int64) -> Instant? {
+        guard let place = byNumber[number] else { return nil }
         let row = rows[place - removed]
         row.open -= 1
         openEntries -= 1
-        guard row.open == 0 else { return }
+        guard row.open == 0 else { return nil }
+        let isDelivered = row.outcome.undeliverable.isEmpty
         openBytes -= row.bytes
         advance()
+        return isDelivered ? row.since : nil
     }
 
     /// What became of entries of settled rows, since the last time of asking.

@@ -119,6 +119,9 @@ final class DeliveryEntry {
     /// It and what it refers to, as a block that can be sent again.
     var excerpt: [UInt8] { block.excerpt(number) }
 
+    /// What a receipt says of it.
+    var subject: ReceiptSubject { block.withEntries { ReceiptSubject(number, of: $0) } }
+
     /// Lends the entry and its block.
     func withEntry<Result>(_ body: (Entry, EntryBlock) -> Result) -> Result {
         block.withEntries { body($0[number], $0) }

@@ -57,8 +57,12 @@ final class CurlExchange {
     /// The handle as a number, to find the exchange by.
     var key: UInt { unsafe UInt(bitPattern: handle) }
 
-    /// Reports how the transfer ended.
-    func finish(_ code: CURLcode) {
+    /// Notes the certificate of a connection that was made for this transfer in `certificates`, and reports how the
+    /// transfer ended.
+    func finish(_ code: CURLcode, _ certificates: ServerCertificates) {
+        if url.isEncrypted, number(CURLINFO_NUM_CONNECTS) > 0, let certificateExpiry {
+            certificates.note(certificateExpiry, of: url.origin)
+        }
         job.completion(code == CURLE_OK ? .success(response) : .failure(failure(code)))
     }
 
@@ -66,6 +70,14 @@ final class CurlExchange {
     func abandon() {
         let lost = HTTPFailure(.lost, "closed before \(url.origin) had answered \(job.request.method)")
         job.completion(.failure(hasBegun ? lost : .transportClosed))
+    }
+
+    /// When the server's own certificate ends; nil when it has shown none. Others of its chain may have ended without
+    /// harm: a client that trusts a newer one does not look at them.
+    private var certificateExpiry: Double? {
+        // Safe: libcurl ends the text with zero, and keeps it as long as the handle.
+        guard let text = unsafe kymo_curl_certificate(handle, 0) else { return nil }
+        return CertificateExpiry.seconds(unsafe Array(String(cString: text).utf8))
     }
 
     private var response: HTTPResponse {

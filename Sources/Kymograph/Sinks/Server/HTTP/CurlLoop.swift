@@ -6,8 +6,10 @@ import Glibc
 struct CurlLoop {
     private let queue: CurlQueue
     private let settings: HTTPSettings
+    private let certificates: ServerCertificates
 
-    init(_ queue: CurlQueue, _ settings: HTTPSettings) {
+    init(_ queue: CurlQueue, _ settings: HTTPSettings, _ certificates: ServerCertificates) {
+        self.certificates = certificates
         self.queue = queue
         self.settings = settings
     }
@@ -62,7 +64,7 @@ struct CurlLoop {
             let code = unsafe message.pointee.data.result
             guard let exchange = exchanges.removeValue(forKey: key) else { continue }
             unsafe kymo_curl_multi_remove_handle(queue.multi, exchange.handle)
-            exchange.finish(code)
+            exchange.finish(code, certificates)
         }
     }
 

@@ -26,7 +26,7 @@ struct CurlOptions {
         // What is for the server is not for the proxy that leads there.
         try set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
         try set(CURLOPT_ACCEPT_ENCODING, "gzip")
-        try set(CURLOPT_USERAGENT, "kymograph/\(KymographVersion.number)")
+        try set(CURLOPT_USERAGENT, "kymo/\(KymographVersion.number)")
         try set(CURLOPT_HTTP_VERSION, Int(settings.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         try set(CURLOPT_PIPEWAIT, settings.usesHTTP2 ? 1 : 0)
         try setSecurity(settings)
@@ -36,6 +36,8 @@ struct CurlOptions {
         try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)
+        // Once for each connection: what its certificates say. A libcurl that cannot tell delivers all the same.
+        try? set(CURLOPT_CERTINFO, 1)
         if let file = settings.caFile {
             try set(CURLOPT_CAINFO, file)
             // The system's directory would be trusted besides.

@@ -7,15 +7,19 @@
 package final class CurlTransport: HTTPTransport {
     private let queue = CurlQueue()
     private let compresses: Bool
+    private let certificates = ServerCertificates()
 
     /// Starts the thread. Files that `settings` name are read when a connection is made.
     package init(_ settings: HTTPSettings = HTTPSettings()) {
         compresses = settings.compressesBodies
-        WorkerThread.start("kymo-http") { [queue] in
-            let loop = CurlLoop(queue, settings)
+        WorkerThread.start("kymo-http") { [queue, certificates] in
+            let loop = CurlLoop(queue, settings, certificates)
             loop.run()
         }
     }
+
+    /// When the first of the certificates ends that servers have shown, in seconds since 1970; nil without one.
+    package var serverCertificateExpiry: Double? { certificates.expiry }
 
     deinit {
         queue.close()

@@ -15,13 +15,22 @@ package struct ServerURL: Hashable, Sendable {
     /// Scheme, host and port: all of the URL that messages show.
     package let origin: String
 
+    /// What stands in the place of the scheme; nothing of the rest is shown.
+    private static func scheme(of text: String) -> String {
+        guard let end = text.firstRange(of: "://"), text[..<end.lowerBound].allSatisfy({ $0.isLetter }) else {
+            return "it has no scheme"
+        }
+        return "its scheme is '\(text[..<end.lowerBound])'"
+    }
+
     /// Reads `text`.
     ///
     /// - Throws: ``Fault`` with what is wrong with it, and what to write.
     package init(_ text: String) throws(Fault) {
         let lower = text.lowercased()
         guard let scheme = ["https://", "http://"].first(where: lower.hasPrefix) else {
-            throw Fault(description: "is no URL of a server; begin with https:// (or http://)")
+            throw Fault(
+                description: "is no URL of a server: \(Self.scheme(of: lower)); begin with https:// (or http://)")
         }
         guard text.utf8.allSatisfy(Self.isAllowed) else {
             throw Fault(description: "has a character that must be percent-encoded, or a fragment (#)")

@@ -41,7 +41,7 @@ package struct SecretFile: Hashable, Sendable {
     ///
     /// - Throws: A retriable failure when it cannot be read, which may be for the moment of a rotation; a lasting one
     ///   when others can read it, or it is no file or too long.
-    func bytes() throws(AuthorizationFailure) -> ([UInt8], Stamp) {
+    func bytes() throws(SecretFault) -> ([UInt8], Stamp) {
         // Not to wait for a writer, should it be a pipe.
         let raw = FileSystem.open(path, O_RDONLY | O_NONBLOCK)
         guard raw >= 0 else { throw failure("cannot be read: \(ErrorText.of(-raw))", isRetriable: true) }
@@ -58,7 +58,7 @@ package struct SecretFile: Hashable, Sendable {
     /// The secret: the file's only line.
     ///
     /// - Throws: As ``bytes()``; a lasting failure when it is not UTF-8, or has more lines or control characters.
-    func line() throws(AuthorizationFailure) -> (String, Stamp) {
+    func line() throws(SecretFault) -> (String, Stamp) {
         let (bytes, stamp) = try bytes()
         var line = bytes[...]
         if line.last == 0x0A { line.removeLast() }
@@ -70,12 +70,12 @@ package struct SecretFile: Hashable, Sendable {
         return (text, stamp)
     }
 
-    /// A failure about this file.
-    func failure(_ what: String, isRetriable: Bool = false) -> AuthorizationFailure {
-        AuthorizationFailure(isRetriable: isRetriable, "\(path) \(what)")
+    /// A fault of this file.
+    func failure(_ what: String, isRetriable: Bool = false) -> SecretFault {
+        SecretFault(isRetriable: isRetriable, message: "\(path) \(what)")
     }
 
-    private func check(_ status: stat) throws(AuthorizationFailure) {
+    private func check(_ status: stat) throws(SecretFault) {
         guard status.st_mode & S_IFMT == S_IFREG else { throw failure("is no file") }
         let user = geteuid()
         guard status.st_uid == user || status.st_uid == 0 else {
@@ -88,4 +88,12 @@ package struct SecretFile: Hashable, Sendable {
             throw failure("can be read or changed by others (mode 0\(mode)); run 'chmod 600' on it")
         }
     }
+}
+
+/// Why a secret cannot be had from its file; never with anything of the secret.
+package struct SecretFault: Error, Hashable, Sendable {
+    /// Whether the same may succeed later, such as when the file is being replaced.
+    package var isRetriable: Bool
+    /// The file, what is wrong with it, and what to do.
+    package var message: String
 }

@@ -1,8 +1,8 @@
 /// Forms of rows, so that each is what it says and where it reads.
-extension CounterTable {
+extension Counter {
     /// A counter of the whole run.
     static func ofRun(
-        _ name: String, _ kind: Counter.Kind = .counter, unit: String, _ help: String, _ phrases: [CounterPhrase] = [],
+        _ name: String, _ kind: Kind = .counter, unit: String, _ help: String, _ phrases: [CounterPhrase] = [],
         _ read: @escaping @Sendable (PipelineSummary) -> Int
     ) -> Counter {
         Counter(name: name, kind: kind, unit: unit, labels: [], help: help, phrases: phrases) { input in
@@ -12,7 +12,7 @@ extension CounterTable {
 
     /// A counter of each source.
     static func ofSources(
-        _ name: String, _ kind: Counter.Kind = .counter, unit: String, _ help: String, _ phrases: [CounterPhrase] = [],
+        _ name: String, _ kind: Kind = .counter, unit: String, _ help: String, _ phrases: [CounterPhrase] = [],
         _ read: @escaping @Sendable (PipelineSummary.Source) -> Int
     ) -> Counter {
         Counter(name: name, kind: kind, unit: unit, labels: ["source"], help: help, phrases: phrases) { input in
@@ -32,17 +32,17 @@ extension CounterTable {
 
     /// A counter of each sink.
     static func ofSinks(
-        _ name: String, _ kind: Counter.Kind, unit: String, _ help: String,
-        _ read: @escaping @Sendable (SinkStatus) -> Int
+        _ name: String, _ kind: Kind, unit: String, _ help: String,
+        _ read: @escaping @Sendable (SinkStatus) -> Double
     ) -> Counter {
         Counter(name: name, kind: kind, unit: unit, labels: ["sink"], help: help, phrases: []) { input in
-            input.sinks.map { ([$0.name], Double(read($0))) }
+            input.sinks.map { ([$0.name], read($0)) }
         }
     }
 
     /// A counter of each sink of a running instance that takes entries by itself, as FHIR servers do.
     static func ofDeliveries(
-        _ name: String, _ kind: Counter.Kind, unit: String, _ help: String,
+        _ name: String, _ kind: Kind, unit: String, _ help: String,
         _ read: @escaping @Sendable (DeliverySummary) -> Double
     ) -> Counter {
         Counter(name: name, kind: kind, unit: unit, labels: ["sink"], help: help, phrases: []) { input in
@@ -52,7 +52,7 @@ extension CounterTable {
 
     /// What the system knows of the process.
     static func ofProcess(
-        _ name: String, _ kind: Counter.Kind, _ unit: String, _ help: String,
+        _ name: String, _ kind: Kind, _ unit: String, _ help: String,
         _ read: @escaping @Sendable (ProcessFacts) -> Double
     ) -> Counter {
         Counter(name: name, kind: kind, unit: unit, labels: [], help: help, phrases: []) { input in
@@ -62,11 +62,20 @@ extension CounterTable {
 
     /// A counter of each ring.
     static func ofRings(
-        _ name: String, _ kind: Counter.Kind, _ unit: String, _ help: String,
+        _ name: String, _ kind: Kind, _ unit: String, _ help: String,
         _ read: @escaping @Sendable (EngineCounts.Ring) -> Int
     ) -> Counter {
         Counter(name: name, kind: kind, unit: unit, labels: ["lane", "shard"], help: help, phrases: []) { input in
             (input.run?.engine.rings ?? []).map { ([$0.lane, $0.shard], Double(read($0))) }
+        }
+    }
+
+    /// Seconds of the threads of lanes or shards, by their numbers.
+    static func ofThreads(
+        _ name: String, label: String, _ help: String, _ read: @escaping @Sendable (EngineCounts) -> [Double]
+    ) -> Counter {
+        Counter(name: name, kind: .counter, unit: "seconds", labels: [label], help: help, phrases: []) { input in
+            (input.run.map { read($0.engine) } ?? []).enumerated().map { (["\($0)"], $1) }
         }
     }
 
@@ -81,7 +90,7 @@ extension CounterTable {
 
     /// What a FHIR server was asked; nothing where `read` gives nil.
     static func ofTraffic(
-        _ name: String, _ kind: Counter.Kind, _ unit: String, _ help: String,
+        _ name: String, _ kind: Kind, _ unit: String, _ help: String,
         _ read: @escaping @Sendable (SinkTraffic) -> Double?
     ) -> Counter {
         Counter(name: name, kind: kind, unit: unit, labels: ["sink"], help: help, phrases: []) { input in

@@ -1,0 +1,10 @@
+#include "CKymographLinux.h"
+
+#define TEXT(tokens) #tokens
+#define TEXT_OF(macro) TEXT(macro)
+
+#ifndef KYMO_COMMIT
+#define KYMO_COMMIT
+#endif
+
+const char *kymo_commit(void) { return TEXT_OF(KYMO_COMMIT); }

@@ -1,0 +1,36 @@
+import KymographCore
+
+/// The instance that the console shows.
+struct ConsoleSubject: Sendable {
+    /// Its data directory.
+    var directory: String
+    /// Its settings as they are now.
+    var present: @Sendable () -> PipelineSettings
+    /// When it began.
+    var started: Instant
+    var view: InstanceView
+    /// What was found by looking again and again.
+    var seen: @Sendable () -> InstanceWatch.Seen
+    var actions: ConsoleActions
+    var notes: LogTaker
+
+    var settings: PipelineSettings { present() }
+
+    /// Writes to the log what somebody did, whatever its level is, and each time; without identifiers.
+    func audit(_ event: String, _ session: ConsoleSessions.Session, _ text: String) {
+        var entry = LogEntry(
+            .warning,
+            "console: session \(session.name) (\(session.role.rawValue), for \(session.asker)) \(text)",
+            fields: [
+                ("event", .text("console.\(event)")), ("session", .text(session.name)),
+                ("role", .text(session.role.rawValue)), ("asker", .text(session.asker)),
+            ])
+        entry.isAudit = true
+        notes(entry)
+    }
+
+    /// The store, for reading alone.
+    func reader() throws(ConsoleRefusal) -> StoreReader {
+        do throws(PipelineError) { return try StoreReader(directory: directory) } catch { throw ConsoleRefusal(error) }
+    }
+}

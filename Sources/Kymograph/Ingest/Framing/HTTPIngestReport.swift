@@ -1,0 +1,154 @@
+import KymographCore
+
+/// Hands on what a body holds, and keeps what its sender is told of it.
+struct HTTPIngestReport {
+    /// Most lines or documents of a body.
+    private static let mostPayloads = 100_000
+    /// Most rejections that are told one by one.
+    private static let mostTold = 100
+
+    private let answer: HTTPIngestContent.Answer
+    /// Lines or documents.
+    private var received = 0
+    /// Those of them of which anything was rejected, and the first reasons.
+    private var (rejected, told): (Int, [(index: Int, reason: Rejection)]) = (0, [])
+
+    /// What a sender is told as `answer` says.
+    init(_ answer: HTTPIngestContent.Answer) { self.answer = answer }
+
+    /// Hands on each line or document of `body`, which is padded.
+    ///
+    /// - Throws: ``HTTPDecline`` when nothing was handed on: it is no JSON, or has too many of them.
+    mutating func handOn(
+        _ body: ByteView, _ form: HTTPIngestContent.Form, _ intake: inout StreamIntake,
+        to consumer: inout some PayloadReceiver & ~Copyable
+    ) throws(HTTPDecline) {
+        // What others have sent is none of this sender's business.
+        _ = consumer.takeRejections()
+        switch form {
+        case .lines:
+            try checkLines(body)
+            handOnLines(body, &intake, to: &consumer)
+        case .documents:
+            for document in try documents(of: body) {
+                handOn(body[document], at: received, &intake, to: &consumer)
+            }
+        case .events: handOnEvents(body, try documents(of: body), &intake, to: &consumer)
+        }
+    }
+
+    /// Hands on the events in `places` of `body`, each once it is known that no properties of it follow.
+    private mutating func handOnEvents(
+        _ body: ByteView, _ places: [Range<Int>], _ intake: inout StreamIntake,
+        to consumer: inout some PayloadReceiver & ~Copyable
+    ) {
+        var reader = EventHubReader()
+        var last = 0
+        for (index, place) in places.enumerated() {
+            do throws(EventHubReader.Refusal) {
+                guard case .event(let isPreviousComplete) = try reader.read(body, place) else { continue }
+                if isPreviousComplete { handOn(reader.payload, at: last, &intake, to: &consumer) }
+                last = index
+            } catch {
+                // Properties that follow are not of the event before it.
+                if reader.finish() { handOn(reader.payload, at: last, &intake, to: &consumer) }
+                intake.reject(error.reason, body[place], to: &consumer)
+                note(consumer.takeRejections(), at: index)
+            }
+        }
+        if reader.finish() { handOn(reader.payload, at: last, &intake, to: &consumer) }
+    }
+
+    private mutating func handOn(
+        _ document: ByteView, at index: Int, _ intake: inout StreamIntake,
+        to consumer: inout some PayloadReceiver & ~Copyable
+    ) {
+        intake.document(document, to: &consumer)
+        note(consumer.takeRejections(), at: index)
+    }
+
+    /// The body of the reply. Reasons are words of this program.
+    var text: String {
+        guard answer != .objects else { return objects }
+        let list = told.map { "{\"index\":\($0.index),\"reason\":\"\($0.reason.name)\"}" }
+        let reasons = list.joined(separator: ",")
+        return "{\"received\":\(received),\"rejectedCount\":\(rejected),\"rejected\":[\(reasons)]}\n"
+    }
+
+    /// An object for each document: clients of Nightscout count them. One that was rejected says why.
+    private var objects: String {
+        var objects = [String](repeating: "{}", count: received)
+        for (index, reason) in told.reversed() { objects[index] = "{\"reason\":\"\(reason.name)\"}" }
+        return "[\(objects.joined(separator: ","))]\n"
+    }
+
+    @inline(__always)
+    private mutating func note(_ reasons: [Rejection], at index: Int) {
+        if !reasons.isEmpty { tell(reasons, at: index) }
+        received += 1
+    }
+
+    private mutating func tell(_ reasons: [Rejection], at index: Int) {
+        rejected += 1
+        for reason in reasons where answer == .objects || told.count < Self.mostTold { told.append((index, reason)) }
+    }
+
+    // MARK: Lines
+
+    private func checkLines(_ body: ByteView) throws(HTTPDecline) {
+        guard body.count > 0 else { throw Self.empty }
+        // A line has a byte at least.
+        guard body.count > Self.mostPayloads else { return }
+        var (lines, place) = (0, 0)
+        while let end = body.firstIndex(of: 0x0A, from: place) {
+            (lines, place) = (lines + 1, end + 1)
+            guard lines <= Self.mostPayloads else { throw Self.tooMany }
+        }
+    }
+
+    private mutating func handOnLines(
+        _ body: ByteView, _ intake: inout StreamIntake, to consumer: inout some PayloadReceiver & ~Copyable
+    ) {
+        var start = body.startBehindByteOrderMark
+        while start < body.count {
+            if let length = intake.knownLine(body[start..<body.count], to: &consumer) {
+                start += length + 1
+                note(consumer.takeRejections(), at: received)
+                continue
+            }
+            let end = body.firstIndex(of: 0x0A, from: start) ?? body.count
+            let hasReturn = end > start && body[end - 1] == 0x0D
+            let line = body[start..<(hasReturn ? end - 1 : end)]
+            start = end + 1
+            guard line.count > 0 else { continue }
+            intake.line(line, to: &consumer)
+            note(consumer.takeRejections(), at: received)
+        }
+    }
+
+    // MARK: Documents
+
+    /// Where the documents of `body` are, or the elements of the array that it is.
+    private func documents(of body: ByteView) throws(HTTPDecline) -> [Range<Int>] {
+        var (borders, found): (DocumentBorders, [Range<Int>]) = (DocumentBorders(), [])
+        var (beginning, hasArray): (Int?, Bool) = (nil, false)
+        for place in body.startBehindByteOrderMark..<body.count {
+            switch borders.step(body[place]) {
+            case .between: hasArray = hasArray || borders.isInArray
+            case .inside: if beginning == nil { beginning = place }
+            case .last:
+                found.append((beginning ?? place)..<(place + 1))
+                beginning = nil
+                guard found.count <= Self.mostPayloads else { throw Self.tooMany }
+            case .broken: throw Self.broken
+            }
+        }
+        guard beginning == nil, !borders.isInArray else { throw Self.broken }
+        guard hasArray || !found.isEmpty else { throw Self.empty }
+        return found
+    }
+
+    private static let empty = HTTPDecline(400, "emptyBody", "the body is empty")
+    private static let broken = HTTPDecline(400, "invalidJSON", "the body is not one JSON object, or an array of them")
+    private static let tooMany = HTTPDecline(413, "tooMany", "a body may have \(mostPayloads) lines or documents")
+}

@@ -1,0 +1,69 @@
+import KymographCore
+
+/// What one peer may bring, as long as its list of peers is in use. For any thread.
+package final class PeerGrant: Sendable {
+    /// Who it is, and what it may bring.
+    package let rule: PeerRule
+    private let limit: RateLimit?
+
+    /// What `rule` says.
+    package init(_ rule: PeerRule) {
+        self.rule = rule
+        limit = rule.rate > 0 ? RateLimit(rate: rule.rate, burst: rule.burst) : nil
+    }
+
+    /// Seconds until it may bring more; 0 when it may.
+    var wait: Int { limit?.wait ?? 0 }
+
+    /// Notes a reading of a request, which is taken as a whole.
+    fileprivate func charge() { limit?.charge() }
+
+    /// Whether there is one more reading for it.
+    fileprivate func take() -> Bool { limit?.take() ?? true }
+
+    /// Why it may not bring a reading of the series `key`, whatever came before.
+    fileprivate func refusal(of key: ByteView) -> Rejection? {
+        if !rule.devices.isEmpty, !rule.devices.contains(where: { $0.matches(SeriesKey.device(of: key)) }) {
+            return .deviceNotAllowed
+        }
+        guard !rule.patients.isEmpty else { return nil }
+        let isAllowed = SeriesKey.patient(of: key).map { patient in rule.patients.contains { $0.matches(patient) } }
+        return isAllowed ?? false ? nil : .patientNotAllowed
+    }
+}
+
+/// Which readings one peer may bring in one way, see docs/peers.md. For any thread.
+public final class PeerAdmission: Sendable {
+    /// Who it is; nil for a sender that is not known.
+    let grant: PeerGrant?
+    /// Whether readings beyond the rate are taken, because the sender is told to wait with the next request.
+    private let isCharged: Bool
+    private let former: String?
+
+    /// Readings of `grant`'s peer.
+    init(_ grant: PeerGrant, isCharged: Bool) { (self.grant, self.isCharged, former) = (grant, isCharged, nil) }
+
+    /// No reading of any, of what a peer brought that was called `former`.
+    init(unknown former: String?) {
+        (grant, isCharged) = (nil, false)
+        self.former = former
+    }
+
+    /// No reading of any.
+    static let nobody = PeerAdmission(unknown: nil)
+
+    /// What it is called, or was.
+    var name: String? { grant?.rule.name ?? former }
+}
+
+extension PeerAdmission: ReadingAdmission {
+    package func refusal(of key: ByteView) -> Rejection? {
+        guard let grant else { return .unknownPeer }
+        if let refusal = grant.refusal(of: key) { return refusal }
+        guard !isCharged else {
+            grant.charge()
+            return nil
+        }
+        return grant.take() ? nil : .rateLimited
+    }
+}

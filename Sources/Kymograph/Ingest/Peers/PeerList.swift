@@ -1,0 +1,159 @@
+import KymographCore
+
+/// What is known of the other end of a connection, or of the sender of a datagram.
+struct PeerIdentity: Hashable, Sendable {
+    /// Names in its certificate.
+    var names: [[UInt8]] = []
+    /// Bytes of its network address.
+    var address: [UInt8]?
+    /// The user of its process.
+    var user: UInt32?
+}
+
+/// Who may bring readings to a source. It never changes: ``PeerBook`` has another one when the file has changed.
+package final class PeerList: Sendable {
+    /// One of them.
+    struct Peer: Sendable {
+        /// Its readings that come one by one.
+        let single: PeerAdmission
+        /// Its readings in requests.
+        let requested: PeerAdmission
+        fileprivate let rule: PeerRule
+
+        fileprivate init(_ rule: PeerRule) {
+            let grant = PeerGrant(rule)
+            self.rule = rule
+            single = PeerAdmission(grant, isCharged: false)
+            requested = PeerAdmission(grant, isCharged: true)
+        }
+    }
+
+    private let peers: [Peer]
+
+    /// A list of `rules`, no two of which are of the same proof.
+    package init(_ rules: [PeerRule]) { peers = rules.map(Peer.init) }
+
+    /// Whether a client of Nightscout, of whose readings the source says whose they are, is one of several peers, and
+    /// no patient is stated for it: by another source it could bring readings of another's patient.
+    package var hasUnboundUploader: Bool {
+        peers.count > 1
+            && peers.contains { peer in
+                if case .nightscout = peer.rule.proof { peer.rule.patients.isEmpty } else { false }
+            }
+    }
+
+    /// How many there are.
+    var count: Int { peers.count }
+
+    /// By what they are known.
+    package var proofs: [PeerRule.Proof] { peers.map(\.rule.proof) }
+
+    /// Whether requests may prove who sends them.
+    var hasCredentials: Bool {
+        peers.contains { peer in
+            switch peer.rule.proof {
+            case .token, .sharedAccess, .webhook, .nightscout: true
+            case .nothing, .certificate, .addresses, .user: false
+            }
+        }
+    }
+
+    /// The peer that `identity` is of: the one that its certificate names, or else its process's user, or else the one
+    /// with the smallest range of addresses. None when a certificate has the names of several: it is not known which
+    /// is meant.
+    func peer(_ identity: PeerIdentity) -> Peer? {
+        let named = peers.filter {
+            if case .certificate(let name) = $0.rule.proof { identity.names.contains(name) } else { false }
+        }
+        guard named.isEmpty else { return named.count == 1 ? named[0] : nil }
+        let ofUser = peers.first { if case .user(let user) = $0.rule.proof { user == identity.user } else { false } }
+        return ofUser ?? identity.address.flatMap(peer(at:))
+    }
+
+    /// The peer called `name`, of which a letter says that it came.
+    func peer(named name: String) -> Peer? {
+        guard name != PeerRule.ofAddress, name != PeerRule.ofToken else { return nil }
+        let found = peers.filter { $0.rule.name.utf8.elementsEqual(name.utf8) }
+        return found.count == 1 ? found[0] : nil
+    }
+
+    private func peer(at address: [UInt8]) -> Peer? {
+        var (found, bits): (Peer?, Int) = (nil, -1)
+        for peer in peers {
+            guard case .addresses(let ranges) = peer.rule.proof else { continue }
+            for range in ranges where range.bits > bits && range.contains(address) {
+                (found, bits) = (peer, range.bits)
+            }
+        }
+        return found
+    }
+
+    /// The peer that `credential` proves at `now`.
+    func peer(bearing credential: RequestCredential, at now: Instant) -> Peer? {
+        switch credential {
+        case .token(let token): peer(bearing: token)
+        case .signature(let signature, let target):
+            peers.first { peer in
+                guard case .sharedAccess(let key) = peer.rule.proof,
+                    peer.rule.name.utf8.elementsEqual(signature.policy.utf8)
+                else {
+                    return false
+                }
+                return signature.isValid(for: target, key: key, at: now)
+            }
+        case .webhook(let signature, let body):
+            peer(signing: body.map(signature.message), signature, at: now)
+        case .hashedSecret(let text): peer(bearingHash: text)
+        case .unknown, .malformedWebhook: nil
+        }
+    }
+
+    /// The peer whose key has signed `message`; without one, the first that may have.
+    private func peer(signing message: [UInt8]?, _ signature: WebhookSignature, at now: Instant) -> Peer? {
+        guard signature.isTimely(at: now) else { return nil }
+        return peers.first { peer in
+            guard case .webhook(let key) = peer.rule.proof else { return false }
+            return message.map { signature.isValid(for: $0, key: key) } ?? true
+        }
+    }
+
+    /// The peer of whose secret `text` is the SHA-1 in hexadecimal digits.
+    private func peer(bearingHash text: String) -> Peer? {
+        let digest = TokenDigest.of(Array(text.lowercased().utf8))
+        return peers.first { if case .nightscout(let known) = $0.rule.proof { known == digest } else { false } }
+    }
+
+    /// The peer whose token this is. Digests are compared, so that the time it takes tells nothing of a token.
+    private func peer(bearing token: String) -> Peer? {
+        let digest = TokenDigest.of(Array(token.utf8))
+        return peers.first { if case .token(let known) = $0.rule.proof { known == digest } else { false } }
+    }
+}
+
+/// By what a request proves who sends it.
+enum RequestCredential {
+    /// `Authorization: Bearer …`.
+    case token(String)
+    /// `Authorization: SharedAccessSignature …`, for what the request is sent to.
+    case signature(SharedAccessSignature, RequestTarget)
+    /// A signature of the body, and the body; nil while it has not come: then it is the peer that may be.
+    case webhook(WebhookSignature, body: ArraySlice<UInt8>?)
+    /// Fields of a signed webhook that are not there once each, or not well-formed.
+    case malformedWebhook
+    /// `api-secret: …`, the SHA-1 of a secret.
+    case hashedSecret(String)
+    /// A form that is not known.
+    case unknown
+
+    /// Whether the body is needed to know who sends it.
+    var isOfBody: Bool { if case .webhook = self { true } else { false } }
+}
+
+/// What is kept of a token.
+package enum TokenDigest {
+    /// The SHA-256 of `token`.
+    package static func of(_ token: [UInt8]) -> [UInt8] {
+        let digest = token.withByteView { Digest256.openSSL.of($0) }
+        return digest.indices.map { digest[$0] }
+    }
+}

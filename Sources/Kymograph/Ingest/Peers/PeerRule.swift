@@ -1,0 +1,41 @@
+/// Who a peer is, and what it may bring: one entry of a list of peers, see docs/peers.md.
+package struct PeerRule: Sendable {
+    /// By what it is known.
+    package enum Proof: Sendable {
+        /// Nothing is stated.
+        case nothing
+        /// A name in the certificate of a client: its common name, or a subject alternative name.
+        case certificate([UInt8])
+        /// The SHA-256 of the token that requests bear.
+        case token([UInt8])
+        /// The key by which it signs its requests, in the name of ``PeerRule/name``, as clients of Azure do.
+        case sharedAccess(key: [UInt8])
+        /// The key by which it signs the bodies of its requests, as Standard Webhooks says.
+        case webhook(key: [UInt8])
+        /// The SHA-256 of what its requests have in `api-secret`, as clients of Nightscout send it.
+        case nightscout([UInt8])
+        /// Where it sends from.
+        case addresses([NetworkRange])
+        /// The user of a process of this machine.
+        case user(UInt32)
+    }
+
+    /// By what it is known.
+    package var proof = Proof.nothing
+    /// What it is called in messages and dead letters.
+    package var name = ""
+    /// Devices that its readings may name; empty for any.
+    package var devices: [IdentifierPattern] = []
+    /// Patients that its readings may name, one of which they must name; empty for any and none.
+    package var patients: [IdentifierPattern] = []
+    /// Readings a second; 0 for any number.
+    package var rate = 0
+    /// Readings at once.
+    package var burst = 1_000
+
+    /// What peers are called of which nothing is stated that others may hear.
+    package static let (ofAddress, ofToken) = ("of its address", "of its token")
+
+    /// Nothing stated.
+    package init() {}
+}

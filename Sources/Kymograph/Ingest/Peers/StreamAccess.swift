@@ -1,0 +1,55 @@
+import KymographCore
+
+/// Who sends on one stream, by the list of peers of its source. Of the lane's thread.
+final class StreamAccess {
+    private let book: PeerBook
+    /// The peer that sent it once, in place of who sends it now.
+    private let former: Former?
+    private var list: PeerList?
+    private var identity: PeerIdentity?
+    private var peer: PeerList.Peer?
+    /// Whether what comes is requests, each of which may bear a token.
+    private let hasRequests: Bool
+
+    /// Who sent what comes again.
+    struct Former {
+        /// The name of the peer; nil for none.
+        var name: String?
+    }
+
+    /// A stream of a source with the peers of `book`.
+    init(_ book: PeerBook, former: Former?, hasRequests: Bool) {
+        self.book = book
+        self.former = former
+        self.hasRequests = hasRequests
+    }
+
+    /// Whether nothing that comes can be let in.
+    var isRefused: Bool { former == nil && peer == nil && !(hasRequests && list?.hasCredentials ?? false) }
+
+    /// What is taken that bears no token.
+    var admission: PeerAdmission {
+        guard let peer else { return former.map { PeerAdmission(unknown: $0.name) } ?? .nobody }
+        return hasRequests ? peer.requested : peer.single
+    }
+
+    /// What is taken of a request that bears `credential`, or none, at `now`; nil when it is not known who sends it.
+    func admission(bearing credential: RequestCredential?, at now: Instant) -> PeerAdmission? {
+        guard let credential else { return peer?.requested }
+        return list?.peer(bearing: credential, at: now)?.requested
+    }
+
+    /// Looks who it is, by `identity`, and whether the list is still the same.
+    func refresh(_ identity: () -> PeerIdentity, note: (String) -> Void) {
+        let current = book.current(note: note)
+        guard current !== list else { return }
+        list = current
+        if let former {
+            peer = former.name.flatMap(current.peer(named:))
+            return
+        }
+        let known = self.identity ?? identity()
+        self.identity = known
+        peer = current.peer(known)
+    }
+}

@@ -1,0 +1,68 @@
+/// What a configuration says of the TLS of a source.
+package struct SourceTLS: Hashable, Sendable {
+    /// The certificate of this side, and those between it and an authority; nil for none, and so of a listener for no
+    /// TLS.
+    package var certificateFile: String?
+    /// Its key; nil when it is in the same file.
+    package var keyFile: String?
+    /// Authorities one of which must have signed a client's certificate.
+    package var clientCAFile: String?
+    /// Lists of certificates that they have revoked.
+    package var clientCRLFile: String?
+
+    /// Authorities that a broker's certificate must be of; nil for those of the system.
+    package var caFile: String?
+
+    /// The files of a listener; nil without TLS.
+    var files: TLSFiles? {
+        guard let certificateFile else { return nil }
+        var files = TLSFiles(certificate: certificateFile, key: keyFile ?? certificateFile)
+        (files.clientAuthorities, files.revoked) = (clientCAFile, clientCRLFile)
+        return files
+    }
+
+    /// The files of a client.
+    var clientFiles: TLSClientFiles {
+        var files = TLSClientFiles()
+        (files.authorities, files.certificate, files.key) = (caFile, certificateFile, keyFile)
+        return files
+    }
+
+    /// What does not go together at a listener.
+    var problem: SettingProblem? {
+        if certificateFile == nil, keyFile ?? clientCAFile ?? clientCRLFile != nil {
+            return SettingProblem(
+                message: "without certificateFile there is no TLS, and certificateKeyFile, clientCAFile and "
+                    + "clientCRLFile have no effect", advice: "name the server's certificate as certificateFile")
+        }
+        guard clientCRLFile != nil, clientCAFile == nil else { return nil }
+        return SettingProblem(
+            message: "clientCRLFile has no effect without clientCAFile",
+            advice: "name the authorities of the clients' certificates as clientCAFile")
+    }
+
+    /// What does not go together at a broker, which is reached by TLS or not.
+    func problem(ofBroker isSecure: Bool) -> SettingProblem? {
+        if !isSecure, caFile ?? certificateFile ?? keyFile != nil {
+            return SettingProblem(
+                message: "mqtt:// is not encrypted, and caFile, certificateFile and certificateKeyFile have no effect",
+                advice: "write mqtts://, and the broker's port for TLS")
+        }
+        guard certificateFile == nil, keyFile != nil else { return nil }
+        return SettingProblem(
+            message: "certificateKeyFile has no effect without certificateFile",
+            advice: "name the certificate that the broker is shown as certificateFile")
+    }
+
+    /// Reads the files of a listener; nil without TLS.
+    ///
+    /// - Throws: ``SourceError`` when one cannot be used.
+    func open(_ name: String) throws(SourceError) -> RenewedTLS? {
+        guard let files else { return nil }
+        do throws(TLSFault) {
+            return try RenewedTLS(files)
+        } catch {
+            throw SourceError(message: "\(name): \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package import KymographCore
+
+/// Names of the types whose readings a sink has taken, each once. The name is the third part of an entry's identity
+/// (docs/identity.md), and what an event says; who knows the types looks whether it is one.
+package struct ReadingTypes: Sendable {
+    private var names: Set<String> = []
+    /// The last name, as it is written in the identity: nearly always that of the next entry, too.
+    private var last: [UInt8] = []
+
+    /// None.
+    package init() {}
+
+    /// Notes what `entry` shows readings of; nothing for a Patient or Device.
+    package mutating func note(_ entry: Entry) {
+        guard let text = ReadingTypes.text(entry), !text.equals(last) else { return }
+        last = text.array
+        names.insert(ReadingTypes.plain(text))
+    }
+
+    /// Notes what the entries of `block` show readings of; nothing when it is none.
+    package mutating func note(_ block: ByteView, _ index: inout EntryIndex) {
+        guard let block = index.read(block) else { return }
+        for number in 0..<block.count { note(block[number]) }
+    }
+
+    /// The names since the last call.
+    package mutating func take() -> Set<String> {
+        defer { (names, last) = ([], []) }
+        return names
+    }
+
+    private static func text(_ entry: Entry) -> ByteView? {
+        switch entry.kind {
+        case .event: return entry.type
+        case .patient, .device, .describedDevice, .gateway: return nil
+        case .observation, .resource: break
+        }
+        let identity = entry.whole.count > 0 ? entry.whole : entry.value
+        var place = 0
+        for _ in 0..<2 {
+            while place < identity.count, identity[place] != UInt8(ascii: ".") { place += 1 }
+            place += 1
+        }
+        guard place < identity.count else { return nil }
+        var end = place
+        while end < identity.count, identity[end] != UInt8(ascii: ".") { end += 1 }
+        return end > place && end < identity.count ? identity[place..<end] : nil
+    }
+
+    private static func plain(_ text: ByteView) -> String {
+        text.string.replacing("%2E", with: ".").replacing("%25", with: "%")
+    }
+}

@@ -1,0 +1,85 @@
+/// Counters of what sources read.
+enum SourceRows {
+    static let rows: [Counter] = [
+        .ofSources(
+            "kymo_source_messages_total", unit: "messages",
+            "Datagrams, messages, lines and frames, those that are too long or broken included"
+        ) { Int($0.counts.datagrams + $0.counts.lines) },
+        .ofSources(
+            "kymo_source_broken_messages_total", unit: "messages",
+            "Datagrams, messages, lines and frames that were too long, broken or not complete"
+        ) { Int($0.counts.rejected) },
+        .ofSources(
+            "kymo_source_received_bytes_total", unit: "bytes",
+            "Bytes of datagrams, or of streams with everything between payloads"
+        ) { Int($0.counts.bytes) },
+        .ofSources(
+            "kymo_source_kernel_dropped_total", unit: "datagrams",
+            "Datagrams that the kernel dropped, mostly because the receive buffer was full",
+            [
+                .custom(.kernelDropped, kernelDrops), .custom(.live) { ", kernel-dropped \($0.value)" },
+                .always(.source, ", kernel-dropped "),
+            ]
+        ) { Int($0.counts.kernelDrops) },
+        .ofSources(
+            "kymo_source_connections_total", unit: "connections",
+            "Clients accepted; for a stream that goes and comes back, how often it came back"
+        ) { Int($0.counts.connections) },
+        .ofSources(
+            "kymo_source_connections_refused_total", unit: "connections",
+            "Clients refused because too many were connected",
+            [.ifAny(.connections, "refused connections "), .ifAny(.source, ", refused connections ")]
+        ) { Int($0.counts.refusedConnections) },
+        .ofSources(
+            "kymo_source_connections_idle_total", unit: "connections",
+            "Clients disconnected because they were silent, or their request was not complete, for too long",
+            [
+                .custom(.connections) { context in
+                    guard context.value > 0 else { return nil }
+                    let before = context.total("kymo_source_connections_refused_total") > 0 ? ", " : ""
+                    return "\(before)idle connections \(context.value)"
+                }, .ifAny(.source, ", idle connections "),
+            ]
+        ) { Int($0.counts.idleConnections) },
+        .ofSources(
+            "kymo_source_tls_failures_total", unit: "connections",
+            "Connections of clients and to brokers that ended because there was no TLS: the other side did not speak "
+                + "it, or one side did not accept the other's certificate",
+            [.ifAny(.source, ", TLS failures ")]
+        ) { Int($0.counts.tlsFailures) },
+        .ofSources(
+            "kymo_source_proxy_failures_total", unit: "connections",
+            "Connections to a source with `proxies` that come from none of them, or do not begin with a good PROXY "
+                + "header",
+            [.ifAny(.source, ", PROXY failures ")]
+        ) { Int($0.counts.proxyFailures) },
+        Counter(
+            name: "kymo_source_certificate_expiry_timestamp_seconds", kind: .gauge, unit: "seconds", labels: ["source"],
+            help:
+                "When the first of the certificates ends that a client, or the broker, would be shown now, since 1970",
+            phrases: []
+        ) { input in
+            (input.run?.sources ?? []).compactMap { source in source.certificateExpiry.map { ([source.name], $0) } }
+        },
+        .ofSources(
+            "kymo_auth_failures_total", unit: "senders",
+            "Connections, requests and datagrams of senders that the source's list of peers does not know",
+            [.ifAny(.source, ", auth failures ")]
+        ) { Int($0.counts.authFailures) },
+        .ofSources(
+            "kymo_source_receive_buffer_bytes", .gauge, unit: "bytes", "Receive buffer that the kernel granted"
+        ) { $0.receiveBufferBytes },
+        .ofSources(
+            "kymo_source_connections", .gauge, unit: "connections",
+            "Clients that are connected now; a serial line or standard input that is open counts as one"
+        ) { Int($0.counts.openStreams) },
+    ]
+
+    /// The total, and what each socket has lost.
+    @Sendable private static func kernelDrops(_ context: CounterPhrase.Context) -> String? {
+        let sockets = context.input.run?.kernelDropsBySource ?? []
+        let drops = sockets.map { "\($0.source) \($0.count)" }.joined(separator: ", ")
+        let total = context.input.run?.kernelDropped ?? context.value
+        return "kernel-dropped \(total)\(drops.isEmpty ? "" : " (\(drops))")"
+    }
+}
