@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 /// The names that are looked for. The number is libcurl's ABI, the same since 2006.
 #define LIBRARY "libcurl.so.4"
@@ -109,6 +110,14 @@ CURLcode kymo_curl_set_callbacks(
     if (!code) code = library.easy_setopt(handle, CURLOPT_PREREQFUNCTION, begin);
     if (!code) code = library.easy_setopt(handle, CURLOPT_PREREQDATA, context);
     return code;
+}
+
+const char *kymo_curl_certificate(CURL *handle, int place) {
+    struct curl_certinfo *chain = NULL;
+    if (library.easy_getinfo(handle, CURLINFO_CERTINFO, &chain) || !chain || place >= chain->num_of_certs) return NULL;
+    for (struct curl_slist *field = chain->certinfo[place]; field; field = field->next)
+        if (!strncmp(field->data, "Cert:", 5)) return field->data + 5;
+    return NULL;
 }
 
 CURLcode kymo_curl_get_number(CURL *handle, CURLINFO info, long *value) {

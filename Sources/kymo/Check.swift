@@ -16,7 +16,8 @@ struct Check: ParsableCommand {
             addresses that can be bound, directories that can be written to, the data directory. An error there exits \
             with the status that run would have (71, 73, 77; 78 for files of secrets). What a running instance with \
             the same data directory uses is no error. --no-environment leaves this out. --connect asks servers, too: \
-            it gets a token and GET /metadata; 69 when one does not answer, 77 when it refuses the credentials.
+            it gets a token and GET /metadata; 69 when one does not answer, 77 when it refuses the credentials. To \
+            brokers it connects for a moment; they are waited for when they do not answer.
 
             --format json prints {"findings": […], "errors": n, "warnings": n} on standard output instead; --format \
             text is the default. (bundle and ndjson set the output's format, as in run.)
@@ -32,7 +33,7 @@ struct Check: ParsableCommand {
     @Flag(help: "End with 78 when there is a warning, too.")
     var strict = false
 
-    @Flag(inversion: .prefixedNo, help: "Check what the machine has, too.")
+    @Flag(inversion: .prefixedNo, help: "Check what the machine has, too; not when only mappings are named.")
     var environment = true
 
     @Flag(help: "Ask the FHIR servers, too, with the credentials of the configuration.")
@@ -57,7 +58,7 @@ struct Check: ParsableCommand {
         // The other formats are settings of the output, which are checked with the rest.
         if isJSON || options.output.format == "text" { options.output.format = nil }
         let (settings, set, diagnostics) = try options.check()
-        let machine = environment ? settings.map { EnvironmentCheck($0, connecting: connect) } : nil
+        let machine = checksMachine ? settings.map { EnvironmentCheck($0, connecting: connect) } : nil
         let found = diagnostics + (machine?.findings.map(\.diagnostic) ?? [])
         for note in machine?.notes ?? [] { StandardError.write("kymo: \(note)\n") }
         var rejected: [Diagnostic] = []
@@ -69,13 +70,20 @@ struct Check: ParsableCommand {
         if rejected.contains(where: { $0.severity == .error }) { throw ExitCode(ExitStatus.dataError) }
     }
 
+    /// Not when only mappings are named: nobody who edits one asks whether a port is free.
+    private var checksMachine: Bool {
+        let namesMappings = !names.isEmpty || !settings.mapping.flags.isEmpty
+        let namesOnlyMappings = namesMappings && settings.config == nil && settings.sources.flags.isEmpty
+        return environment && (connect || !namesOnlyMappings)
+    }
+
     /// Rehearses sample events as the first source would take them, with the mappings of all sources.
     private func check(_ path: String, _ settings: PipelineSettings, _ set: MappingSet) throws -> [Diagnostic] {
         let bytes = try InputFile.read(path, "name a file of sample events")
         let context = settings.sources.first.map { settings.laneInput($0, set: set).context }
         let check = EventCheck(
             set: set, templates: set.templates(of: set.mappings), context: context ?? SourceContext(),
-            received: WallClock.now())
+            received: WallClock.now(), patients: settings.patientRules)
         return EventCheck.summary(of: check.outcomes(of: MappingFile(name: path, bytes: bytes)))
     }
 
@@ -88,14 +96,11 @@ struct Check: ParsableCommand {
         let errors = findings.filter { $0.severity == .error }.count
         let warnings = findings.count - errors
         guard errors == 0, let settings, let set else {
-            return StandardError.write("kymo: \(counted(errors, "error")), \(counted(warnings, "warning"))\n")
+            return StandardError.write("kymo: \(CountText.of(errors, "error")), \(CountText.of(warnings, "warning"))\n")
         }
         let sources = settings.sources.map(\.configuration.address.name).joined(separator: ", ")
         let mappings = set.mappings.joined(separator: ", ")
-        let types = "\(counted(set.types.count, "type")); \(counted(warnings, "warning"))"
+        let types = "\(CountText.of(set.types.count, "type")); \(CountText.of(warnings, "warning"))"
         StandardError.write("kymo: configuration OK: sources \(sources); mappings \(mappings); \(types)\n")
     }
-
-    /// `1 error`, `2 errors`.
-    private func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }

@@ -33,7 +33,7 @@ enum CommandAnswer {
     /// The message with a first line that says what to do, where that can be told.
     private static func explained(_ text: String, _ arguments: [String]) -> String {
         guard let line = text.split(separator: "\n").first,
-            let hint = UnexpectedArgument.hint(String(line), arguments)
+            let hint = UnexpectedArgument.hint(String(line), arguments) ?? DashedValue.hint(String(line), arguments)
         else { return text }
         return "\(line); \(hint)\(text.dropFirst(line.count))"
     }
@@ -114,7 +114,10 @@ enum CommandSynonyms {
         ("export", ["dump", "csv", "parquet", "extract"]),
         ("ledger", ["audit", "balance", "completeness", "account"]),
         ("dead", ["dlq", "deadletter", "deadletters", "dead-letter", "dead-letters", "letters", "rejected", "errors"]),
-        ("status", ["top", "stats", "stat", "info", "health", "state", "ps", "metrics", "monitor", "dashboard"]),
+        ("status", ["stats", "stat", "info", "health", "state", "ps", "metrics"]),
+        ("top", ["htop", "monitor", "dashboard", "live"]),
+        ("console", ["ui", "web", "browser", "gui", "login", "admin"]),
+        ("tap", ["tail", "watch", "follow", "sniff", "peek", "events"]),
         ("forget-lookups", ["forget", "refresh", "flush"]),
         ("migrate", ["import", "medtech", "iomt"]),
         ("config", ["settings", "configuration", "conf"]),
@@ -137,5 +140,19 @@ enum UnexpectedArgument {
             return "one file is read at a time: put quotes around a name with blanks, and remove '\(word)' otherwise"
         default: return "remove it, or name the option that it belongs to"
         }
+    }
+}
+
+/// A value that the parser takes for an option, because it begins as one.
+enum DashedValue {
+    /// How to write it; nil when the value of `line`, the parser's complaint, is missing altogether.
+    static func hint(_ line: String, _ arguments: [String]) -> String? {
+        guard let start = line.firstRange(of: "Missing value for '") else { return nil }
+        let option = line[start.upperBound...].prefix { $0 != " " && $0 != "'" }
+        guard let place = arguments.firstIndex(of: String(option)), place + 1 < arguments.count,
+            arguments[place + 1].hasPrefix("-")
+        else { return "write it behind the option" }
+        let value = arguments[place + 1]
+        return "'\(value)' begins as an option does: write \(option)=\(value) if it is the value"
     }
 }

@@ -59,8 +59,15 @@ struct DeadList: ParsableCommand {
             "Only of this reason, such as noTemplate. Repeatable: of any of them.", valueName: "name"))
     var reason: [String] = []
 
-    @Option(help: ArgumentHelp("A table, or one letter with its bytes (base64) a line.", valueName: "table|ndjson"))
-    var format = Query.Format.table
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case table, ndjson, json
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "A table, one letter with its bytes (base64) a line, or all as one document.",
+            valueName: "table|ndjson|json"))
+    var format = Format.table
 
     func run() throws {
         let reader = try store.reader()
@@ -69,6 +76,9 @@ struct DeadList: ParsableCommand {
         }
         switch format {
         case .ndjson: for letter in letters { try StandardOutput.write(letter.json) }
+        case .json:
+            let list = letters.map { $0.json.dropLast() }.joined(separator: Array(",".utf8))
+            try StandardOutput.write(PrettyJSON.format(Array("{\"letters\":[".utf8) + list + Array("]}".utf8)))
         case .table:
             let explainer = try mapping.explainer(store)
             var table = TextTable(["number", "at", "kind", "reason", "source", "bytes", "replayed", "detail"])
@@ -165,6 +175,6 @@ struct DeadDiscard: ParsableCommand {
                 StandardError.write("kymo: \($0.text)\n")
             }
         }
-        StandardError.write("kymo: discarded \(letters.count) dead letters\n")
+        StandardError.write("kymo: discarded \(CountText.of(letters.count, "dead letter"))\n")
     }
 }

@@ -61,6 +61,8 @@ struct LetterExplainer {
         let names = settings.mappings(of: source ?? settings.listeningSources[0])
         let nearest = NearestTemplate.text(
             set, templates: set.templates(of: names), payload: bytes, context: SourceContext(), received: letter.at)
-        return [letter.detail, nearest ?? ""].filter { !$0.isEmpty }.joined(separator: "; ")
+        // That of the mapping as it is now, beside the one of then.
+        guard let nearest, !letter.detail.contains(nearest) else { return letter.detail }
+        return letter.detail.isEmpty ? nearest : "\(letter.detail); now \(nearest)"
     }
 }

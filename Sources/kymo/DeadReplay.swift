@@ -21,7 +21,9 @@ struct DeadReplay: ParsableCommand {
 
             Letters that hold only a part of what came, such as a line that was too long or a frame with a wrong \
             checksum, could give a reading that nobody took: they are named and left as they are, unless --parts is \
-            given.
+            given. What came from a peer of a list is judged by that list as it is now, unless --not-allowed is given. \
+            Whose a reading is says the patient map as it is now, at the time of the reading: name the configuration \
+            that has it, or --patients.
 
             Example: kymo dead replay 17 18 --data /var/lib/kymo --mapping ./my-device/ --out ./observations
             """)
@@ -31,6 +33,9 @@ struct DeadReplay: ParsableCommand {
     @Flag(help: "Letters that hold only a part of what came, too, as if it were all.")
     var parts = false
 
+    @Flag(help: "Let all letters bring what they hold, whatever a list of peers says.")
+    var notAllowed = false
+
     @OptionGroup var settings: SettingOptions
 
     func run() throws {
@@ -38,17 +43,19 @@ struct DeadReplay: ParsableCommand {
         guard let directory = settings.store.directory, !self.settings.durability.ephemeral else {
             throw StandardError.exit("there is no place for data: name one with --data DIR", code: ExitStatus.config)
         }
-        let letters = try selection.letters(try StoreReader.opened(directory))
+        let reader = try StoreReader.opened(directory)
+        let letters = try selection.letters(reader)
+        let used = try StandardError.translating { () throws(PipelineError) in try reader.deciders() }
         var replay = LetterBatch(letters, withParts: parts)
         let isRunning = ControlClient.isRunning(directory)
         if isRunning {
-            replay.refuseReadings()
-            try send(&replay, directory)
+            RunningReplay(directory: directory, notes: Self.write).run(&replay)
         } else {
+            refuseStrangers(&replay, settings)
+            refuseUndecided(&replay, used, settings.deciders)
             try map(&replay, settings, directory)
+            RunningReplay(directory: directory, notes: Self.write).note(&replay)
         }
-        if !replay.payloads.isEmpty { replay.refuse(try change(.noteReplayed, replay.payloads, directory)) }
-        if !replay.entries.isEmpty { replay.refuse(try change(.deliver, replay.entries, directory)) }
         StandardError.write("kymo: \(replay.text)\n")
         for refusal in replay.refusals + replay.news {
             StandardError.write("kymo: letter \(refusal.letter): \(refusal.reason)\n")
@@ -56,87 +63,38 @@ struct DeadReplay: ParsableCommand {
         try replay.report()
     }
 
-    private func change(
-        _ command: ControlRequest.Command, _ letters: [StoredLetter], _ directory: String
-    ) throws -> [LetterRefusal] {
-        let request = ControlRequest(command, letters: letters.map(\.number))
-        do throws(PipelineError) {
-            return try DeadLetterChange.make(request, directory) { StandardError.write("kymo: \($0.text)\n") }
-        } catch {
-            // The others may have been sent by now.
-            return letters.map { LetterRefusal($0.number, error.message) }
-        }
+    /// Leaves letters whose list of peers is not at hand: nothing would say whose readings they may bring.
+    private func refuseStrangers(_ replay: inout LetterBatch, _ settings: PipelineSettings) {
+        let listed = settings.listeningSources.filter { $0.configuration.peers != nil }.map(\.name)
+        replay.refuse(
+            replay.payloads.filter { $0.needsPeers && !notAllowed && !listed.contains($0.source) }.map {
+                LetterRefusal(
+                    $0.number,
+                    "a list of peers says what its sender may bring: name the configuration that has it with --config, "
+                        + "or say --not-allowed")
+            })
     }
 
-    /// What goes to one socket.
-    private struct Parcel {
-        var destination: ReadingDestination
-        var letters: [StoredLetter]
-
-        func send() throws {
-            var sender = try ReadingSender(to: destination)
-            for letter in letters {
-                try DeadReplay.message(letter, to: destination)?.withByteView { try sender.send(exactly: $0) }
-            }
-            try sender.flush()
-        }
-    }
-
-    /// To the sockets that the letters came from, if these take lines or datagrams. The instance is told before what
-    /// comes a second time, and says what it would reject again.
-    private func send(_ replay: inout LetterBatch, _ directory: String) throws {
-        guard !replay.payloads.isEmpty else { return }
-        let sources = ControlClient.ask(ControlRequest(.status), directory)?.status?.sources ?? []
-        let framed = sources.filter { $0.framing != nil }.map(\.name)
-        replay.refuse(replay.payloads.compactMap { Self.obstacle($0, framed: framed) })
-        guard !replay.payloads.isEmpty else { return }
-        replay.refuse(try change(.expect, replay.payloads, directory))
-        let parcels = Set(replay.payloads.map(\.source)).sorted().compactMap { name in
-            Self.destination(name).map { destination in
-                Parcel(destination: destination, letters: replay.payloads.filter { $0.source == name })
-            }
-        }
-        for parcel in parcels {
-            do {
-                try parcel.send()
-            } catch {
-                replay.refuse(parcel.letters.map { LetterRefusal($0.number, "\(error)") })
-            }
-        }
-    }
-
-    /// Why a letter cannot be sent to a running instance; `framed` are its sources of frames.
-    private static func obstacle(_ letter: StoredLetter, framed: [String]) -> LetterRefusal? {
-        guard !framed.contains(letter.source), let destination = destination(letter.source) else {
-            return LetterRefusal(
-                letter.number,
-                "letters from \(letter.source) cannot be sent to the running instance: stop it, and replay then")
-        }
-        guard message(letter, to: destination) == nil else { return nil }
-        return LetterRefusal(
-            letter.number,
-            "it cannot be sent as a line to \(letter.source): its bytes would change; stop the instance, and replay "
-                + "then")
-    }
-
-    /// Datagrams are sent as they came. What comes by a stream must be a line there; nil when it cannot be.
-    private static func message(_ letter: StoredLetter, to destination: ReadingDestination) -> [UInt8]? {
-        let bytes = letter.bytes ?? []
-        switch destination {
-        case .unixStream, .tcp: return LetterLine.line(bytes)
-        case .udp, .unixDatagram, .unixSeqpacket, .standardOutput: return bytes
-        }
-    }
-
-    private static func destination(_ name: String) -> ReadingDestination? {
-        switch (IngestKinds.builtIn.address(named: name) as? any RoutedSource)?.route {
-        case .udp(let address): .udp(host: address.host, port: address.port)
-        case .tcp(let address): .tcp(host: address.host, port: address.port)
-        case .unixStream(let path): .unixStream(path: path)
-        case .unixDatagram(let path): .unixDatagram(path: path)
-        case .unixSeqpacket(let path): .unixSeqpacket(path: path)
-        case nil: nil
-        }
+    /// Leaves letters on which a patient map or rules have to decide that are not at hand: they would be filed for whom
+    /// their messages name, for nobody, or against a rule.
+    private func refuseUndecided(
+        _ replay: inout LetterBatch, _ used: Set<StoreDecider>, _ present: Set<StoreDecider>
+    ) {
+        replay.refuse(
+            (replay.payloads + replay.readings).compactMap { letter in
+                switch letter.lacks(used: used, present: present) {
+                case .patientMap?:
+                    LetterRefusal(
+                        letter.number,
+                        "a patient map says whose it is: name the configuration that has it with --config, or "
+                            + "--patients")
+                case .rules?:
+                    LetterRefusal(
+                        letter.number,
+                        "rules say whether it is taken: name the configuration that has them with --config, or --rules")
+                case nil: nil
+                }
+            })
     }
 
     /// By a pipeline of its own, which nobody else uses the store besides.
@@ -144,9 +102,12 @@ struct DeadReplay: ParsableCommand {
         guard !replay.payloads.isEmpty || !replay.readings.isEmpty else { return }
         var settings = settings
         settings.store.keeping = .everything
+        if notAllowed {
+            for place in settings.sources.indices { settings.sources[place].configuration.peers = nil }
+        }
         try StandardError.translating { () throws(PipelineError) in
-            let types = try StoreReader(directory: directory).types()
-            replay.refuse(try LetterTrial(settings, types: types).refusals(replay.payloads + replay.readings))
+            let reader = try StoreReader(directory: directory)
+            replay.refuse(try LetterTrial(settings, reader).refusals(replay.payloads + replay.readings))
             let settlement = try LetterSettlement(directory)
             if !replay.readings.isEmpty {
                 replay.refuse(try LetterReturn.run(replay.readings, directory: directory, notes: DeadReplay.write))

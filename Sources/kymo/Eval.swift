@@ -27,8 +27,8 @@ struct Eval: ParsableCommand {
         transform: Eval.language)
     var language = ExpressionLanguage.jsonPath
 
-    @Option(help: CompatibilityOption.help, transform: CompatibilityOption.parse)
-    var compatibility = Compatibility.none
+    @Option(help: CompatibilityOption.help)
+    var compatibility: String?
 
     private static func language(_ name: String) throws -> ExpressionLanguage {
         if let known = ExpressionLanguage(named: name) { return known }
@@ -42,6 +42,7 @@ struct Eval: ParsableCommand {
     }
 
     private func compiled() throws -> ExpressionRunner {
+        let compatibility = try CompatibilityOption.parse(compatibility)
         do throws(ExpressionError) {
             return try ExpressionRunner(expression, language: language, compatibility: compatibility)
         } catch {

@@ -2,16 +2,21 @@ import Kymograph
 import KymographCore
 import KymographTemplates
 
-/// Prints what each template made of a payload.
+/// Tells what each template made of a payload: on standard error, or as a part of the document that is written.
 struct Explanation {
+    /// Whether it is a part of the document.
+    let isJSON: Bool
+    private let mappings: [MappingFiles]
     private let set: MappingSet
     private let templates: [Int]
     private let context: SourceContext
     /// Name of the file of device templates of each mapping, without its folder.
     private let files: [String: String]
 
-    init(_ set: MappingSet, _ mappings: [MappingFiles], _ context: SourceContext) {
+    init(_ set: MappingSet, _ mappings: [MappingFiles], _ context: SourceContext, isJSON: Bool) {
         self.set = set
+        self.isJSON = isJSON
+        self.mappings = mappings
         self.context = context
         templates = set.templates(of: mappings.map(\.name))
         files = mappings.reduce(into: [:]) { files, mapping in
@@ -19,24 +24,39 @@ struct Explanation {
         }
     }
 
-    func write(_ payload: [UInt8]) {
+    /// What each template made of `payload`, for programs.
+    func explain(_ payload: [UInt8], received: Instant) -> PayloadExplanation {
+        PayloadExplanation(payload: payload, set: set, mappings: mappings, context: context, received: received)
+    }
+
+    /// Prints what each template made of `payload`.
+    func write(_ payload: [UInt8], received: Instant) {
         var explainer = MappingExplainer(set, templates: templates)
         let storage = PaddedBytes(copying: payload)
+        var found: [TemplateExplanation] = []
         do throws(ScanFailure) {
-            var object: String?
-            var offset: Int?
-            try explainer.explain(storage.view, context: context, received: WallClock.now()) { template in
-                if let last = offset, last != template.offset {
-                    StandardError.write("value at byte \(template.offset):\n")
+            try explainer.explain(storage.view, context: context, received: received) { template in
+                if let last = found.last, last.offset != template.offset || last.object != template.object {
+                    write(found)
+                    found = []
+                    if last.offset != template.offset {
+                        StandardError.write("value at byte \(template.offset):\n")
+                    }
                 }
-                offset = template.offset
-                if let decoded = template.object, decoded != object { StandardError.write("decoded: \(decoded)\n") }
-                object = template.object
-                write(template)
+                found.append(template)
             }
+            write(found)
         } catch {
+            write(found)
             StandardError.write("the payload is refused: \(error.reason.name) at byte \(error.offset)\n")
         }
+    }
+
+    /// Writes what the templates made of one value: those that match, then those nearest to it.
+    private func write(_ templates: [TemplateExplanation]) {
+        if let decoded = templates.first?.object { StandardError.write("decoded: \(decoded)\n") }
+        // The sort keeps the order of those that are equally near.
+        for template in templates.sorted(by: { $0.nearness > $1.nearness }) { write(template) }
     }
 
     private func write(_ template: TemplateExplanation) {
@@ -50,7 +70,7 @@ struct Explanation {
             for field in template.missing { StandardError.write("    \(field.name): \(field.result)\n") }
         }
         for (index, match) in template.matches.enumerated() {
-            StandardError.write("  match \(index + 1) of \(template.matchExpression): \(match.outcome)\n")
+            StandardError.write("  match \(index + 1) of \(template.matchExpression): \(match.outcome.text)\n")
             for field in match.fields {
                 StandardError.write("    \(field.name) \(field.expression): \(field.result)\n")
             }

@@ -17,18 +17,28 @@ enum InputFile {
         do {
             return [UInt8](try Data(contentsOf: URL(filePath: path)))
         } catch {
-            throw complaint(path, error, advice)
+            throw complaint(
+                path, isPermission: (error as? CocoaError)?.code == .fileReadNoPermission, advice)
         }
     }
 
-    private static func complaint(_ path: String, _ error: any Error, _ advice: String) -> ExitCode {
+    /// Makes the file at `path` the standard input.
+    ///
+    /// - Throws: as ``read(_:_:)``.
+    static func open(_ path: String, _ advice: String) throws {
+        guard StandardDescriptors.replaceInput(by: path) else {
+            throw complaint(path, isPermission: StandardDescriptors.lacksPermission, advice)
+        }
+    }
+
+    private static func complaint(_ path: String, isPermission: Bool, _ advice: String) -> ExitCode {
         var isFolder = false
         let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
         if isFolder {
             return StandardError.exit(
                 "\(path) cannot be read: it is a folder; \(advice)", code: ExitStatus.noInput)
         }
-        if (error as? CocoaError)?.code == .fileReadNoPermission {
+        if isPermission {
             return StandardError.exit(
                 "\(path) cannot be read: permission denied; let this user read it (chmod, chown), or run kymo as "
                     + "its owner", code: ExitStatus.noPermission)

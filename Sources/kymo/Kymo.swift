@@ -28,9 +28,11 @@ struct Kymo: ParsableCommand {
         version: "kymo \(KymographVersion.text)",
         // Each says its name: to derive it from the type's takes a millisecond.
         subcommands: [
-            Run.self, Demo.self, Check.self, Config.self, Test.self, Map.self, Migrate.self, Eval.self, Replay.self,
-            Simulate.self, Mappings.self, TrainDictionary.self, Query.self, Export.self, Ledger.self, Dead.self,
-            Status.self, ForgetLookups.self, Completions.self, Support.self,
+            Run.self, Import.self, Demo.self, Check.self, Config.self, Test.self, Map.self, Migrate.self, Eval.self,
+            Replay.self, Simulate.self, Mappings.self, TrainDictionary.self, Query.self, Export.self, Decode.self,
+            Ledger.self, Receipts.self, Sources.self, Dead.self, Patients.self, Status.self, Top.self, Tap.self,
+            ConsoleCommand.self, Flush.self, PauseCommand.self, ResumeCommand.self, ForgetLookups.self,
+            CapabilitiesCommand.self, Completions.self, Support.self,
         ])
 
     static func main() {

@@ -83,6 +83,13 @@ enum PrettyText {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(value)) + [0x0A]
     }
+
+    /// `value` in one line, members in order of their names.
+    static func line(_ value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(value)) + [0x0A]
+    }
 }
 
 /// A ledger as lines of text.

@@ -49,19 +49,30 @@ struct LetterBatch {
             })
     }
 
+    /// Letters that were left since only a part of what came is there, with what could be done.
+    var partRefusals: [LetterRefusal] {
+        parts.map { LetterRefusal($0.number, "it holds only a part of what came: replay it as if it were all, or not") }
+    }
+
     /// What was replayed.
     var text: String {
-        let taken = readings.isEmpty ? "" : ", \(readings.count) readings"
-        return "replayed \(payloads.count) payloads\(taken) and \(entries.count) entries"
+        LetterBatch.text(payloads: payloads.count, readings: readings.count, entries: entries.count)
+    }
+
+    /// What was replayed, by how many there were.
+    static func text(payloads: Int, readings: Int = 0, entries: Int) -> String {
+        let taken = readings == 0 ? "" : ", \(CountText.of(readings, "reading"))"
+        let others = "\(entries) \(entries == 1 ? "entry" : "entries")"
+        return "replayed \(CountText.of(payloads, "payload"))\(taken) and \(others)"
     }
 
     /// Exits with status 65 when letters were left.
     func report() throws {
         var reasons: [String] = []
         if !refusals.isEmpty {
-            reasons.append("\(refusals.count) letters were left as they are, for the reasons above")
+            reasons.append("\(CountText.of(refusals.count, "letter")) left as before, for the reasons above")
         }
-        if !news.isEmpty { reasons.append("\(news.count) letters are new, for the reasons above") }
+        if !news.isEmpty { reasons.append("\(CountText.of(news.count, "new letter")), for the reasons above") }
         if let failure { reasons.append(failure) }
         if !parts.isEmpty {
             reasons.append(

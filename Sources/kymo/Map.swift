@@ -14,16 +14,24 @@ struct Map: ParsableCommand {
             "line" before these members, and standard error tells their numbers. A file that is one JSON document \
             is one message; the files of a folder are read in order of their names, and of the folders in it none.
 
+            With --format events, each reading becomes a line by itself: the normalised event of iomt-fhir, for \
+            whoever makes FHIR of it.
+
             With --explain, standard error says which templates matched, what each expression gave, and which rule \
-            rejected the reading. Exits with status 65 when something was rejected.
+            rejected the reading; with --format json, too, the document says so in its member "explain", with the \
+            bytes of the payload that each expression matched. Exits with status 65 when something was rejected.
+
+            With --patients, readings get the patient and encounter that the map says for their device and time; with \
+            --rules, those that a rule drops or rejects are shown as rejected by it, as of a source called stdin.
 
             Example: kymo map --mapping wristband --explain message.json
+            Example: kymo map --mapping wristband --explain --format json message.json
             Example: kymo map --mapping ./my-device/ message.json > mapped.json
             """)
 
     /// How results are written.
     enum Format: String, ExpressibleByArgument, CaseIterable {
-        case json, ndjson
+        case json, ndjson, events
     }
 
     @Argument(
@@ -41,13 +49,16 @@ struct Map: ParsableCommand {
     @Option(help: ArgumentHelp("Time zone of times without an offset. Default: UTC.", valueName: "zone"))
     var timezone: String?
 
+    @OptionGroup var patients: PatientOptions
+
     @Option(
         help: ArgumentHelp(
-            "json: each file is one payload, and becomes a document. ndjson: each message becomes a line. Default: "
-                + "json for one message and with --explain, else ndjson.", valueName: "json|ndjson"))
+            "json: each file is one payload, and becomes a document. ndjson: each message becomes a line. events: each "
+                + "reading becomes a line, as a normalised event. Default: json for one message and with --explain, "
+                + "else ndjson.", valueName: "json|ndjson|events"))
     var format: Format?
 
-    @Flag(help: "Say on standard error what each template made of the payload.")
+    @Flag(help: "Say what each template made of the payload: on standard error, or with --format json in the document.")
     var explain = false
 
     func run() throws {
@@ -57,11 +68,12 @@ struct Map: ParsableCommand {
             defaultPatient: try MapDefault.bytes(defaultPatient, "--default-patient"),
             timezone: try timezone.map { try MapDefault.timezone($0) })
         var options = ObservationOptions()
-        options.version = mapping.fhirVersion
-        let explanation = explain ? Explanation(set, mappings, context) : nil
+        options.version = try mapping.fhirVersion
+        let (rulesOfPatients, rules) = try patients.load(set.types)
+        let explanation = explain ? Explanation(set, mappings, context, isJSON: format == .json) : nil
         var mapper = MessageMapping(
             set: set, templates: set.templates(of: mappings.map(\.name)), context: context, options: options,
-            explanation: explanation)
+            patients: rulesOfPatients, rules: rules, explanation: explanation, writesEvents: format == .events)
         do throws(MessageInputError) {
             try mapAll(&mapper)
         } catch {
@@ -74,7 +86,8 @@ struct Map: ParsableCommand {
         guard files.count <= 1 else { return try mapLines(try expanded(), &mapper) }
         let file = files.first ?? "-"
         let inputs = try MessageFiles.list(file)
-        if format == .ndjson || inputs != [file] || (format == nil && !explain && MessageReader.isCalledLines(file)) {
+        let isLines = format == nil && !explain && MessageReader.isCalledLines(file)
+        if format == .ndjson || format == .events || inputs != [file] || isLines {
             return try mapLines(inputs, &mapper)
         }
         guard format == nil, !explain, !MessageFiles.isHex(file) else { return try mapWhole(file, &mapper) }

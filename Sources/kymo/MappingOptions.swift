@@ -14,11 +14,14 @@ struct MappingOptions: ParsableArguments {
 
     @OptionGroup var files: MappingFileOptions
 
-    @Option(help: CompatibilityOption.help, transform: CompatibilityOption.parse)
-    var compatibility = Compatibility.none
+    @Option(name: .customLong("compatibility"), help: CompatibilityOption.help)
+    var compatibilityName: String?
 
-    @Option(help: FHIRVersionOption.help, transform: FHIRVersionOption.parse)
-    var fhirVersion = FHIRVersion.r4
+    @Option(name: .customLong("fhir-version"), help: FHIRVersionOption.help)
+    var fhirVersionName: String?
+
+    /// `--fhir-version`, or the default.
+    var fhirVersion: FHIRVersion { get throws { try FHIRVersionOption.parse(fhirVersionName) } }
 
     /// The mappings named, or the default one; exits with status 78 when one is named by half.
     func references() throws -> [MappingReference] {
@@ -28,8 +31,8 @@ struct MappingOptions: ParsableArguments {
 
     /// Loads the mappings; prints what is wrong and exits with status 78 when they cannot be used.
     func load() throws -> (set: MappingSet, files: [MappingFiles]) {
-        let loaded = MappingSelection.load(
-            try references(), compatibility: compatibility, fhirVersion: fhirVersion)
+        let compatibility = try CompatibilityOption.parse(compatibilityName)
+        let loaded = MappingSelection.load(try references(), compatibility: compatibility, fhirVersion: try fhirVersion)
         Diagnostics.write(loaded.diagnostics)
         guard let set = loaded.set else { throw ExitCode(ExitStatus.config) }
         return (set, loaded.files)
@@ -42,9 +45,12 @@ enum CompatibilityOption {
         "iomt-fhir: mappings give what they gave in the MedTech service, quirks included. Default: none.",
         valueName: "none|iomt-fhir")
 
-    static func parse(_ name: String) throws -> Compatibility {
+    /// The compatibility of this name, none without one; exits with status 78 when there is no such.
+    static func parse(_ name: String?) throws -> Compatibility {
+        guard let name else { return .none }
         if let known = Compatibility(rawValue: name) { return known }
-        throw ValidationError("'\(name)' is not one of none, iomt-fhir")
+        throw StandardError.exit(
+            "--compatibility: '\(name)' is not one of none, iomt-fhir; write one of them", code: ExitStatus.config)
     }
 }
 
@@ -54,16 +60,23 @@ enum FHIRVersionOption {
         "Version of FHIR that is written; mappings that name one must name the same. Default: R4.",
         valueName: FHIRVersion.allCases.map(\.rawValue).joined(separator: "|"))
 
-    static func parse(_ name: String) throws -> FHIRVersion {
+    /// The version of this name, R4 without one; exits with status 78 when there is no such.
+    static func parse(_ name: String?) throws -> FHIRVersion {
+        guard let name else { return .r4 }
         if let known = FHIRVersion(rawValue: name) { return known }
-        throw ValidationError("'\(name)' is not one of \(FHIRVersion.allCases.map(\.rawValue).joined(separator: ", "))")
+        let names = FHIRVersion.allCases.map(\.rawValue)
+        let advice = NearestName.advice(for: name, among: names, otherwise: "write one of them")
+        throw StandardError.exit(
+            "--fhir-version: '\(name)' is not one of \(names.joined(separator: ", ")); \(advice)",
+            code: ExitStatus.config)
     }
 }
 
 /// Prints findings.
 enum Diagnostics {
-    /// Writes one line each to standard error.
+    /// Writes one line each to standard error, and none twice.
     static func write(_ diagnostics: [Diagnostic]) {
-        for diagnostic in diagnostics { StandardError.write(diagnostic.fullText + "\n") }
+        var written: Set<String> = []
+        for text in diagnostics.map(\.fullText) where written.insert(text).inserted { StandardError.write(text + "\n") }
     }
 }

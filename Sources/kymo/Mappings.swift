@@ -14,13 +14,23 @@ struct Mappings: ParsableCommand {
     @Argument(help: "Folder for --export; it must not exist yet.", completion: .directory)
     var folder: String?
 
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json
+    }
+
+    @Option(help: ArgumentHelp("One name a line, or for programs.", valueName: "text|json"))
+    var format = Format.text
+
     func validate() throws {
         if (export == nil) != (folder == nil) { throw ValidationError("--export needs a name and a folder") }
     }
 
     func run() throws {
         guard let export, let folder else {
-            try StandardOutput.write(Array(MappingCatalogue.names.map { $0 + "\n" }.joined().utf8))
+            switch format {
+            case .text: try StandardOutput.write(Array(MappingCatalogue.names.map { $0 + "\n" }.joined().utf8))
+            case .json: try StandardOutput.write(try PrettyText.pretty(["mappings": MappingCatalogue.names]))
+            }
             return
         }
         do {

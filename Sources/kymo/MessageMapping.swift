@@ -9,7 +9,13 @@ struct MessageMapping {
     let templates: [Int]
     let context: SourceContext
     let options: ObservationOptions
+    /// Say whose devices are; nil without a map.
+    let patients: PatientRules?
+    /// Say what is taken.
+    let rules: RuleDecider
     let explanation: Explanation?
+    /// Whether only readings are written, each as an event.
+    let writesEvents: Bool
     /// Whether there is a line for each message, so that their numbers are worth telling.
     var hasLines = false
 
@@ -19,15 +25,18 @@ struct MessageMapping {
     /// Messages of which something was rejected, or that gave nothing.
     private var failed = 0
     private var reasons: [Rejection: Int] = [:]
+    /// What is wrong with the first message of these.
+    private var complaint: String?
     /// Why standard output takes no more.
     private var failure: (any Error)?
 
     init(
         set: MappingSet, templates: [Int], context: SourceContext, options: ObservationOptions,
-        explanation: Explanation?
+        patients: PatientRules?, rules: RuleDecider, explanation: Explanation?, writesEvents: Bool
     ) {
         (self.set, self.templates, self.context) = (set, templates, context)
-        (self.options, self.explanation) = (options, explanation)
+        (self.options, self.patients, self.rules, self.explanation) = (options, patients, rules, explanation)
+        self.writesEvents = writesEvents
     }
 
     /// Maps `message` and writes a document.
@@ -38,9 +47,9 @@ struct MessageMapping {
 
     /// Maps `message` and writes a line.
     mutating func writeLine(_ message: InputMessage) {
-        if explanation != nil { StandardError.write("\(message.file):\(message.line):\n") }
+        if let explanation, !explanation.isJSON { StandardError.write("\(message.file):\(message.line):\n") }
         guard let preview = preview(of: message) else { return }
-        write(preview.line(of: message))
+        write(writesEvents ? preview.events : preview.line(of: message))
     }
 
     /// Tells what was counted.
@@ -48,20 +57,22 @@ struct MessageMapping {
     /// - Throws: the exit status when something was rejected, or could not be written.
     func finish() throws {
         if let failure { throw failure }
-        if hasLines { StandardError.write("kymo: \(summary)\n") }
+        if hasLines {
+            StandardError.write("kymo: \(summary)\n")
+        } else if let complaint {
+            StandardError.write("kymo: \(complaint)\n")
+        }
         if failed > 0 || messages == 0 { throw ExitCode(ExitStatus.dataError) }
     }
 
     private var summary: String {
-        let outcome = "\(counted(measurements, "measurement")), \(counted(observations, "resource"))"
-        guard failed > 0 else { return "\(counted(messages, "message")) mapped: \(outcome)" }
+        let outcome = "\(CountText.of(measurements, "measurement")), \(CountText.of(observations, "resource"))"
+        guard failed > 0 else { return "\(CountText.of(messages, "message")) mapped: \(outcome)" }
         let sorted = reasons.sorted { ($1.value, $0.key.name) < ($0.value, $1.key.name) }
         let list = sorted.map { "\($0.key.name) \($0.value)" }.joined(separator: ", ")
-        return "\(messages - failed) of \(counted(messages, "message")) mapped: \(outcome); \(failed) rejected"
+        return "\(messages - failed) of \(CountText.of(messages, "message")) mapped: \(outcome); \(failed) rejected"
             + (list.isEmpty ? "" : " (\(list))")
     }
-
-    private func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     /// What becomes of `message`; nil of a file of hexadecimal digits that has something else in it, which counts as
     /// rejected, and is told.
@@ -76,15 +87,33 @@ struct MessageMapping {
             return nil
         }
         count(preview)
+        if !preview.isWhole, complaint == nil { complaint = problem(preview, in: message.file) }
         return preview
+    }
+
+    /// What was rejected first, and what to do.
+    private func problem(_ preview: PayloadPreview, in file: String) -> String {
+        let name = file == "-" ? "standard input" : file
+        guard let first = preview.rejected.first else {
+            return "\(name) is empty, or holds no reading: give one payload"
+        }
+        let detail = first.detail.isEmpty ? "" : " (\(first.detail))"
+        let more = explanation == nil ? "; --explain shows what each template makes of it" : ""
+        return "\(name): rejected as \(first.reason.name)\(detail): \(first.reason.explanation)\(more)"
     }
 
     private func mapped(_ message: InputMessage) throws(MessageInputError) -> PayloadPreview {
         let payload = try MessageFiles.payload(of: message)
-        explanation?.write(payload)
-        return PayloadPreview(
-            payload: payload, set: set, templates: templates, context: context, received: WallClock.now(),
-            options: options)
+        let received = WallClock.now()
+        var preview = PayloadPreview(
+            payload: payload, set: set, templates: templates, context: context, received: received,
+            options: options, patients: patients, rules: rules)
+        if let explanation, explanation.isJSON {
+            preview.explanation = explanation.explain(payload, received: received)
+        } else {
+            explanation?.write(payload, received: received)
+        }
+        return preview
     }
 
     private mutating func count(_ preview: PayloadPreview) {

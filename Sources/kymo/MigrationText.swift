@@ -24,14 +24,15 @@ enum MigrationText {
         if !report.differences.isEmpty { lines += ["", "by our rules ≠ with --compatibility iomt-fhir:"] }
         for difference in report.differences {
             lines.append("  \(difference.path): \(difference.byDefault) ≠ \(difference.compatible)")
-            lines.append("    \(difference.count) times, first \(difference.place); \(difference.why)")
+            let times = difference.count == 1 ? "once" : "\(difference.count) times"
+            lines.append("    \(times), first \(difference.place); \(difference.why)")
         }
         return (lines + ["", verdict(report), ""] + next(report, folder, written)).joined(separator: "\n") + "\n"
     }
 
     private static func messages(_ report: MigrationReport) -> String {
         guard report.messages > 0 else { return "no messages: name files or folders of messages to see what they give" }
-        return "\(report.messages) messages: \(report.rejected.byDefault) rejected by our rules, "
+        return "\(CountText.of(report.messages, "message")): \(report.rejected.byDefault) rejected by our rules, "
             + "\(report.rejected.compatible) with --compatibility iomt-fhir"
     }
 

@@ -13,7 +13,9 @@ struct Run: ParsableCommand {
         discussion: """
             Without a source it listens on UDP 127.0.0.1:5757 and the Unix socket ./kymo.sock. The first SIGINT or \
             SIGTERM stops receiving and delivers what is there; a second one ends at once. SIGHUP, and a change of a \
-            mapping's files, loads the mappings again; with an error the former ones stay in use.
+            mapping's files, loads the mappings again; with an error the former ones stay in use. SIGHUP also reads \
+            the configuration file again: what can change while it runs is taken over; with a change of anything else \
+            nothing is changed, and a message names it.
 
             A run that reads only its standard input keeps nothing without --data, so that it gives the same output a \
             second time, and exits with status 65 when it accepts nothing.
@@ -32,26 +34,36 @@ struct Run: ParsableCommand {
     func run() throws {
         // Before any thread starts, so that all of them leave the signals to this one.
         let signals = try Self.watchSignals()
-        var log = Run.log(PipelineSettings())
+        let logCounts = LogCounts()
+        var log = Run.log(PipelineSettings(), logCounts)
         let (settings, set, watch) = try self.settings.load { settings, findings in
-            log = Run.log(settings)
+            log = Run.log(settings, logCounts)
             log.write(findings)
         }
+        let rereading = try self.settings.rereading()
         let firstRejection = settings.readsOnlyWhatEnds ? FirstRejection() : nil
         let pipeline: Pipeline
         do {
             pipeline = try Pipeline(
-                settings, set: set, watch: watch, firstRejection: firstRejection, notes: log.write, findings: log.write)
+                settings, set: set, watch: watch, rereading: rereading, firstRejection: firstRejection,
+                logCounts: logCounts, notes: log.write, findings: log.write)
         } catch {
             throw Self.cannotStart(error, settings, log)
         }
         for line in pipeline.sourceDescriptions { log.write(.info("listening on \(line)")) }
-        if let address = pipeline.adminAddress { log.write(.info("metrics and health on http://\(address)")) }
+        if let address = pipeline.adminAddress {
+            log.write(.info("metrics and health on http://\(address)"))
+            if settings.console.isEnabled {
+                log.write(.info("console on http://\(address)/console/; 'kymo console login' gives a code"))
+            }
+        }
         let directory = settings.store.keeping == .everything ? settings.store.directory : nil
         if let directory { log.write(.info("keeping data in \(directory)")) }
         let service = ServiceNotices { [log] in log.write(.warning($0)) }
-        let outcome = pipeline.run(signals: signals, service: service) { [log] summary in
-            log.show(live: summary.liveLine)
+        let actions =
+            settings.console.isEnabled ? ConsoleActions(directory: directory, settings, log) : ConsoleActions()
+        let outcome = pipeline.run(signals: signals, service: service, actions: actions) { [log] summary in
+            log.show(live: (settings.readsOnlyWhatEnds ? Self.progress : "") + summary.liveLine)
             log.tick()
         }
         for line in outcome.summary.lines { log.write(.info(line)) }
@@ -63,12 +75,17 @@ struct Run: ParsableCommand {
         try Self.explain(outcome.summary, firstRejection, directory, log)
     }
 
-    /// The log on standard error that `settings` ask for.
-    private static func log(_ settings: PipelineSettings) -> Log {
+    /// How much of a file that standard input is has been read, for the line that shows a run's progress.
+    private static var progress: String {
+        StandardDescriptors.inputProgress().map { "\(Int($0 * 100)) % of the input; " } ?? ""
+    }
+
+    /// The log on standard error that `settings` ask for, which adds to `counts`.
+    private static func log(_ settings: PipelineSettings, _ counts: LogCounts) -> Log {
         let isJournal = StandardDescriptors.isJournal(ProcessInfo.processInfo.environment["JOURNAL_STREAM"])
         let style = LogStyle(
             settings.log.format, isJournal: isJournal, endsByItself: settings.readsOnlyWhatEnds)
-        return Log(level: settings.log.level, style: style, isTerminal: isatty(STDERR_FILENO) == 1) {
+        return Log(level: settings.log.level, style: style, isTerminal: isatty(STDERR_FILENO) == 1, counts: counts) {
             StandardDescriptors.write($0, to: STDERR_FILENO)
         }
     }
@@ -105,11 +122,26 @@ struct Run: ParsableCommand {
                     + "directory with --data"))
     }
 
-    private static func watchSignals() throws -> SignalWatcher {
+    /// Turns signals into something to read, or ends the command.
+    static func watchSignals() throws -> SignalWatcher {
         do {
             return try SignalWatcher()
         } catch {
             throw StandardError.exit(error.message, code: ExitStatus.osError)
+        }
+    }
+}
+
+extension ConsoleActions {
+    /// What `kymo dead` and `kymo test` do, for the instance that uses `directory`.
+    fileprivate init(directory: String?, _ settings: PipelineSettings, _ log: Log) {
+        self.init()
+        let trials = MappingTrials(settings)
+        test = { trials.tested($0) }
+        guard let directory else { return }
+        replay = { (numbers, parts) throws(PipelineError) in
+            try ConsoleReplay.run(
+                numbers, withParts: parts, RunningReplay(directory: directory, notes: log.write, patience: 10))
         }
     }
 }

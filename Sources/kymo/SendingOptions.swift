@@ -75,9 +75,11 @@ extension ReadingSender {
     borrowing func report(after elapsed: Duration) throws {
         let seconds = elapsed / .seconds(1)
         let rate = seconds > 0 ? Int(Double(sent) / seconds) : sent
-        StandardError.write("sent \(sent) lines in \(TimeText.of(seconds)) (\(rate) a second)\n")
+        StandardError.write("sent \(CountText.of(sent, "line")) in \(TimeText.of(seconds)) (\(rate) a second)\n")
         if refused > 0 {
-            throw StandardError.exit("\(refused) readings were refused: nobody listened", code: ExitStatus.unavailable)
+            throw StandardError.exit(
+                "\(CountText.of(refused, "reading")) refused: nothing listens there; start 'kymo run' first",
+                code: ExitStatus.unavailable)
         }
     }
 }

@@ -44,7 +44,7 @@ struct SourceSettings: SettingGroup {
                 + "Default: UTC.", valueName: "zone"))
     var timezone: String?
 
-    @Flag(help: "Let other machines send by TCP without encryption; of the sources of the command line.")
+    @Flag(help: "Let other machines send by TCP, HTTP and MLLP without encryption; of the sources of the command line.")
     var insecure = false
 
     /// The framings, for people.
@@ -199,6 +199,9 @@ struct ObservingSettings: SettingGroup {
             valueName: "host:port"))
     var admin: String?
 
+    @Flag(help: "Serve the console there, too, on an address of this machine; 'kymo console login' gives codes.")
+    var console = false
+
     @Option(
         help: ArgumentHelp(
             "What 'run' writes to standard error: auto (journald where that is the journal, else text).",
@@ -212,7 +215,8 @@ struct ObservingSettings: SettingGroup {
 
     var flags: [SettingFlag] {
         Self.given([
-            ("http.admin", "--admin", admin), ("log.format", "--log-format", logFormat),
+            ("http.admin", "--admin", admin), ("console.enabled", "--console", console ? "true" : nil),
+            ("log.format", "--log-format", logFormat),
             ("log.level", "--log-level", logLevel),
         ])
     }

@@ -15,6 +15,9 @@ struct SettingOptions: ParsableArguments {
     @OptionGroup(title: "Mapping")
     var mapping: MappingSettings
 
+    @OptionGroup(title: "Patients and rules")
+    var patients: PatientOptions
+
     @OptionGroup(title: "Windows")
     var windows: WindowSettings
 
@@ -36,13 +39,18 @@ struct SettingOptions: ParsableArguments {
         writing write: (PipelineSettings, [Diagnostic]) -> Void = { Diagnostics.write($1) }
     ) throws -> (PipelineSettings, MappingSet, MappingWatch?) {
         var watch: MappingWatch?
-        let (settings, set, diagnostics) = try check { watch = MappingWatch($0, configuration: config) }
+        let (settings, set, diagnostics) = try check { watch = MappingWatch($0) }
         guard let settings, let set else {
             Diagnostics.write(diagnostics)
             throw ExitCode(ExitStatus.config)
         }
         write(settings, diagnostics)
         return (settings, set, watch)
+    }
+
+    /// Reads the same again; nil without a configuration file.
+    func rereading() throws -> ConfigurationRereading? {
+        try config.map { ConfigurationRereading(try input(), path: $0) }
     }
 
     /// As ``load()``, without printing: what is nil has errors among the diagnostics. `beforeReading` is called before
@@ -62,7 +70,7 @@ struct SettingOptions: ParsableArguments {
 
     /// What flags, environment and file say.
     func input() throws -> ConfigurationInput {
-        let groups: [any SettingGroup] = [mapping, sources, durability, windows, output, tuning, observing]
+        let groups: [any SettingGroup] = [mapping, sources, patients, durability, windows, output, tuning, observing]
         return ConfigurationInput(
             flags: groups.flatMap(\.flags), environment: ProcessInfo.processInfo.environment,
             file: try ConfigurationFile.read(config))

@@ -148,7 +148,8 @@ struct Simulate: ParsableCommand {
     private func describe(_ counts: SimulationCounts) {
         StandardError.write(
             """
-            \(devices) devices measured \(counts.measured) readings: \(counts.delivered) delivered, \
+            \(CountText.of(devices, "device")) measured \(CountText.of(counts.measured, "reading")): \
+            \(counts.delivered) delivered, \
             \(counts.lost) lost, \(counts.late) late, \(counts.outOfOrder) out of order, \
             \(counts.duplicated) duplicates added
 

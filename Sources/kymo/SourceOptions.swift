@@ -19,6 +19,11 @@ struct SourceOptions: ParsableArguments, CustomReflectable {
 
     init() { named = [] }
 
+    private init(_ named: [(key: String, values: [String])]) { self.named = named }
+
+    /// Standard input alone.
+    static var standardInput: SourceOptions { SourceOptions([("stdin", ["true"])]) }
+
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
         named = try IngestKinds.builtIn.sources.map { kind in

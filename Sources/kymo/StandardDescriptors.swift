@@ -1,4 +1,5 @@
 import Glibc
+import Kymograph
 
 /// The descriptors 0, 1 and 2: the only place where this command calls the system by pointers.
 enum StandardDescriptors {
@@ -30,6 +31,34 @@ enum StandardDescriptors {
         // Safe: the struct is ours.
         guard let variable, unsafe fstat(STDERR_FILENO, &status) == 0 else { return false }
         return variable == "\(status.st_dev):\(status.st_ino)"
+    }
+
+    /// Makes the file at `path` the standard input; false when it is none that can be read, and then `errno` says why.
+    static func replaceInput(by path: String) -> Bool {
+        // Safe: the path is a C string for the call.
+        let descriptor = unsafe open(path, O_RDONLY)
+        var status = stat()
+        // Safe: the struct is ours.
+        guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+            return false
+        }
+        dup2(descriptor, STDIN_FILENO)
+        close(descriptor)
+        return true
+    }
+
+    /// Whether a call has just failed for want of permission.
+    static var lacksPermission: Bool { errno == EACCES || errno == EPERM }
+
+    /// How much of standard input has been read, as a part of 1; nil when it is no file.
+    static func inputProgress() -> Double? {
+        var status = stat()
+        // Safe: the struct is ours.
+        guard unsafe fstat(STDIN_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+            return nil
+        }
+        let place = lseek(STDIN_FILENO, 0, SEEK_CUR)
+        return place >= 0 ? min(Double(place) / Double(status.st_size), 1) : nil
     }
 
     /// Standard input to its end; nil when it cannot be read.
@@ -64,5 +93,65 @@ enum StandardDescriptors {
             rest = rest.dropFirst(count)
         }
         return true
+    }
+
+    // MARK: The terminal
+
+    /// How a terminal was before ``takeKeys()``.
+    struct TerminalMode {
+        fileprivate var attributes: termios
+    }
+
+    /// Has the terminal of standard input give each key at once, and show none; nil where that is no terminal.
+    static func takeKeys() -> TerminalMode? {
+        var attributes = termios()
+        // Safe: the struct is ours.
+        guard unsafe tcgetattr(STDIN_FILENO, &attributes) == 0 else { return nil }
+        let former = TerminalMode(attributes: attributes)
+        attributes.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        // Safe: the struct is ours.
+        return unsafe tcsetattr(STDIN_FILENO, TCSANOW, &attributes) == 0 ? former : nil
+    }
+
+    /// Gives the terminal back as it was.
+    static func restore(_ mode: TerminalMode) {
+        var attributes = mode.attributes
+        // Safe: the struct is ours.
+        _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &attributes)
+    }
+
+    /// Columns and lines of the terminal of standard output; nil when it does not say.
+    static func terminalSize() -> (columns: Int, lines: Int)? {
+        var size = winsize()
+        // Safe: the struct is ours.
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return nil
+        }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    /// q, Q, Ctrl-C and Ctrl-D.
+    private static let endKeys: [UInt8] = [0x71, 0x51, 0x03, 0x04]
+
+    /// Waits for `milliseconds`; true when a signal asks for the end, or with `keys` the key q, Ctrl-C or Ctrl-D.
+    static func waitForEnd(_ signals: SignalWatcher, keys: Bool, milliseconds: Int32) -> Bool {
+        let end = ContinuousClock.now.advanced(by: .milliseconds(Int(milliseconds)))
+        var reads = keys
+        while true {
+            let left = ContinuousClock.now.duration(to: end) / .milliseconds(1)
+            guard left > 0 else { return false }
+            var entries = [
+                pollfd(fd: signals.fileDescriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: reads ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+            ]
+            // Safe: the array's storage outlives the call.
+            _ = unsafe poll(&entries, 2, Int32(left) + 1)
+            if signals.next() != nil { return true }
+            guard reads, entries[1].revents != 0 else { continue }
+            let pressed = readPiece()
+            if pressed.contains(where: { endKeys.contains($0) }) { return true }
+            // A terminal that has gone.
+            if pressed.isEmpty { reads = false }
+        }
     }
 }

@@ -9,8 +9,8 @@ struct Test: ParsableCommand {
         commandName: "test",
         abstract: "Run the examples of mappings and show what differs from what they expect.",
         discussion: """
-            Each examples/<name>.in.json (or .in.hex) is mapped and compared with examples/<name>.out.json. Ends with \
-            65 when an example fails. --update writes what comes out now as what is expected: read it before \
+            Each examples/<name>.in.json (.in.hex, .in.hl7) is mapped and compared with examples/<name>.out.json. Ends \
+            with 65 when an example fails. --update writes what comes out now as what is expected: read it before \
             you keep it.
 
             Example: kymo test ./my-device/
@@ -22,11 +22,11 @@ struct Test: ParsableCommand {
 
     @OptionGroup var files: MappingFileOptions
 
-    @Option(help: CompatibilityOption.help, transform: CompatibilityOption.parse)
-    var compatibility = Compatibility.none
+    @Option(help: CompatibilityOption.help)
+    var compatibility: String?
 
-    @Option(help: FHIRVersionOption.help, transform: FHIRVersionOption.parse)
-    var fhirVersion = FHIRVersion.r4
+    @Option(help: FHIRVersionOption.help)
+    var fhirVersion: String?
 
     @Flag(help: "Write the expected outputs of folders instead of comparing.")
     var update = false
@@ -38,55 +38,84 @@ struct Test: ParsableCommand {
         }
     }
 
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json
+    }
+
+    @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
+    var format = Format.text
+
     func run() throws {
-        var counts = (passed: 0, failed: 0)
+        let version = try FHIRVersionOption.parse(fhirVersion)
+        let compatibility = try CompatibilityOption.parse(compatibility)
+        var report = TestReport()
         let named = names.map { MappingReference.named($0) } + [try self.files.reference()].compactMap { $0 }
         for reference in named.isEmpty ? MappingCatalogue.names.map({ .named($0) }) : named {
-            let loaded = MappingSelection.load([reference], compatibility: compatibility, fhirVersion: fhirVersion)
+            let loaded = MappingSelection.load([reference], compatibility: compatibility, fhirVersion: version)
             Diagnostics.write(loaded.diagnostics)
             guard let set = loaded.set, let files = loaded.files.first else { throw ExitCode(ExitStatus.config) }
             for example in files.examples {
-                if try run(example, of: files, set) { counts.passed += 1 } else { counts.failed += 1 }
+                let differences = try run(example, of: files, set, version)
+                report.examples.append(.init(mapping: files.name, name: example.name, differences: differences))
+                if format == .text { write(report.examples[report.examples.count - 1]) }
             }
         }
-        StandardError.write("\(counts.passed) examples passed, \(counts.failed) failed\n")
-        if counts.failed > 0 { throw ExitCode(ExitStatus.dataError) }
+        switch format {
+        case .text:
+            StandardError.write("\(CountText.of(report.passed, "example")) passed, \(report.failed) failed\n")
+        case .json: try StandardOutput.write(try PrettyText.pretty(report))
+        }
+        if report.failed > 0 { throw ExitCode(ExitStatus.dataError) }
     }
 
-    /// Runs one example; true when it is as expected, or was updated.
-    private func run(_ example: MappingExample, of files: MappingFiles, _ set: MappingSet) throws -> Bool {
-        let title = "\(files.name): \(example.name)"
+    /// Runs one example; what differs, nothing when it is as expected or was updated.
+    private func run(
+        _ example: MappingExample, of files: MappingFiles, _ set: MappingSet, _ version: FHIRVersion
+    ) throws -> [String] {
+        let trial = ExampleTrial(set: set, mapping: files.name, version: version)
+        guard update else { return trial.differences(example) }
         do {
-            var options = ObservationOptions()
-            options.version = fhirVersion
-            // Far enough ahead that no example's time is in the future.
-            let preview = PayloadPreview(
-                payload: try example.payload(), set: set, templates: set.templates(of: [files.name]),
-                context: SourceContext(), received: Instant(seconds: 4_102_444_800), options: options)
-            let result = PrettyJSON.format(preview.json)
-            if update {
-                try MappingExport.write(expected: result, of: example.name, in: files.folder ?? files.name)
-                return true
-            }
-            return report(title, try differences(result, example.output))
+            let result = try trial.result(example)
+            try MappingExport.write(expected: result, of: example.name, in: files.folder ?? files.name)
+            return []
         } catch let error as MappingFilesError {
-            return report(title, [error.description])
+            return [error.description]
         } catch let error as MappingExportError {
             throw StandardError.exit(error.message, code: ExitStatus.cannotCreate)
-        } catch let error as JSONTreeError {
-            return report(title, ["the expected output is no JSON: \(error.message) at byte \(error.offset)"])
         }
     }
 
-    private func differences(_ result: [UInt8], _ expected: [UInt8]?) throws(JSONTreeError) -> [String] {
-        guard let expected else { return ["no expected output; make one with kymo test --update, and read it"] }
-        return try JSONTree(parsing: result).differences(from: try JSONTree(parsing: expected))
+    private func write(_ example: TestReport.Example) {
+        guard !example.isPassed else { return }
+        StandardError.write("\(example.mapping): \(example.name): failed (what came out ≠ what is expected)\n")
+        for line in example.differences { StandardError.write("  \(line)\n") }
+    }
+}
+
+/// What `kymo test` found, for programs.
+struct TestReport: Encodable {
+    /// An example of a mapping, and what differs from what it expects.
+    struct Example: Encodable {
+        var mapping: String
+        var name: String
+        var differences: [String]
+
+        var isPassed: Bool { differences.isEmpty }
     }
 
-    private func report(_ title: String, _ differences: [String]) -> Bool {
-        guard !differences.isEmpty else { return true }
-        StandardError.write("\(title): failed (what came out ≠ what is expected)\n")
-        for line in differences { StandardError.write("  \(line)\n") }
-        return false
+    private enum Key: CodingKey {
+        case examples, passed, failed
+    }
+
+    var examples: [Example] = []
+
+    var passed: Int { examples.count { $0.isPassed } }
+    var failed: Int { examples.count - passed }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Key.self)
+        try members.encode(examples, forKey: .examples)
+        try members.encode(passed, forKey: .passed)
+        try members.encode(failed, forKey: .failed)
     }
 }

@@ -34,7 +34,7 @@ struct TrainDictionary: ParsableCommand {
         let training = documents.enumerated().filter { $0.offset % 5 != 4 }.map(\.element)
         guard documents.count >= 100, let dictionary = ZstdDictionary.train(training, maxBytes: size << 10) else {
             throw StandardError.exit(
-                "\(documents.count) documents are too few or too alike to train on; give at least 100",
+                "\(CountText.of(documents.count, "document")): too few, or too alike, to train on; give at least 100",
                 code: ExitStatus.dataError)
         }
         try write(dictionary)
@@ -45,7 +45,8 @@ struct TrainDictionary: ParsableCommand {
         let path = "\(out)/\(dictionary.fileName)"
         guard FileManager.default.createFile(atPath: path, contents: Data(dictionary.bytes)) else {
             throw StandardError.exit(
-                "\(path) cannot be written; choose a folder that you may write to", code: ExitStatus.cannotCreate)
+                "\(path) cannot be written; choose a folder that is there and that you may write to",
+                code: ExitStatus.cannotCreate)
         }
         try StandardOutput.write(Array("\(path)\n".utf8))
     }

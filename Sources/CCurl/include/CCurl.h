@@ -36,6 +36,9 @@ CURLcode kymo_curl_set_headers(CURL *handle, struct curl_slist *headers);
 CURLcode kymo_curl_set_body(CURL *handle, const void *bytes, size_t size);
 CURLcode kymo_curl_set_callbacks(
     CURL *handle, curl_write_callback body, curl_write_callback header, curl_prereq_callback begin, void *context);
+/// The certificate in PEM at `place` of the chain that a server has shown on a connection made for this transfer, its
+/// own first; NULL behind the last one, and without CURLOPT_CERTINFO. Lives until the handle is cleaned up.
+const char *kymo_curl_certificate(CURL *handle, int place);
 CURLcode kymo_curl_get_number(CURL *handle, CURLINFO info, long *value);
 CURLMcode kymo_curl_multi_set(CURLM *multi, CURLMoption option, long value);
 

@@ -32,6 +32,8 @@ package struct SeriesDecoder: Sendable {
     package struct Series: Hashable, Sendable {
         /// `system|code` of the component, or of the Observation when the series is its own value.
         package var codes: [String]
+        /// UCUM code of the unit, or else its name; nil when there is neither.
+        package var unit: String?
         /// The tokens in order.
         package var samples: [Sample]
 
@@ -50,7 +52,9 @@ package struct SeriesDecoder: Sendable {
         var found: [Series] = []
         for holder in [observation] + (observation["component"]?.elements ?? []) {
             guard let data = holder["valueSampledData"] else { continue }
-            found.append(Series(codes: codes(of: holder), samples: try samples(data, start: start(of: observation))))
+            let unit = data["origin"]?["code"]?.text ?? data["origin"]?["unit"]?.text
+            let samples = try samples(data, start: start(of: observation))
+            found.append(Series(codes: codes(of: holder), unit: unit, samples: samples))
         }
         return found
     }

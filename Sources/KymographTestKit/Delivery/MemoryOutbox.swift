@@ -1,4 +1,5 @@
 package import Kymograph
+package import KymographCore
 import Synchronization
 
 /// An outbox in memory that remembers what it is told. It never waits for rows.
@@ -18,16 +19,17 @@ package final class MemoryOutbox: OutboxQueue {
         for bundle in bundles { add(bundle) }
     }
 
-    /// Adds a row with the entries of a bundle; its number, which leaves gaps.
+    /// Adds a row with the entries of a bundle, which was made at `since`; its number, which leaves gaps.
     @discardableResult
-    package func add(_ bundle: String) -> Int64 { add(Array(bundle.utf8)) }
+    package func add(_ bundle: String, since: Instant? = nil) -> Int64 { add(Array(bundle.utf8), since: since) }
 
     /// Adds a row with the entries of a bundle, or with a block of them; its number, which leaves gaps.
     @discardableResult
-    package func add(_ bytes: [UInt8]) -> Int64 {
+    package func add(_ bytes: [UInt8], since: Instant? = nil) -> Int64 {
         state.withLock { state in
             let number = (state.rows.last?.number ?? 0) + 3
-            state.rows.append(OutboxRow(number: number, body: FormerBundle.block(of: bytes) ?? bytes))
+            state.rows.append(
+                OutboxRow(number: number, body: FormerBundle.block(of: bytes) ?? bytes, since: since))
             return number
         }
     }

@@ -37,31 +37,31 @@ package struct ReadingSender: ~Copyable {
     private let name: String
     private var block = ByteWriter(capacity: 65_536)
 
-    /// Connects.
+    /// Connects. A receiver that takes nothing for `patience` seconds is given up; with nil it is waited for.
     ///
     /// - Throws: ``SendingError`` when the destination does not exist or nobody accepts.
-    package init(to destination: ReadingDestination) throws(SendingError) {
+    package init(to destination: ReadingDestination, patience: Int? = nil) throws(SendingError) {
         switch destination {
         case .udp(let host, let port):
             name = "udp \(host):\(port)"
             isDatagram = true
-            socket = try SendingSocket.network(host: host, port: port, SOCK_DGRAM, name: name)
+            socket = try SendingSocket.network(host: host, port: port, SOCK_DGRAM, patience, name: name)
         case .tcp(let host, let port):
             name = "tcp \(host):\(port)"
             isDatagram = false
-            socket = try SendingSocket.network(host: host, port: port, SOCK_STREAM, name: name)
+            socket = try SendingSocket.network(host: host, port: port, SOCK_STREAM, patience, name: name)
         case .unixStream(let path):
             name = "unix \(path)"
             isDatagram = false
-            socket = try SendingSocket.unix(path: path, SOCK_STREAM, name: name)
+            socket = try SendingSocket.unix(path: path, SOCK_STREAM, patience, name: name)
         case .unixDatagram(let path):
             name = "unixgram \(path)"
             isDatagram = true
-            socket = try SendingSocket.unix(path: path, SOCK_DGRAM, name: name)
+            socket = try SendingSocket.unix(path: path, SOCK_DGRAM, patience, name: name)
         case .unixSeqpacket(let path):
             name = "seqpacket \(path)"
             isDatagram = true
-            socket = try SendingSocket.unix(path: path, SOCK_SEQPACKET, name: name)
+            socket = try SendingSocket.unix(path: path, SOCK_SEQPACKET, patience, name: name)
         case .standardOutput:
             name = "standard output"
             isDatagram = false

@@ -3,9 +3,9 @@ import KymographCore
 
 /// The system calls of ``ReadingSender``: the only file of this module that handles pointers.
 enum SendingSocket {
-    /// A connected UDP or TCP socket; `name` is for messages.
+    /// A connected UDP or TCP socket that waits `patience` seconds at most, nil for ever; `name` is for messages.
     static func network(
-        host: String, port: UInt16, _ type: __socket_type, name: String
+        host: String, port: UInt16, _ type: __socket_type, _ patience: Int?, name: String
     ) throws(SendingError) -> Int32 {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(type.rawValue)
@@ -17,6 +17,7 @@ enum SendingSocket {
         }
         defer { unsafe freeaddrinfo(first) }
         let descriptor = unsafe socket(first.pointee.ai_family, first.pointee.ai_socktype, 0)
+        limit(descriptor, patience)
         // Safe: getaddrinfo filled address and length.
         let connected = unsafe connect(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen)
         guard descriptor >= 0, connected == 0 else {
@@ -25,8 +26,10 @@ enum SendingSocket {
         return descriptor
     }
 
-    /// A connected Unix socket of a type; `name` is for messages.
-    static func unix(path: String, _ type: __socket_type, name: String) throws(SendingError) -> Int32 {
+    /// A connected Unix socket of a type that waits as ``network(host:port:_:_:name:)``; `name` is for messages.
+    static func unix(
+        path: String, _ type: __socket_type, _ patience: Int?, name: String
+    ) throws(SendingError) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
@@ -37,6 +40,7 @@ enum SendingSocket {
         // Safe: bytes.count < size of sun_path, which is zeroed behind.
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         let descriptor = socket(AF_UNIX, Int32(type.rawValue), 0)
+        limit(descriptor, patience)
         // Safe: the address outlives the call and its length is its own.
         let connected = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { rebound in
@@ -69,10 +73,19 @@ enum SendingSocket {
         return unsafe Glibc.send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
     }
 
+    /// Has connecting and sending fail with EAGAIN or EINPROGRESS after `patience` seconds (socket(7), SO_SNDTIMEO).
+    private static func limit(_ descriptor: Int32, _ patience: Int?) {
+        guard let patience else { return }
+        var time = timeval(tv_sec: patience, tv_usec: 0)
+        // Safe: the time outlives the call, which is told its size.
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
     /// The system's words for an error number.
     static func reason(_ code: Int32) -> String {
+        if code == EAGAIN || code == EINPROGRESS { return "it takes nothing at present" }
         // Safe: strerror returns a valid C string; this tool sends from one thread.
-        unsafe String(cString: strerror(code)).lowercased()
+        return unsafe String(cString: strerror(code)).lowercased()
     }
 
     private static func failure(_ name: String, closing descriptor: Int32) -> SendingError {

@@ -1,0 +1,117 @@
+import Kymograph
+import KymographCore
+import KymographTestKit
+
+/// Replays letters by the instance that uses their directory; for a command beside it, and for its console.
+struct RunningReplay: Sendable {
+    let directory: String
+    /// Takes what the operator should know besides.
+    let notes: LogTaker
+    /// Seconds after which a socket that takes nothing is given up; nil waits for ever.
+    var patience: Int?
+
+    /// Replays `replay` as far as that can be done while the instance runs; gives the sources that took nothing.
+    @discardableResult
+    func run(_ replay: inout LetterBatch) -> Set<String> {
+        replay.refuse(
+            replay.payloads.filter(\.needsPeers).map {
+                LetterRefusal(
+                    $0.number,
+                    "a list of peers says what its sender may bring: stop the instance, and replay then")
+            })
+        replay.refuseReadings()
+        let stuck = send(&replay)
+        note(&replay)
+        return stuck
+    }
+
+    /// Notes which payloads were replayed, and has entries sent.
+    func note(_ replay: inout LetterBatch) {
+        if !replay.payloads.isEmpty { replay.refuse(change(.noteReplayed, replay.payloads)) }
+        if !replay.entries.isEmpty { replay.refuse(change(.deliver, replay.entries)) }
+    }
+
+    private func change(_ command: ControlRequest.Command, _ letters: [StoredLetter]) -> [LetterRefusal] {
+        let request = ControlRequest(command, letters: letters.map(\.number))
+        do throws(PipelineError) {
+            return try DeadLetterChange.make(request, directory, notes: notes)
+        } catch {
+            // The others may have been sent by now.
+            return letters.map { LetterRefusal($0.number, error.message) }
+        }
+    }
+
+    /// What goes to one socket.
+    private struct Parcel {
+        var destination: ReadingDestination
+        var letters: [StoredLetter]
+
+        func send(patience: Int?) throws {
+            var sender = try ReadingSender(to: destination, patience: patience)
+            for letter in letters {
+                try RunningReplay.message(letter, to: destination)?.withByteView { try sender.send(exactly: $0) }
+            }
+            try sender.flush()
+        }
+    }
+
+    /// To the sockets that the letters came from, if these take lines or datagrams. The instance is told before what
+    /// comes a second time, and says what it would reject again.
+    private func send(_ replay: inout LetterBatch) -> Set<String> {
+        guard !replay.payloads.isEmpty else { return [] }
+        let sources = ControlClient.ask(ControlRequest(.status), directory)?.status?.sources ?? []
+        let framed = sources.filter { $0.framing != nil }.map(\.name)
+        replay.refuse(replay.payloads.compactMap { Self.obstacle($0, framed: framed) })
+        guard !replay.payloads.isEmpty else { return [] }
+        replay.refuse(change(.expect, replay.payloads))
+        let parcels = Set(replay.payloads.map(\.source)).sorted().compactMap { name in
+            Self.destination(name).map { destination in
+                Parcel(destination: destination, letters: replay.payloads.filter { $0.source == name })
+            }
+        }
+        var stuck: Set<String> = []
+        for parcel in parcels {
+            do {
+                try parcel.send(patience: patience)
+            } catch {
+                replay.refuse(parcel.letters.map { LetterRefusal($0.number, "\(error)") })
+                stuck.formUnion(parcel.letters.map(\.source))
+            }
+        }
+        return stuck
+    }
+
+    /// Why a letter cannot be sent to a running instance; `framed` are its sources of frames.
+    private static func obstacle(_ letter: StoredLetter, framed: [String]) -> LetterRefusal? {
+        guard !framed.contains(letter.source), let destination = destination(letter.source) else {
+            return LetterRefusal(
+                letter.number,
+                "letters from \(letter.source) cannot be sent to the running instance: stop it, and replay then")
+        }
+        guard message(letter, to: destination) == nil else { return nil }
+        return LetterRefusal(
+            letter.number,
+            "it cannot be sent as a line to \(letter.source): its bytes would change; stop the instance, and replay "
+                + "then")
+    }
+
+    /// Datagrams are sent as they came. What comes by a stream must be a line there; nil when it cannot be.
+    private static func message(_ letter: StoredLetter, to destination: ReadingDestination) -> [UInt8]? {
+        let bytes = letter.bytes ?? []
+        switch destination {
+        case .unixStream, .tcp: return LetterLine.line(bytes)
+        case .udp, .unixDatagram, .unixSeqpacket, .standardOutput: return bytes
+        }
+    }
+
+    private static func destination(_ name: String) -> ReadingDestination? {
+        switch (IngestKinds.builtIn.address(named: name) as? any RoutedSource)?.route {
+        case .udp(let address): .udp(host: address.host, port: address.port)
+        case .tcp(let address): .tcp(host: address.host, port: address.port)
+        case .unixStream(let path): .unixStream(path: path)
+        case .unixDatagram(let path): .unixDatagram(path: path)
+        case .unixSeqpacket(let path): .unixSeqpacket(path: path)
+        case nil: nil
+        }
+    }
+}
