@@ -55,7 +55,7 @@ package final class OpenFile: Sendable {
 }
 
 /// A directory for one test, removed with everything in it.
-package final class TemporaryFolder {
+package final class TemporaryFolder: Sendable {
     package let path: String
 
     package init() {

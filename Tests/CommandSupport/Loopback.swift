@@ -10,23 +10,31 @@ package enum Loopback {
         return unsafe kymo_unix_connect(descriptor, path) == 0
     }
 
-    /// A TCP socket that is connected to `port` of 127.0.0.1.
+    /// A TCP socket that is connected to `port` of 127.0.0.1, from the address 127.0.0.`host`.
     ///
     /// - Throws: ``WaitError`` when the connection is refused.
-    static func connect(port: UInt16) throws -> Int32 {
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_port = port.bigEndian
-        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    static func connect(port: UInt16, from host: UInt8 = 1) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        let code = unsafe withUnsafeBytes(of: &name) { bytes in
-            unsafe Glibc.connect(
-                descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
-        }
-        guard code == 0 else {
+        // Safe: the name lives during the calls.
+        let isBound = unsafe host == 1 || with(host, port: 0) { unsafe bind(descriptor, $0, $1) } == 0
+        guard isBound, unsafe with(1, port: port, { unsafe Glibc.connect(descriptor, $0, $1) }) == 0 else {
             close(descriptor)
             throw WaitError(description: "cannot connect to port \(port)")
         }
         return descriptor
+    }
+
+    /// Calls `body` with the name of `port` of 127.0.0.`host`.
+    @unsafe
+    private static func with(
+        _ host: UInt8, port: UInt16, _ body: (UnsafePointer<sockaddr>?, socklen_t) -> Int32
+    ) -> Int32 {
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = port.bigEndian
+        name.sin_addr.s_addr = (0x7F00_0000 + UInt32(host)).bigEndian
+        return unsafe withUnsafeBytes(of: &name) { bytes in
+            unsafe body(bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+        }
     }
 }

@@ -26,6 +26,26 @@ package final class PseudoTerminal {
         descriptor = -1
     }
 
+    /// Whether it gives whole lines and shows what is typed, as a terminal does for a shell.
+    package var isOfAShell: Bool {
+        var attributes = termios()
+        let usual = tcflag_t(ICANON | ECHO)
+        return unsafe tcgetattr(descriptor, &attributes) == 0 && attributes.c_lflag & usual == usual
+    }
+
+    /// What has been written to the device since the last time.
+    package func received() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4_096)
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while unsafe poll(&entry, 1, 0) > 0, entry.revents & Int16(POLLIN) != 0 {
+            let size = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            guard size > 0 else { break }
+            bytes += chunk[..<size]
+        }
+        return bytes
+    }
+
     /// Sends everything; what the line cannot hold waits until it is read.
     package func write(_ bytes: [UInt8]) {
         var rest = bytes[...]

@@ -8,11 +8,11 @@ package final class RawConnection {
     /// Whether the other side has ended, or cut, the connection.
     package private(set) var hasEnded = false
 
-    /// Connects.
+    /// Connects, from the address 127.0.0.`host`.
     ///
     /// - Throws: ``WaitError`` when it is refused.
-    package init(port: UInt16) throws {
-        descriptor = try Loopback.connect(port: port)
+    package init(port: UInt16, from host: UInt8 = 1) throws {
+        descriptor = try Loopback.connect(port: port, from: host)
     }
 
     deinit { close(descriptor) }
@@ -21,16 +21,30 @@ package final class RawConnection {
     package var text: String { String(decoding: received, as: UTF8.self) }
 
     /// Sends `text`, reading meanwhile; stops when the other side takes nothing any more.
-    package func send(_ text: String) {
-        var rest = Array(text.utf8)[...]
+    package func send(_ text: String) { send(Array(text.utf8)) }
+
+    /// Sends `bytes`, reading meanwhile; stops when the other side takes nothing any more.
+    package func send(_ bytes: [UInt8]) {
+        var rest = bytes[...]
         while !rest.isEmpty, !hasEnded {
             let size = unsafe rest.withUnsafeBytes {
                 unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
             }
-            if size > 0 { rest = rest.dropFirst(size) } else if errno != EAGAIN { return }
+            // What refuses to send tells its end only once: what came before it is read in any case.
+            let isRefused = size <= 0 && errno != EAGAIN
+            if size > 0 { rest = rest.dropFirst(size) }
             receive()
+            if isRefused { hasEnded = true }
             if size <= 0 { usleep(500) }
         }
+    }
+
+    /// Sends what is taken of `bytes` at once, and reads nothing; how many bytes were taken.
+    package func sendUnread(_ bytes: [UInt8]) -> Int {
+        let size = unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        }
+        return max(size, 0)
     }
 
     /// Says that nothing more will be sent.

@@ -8,7 +8,7 @@ import Testing
 @Suite struct BluetoothTests {
     private static let mappings = [
         "heart-rate-strap", "pulse-oximeter", "blood-pressure-cuff", "thermometer", "weight-scale", "glucose-meter",
-        "glucose-sensor", "foot-pod", "bluetooth-battery", "binary-patch",
+        "glucose-sensor", "foot-pod", "bluetooth-battery", "binary-patch", "polar-h10",
     ]
 
     /// The catalogue's examples of a mapping, as the lines of a bridge.

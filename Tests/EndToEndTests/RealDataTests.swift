@@ -86,11 +86,13 @@ struct ValidationTests {
             output: {bundle: batch, write: conditional-create, maxEntries: 7}
             sources: [{stdin: true}]
             window: 1m
-            # A conditional create keeps what is there: for each window there must be one version only.
+            # A conditional create keeps what is there.
             lateness: 10m
             """)
+        // The validator takes what it reads for one moment of a server: of each window one version only, however long
+        // a pipe pauses.
         let runs: [(String, [String], [UInt8])] = [
-            ("real", ["--stdin"], real), ("simulated", ["--stdin"], simulated),
+            ("real", ["--stdin"], real), ("simulated", ["--stdin", "--lateness", "10m"], simulated),
             ("batch", ["--config", configuration], simulated),
             ("observations", ["--stdin", "--format", "ndjson", "--lateness", "10m"], simulated),
         ]

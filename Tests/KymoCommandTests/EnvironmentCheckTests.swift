@@ -92,10 +92,25 @@ import Testing
         #expect(check.end == .exit(0), "\(check.error)")
         #expect(check.error.contains("kymo: process \(run.pid) uses the data directory data\n"), "\(check.error)")
         #expect(check.error.contains("kymo: that one listens on unix a.sock\n"))
-        #expect(check.error.contains("another sink writes to the directory out"))
+        #expect(check.error.contains("kymo: that one probably writes to files out\n"), "\(check.error)")
         let other = try Kymo.run(["check", "--config", file, "--data", "other"], directory: folder.path)
         #expect(other.end == .exit(73), "\(other.error)")
         #expect(other.error.contains("sources[1].unix: cannot listen to the Unix socket a.sock"))
+        #expect(try run.terminate().end == .exit(0))
+    }
+
+    /// Who edits a mapping does not ask whether a port is free, which an instance with that mapping may use.
+    @Test func mappingsAloneNeedNoMachine() throws {
+        let folder = TemporaryFolder()
+        let exported = try Kymo.run(["mappings", "--export", "wristband", "mine"], directory: folder.path)
+        #expect(exported.end == .exit(0), "\(exported.error)")
+        let run = try Kymo.start(["run", "--udp", "127.0.0.1:0", "--ephemeral"], directory: folder.path)
+        let port = try #require(try run.addresses().first?.split(separator: ":").last)
+        let environment = ["KYMO_UDP": "127.0.0.1:\(port)"]
+        let alone = try Kymo.run(["check", "./mine"], environment: environment, directory: folder.path)
+        #expect(alone.end == .exit(0), "\(alone.error)")
+        let listening = try Kymo.run(["check", "./mine", "--udp", "127.0.0.1:\(port)"], directory: folder.path)
+        #expect(listening.end == .exit(71) && listening.error.contains("in use"), "\(listening.error)")
         #expect(try run.terminate().end == .exit(0))
     }
 

@@ -32,7 +32,7 @@ import Testing
         #expect(ran.end == .exit(0) && ran.text.contains("\"code\":\"pulse\""), "\(ran.error)")
         #expect(try run(["test", "--update"]).end == .exit(0))
         let tested = try run(["test"])
-        #expect(tested.end == .exit(0) && tested.error.contains("1 examples passed, 0 failed"), "\(tested.error)")
+        #expect(tested.end == .exit(0) && tested.error.contains("1 example passed, 0 failed"), "\(tested.error)")
         let stored = try run(["run", "--stdin", "--data", "data"])
         #expect(stored.end == .exit(0), "\(stored.error)")
         let archived = try run(["query", "--data", "data"])

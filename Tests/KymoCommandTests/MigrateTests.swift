@@ -20,7 +20,8 @@ import Testing
         #expect(done.end == .exit(0), "\(done.error)")
         for phrase in [
             "device templates: ./m/devicecontent.json", "line 3: pulse, JsonPathContent, JSONPath",
-            "1 messages: 0 rejected by our rules", "row 33", "row 27", "the mapping runs here unchanged",
+            "1 message: 0 rejected by our rules", "    once, first ", "row 33", "row 27",
+            "the mapping runs here unchanged",
             "kymo check ./m",
         ] {
             #expect(done.text.contains(phrase), "\(phrase): \(done.text)")

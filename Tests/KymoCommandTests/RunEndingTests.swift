@@ -173,6 +173,7 @@ import Testing
         #expect(done.end == .exit(74), "\(done.error)")
         let last = done.error.split(separator: "\n").last ?? ""
         #expect(last.contains("cannot write to standard output") && done.error.contains("trying again"))
+        #expect(last.contains("up to 10 readings lost") && !last.contains("nothing is lost"), "\(last)")
     }
 
     /// Dead letters that cannot be written are no reason to stop, and none to be silent.

@@ -36,6 +36,7 @@ struct AllowedImports {
             Memory/Slots: Memory Model
             Ring: Memory Model Memory/Slots
             GATT: Memory Model Decode Decode/Framing
+            HL7: Memory Model Decode
             Map/Pattern: Memory Model
             Map/JSONPath: Memory Model Decode Map/Pattern
             Map/JMESPath: Memory Model Decode Map/JSONPath
@@ -46,9 +47,11 @@ struct AllowedImports {
             FastPath: Memory Model Decode GATT Map/JSONPath Map/Program
             FHIR/Template: Memory Model Text
             Map/Values: Memory Model Decode Map/Units Map/Template
-            Map: Memory Model Reading Decode GATT Map/JSONPath Map/JMESPath Map/Compatibility Map/Template Map/Program
-                FastPath FHIR/Template Map/Values
-            Lane: Memory Model Decode Ring GATT Map/Program Map
+            Map: Memory Model Reading Decode GATT HL7 Map/JSONPath Map/JMESPath Map/Compatibility Map/Template
+                Map/Program FastPath FHIR/Template Map/Values
+            Patients: Memory Model
+            Rules: Memory Model Reading
+            Lane: Memory Model Decode Ring GATT Map/Program Map Patients Rules
             Window/Blocks: Memory Model Reading
             Window/Journal: Memory Model Reading Window/Blocks
             Window: Memory Model Reading Ring Window/Blocks Window/Journal
@@ -64,7 +67,8 @@ struct AllowedImports {
             FHIR/EntryWriter: Memory Model Reading Text FHIR/Template FHIR/Identity FHIR/Entry FHIR/Assemble
                 FHIR/Program FHIR/Observation
             Window/Routing: Memory Model Reading FHIR/Template Window FHIR/EntryWriter
-            Shard: Memory Model Reading Ring Map Window/Journal Window FHIR/Program FHIR/EntryWriter Window/Routing
+            Shard: Memory Model Reading Ring Map Window/Journal Window FHIR/Template FHIR/Entry FHIR/Program FHIR/EntryWriter
+                Window/Routing
             """)
 
     /// What runs when templates are loaded, checked or explained. It uses any folder of the core.
@@ -89,20 +93,26 @@ struct AllowedImports {
             System:
             Log: System
             Crypto:
+            Crypto/TLS: System Crypto
             Captures:
             Configuration/Values:
-            Ingest: System Configuration/Values
+            MQTT: System Configuration/Values
+            Ingest/Peers: System Crypto Configuration/Values
+            Ingest: System Configuration/Values Ingest/Peers
             HTTP: System Ingest
             Ingest/Compression:
-            Ingest/Framing: System Captures Configuration/Values Ingest Ingest/Compression
-            Ingest/Sources: System Configuration/Values Ingest Ingest/Framing
-            Ingest/Lane: System Ingest Ingest/Framing Ingest/Sources
+            Ingest/Framing: System Ingest/Peers Captures Configuration/Values MQTT Ingest HTTP Ingest/Compression
+                Crypto
+            Ingest/AppleHealth: Configuration/Values Ingest Ingest/Framing Ingest/Compression
+            Ingest/Sources: System Crypto/TLS Ingest/Peers Configuration/Values MQTT Ingest Ingest/Framing
+                Ingest/AppleHealth
+            Ingest/Lane: System Crypto/TLS Ingest/Peers Ingest Ingest/Framing Ingest/Sources
             Sinks/Outbox: System
             Sinks: System
             Sinks/Files: System Sinks
             Sinks/DeadLetters: System Sinks
-            Sinks/Server:
-            Sinks/Server/HTTP: System Sinks/Server
+            Sinks/Server: System
+            Sinks/Server/HTTP: System Crypto Sinks/Server
             Sinks/Server/Authorization: System Crypto Sinks/Server Sinks/Server/HTTP
             Sinks/Server/Access: System Crypto Sinks/Server Sinks/Server/HTTP Sinks/Server/Authorization
             Sinks/Server/Channel: System Sinks/Outbox Sinks/Server
@@ -112,25 +122,36 @@ struct AllowedImports {
             Sinks/Server/Entries: Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Identity
             Sinks/Server/Delivery: System Sinks/Outbox Sinks/Server Sinks/Server/Channel Sinks/Server/Responses
                 Sinks/Server/Merge Sinks/Server/Identity Sinks/Server/Entries
+            Sinks/EventHub: System Crypto Sinks/Outbox Sinks/Server Sinks/Server/HTTP Sinks/Server/Channel
+                Sinks/Server/Delivery
+            Tap: Ingest
             Telemetry: System Ingest Sinks/Outbox
-            Sinks/Kinds: System Crypto Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server
+            Sinks/Kinds: System Crypto/TLS Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server
                 Sinks/Server/HTTP Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Responses
-                Sinks/Server/Delivery Telemetry
+                Sinks/Server/Delivery Sinks/EventHub Telemetry
             Store/Migration: Sinks/Server
             Store: System Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
             Archive: System Store
-            Configuration: System Log Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks/Files Sinks/Kinds
-                Store
-            Configuration/Printing: System Configuration/Values Ingest/Sources Sinks/Kinds Configuration
+            Configuration: System Log Configuration/Values MQTT Ingest Ingest/Compression Ingest/Peers Ingest/Framing
+                Ingest/Sources Sinks/Files Sinks/Kinds Store Crypto Telemetry
+            Configuration/Printing: System Configuration/Values Ingest/Sources Sinks/Kinds Store Configuration
             Preview: System Configuration
-            Ledger: System Ingest Sinks/Outbox Telemetry Store Archive
-            Control: System Ingest Ingest/Sources Store Ledger
+            Ledger: System Ingest Sinks/Outbox Telemetry Store Archive Configuration
+            Timeline: System Configuration Store Archive Ledger
+            Top: Telemetry Ledger
+            Control: System Ingest Ingest/Sources Tap Store Archive Ledger
             Admin: System HTTP Telemetry Ledger
-            Pipeline/Output: System Sinks/Outbox Sinks Telemetry Sinks/Kinds Store Configuration
+            Console/Access: System Crypto HTTP
+            Console/Subject: System Archive Configuration Store Admin Console/Access
+            Console/Letters: Tap Configuration Ledger
+            Console/Live: System HTTP Telemetry Ledger Top Admin Console/Access Console/Subject
+            Console: System HTTP Tap Telemetry Archive Configuration/Values Configuration Preview Store Ledger Timeline
+                Control Admin Console/Access Console/Subject Console/Letters Console/Live
+            Pipeline/Output: System Sinks/Outbox Sinks Sinks/Files Telemetry Sinks/Kinds Store Configuration
             Pipeline/Watch: System Log Sinks/Outbox Telemetry
-            Pipeline: System Configuration/Values Ingest HTTP Ingest/Framing Ingest/Sources Ingest/Lane Sinks
-                Sinks/DeadLetters Telemetry Sinks/Kinds Store Archive Configuration Preview Ledger Control Admin
-                Pipeline/Output Pipeline/Watch
+            Pipeline: System Configuration/Values Ingest Ingest/Peers HTTP Ingest/Framing Ingest/Sources Ingest/Lane Sinks
+                Sinks/DeadLetters Tap Telemetry Sinks/Kinds Store Archive Configuration Configuration/Printing Preview
+                Ledger Control Admin Console Console/Access Console/Subject Pipeline/Output Pipeline/Watch
             Support: Sinks/Server/HTTP Store Configuration Ledger
             Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds
                 Store Configuration Pipeline

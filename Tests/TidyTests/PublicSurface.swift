@@ -21,10 +21,12 @@ enum PublicSurface {
         IdentifierText: IdentifierText .utf8 .init .init .text .< .description .init .init .encode
         Instant: Instant .nanoseconds .init .<
         KymographEngine: KymographEngine .init .run .stop .summary .sources .submit .offer
-        OpenedSource: OpenedSource Form (4 cases) .Reopen Listener Overflow (2 cases) .init .init
-        PayloadReceiver: PayloadReceiver .line .knownLine .datagram .rejected .mark .batchEnd DurableMark
+        OpenedSource: OpenedSource Form (5 cases) .Reopen Broker Listener Overflow (2 cases) .init .init
+        PayloadReceiver: PayloadReceiver .line .knownLine .datagram .datagram .rejected .mark .takeRejections .mappings
+            .admit .batchEnd DurableMark
+        PeerGrant: PeerAdmission
         RejectedPayload: RejectedPayload .reason .detail .source .receivedAt .bytes .isMapped
-        Rejection: Rejection .name (59 cases)
+        Rejection: Rejection .name (78 cases)
         ResourceEntry: ResourceEntry Identifier .system .value .resourceType .id .identifier .device
             .patient .json
         SettingProblem: SettingProblem .init
@@ -32,12 +34,13 @@ enum PublicSurface {
             .isShareable .problem
         SourceConfiguration: SourceConfiguration .receiveBufferBytes .socketMode .isInsecure
         SourceDescriptor: SourceDescriptor .init SourceCapabilities .rawValue .init .framing .clients
-            .network .ends .receiveBuffer .coalescing .socketFile .openEnds
+            .network .ends .receiveBuffer .coalescing .socketFile .peers
+            .openEnds
         SourceError: SourceError .message .description .init .system
         StreamFraming: CustomFraming .init .== .hash
         StreamIntake: StreamIntake .payload .lastPayload .reject .reply
-        StreamProtocol: StreamProtocol .acknowledging .kept .take .end .acknowledging .kept Acknowledging (3
-            cases) StreamPiece .mostHead .bytes .keptCount StreamEnding (2 cases)
+        StreamProtocol: StreamProtocol .acknowledging .kept .take .end .hasExpired .overdueReply
+            .acknowledging .kept .hasExpired .overdueReply Acknowledging (3 cases) StreamPiece .mostHead .bytes .keptCount StreamEnding (2 cases)
         Submission: SubmissionReceipt .readings .rejected .isDurable SubmissionError .description (5 cases)
             Submission .receipt
         """

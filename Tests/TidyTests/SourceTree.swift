@@ -24,10 +24,15 @@ enum SourceTree {
         }
     }
 
-    /// README and the pages of `docs`. Decisions stay as they were written.
+    /// README, the pages of `docs` and the tutorials. Decisions stay as they were written.
     static func pages() throws -> [SourceFile] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: package.appendingPathComponent("docs").path)
-        let paths = ["README.md"] + names.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
+        let paths =
+            try ["README.md"]
+            + ["docs", "docs/tutorials"].flatMap { folder in
+                let path = package.appendingPathComponent(folder).path
+                let names = try FileManager.default.contentsOfDirectory(atPath: path)
+                return names.filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
+            }
         return try paths.map { path in
             let data = try Data(contentsOf: package.appendingPathComponent(path))
             return SourceFile(path: path, text: String(decoding: data, as: UTF8.self))

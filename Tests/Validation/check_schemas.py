@@ -65,6 +65,7 @@ DEVICE_MEMBERS = [
     ({"payload": "binary", "length": 8, "header": "A5 5A", "fields": [{**FIELD, "bit": 7, "scale": 0.1}]}, True),
     ({"payload": "binary", "header": "A5 5", "fields": [FIELD]}, False),
     ({"payload": "binary", "fields": []}, False),
+    ({"payload": "hl7v2"}, True),
     ({"payload": "binary", "fields": [{"name": "v"}]}, False),
     ({"payload": "binary", "fields": [{**FIELD, "width": 2}]}, False),
     ({"payload": "binary", "fields": [{**FIELD, "name": "time"}]}, False),

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Sends mutated requests to `kymo run --admin` and compares what it accepts with what h11 accepts.
+"""Sends mutated requests to `kymo run --admin --http` and compares what it accepts with what h11 accepts.
 
   http_differential.py KYMO [REQUESTS] [SEED]
 
-Exits with status 1 when kymo answers 200, 404 or 405 to a request that h11 refuses or finds incomplete: two programs that read
-one request differently can be used to smuggle another past one of them. What only kymo refuses is counted.
+Half of the requests go to each listener. Exits with status 1 when a request that h11 refuses or finds incomplete is answered
+with 200, 404 or 405 by the one for metrics, or with 200 by the source, which answers others before their bodies come: two
+programs that read one request differently can be used to smuggle another past one of them. What only kymo refuses is counted.
 """
 import collections
 import random
@@ -23,6 +24,8 @@ SEEDS = [
     b"GET / HTTP/1.0\r\n\r\n",
     b"POST /livez HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
 ]
+# The same for readings, in bodies of as many bytes.
+POSTS = [seed.replace(b"/livez", b"/v1/ingest").replace(b"hello", b"[   ]") for seed in SEEDS if seed.startswith(b"POST")]
 PIECES = [
     b"\0", b"\n", b"\r", b" ", b"\t", b":", b"Content-Length: 5\r\n", b"Content-Length: 6\r\n", b"Content-Length: +5\r\n",
     b"Content-Length : 5\r\n", b"Transfer-Encoding: chunked\r\n", b"Transfer-Encoding: xchunked\r\n",
@@ -80,19 +83,19 @@ def answered(port, request):
     return int(status[1]) if status else 0
 
 
-def compare(port, count, chance):
+def compare(name, port, seeds, accepting, count, chance):
     wrong, stricter = collections.Counter(), 0
     for _ in range(count):
-        request = mutated(chance.choice(SEEDS), chance)
+        request = mutated(chance.choice(seeds), chance)
         verdict, status = judged(request), answered(port, request)
-        accepted = status in (200, 404, 405)
+        accepted = status in accepting
         if accepted and verdict != "complete":
             if not wrong[verdict]:
                 print(f"answered {status}, {verdict}: {request!r}")
             wrong[verdict] += 1
         stricter += not accepted and verdict == "complete"
     total = sum(wrong.values())
-    print(f"{count} requests: {total} accepted that h11 refuses, {stricter} refused that h11 accepts")
+    print(f"{name}: {count} requests: {total} accepted that h11 refuses, {stricter} refused that h11 accepts")
     return total
 
 
@@ -100,12 +103,19 @@ def main():
     kymo, count = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20_000
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 7
     run = subprocess.Popen(
-        [kymo, "run", "--udp", "127.0.0.1:0", "--ephemeral", "--admin", "127.0.0.1:0"],
+        [kymo, "run", "--http", "127.0.0.1:0", "--ephemeral", "--admin", "127.0.0.1:0"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
-        lines = iter(run.stderr.readline, "")
-        port = next(int(line.rsplit(":", 1)[1]) for line in lines if "metrics and health on" in line)
-        wrong = compare(port, count, random.Random(seed))
+        ports = {}
+        while len(ports) < 2:
+            line = run.stderr.readline()
+            if not line:
+                sys.exit("kymo has ended")
+            if found := re.search(r"(listening on http|metrics and health on http:)\D*127\.0\.0\.1:(\d+)", line):
+                ports[found[1][0]] = int(found[2])
+        chance, half = random.Random(seed), (count + 1) // 2
+        wrong = compare("admin", ports["m"], SEEDS, (200, 404, 405), half, chance)
+        wrong += compare("ingest", ports["l"], POSTS, (200,), half, chance)
     finally:
         run.terminate()
         status = run.wait(60)

@@ -154,7 +154,7 @@ def check_prometheus(folder, target):
             check(rows(query), f"rows: {title}")
         status, text = get(f"{base}/rules")
         rules = [rule for group in json.loads(text)["data"]["groups"] for rule in group["rules"]]
-        check(len(rules) == 10 and all(rule["health"] == "ok" for rule in rules), "ten rules are evaluated")
+        check(len(rules) == 11 and all(rule["health"] == "ok" for rule in rules), "eleven rules are evaluated")
         status, text = get(f"{base}/alerts")
         names = [alert["labels"]["alertname"] for alert in json.loads(text)["data"]["alerts"]]
         check(not set(names) - {"KymoRejects"}, f"no alert for a healthy instance: {names}")
@@ -187,6 +187,8 @@ def run(kymo, folder):
         send(port, 2_000, time.time() - 600)
         sent = re.compile(r'^kymo_sink_entries_total\{sink="[^"]*",result="delivered"\} [1-9]', re.M)
         until("entries are delivered", 60, lambda: sent.search(get(f"{url}/metrics")[1]))
+        reached = re.compile(r'^kymo_close_to_sink_seconds_count\{sink="server [^"]*"\} [1-9]', re.M)
+        until("windows are in the sink", 60, lambda: reached.search(get(f"{url}/metrics")[1]))
         check_formats(url)
         check_prometheus(folder, url.removeprefix("http://"))
         scrape_under_load(url, port)

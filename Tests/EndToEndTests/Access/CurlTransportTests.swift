@@ -35,7 +35,7 @@ import Testing
         #expect(fields["content-type"]?.text == "application/fhir+json")
         #expect(fields["prefer"]?.text == "return=minimal")
         #expect(fields["x-empty"]?.text == "")
-        #expect(fields["user-agent"]?.text == "kymograph/\(KymographVersion.number)")
+        #expect(fields["user-agent"]?.text == "kymo/\(KymographVersion.number)")
         #expect(fields["expect"] == nil)
     }
 

@@ -34,6 +34,22 @@ import Testing
         #expect(missing.message.contains("/nowhere/ca.pem"))
     }
 
+    /// Its end is that of its own certificate, also where it shows that of its authority, which ends sooner.
+    @Test func tellsWhenTheCertificateOfAServerEnds() async throws {
+        let transport = CurlTransport(settings(ca: authority.certificate))
+        let plain = try TestServer("http_server.py")
+        _ = try await transport.send(HTTPRequest("GET", plain.url("/echo"))).get()
+        #expect(transport.serverCertificateExpiry == nil)
+        let server = try TestServer("http_server.py", try authority.serverArguments(showsAuthority: true))
+        let now = Double(WallClock.now().nanoseconds) / 1e9
+        for _ in 0..<2 {
+            #expect(try await transport.send(HTTPRequest("GET", server.secureURL("/echo"))).get().status == 200)
+            let expiry = try #require(transport.serverCertificateExpiry)
+            // Made for two days, a moment ago.
+            #expect(abs(expiry - now - 2 * 86_400) < 3_600)
+        }
+    }
+
     @Test func wantsTheRightName() async throws {
         let (certificate, key) = try authority.issue("other", hosts: "DNS:fhir.hospital.example")
         let wrong = try TestServer("http_server.py", ["--cert", certificate, "--key", key])

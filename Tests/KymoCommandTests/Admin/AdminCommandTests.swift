@@ -37,7 +37,7 @@ import Testing
             "kymo_devices{shard=\"0\"} 1", "kymo_series{shard=\"0\"} 1", "kymo_ring_slots{lane=\"0\",shard=\"0\"} 8192",
             "kymo_source_rejected_total{source=\"udp 127.0.0.1:0\",reason=\"invalidJSON\"} 1",
             "kymo_store_waiting 0", "kymo_ledger_imbalance 0", "kymo_metrics_dropped_series 0",
-            "kymo_dead_letters 1", "kymo_store_commit_seconds_sum ",
+            "kymo_dead_letters{kind=\"payload\"} 1", "kymo_store_commit_seconds_sum ",
             "kymo_source_last_received_timestamp_seconds{source=\"udp 127.0.0.1:0\"} ",
         ]
         try Waiting.until("\(lines.filter { !text.contains("\n\($0)") }) in \(text)") {
@@ -47,6 +47,89 @@ import Testing
         let limit = try #require(try client.value("kymo_store_limit_bytes"))
         #expect(limit == Double(16 << 30) && text.contains("\nkymo_windows_open{shard=\"0\"} "))
         #expect(try run.terminate().end == .exit(0))
+    }
+
+    /// What moves for which cause: matches, windows, late readings, processor time, and how long it all took.
+    @Test func servesWhatMappingsAndWindowsDo() throws {
+        let folder = TemporaryFolder()
+        let (run, client) = try start(["--data", folder.file("data"), "--out", folder.file("out"), "--window", "1m"])
+        let address = try run.addresses()[0]
+        try Sending.send(lines: Readings.heartRates(30) + [Readings.heartRate(second: 600)], to: address)
+        let first = [
+            "kymo_mapping_matches_total{mapping=\"reading\",type=\"heartRate\"} 31",
+            "kymo_windows_closed_total{cause=\"time\"} 1", "kymo_sink_up{sink=\"output\"} 1",
+            "kymo_windows_closed_total{cause=\"idle\"} 1", "kymo_late_readings_total 0",
+        ]
+        try wait(for: first, client)
+        try Sending.send(lines: [Readings.heartRate(second: 31)], to: address)
+        try wait(for: ["kymo_late_readings_total 1", "kymo_windows_amended_total 1"], client)
+        for name in [
+            "kymo_lane_busy_seconds_total{lane=\"0\"}", "kymo_shard_busy_seconds_total{shard=\"0\"}",
+            "kymo_ingest_to_durable_seconds_count", "kymo_ingest_to_durable_seconds_sum",
+            "kymo_close_to_sink_seconds_count{sink=\"output\"}",
+            "kymo_close_to_sink_seconds_sum{sink=\"output\"}",
+        ] {
+            try Waiting.until("\(name) above 0") { try client.value(name) ?? 0 > 0 }
+        }
+        let text = try client.get("/metrics").body
+        #expect(text.contains("kymo_build_info{version=\"") && text.contains("\",commit=\""))
+        #expect(try run.terminate().end == .exit(0))
+    }
+
+    /// Waits until all of `lines` are among the metrics.
+    private func wait(for lines: [String], _ client: AdminClient) throws {
+        var text = ""
+        try Waiting.until("\(lines.filter { !text.contains("\n\($0)\n") }) in \(text)") {
+            text = try client.get("/metrics").body
+            return lines.allSatisfy { text.contains("\n\($0)\n") }
+        }
+    }
+
+    /// Who is connected now; and a second entry of the log that says the same as one before it.
+    @Test func servesConnectionsAndRepeatsOfTheLog() throws {
+        let run = try Kymo.start(["run", "--tcp", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--ephemeral"])
+        let client = try AdminClient(run)
+        let (source, address) = ("{source=\"tcp 127.0.0.1:0\"}", try run.addresses()[0])
+        try wait(for: ["kymo_source_connections\(source) 0", "kymo_log_suppressed_total 0"], client)
+        var connections = [try OpenConnection(address), try OpenConnection(address)]
+        for connection in connections { try connection.send(Readings.heartRate(second: 1) + "\n") }
+        try wait(for: ["kymo_source_connections\(source) 2"], client)
+        connections.removeLast()
+        try wait(for: ["kymo_source_connections\(source) 1"], client)
+        connections = []
+        try wait(for: ["kymo_source_connections\(source) 0"], client)
+        // Until one falls into the period of the one before it.
+        try Waiting.until("a repeat that is not written") {
+            run.signal(SIGHUP)
+            return try client.get("/metrics").body.contains(/\nkymo_log_suppressed_total [1-9]/)
+        }
+        _ = try run.terminate()
+    }
+
+    /// A sink that cannot be written, and one that cannot be reached.
+    @Test func servesWhichSinksAreDown() throws {
+        let arguments = ["run", "--udp", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--window", "1s"]
+        let run = try Kymo.start(arguments + ["--ephemeral", "--out", "stdout"], output: .path("/dev/full"))
+        let client = try AdminClient(run)
+        #expect(try client.get("/metrics").body.contains("\nkymo_sink_up{sink=\"output\"} 1\n"))
+        try Sending.send(lines: Readings.heartRates(30), to: try run.addresses()[0])
+        try wait(for: ["kymo_sink_up{sink=\"output\"} 0"], client)
+        run.signal(SIGKILL)
+        _ = try run.finish(seconds: 20)
+        let (folder, url) = (TemporaryFolder(), "http://127.0.0.1:\(try FreePort.find())")
+        let other = try Kymo.start(
+            arguments + [
+                "--data", folder.file("data"), "--out", "none", "--server", url, "--server-identity", "create",
+            ])
+        let away = try AdminClient(other)
+        try Sending.send(lines: Readings.heartRates(30), to: try other.addresses()[0])
+        try Waiting.until("entries wait") { try away.value("kymo_outbox_entries{sink=\"server \(url)\"}") ?? 0 > 0 }
+        try Waiting.until("they grow old") {
+            try away.value("kymo_outbox_oldest_age_seconds{sink=\"server \(url)\"}") ?? 0 > 1
+        }
+        #expect(try away.value("kymo_sink_up{sink=\"server \(url)\"}") == 0)
+        #expect(try away.value("kymo_close_to_sink_seconds_count{sink=\"server \(url)\"}") == 0)
+        #expect(try other.terminate().end == .exit(0))
     }
 
     /// No device, no patient, whatever it was sent.

@@ -12,16 +12,22 @@ struct Example: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(page):\(line): \(text)" }
 
-    /// What its comment says; 0 without one.
-    var expectedStatus: Int32 {
-        text.firstMatch(of: /exits with status ([0-9]+)/).flatMap { Int32($0.output.1) } ?? 0
-    }
+    var expectedStatus: Int32 { text.statedStatus }
+}
+
+extension String {
+    /// The exit status that a comment in a command line states; 0 without one.
+    var statedStatus: Int32 { firstMatch(of: /exits with status ([0-9]+)/).flatMap { Int32($0.output.1) } ?? 0 }
 }
 
 /// Lines that stand together as code.
 struct CodeBlock {
+    /// What stands behind the fence that opens it; nil of a block that is indented.
+    var fence: String?
     /// The lines with their numbers, from 1, without blanks around them.
     var lines: [(number: Int, text: String)] = []
+    /// The lines as they stand on the page.
+    var source: [String] = []
 
     /// What a shell would run: the lines behind `$` when there are any, else all lines of a block that begins with a
     /// command. A line that ends in `|`, `\` or `&&` goes on in the next, and an assignment belongs to what is behind it.
@@ -55,6 +61,7 @@ struct CodeBlock {
     private static let programs: Set = [
         "kymo", "make", "sudo", "python3", "openssl", "curl", "echo", "cat", "gatttool", "stdbuf", "btmon", "systemctl",
         "journalctl", "docker", "podman", "apt", "git", "swift", "jq", "promtool", "zstd", "duckdb", "dpkg", "man",
+        "mosquitto_pub", "socat",
     ]
 
     private static func isCommand(_ text: String) -> Bool {
@@ -86,13 +93,15 @@ struct Page {
             let text = line.trimmingCharacters(in: .whitespaces)
             if line.hasPrefix("```") {
                 isFenced.toggle()
-                if isFenced { blocks.append(CodeBlock()) }
+                if isFenced { blocks.append(CodeBlock(fence: String(line.dropFirst(3)))) }
             } else if isFenced {
                 blocks[blocks.count - 1].lines.append((index + 1, text))
+                blocks[blocks.count - 1].source.append(line)
             } else if line.hasPrefix("    "), isIndented || index == 0 || lines[index - 1].isEmpty {
                 if !isIndented { blocks.append(CodeBlock()) }
                 isIndented = true
                 blocks[blocks.count - 1].lines.append((index + 1, text))
+                blocks[blocks.count - 1].source.append(String(line.dropFirst(4)))
             } else {
                 isIndented = false
             }

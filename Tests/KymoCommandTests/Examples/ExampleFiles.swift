@@ -21,6 +21,21 @@ enum ExampleFiles {
         Files.text("\(mappings)/\(mapping)/\(name)")
     }
 
+    /// A patient map.
+    static let patients = """
+        device,patient,encounter,from,to
+        pump-3,p-17,e-2026-114,2026-03-01T08:00:00+01:00,2026-03-04T11:30:00+01:00
+        pump-3,p-22,,2026-03-04T11:30:00+01:00,
+        watch-1,p-17,,,
+
+        """
+
+    /// A file of receipts.
+    static let receipt = """
+        {"id":"1-1","at":"2026-03-01T08:01:09Z","sink":"server x","outcome":"created","resource":"Observation/0a"}
+
+        """
+
     /// The table of docs/framings.md.
     static let table = """
         deviceId,patientId,type,unit,timestamp,value

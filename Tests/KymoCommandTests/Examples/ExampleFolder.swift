@@ -17,7 +17,7 @@ final class ExampleFolder {
     init(_ example: Example) throws {
         self.example = example
         for name in ["bin", "etc", "var", "var/lib", "run"] { folder.write("\(name)/.made", "") }
-        for name in ["etc/kymo", "etc/kymograph", "run/kymo"] { folder.write("\(name)/.made", "") }
+        for name in ["etc/kymograph", "run/kymo"] { folder.write("\(name)/.made", "") }
         try writePrograms()
         try writeFiles()
         script = "PATH=\(folder.file("bin")):$PATH\n\(try localised(example.text))\n"
@@ -33,7 +33,7 @@ final class ExampleFolder {
         for program in [".build/release/kymo", "/usr/local/bin/kymo", "/usr/bin/kymo"] {
             text = text.replacingOccurrences(of: program, with: "kymo")
         }
-        for place in ["/var/lib/kymo", "/etc/kymo", "/run/kymo"] {
+        for place in ["/var/lib/kymo", "/etc/kymograph", "/run/kymo"] {
             text = text.replacingOccurrences(of: place, with: folder.file(String(place.dropFirst())))
         }
         if text.contains("/dev/ttyUSB0") {
@@ -82,6 +82,7 @@ final class ExampleFolder {
     }
 
     private func writeFiles() throws {
+        if names("kymo receipts") { folder.write("receipts/kymo-20260301T080000-000001.ndjson", ExampleFiles.receipt) }
         if names("my-device"), !names("--export") {
             try ExampleFiles.copyMapping("wristband", to: folder.file("my-device"))
         }
@@ -92,14 +93,26 @@ final class ExampleFolder {
         }
         if names("kymo.yaml") {
             let port = try FreePort.find()
-            for name in ["kymo.yaml", "etc/kymo/kymo.yaml", "etc/kymograph/kymo.yaml"] {
+            for name in ["kymo.yaml", "etc/kymograph/kymo.yaml"] {
                 folder.write(name, ExampleFiles.configuration(port))
             }
+        }
+        if names("export.zip") {
+            let export = AppleHealthExport.text([AppleHealthExport.record("HeartRate", "62", "count/min")])
+            Files.write(ZipArchive.ofStored([("export.xml", export)]), to: folder.file("export.zip"))
         }
         if names("night.ndjson") { folder.write("night.ndjson", Readings.heartRates(5).joined(separator: "\n") + "\n") }
         if names("night.btsnoop") { Files.write(ExampleFiles.snoop, to: folder.file("night.btsnoop")) }
         if names("terminal.log") { folder.write("terminal.log", ExampleFiles.terminal) }
         if names("readings.csv") { folder.write("readings.csv", ExampleFiles.table) }
+        if names("patients.csv") { folder.write("patients.csv", ExampleFiles.patients) }
+        for name in ["message.hl7", "messages.hl7"] where names(name) {
+            let results = [MonitorMessages.heartRate("72"), MonitorMessages.saturation("97")]
+            folder.write(name, MonitorMessages.message(id: 1, results: results) + "\n")
+        }
+        if names("mirth.yaml") {
+            folder.write("mirth.yaml", "sources:\n  - mllp: 127.0.0.1:0\n    mappings: [pcd-01]\n")
+        }
         if names("~/.local") {
             for name in ["", "/share", "/share/bash-completion", "/share/bash-completion/completions"] {
                 folder.write(".local\(name)/.made", "")
@@ -133,9 +146,10 @@ final class ExampleFolder {
 
 /// Ports of the loopback that are free for UDP and TCP.
 enum FreePort {
+    /// Below those that the kernel gives to whoever connects: a client cannot have taken it before it is used.
     static func find() throws -> UInt16 {
-        for _ in 0..<20 {
-            let stream = try bound(SOCK_STREAM, 0)
+        for _ in 0..<200 {
+            guard let stream = try? bound(SOCK_STREAM, .random(in: 20_000..<32_000)) else { continue }
             defer { close(stream.descriptor) }
             if let datagrams = try? bound(SOCK_DGRAM, stream.port) {
                 close(datagrams.descriptor)
@@ -145,7 +159,7 @@ enum FreePort {
         throw WaitError(description: "no free port")
     }
 
-    private static func bound(_ kind: __socket_type, _ port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
+    static func bound(_ kind: __socket_type, _ port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -1,7 +1,7 @@
 import CommandSupport
 import Foundation
 
-/// All examples of the help texts, of README.md and of the pages in `docs`.
+/// All examples of the help texts, of README.md and of the pages in `docs`, without its folders.
 enum ExamplePages {
     private struct Dump: Decodable {
         var command: CommandHelp
@@ -12,6 +12,7 @@ enum ExamplePages {
         return try? JSONDecoder().decode(Dump.self, from: Data(done.output)).command
     }()
 
+    /// Without the tutorials in a folder of `docs`, whose commands need each other: Tutorials/ runs those.
     static let pages: [Page] = {
         let names = Files.names("\(SharedMaterial.package)/docs").filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
         return (["README.md"] + names).map { Page($0, Files.text("\(SharedMaterial.package)/\($0)")) }

@@ -7,10 +7,14 @@ final class ExampleRun {
     private let shell: ChildProcess
     /// What runs beside the example.
     private var instances: [ChildProcess] = []
+    private var broker: Mosquitto?
 
     init(_ example: Example) throws {
         folder = try ExampleFolder(example)
         instances = try Self.companions(of: folder)
+        if let match = folder.script.firstMatch(of: /mosquitto_pub -L mqtt:\/\/127\.0\.0\.1:([0-9]+)/) {
+            broker = try Mosquitto(port: UInt16(match.output.1))
+        }
         // A session of its own, whose processes get signals together; the shell itself stays to tell the status.
         shell = try ChildProcess(
             "setsid", ["bash", "-o", "pipefail", "-c", "trap : TERM\n\(folder.script)exit $?"],
@@ -31,8 +35,10 @@ final class ExampleRun {
         return (last, shell.errorText + String(decoding: shell.output, as: UTF8.self))
     }
 
-    /// Whether the example waits for readings that others send.
+    /// Whether the example waits for readings that others send, or watches an instance.
     private var isReady: Bool {
+        if folder.script.contains("kymo top") { return !shell.output.isEmpty }
+        if shell.errorText.contains("kymo: tapping process") { return true }
         guard !folder.script.contains(/kymo (simulate|replay)/) else { return false }
         return shell.errorText.split(separator: "\n").contains {
             $0.contains("kymo: listening on ") && !$0.contains("kymo: listening on stdin")
@@ -48,6 +54,13 @@ final class ExampleRun {
             instances.append(
                 try Kymo.start(["run", "--udp", "127.0.0.1:0", "--out", "none", "--data", folder.data] + server))
         }
+        if folder.script.contains(/kymo (top|tap|console|flush|pause|resume)/) {
+            instances.append(
+                try Kymo.start([
+                    "run", "--udp", "127.0.0.1:0", "--out", "\(folder.path)/watched", "--data", folder.data, "--admin",
+                    "127.0.0.1:0", "--console",
+                ]))
+        }
         if !folder.script.contains("kymo run"),
             let match = folder.script.firstMatch(of: /kymo (?:simulate|replay).* --(udp|tcp|unix|unixgram) (\S+)/)
         {
@@ -55,7 +68,15 @@ final class ExampleRun {
                 try Kymo.start(
                     ["run", "--\(match.output.1)", "\(match.output.2)", "--ephemeral"], directory: folder.path))
         }
+        if !folder.script.contains("kymo run"),
+            let match = folder.script.firstMatch(of: /http:\/\/(127\.0\.0\.1:[0-9]+)\/v1\/ingest/)
+        {
+            instances.append(try Kymo.start(["run", "--http", "\(match.output.1)", "--data", folder.data]))
+        }
         for instance in instances { _ = try instance.addresses() }
+        if folder.script.contains(/kymo (top|tap|console|flush|pause|resume)/) {
+            try Waiting.until("the control socket") { Files.isSocket("\(folder.data)/control.sock") }
+        }
         return instances
     }
 }

@@ -73,7 +73,7 @@ import Testing
         let lines = (1...40).map { frame($0, $0 == 3 || $0 == 30 ? "04ff" : "063c") }
         #expect(try run.run(lines, Self.strap).balance?.reasons == ["noTemplate": 2])
         let replayed = try run.command("dead", "replay", "--all", "--mapping", "heart-rate-strap")
-        #expect(replayed.end == .exit(65) && replayed.error.contains("2 letters were left"), "\(replayed.error)")
+        #expect(replayed.end == .exit(65) && replayed.error.contains("2 letters left"), "\(replayed.error)")
         #expect(!replayed.error.contains("missing frames"), "\(replayed.error)")
         #expect(try run.json("ledger", "--format", "json")["missingFrames"]?.elements?.isEmpty == true)
     }

@@ -53,4 +53,34 @@ import Testing
         let listed = try Kymo.run(["dead", "list", "--reason", "noTemplate"] + arguments, directory: folder.path)
         #expect(listed.lines.count == 3 && listed.text.contains("nearest template"), "\(listed.text)")
     }
+
+    /// The run notes it, by the mapping of then; a mapping that is named now says more.
+    @Test func nearestTemplateOfThen() throws {
+        let folder = TemporaryFolder()
+        folder.write("m/device.json", MappingText.device.replacing("@pulse)", with: "@value && @pulse)"))
+        folder.write("m/fhir.json", MappingText.fhir)
+        let run = try Kymo.run(
+            ["run", "--stdin", "--data", "data"], directory: folder.path,
+            input: .bytes(Readings.ndjson([#"{"deviceId":"watch-1","type":"hartRate","value":1}"#])))
+        #expect(run.end == .exit(65), "\(run.error)")
+        let show = ["dead", "show", "1", "--text", "--data", "data"]
+        let then = try Kymo.run(show, directory: folder.path)
+        #expect(then.text.contains("nearest template: mapping reading, type heartRate"), "\(then.text)")
+        let now = try Kymo.run(show + ["--mapping", "./m"], directory: folder.path)
+        #expect(now.text.contains("; now nearest template: mapping ./m, type pulse"), "\(now.text)")
+    }
+
+    /// A device that sends nothing but what no template matches is explained a few times, and counted each time.
+    @Test func notEachIsExplained() throws {
+        let folder = TemporaryFolder()
+        let lines = (0..<2_000).map { #"{"deviceId":"watch-1","type":"hartRate","value":\#($0)}"# }
+        let done = try Kymo.run(
+            ["run", "--stdin", "--dead-letter", "dead.ndjson", "--out", "out"], directory: folder.path,
+            input: .bytes(Readings.ndjson(lines)))
+        #expect(done.end == .exit(65) && done.error.contains("noTemplate 2000"), "\(done.error)")
+        #expect(done.error.contains("\n    nearest template: mapping reading, type heartRate"), "\(done.error)")
+        let letters = String(decoding: Files.read(folder.file("dead.ndjson")), as: UTF8.self).split(separator: "\n")
+        let explained = letters.count { $0.contains("nearest template: ") }
+        #expect(letters.count == 2_000 && (1...500).contains(explained), "\(explained)")
+    }
 }

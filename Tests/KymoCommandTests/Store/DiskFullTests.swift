@@ -33,7 +33,7 @@ import TrialSupport
             usleep(UInt32(20_000 + round % 7 * 10_000))
             client.receive()
             disk.empty()
-            try Waiting.until("round \(round): \(client.acknowledged) of \(sent); \(process.errorText.suffix(300))") {
+            try Waiting.until("round \(round): \(client.acknowledged) of \(sent); \(process.errorText.suffix(3_000))") {
                 client.receive()
                 return client.acknowledged == sent
             }
@@ -45,6 +45,79 @@ import TrialSupport
             done.error.contains("make room; waiting") && done.error.contains("takes data again"),
             "\(done.error.suffix(500))")
         try compare(folder, lines, windows: CrashTests.windows)
+    }
+
+    /// A run that must end while its disk is full says how many readings are not on it; all others are.
+    @Test(.enabled(if: SmallDisk.canMount, "needs the right to mount a tmpfs"))
+    func whatIsLostIsSaid() throws {
+        let folder = TemporaryFolder()
+        let disk = try SmallDisk(folder.file("disk"), megabytes: 8)
+        let (socket, data) = (folder.file("k.sock"), disk.file("data"))
+        let process = try Kymo.start(
+            ["run", "--unix", socket, "--data", data, "--out", folder.file("out")] + CrashTests.windows,
+            environment: ["KYMO_DRAIN": "300ms"])
+        _ = try process.addresses()
+        let client = try AckClient(socket)
+        let lines = CrashTests.lines(seed: Trials.seed(10), count: 12_000)
+        client.send(Readings.ndjson(Array(lines[..<200])))
+        try Waiting.until("200 readings on the disk") {
+            client.receive()
+            return client.acknowledged == 200
+        }
+        disk.fill()
+        client.send(Readings.ndjson(Array(lines[200...])))
+        try process.waitForError("make room; waiting")
+        let done = try process.terminate()
+        #expect(done.end == .exit(74), "\(done.error.suffix(500))")
+        disk.empty()
+        let ledger = try Kymo.run(["ledger", "--data", data])
+        let kept = try #require(ledger.text.firstMatch(of: /store: received ([0-9]+)/).flatMap { Int($0.1) })
+        let received = try #require(done.balance).received
+        #expect(kept >= client.acknowledged && kept < received, "\(kept) of \(received)")
+        #expect(done.error.contains("\(received - kept) readings lost; send them again"), "\(done.error.suffix(500))")
+        let again = try Kymo.run(
+            ["run", "--stdin", "--data", data, "--out", folder.file("out")] + CrashTests.windows,
+            input: .bytes(Readings.ndjson(lines)))
+        #expect(again.end == .exit(0), "\(again.error.suffix(500))")
+        try compare(folder, lines, windows: CrashTests.windows)
+    }
+
+    /// A source that drops what has no room is read on while the disk is full, though something that it sends is wrong:
+    /// each reading is counted, and what is there when there is room again arrives.
+    @Test(.enabled(if: SmallDisk.canMount, "needs the right to mount a tmpfs"))
+    func aSourceThatDropsIsReadOn() throws {
+        let folder = TemporaryFolder()
+        let disk = try SmallDisk(folder.file("disk"), megabytes: 8)
+        let (socket, data) = (folder.file("k.sock"), disk.file("data"))
+        folder.write("kymo.yaml", "ringSlots: 512\nlanes: 1\nsources: [{unix: \(socket), whenFull: dropNewest}]\n")
+        let process = try Kymo.start(
+            ["run", "--config", folder.file("kymo.yaml"), "--data", data, "--out", folder.file("out")]
+                + CrashTests.windows)
+        let address = try process.addresses()[0]
+        disk.fill()
+        let lines = CrashTests.lines(seed: Trials.seed(11), count: 90_000)
+        // Far more than fits in memory: with a source that waits, this would not end.
+        var (sent, wrong) = (0, 0)
+        for part in stride(from: 0, to: lines.count, by: 10_000) {
+            let some = ["no JSON"] + lines[part..<min(part + 10_000, lines.count)]
+            try Sending.send(lines: some, to: address)
+            sent += some.count
+            wrong += 1
+        }
+        try process.waitForError("make room; waiting")
+        disk.empty()
+        try process.waitForError("takes data again")
+        let done = try process.terminate()
+        let balance = try #require(done.balance)
+        #expect(done.end == .exit(0) && balance.isClosed && balance.received == sent, "\(done.error.suffix(500))")
+        let dropped = try #require(done.error.firstMatch(of: /bufferFull ([0-9]+)/).flatMap { Int($0.1) })
+        #expect(dropped > 0 && done.error.contains("invalidJSON \(wrong)"), "\(done.error.suffix(500))")
+        // Their bytes would have needed the room that was lacking.
+        let dead = try Kymo.run(["dead", "reasons", "--data", data])
+        #expect(dead.end == .exit(0) && !dead.text.contains("bufferFull"), "\(dead.text)")
+        let ledger = try Kymo.run(["ledger", "--data", data]).text.prefix(300)
+        #expect(ledger.contains("store: received \(sent) = accepted \(balance.accepted) "), "\(ledger)")
+        #expect(ledger.contains("rejected \(dropped + wrong)"), "\(ledger)")
     }
 
     /// The store's own limit: sinks that take bundles again make room, old windows go, and the operator is told.

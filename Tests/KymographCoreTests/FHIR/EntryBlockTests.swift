@@ -55,7 +55,7 @@ import TrialSupport
             case .device, .describedDevice: return (.device, target)
             case .gateway: return (.gateway, target)
             case .observation: return (.member, target)
-            case .resource: return nil
+            case .resource, .event: return nil
             }
         }
     }

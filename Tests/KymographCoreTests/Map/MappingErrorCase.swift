@@ -21,7 +21,7 @@ extension MappingErrorCase {
             "empty file",
             "",
             texts: [
-                "m/device.json:1:1: error: the file ends in the middle of a JSON value; look for a missing or extra comma, quote or bracket just before this place"
+                "m/device.json:1:1: error: the file is empty; write a mapping in it, or start from one of 'kymo mappings --export NAME FOLDER'"
             ]),
         MappingErrorCase(
             "cut off",

@@ -38,7 +38,9 @@ struct CollectingOutput: ~Copyable, MeasurementOutput {
 
     init(_ set: MappingSet) { self.set = set }
 
-    mutating func accept(_ measurement: KymographCore.Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+    mutating func accept(
+        _ measurement: KymographCore.Measurement, payload: ByteView, key: ByteView, template: Int32
+    ) -> Rejection? {
         let identity = SeriesKey.identity(key)
         func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
         let type = set.types[identity.type]
@@ -55,10 +57,10 @@ struct CollectingOutput: ~Copyable, MeasurementOutput {
         return nil
     }
 
-    mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool {
+    mutating func take(_ reading: PlainReading, key: ShortKey, template: Int32) -> Bool {
         guard takesPlain, refusal == nil else { return false }
         key.bytes.withByteView { key in
-            _ = accept(KymographCore.Measurement(reading), payload: ByteView(""), key: key)
+            _ = accept(KymographCore.Measurement(reading), payload: ByteView(""), key: key, template: template)
         }
         plainReadings += 1
         return true

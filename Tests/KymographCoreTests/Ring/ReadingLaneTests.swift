@@ -17,6 +17,8 @@ import TrialSupport
         /// Records taken out of the rings before they were reported as put in.
         private(set) var early = 0
         private(set) var waits = 0
+        /// Readings that were shown to a tap.
+        private(set) var tapped: [String] = []
 
         init(shards: Int) {
             rings = (0..<shards).map { _ in Ring(capacity: 512) }
@@ -31,12 +33,20 @@ import TrialSupport
                     continue
                 }
                 let identity = consumers[shard, default: []][Int(record.series)]
-                let value = record.inline(0).map { "\($0.mantissa)" } ?? consumer.payload(of: record).string.suffix(4)
-                let device = String(decoding: identity.device, as: UTF8.self)
-                readings[shard].append("\(record.instant.nanoseconds / 1_000_000) \(device) \(value)")
+                readings[shard].append(Rings.text(record, consumer.payload(of: record), identity))
             }
             consumer.release()
             if readings.map(\.count).reduce(0, +) > routed { early += 1 }
+        }
+
+        private static func text(_ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity) -> String {
+            let value = record.inline(0).map { "\($0.mantissa)" } ?? payload.string.suffix(4)
+            let device = String(decoding: identity.device, as: UTF8.self)
+            return "\(record.instant.nanoseconds / 1_000_000) \(device) \(value)"
+        }
+
+        func tapped(_ measurement: Measurement, payload: ByteView, key: ByteView, source: Int) {
+            tapped.append(Rings.text(measurement, payload, SeriesKey.identity(key)))
         }
 
         func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
@@ -100,6 +110,77 @@ import TrialSupport
         static func number(_ reading: String) -> Int { Int(reading.prefix { $0 != " " }) ?? -1 }
     }
 
+    /// A source that may not wait: what finds the ring full is rejected, each once, and the others arrive as they came.
+    @Test func whatFindsNoRoomIsDropped() throws {
+        let run = try ReadingLaneTests.mapping()
+        let rings = Rings(shards: 1)
+        var input = LaneInput(templates: run.set.templates(of: ["m"]), context: run.context)
+        input.dropsWhenFull = true
+        var lane = ReadingLane(
+            set: run.set, inputs: [input], limits: run.limits,
+            router: ReadingRouter(rings: rings.rings, maxDevices: 40, maxSeries: 1_000), events: rings)
+        var random = SeededGenerator(seed: Trials.seed(21))
+        var lines: [Line] = []
+        for number in 0..<5_000 {
+            // Few devices, so that none is over a limit.
+            let line = Line(number % 1_000, &random)
+            lines.append(line)
+            let storage = PaddedBytes(copying: Array(line.json.utf8))
+            lane.line(storage.view, source: 0, received: run.received)
+            if number % 1_500 == 0 {
+                lane.batchEnd()
+                rings.drain(0)
+            }
+        }
+        lane.batchEnd()
+        rings.drain(0)
+        #expect(rings.waits == 0 && rings.received == lines.count)
+        #expect(rings.refused.count > 1_000 && rings.readings[0].count > 1_000)
+        #expect(rings.refused.count + rings.readings[0].count == lines.count)
+        let dropped = "\(Rejection.bufferFull) "
+        #expect(rings.refused.allSatisfy { $0.hasPrefix(dropped) })
+        var rest = lines.map(\.json)[...]
+        for refused in rings.refused {
+            let place = try #require(rest.firstIndex(of: String(refused.dropFirst(dropped.count))))
+            rest = rest[(place + 1)...]
+        }
+    }
+
+    /// A payload without a device has that of its sender, byte by byte; one that names another is rejected, by whichever
+    /// way its readings go, and the next payload is of anybody again.
+    @Test func payloadsOfOneSender() throws {
+        let run = try ReadingLaneTests.mapping()
+        let rings = Rings(shards: 1)
+        let input = LaneInput(templates: run.set.templates(of: ["m"]), context: run.context)
+        var lane = ReadingLane(
+            set: run.set, inputs: [input], limits: run.limits,
+            router: ReadingRouter(rings: rings.rings, maxDevices: 800, maxSeries: 1_000), events: rings)
+        var expected: [String] = []
+        var refused: [String] = []
+        for number in 0..<200 {
+            // Names of all lengths, those of short and of long keys; canonically equivalent ones are two.
+            let own = String(repeating: "d", count: 1 + number) + (number % 2 == 0 ? "\u{E9}" : "e\u{301}")
+            let other = String(repeating: "d", count: 1 + number) + (number % 2 == 0 ? "e\u{301}" : "\u{E9}")
+            for (place, name) in ["", other, own, other].enumerated() {
+                let member = name.isEmpty ? "" : #""device":"\#(name)","#
+                let json = "{\(member)\"ts\":\(number * 4 + place),\"rate\":\(1_000 + place)}"
+                let storage = PaddedBytes(copying: Array(json.utf8))
+                let isFree = place == 3
+                Array(own.utf8).withByteView { bytes in
+                    if isFree { return lane.datagram(storage.view, source: 0, received: run.received) }
+                    lane.datagram(storage.view, device: bytes, patient: nil, source: 0, received: run.received)
+                }
+                if place == 1 { refused.append("deviceNotAllowed \(json)") }
+                let device = name.isEmpty ? own : name
+                if place != 1 { expected.append("\(number * 4 + place) \(device) \(1_000 + place)") }
+            }
+            lane.batchEnd()
+            rings.drain(0)
+        }
+        #expect(rings.readings[0] == expected && rings.refused == refused)
+        #expect(rings.received == 800)
+    }
+
     @Test(arguments: [1, 3]) func readingsKeepTheirOrderAndTheirBytes(shards: Int) throws {
         let run = try ReadingLaneTests.mapping()
         let rings = Rings(shards: shards)
@@ -121,6 +202,7 @@ import TrialSupport
                 refused.append("\(Rejection.tooManyDevices) \(line.json)")
             }
             let storage = PaddedBytes(copying: Array(line.json.utf8))
+            if number == 5_000 || number == 12_000 { lane.isTapped.toggle() }
             lane.line(storage.view, source: 0, received: run.received)
             // Nobody takes anything for long enough to fill every ring, so that the lane must wait.
             if !(10_000..<15_000).contains(number), Int.random(in: 0..<200, using: &random) == 0 {
@@ -142,5 +224,7 @@ import TrialSupport
         }
         let all = rings.readings.flatMap { $0 }
         #expect(all.sorted { Line.number($0) < Line.number($1) } == expected)
+        // A tap sees each reading once, in order, and none that was refused.
+        #expect(rings.tapped == expected.filter { (5_000..<12_000).contains(Line.number($0)) })
     }
 }

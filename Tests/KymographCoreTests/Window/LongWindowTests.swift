@@ -43,6 +43,47 @@ import TrialSupport
         }
     }
 
+    /// In more windows than can have a chunk unpacked, all at once: each reading again, and some that are new there.
+    @Test func aDayThatComesAgainHasTheContentAndTheOutcomesOfOthers() {
+        let series = LiftedChunks.most + 40
+        var random = WindowRandom(seed: Trials.seed(12))
+        var sent: [TestReading] = []
+        for number in Int64(0)..<30 { for one in 0..<series { sent.append(.at(2 * number, series: one)) } }
+        for number in Int64(0)..<30 {
+            for one in 0..<series {
+                sent.append(.at(2 * number, received: 500, series: one))
+                if random.once(in: 4) { sent.append(.at(2 * number + 1, received: 500, series: one)) }
+                if random.once(in: 50) { sent.append(.at(2 * number, 99, received: 600, series: one)) }
+            }
+        }
+        var oracle = WindowOracle(period: minute)
+        let outcomes = sent.map { oracle.add($0) }
+        var run = WindowRun(series: series, settings: LongWindowTests.settings(lateness: 2 * minute))
+        run.play(sent)
+        #expect(run.last == oracle.contents)
+        #expect(run.outcomes == outcomes)
+        #expect(outcomes.count { $0 == .duplicate } > 29 * series)
+    }
+
+    /// A chunk grows by what is new in it, from its beginning to behind its end, until it becomes two.
+    @Test func aChunkThatGrowsWhileItIsUnpackedBecomesTwo() {
+        for seed in Trials.seeds(40) {
+            var random = WindowRandom(seed: seed)
+            var sent = (Int64(0)..<30).map { TestReading.at(2 * $0) }
+            for number in 0..<random.int(1...60) {
+                var late = TestReading.at(0, Int64(number), received: 500)
+                late.instant = Int64(random.int(0...25)) * second + Int64(random.int(0...40))
+                sent.append(late)
+            }
+            var oracle = WindowOracle(period: minute)
+            let outcomes = sent.map { oracle.add($0) }
+            var run = WindowRun(settings: LongWindowTests.settings(lateness: 2 * minute))
+            run.play(sent)
+            #expect(run.last == oracle.contents, "seed \(seed)")
+            #expect(run.outcomes == outcomes, "seed \(seed)")
+        }
+    }
+
     @Test func preliminaryEmissionsShowAllThatCameBefore() {
         let limits = WindowLimits(preliminaryEvery: 30)
         var preliminary = 0
@@ -172,6 +213,17 @@ import TrialSupport
         let bytes = LongWindowTests.memory(after: [2_000, 32_000], settings: LongWindowTests.unshown)
         #expect(bytes[0] < 2_000 * 6 + 16_384)
         #expect(bytes[1] - bytes[0] < 30_000 * 6)
+    }
+
+    /// Of a day that comes again, one chunk is unpacked at a time.
+    @Test func aDayThatComesAgainTakesNoMoreMemory() {
+        var random = WindowRandom(seed: Trials.seed(11))
+        var run = WindowRun(.tumbling(nanoseconds: 86_400 * second), settings: LongWindowTests.unshown)
+        let sent = LongWindowTests.steady(32_000, step: second, &random)
+        for reading in sent { #expect(run.add(reading) == .accepted) }
+        let before = run.machine.counters.readingBytes
+        for reading in sent { #expect(run.add(reading) == .duplicate) }
+        #expect(run.machine.counters.readingBytes < before + 16_384)
     }
 
     @Test func aReadingOfAnInstantTakesSixBytes() {

@@ -13,6 +13,7 @@ import Testing
     private func obstacles(_ facts: InstanceFacts, downFor seconds: Int? = nil) -> [String] {
         let now = ContinuousClock.now
         return InstanceHealth(facts: facts, downSince: seconds.map { now - .seconds($0) }, now: now).obstacles
+            .map(\.text)
     }
 
     @Test func eachObstacleIsNamed() {

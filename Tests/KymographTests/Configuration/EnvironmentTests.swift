@@ -22,12 +22,22 @@ import Testing
 
     /// The variable that the reference names for a key sets that key.
     @Test func everyDocumentedVariableWorks() {
+        let scratch = Scratch()
+        // Files that are read when they are named.
+        let files = ["patients": "device,patient\nd,p\n", "rules": "rules:\n  - {name: a, then: reject, types: [t]}\n"]
         for row in ConfigurationReference.settingsTable.split(separator: "\n").dropFirst(2) {
             let cells = row.split(separator: "|").map { String($0).replacing("`", with: "").trimmed }
             let literal = String(row.split(separator: "|")[1]).trimmed.hasPrefix("`")
             let form = cells[1].split(separator: " ").first.map(String.init) ?? "value"
+            let named = files[cells[0]].map { text in
+                let path = scratch.file("\(cells[0]).\(cells[0] == "rules" ? "yaml" : "csv")")
+                Files.write(path, Array(text.utf8))
+                return path
+            }
             let value =
-                !cells[2].isEmpty ? cells[2] : cells[1] == "URL" ? "http://127.0.0.1/" : literal ? form : "value"
+                named != nil
+                ? named ?? ""
+                : !cells[2].isEmpty ? cells[2] : cells[1] == "URL" ? "http://127.0.0.1/" : literal ? form : "value"
             // A server must be told where Patients come from, and how it is authorized.
             let companions = cells[0] == "server.url" ? ["KYMO_SERVER_IDENTITY": "lookup"] : [:]
             let result = load("", environment: companions.merging([cells[3]: value]) { $1 })

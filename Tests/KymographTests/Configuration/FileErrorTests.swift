@@ -10,8 +10,9 @@ import Testing
             "a: 1\nlanes: 2",
             "1:1: error: unknown key 'a'; the keys here are window, lateness, idle, lateHold, maxFuture, "
                 + "identity, "
-                + "mappings, deviceMapping, fhirMapping, framing, compatibility, watch, output, deadLetter, server, "
-                + "data, ephemeral, store, http, limits, "
+                + "mappings, deviceMapping, fhirMapping, framing, compatibility, watch, patients, "
+                + "patientConflict, unmapped, rules, output, deadLetter, receipts, server, "
+                + "data, ephemeral, store, http, console, limits, "
                 + "lanes, shards, processors, wait, fastPath, ringSlots, drain, log, sources, "
                 + "sinks, include"
         ),
@@ -94,8 +95,13 @@ import Testing
         ),
         (
             "window: -5m",
-            "1:9: error: window: '-5m' is not a length of time; write a whole number and a unit, such as "
+            "1:9: error: window: '-5m' is negative; write a whole number and a unit, such as "
                 + "500ms, 30s, 5m, 1h, 1d or 1h30m"
+        ),
+        (
+            "window: 99999999d",
+            "1:9: error: window: '99999999d' is no length that can be counted; write at most 106751d (292 years), "
+                + "and units in order, each once: 1h30m"
         ),
         ("window: 0s", "1:9: error: window: '0s' is too short; write at least 1ms"),
         ("output:\n  rotateAge: 0s", "2:14: error: output.rotateAge: '0s' is too short; write at least 1ms"),

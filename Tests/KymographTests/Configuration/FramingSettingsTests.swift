@@ -44,7 +44,9 @@ import Testing
     @Test(arguments: [
         (
             "cob",
-            "'cob' is not one of lines, nul, delimiter, length, slip, cobs, fixed, capture, json, csv; did you mean 'cobs'?"
+            "'cob' is not one of lines, nul, delimiter, length, slip, cobs, fixed, capture, json, csv, hl7v2, "
+                + "apple-health; "
+                + "did you mean 'cobs'?"
         ),
         ("json,crc32", "'json' has no option 'crc32'; docs/framings.md has all of them"),
         (

@@ -12,7 +12,7 @@ import Testing
     private func watch(_ names: [String]) -> MappingWatch {
         var settings = PipelineSettings()
         settings.mappings = names.map(folder.file)
-        return MappingWatch(settings, configuration: nil)
+        return MappingWatch(settings)
     }
 
     /// A change is settled at the second look that finds it.

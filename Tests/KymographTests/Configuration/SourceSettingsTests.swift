@@ -61,8 +61,8 @@ import Testing
         ),
         (
             "sources:\n- mappings: reading",
-            "2:3: error: sources[0]: nothing to listen to is named; add one of udp, tcp, unix, seqpacket, unixgram, "
-                + "serial, stdin"
+            "2:3: error: sources[0]: nothing to listen to is named; add one of udp, tcp, http, mllp, mqtt, unix, seqpacket, "
+                + "unixgram, serial, stdin"
         ),
         (
             "sources:\n- stdin: true\n- udp: 127.0.0.1:1\n  unix: a.sock",
@@ -86,10 +86,14 @@ import Testing
         (
             "sources:\n- stdin: true\n  colour: red",
             "3:3: error: sources[0]: unknown key 'colour'; the keys of a source are "
-                + "udp, tcp, unix, seqpacket, unixgram, serial, stdin, mappings, deviceMapping, "
+                + "udp, tcp, http, mllp, mqtt, unix, seqpacket, unixgram, serial, stdin, mappings, deviceMapping, "
                 + "fhirMapping, framing, name, defaultDevice, "
-                + "defaultPatient, timezone, receiveBuffer, coalesce, socketMode, connections, connectionsPerPeer, "
-                + "idleLimit, insecure"
+                + "defaultPatient, types, until, whenFull, timezone, peers, receiveBuffer, coalesce, socketMode, "
+                + "connections, "
+                + "connectionsPerPeer, proxies, idleLimit, certificateFile, certificateKeyFile, caFile, clientCAFile, "
+                + "clientCRLFile, "
+                + "insecure, topics, qos, sharded, receiveMaximum, mqttVersion, clientId, user, passwordFile, "
+                + "keepAlive, sessionExpiry, statusTopic"
         ),
         (
             "sources:\n- stdin: false",

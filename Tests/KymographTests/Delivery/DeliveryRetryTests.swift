@@ -31,6 +31,23 @@ import Testing
         }
     }
 
+    /// Each row counts once, when the server has all of it; what it refuses has never come there.
+    @Test func timesFromTheMakingOfRows() throws {
+        let rehearsal = try DeliveryRehearsal()
+        let since = rehearsal.time.now
+        for value in 1...2 { rehearsal.outbox.add(TestRow.transaction([Reading("a", value)]), since: since) }
+        rehearsal.outbox.add(TestRow.transaction([Reading("a", 3)]))
+        rehearsal.server.steps = [.status(503, [("retry-after", "7")])]
+        rehearsal.run()
+        #expect(rehearsal.outbox.isSettled && rehearsal.values.count == 3)
+        let times = rehearsal.engine.status.deliveryTimes
+        #expect(times.buckets.reduce(0, +) == 2 && times.seconds >= 14, "\(times)")
+        let refused = try DeliveryRehearsal()
+        refused.outbox.add("no bundle", since: since)
+        refused.run()
+        #expect(refused.engine.status.deliveryTimes == DurationCounts() && refused.outbox.undeliverable.count == 1)
+    }
+
     @Test func waitsAsLongAsTheServerAsks() throws {
         for (text, seconds) in [
             ("7", 7.0), ("Thu, 01 Jan 2026 00:00:09 GMT", 9), ("86400", 600), ("Fri, 02 Jan 2026 00:00:00 GMT", 600),

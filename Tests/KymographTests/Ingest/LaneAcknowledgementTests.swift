@@ -90,7 +90,7 @@ import Testing
 
     /// However many chunks wait for the disk, or for a client that does not read, what is remembered of them is little.
     @Test func whatWaitsIsBounded() {
-        var acknowledger = Acknowledger(canKeep: true)
+        var acknowledger = Acknowledger(refusing: nil)
         var consumer = MarkingConsumer(isDurable: true)
         for number in 1...100_000 {
             acknowledger.add(lines: 1)
@@ -102,7 +102,7 @@ import Testing
 
     /// An acknowledgement never covers lines after the last durable place.
     @Test func marksThatAreJoinedKeepTheLaterPlace() {
-        var acknowledger = Acknowledger(canKeep: true)
+        var acknowledger = Acknowledger(refusing: nil)
         let count = 10 * 64
         for number in 1...count {
             acknowledger.add(lines: 1)

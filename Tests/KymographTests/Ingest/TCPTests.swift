@@ -286,8 +286,8 @@ import Testing
         #expect(
             found == [
                 "kymo.yaml:2:8: error: sources[0].tcp: other machines can reach \(text), and TCP neither encrypts nor "
-                    + "asks who sends; listen on 127.0.0.1 or [::1], or say insecure: true (--insecure on the command "
-                    + "line)"
+                    + "asks who sends; listen on 127.0.0.1 or [::1], name a certificateFile for TLS, or say insecure: "
+                    + "true (--insecure on the command line)"
             ])
         #expect(messages("sources:\n- tcp: \(address)\n  insecure: true") == [])
     }
@@ -306,10 +306,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("udp: 127.0.0.1:1", "connections: 5", "clients connect to tcp, unix and seqpacket only"),
-        ("unix: a", "connectionsPerPeer: 5", "only clients of tcp have hosts"),
-        ("stdin: true", "idleLimit: 5s", "clients connect to tcp, unix and seqpacket only"),
-        ("unix: a", "insecure: true", "it is for tcp only"),
+        ("udp: 127.0.0.1:1", "connections: 5", "clients connect to tcp, http, mllp, unix and seqpacket only"),
+        ("unix: a", "connectionsPerPeer: 5", "only clients of tcp, http and mllp have hosts"),
+        ("stdin: true", "idleLimit: 5s", "clients connect to tcp, http, mllp, unix and seqpacket only"),
+        ("unix: a", "insecure: true", "it is for tcp, http, mllp and mqtt only"),
         ("tcp: 127.0.0.1:1", "receiveBuffer: 5", "only udp and unixgram have a receive buffer"),
         ("tcp: 127.0.0.1:1", "coalesce: true", "only udp can take datagrams together"),
         ("tcp: 127.0.0.1:1", "socketMode: 0600", "only Unix sockets have a socket file"),

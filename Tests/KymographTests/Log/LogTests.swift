@@ -14,8 +14,11 @@ import Testing
     private final class Written: Sendable {
         private let bytes = Mutex<[UInt8]>([])
         var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+        let counts = LogCounts()
         func log(_ level: LogLevel = .info, _ style: LogStyle = .short, isTerminal: Bool = false) -> Log {
-            Log(level: level, style: style, isTerminal: isTerminal) { added in self.bytes.withLock { $0 += added } }
+            Log(level: level, style: style, isTerminal: isTerminal, counts: counts) { added in
+                self.bytes.withLock { $0 += added }
+            }
         }
     }
 
@@ -29,6 +32,18 @@ import Testing
         #expect(object["time"] as? String == "2026-03-01T12:00:00.045Z" && object["level"] as? String == "warning")
         #expect(object["message"] as? String == "a \"sink\" is\naway" && object["seconds"] as? Int == 7)
         #expect(object.count == 5 && line.hasSuffix("}\n") && line.count { $0 == "\n" } == 1)
+    }
+
+    /// What somebody did is written each time, whatever the level.
+    @Test func entriesOfTheAuditAreNeitherLeftOutNorFolded() {
+        let written = Written()
+        let log = written.log(.error)
+        var audit = LogEntry(.warning, "has revealed 7")
+        audit.isAudit = true
+        for _ in 0..<3 { log.write(audit) }
+        log.write(.warning("something else"))
+        log.close()
+        #expect(written.text == String(repeating: "kymo: has revealed 7\n", count: 3))
     }
 
     @Test func timesAlwaysHaveMilliseconds() {
@@ -70,7 +85,7 @@ import Testing
         #expect(early.isEmpty)
         let ended = folding.ended(at: start.advanced(by: .seconds(10)))
         #expect(ended.map(\.text) == ["… 37 more like this in 10 s: try 37"])
-        #expect(ended.first?.level == .warning && folding.suppressed == 37)
+        #expect(ended.first?.level == .warning)
         #expect(ended.first?.fields.last.map { $0.name == "suppressed" && $0.value == .number(37) } == true)
         // The next one is written again.
         let later = (38...40).map { folding.admits(change($0), at: start.advanced(by: .seconds(11))) }
@@ -84,7 +99,7 @@ import Testing
         let log = written.log()
         for _ in 0..<4 { log.write(.error("no room")) }
         log.write(.error("other"))
-        #expect(written.text == "kymo: no room\nkymo: other\n")
+        #expect(written.text == "kymo: no room\nkymo: other\n" && written.counts.suppressed == 3)
         log.close()
         #expect(written.text == "kymo: no room\nkymo: other\nkymo: … 3 more like this in 1 s: no room\n")
     }

@@ -19,7 +19,9 @@ import Testing
     private func write(_ text: String) {
         var entry = EntryDraft(.resource)
         entry.body = Array(text.utf8)
-        EntryDraft.block(of: [entry], form: BundleForm(format: .ndjson)).withByteView { queue.write($0) }
+        EntryDraft.block(of: [entry], form: BundleForm(format: .ndjson)).withByteView {
+            queue.write($0, since: WallClock.now())
+        }
     }
 
     @Test func bundlesArriveInOrderAndOnTheThreadOfTheQueue() {
@@ -56,9 +58,10 @@ import Testing
     @Test func whatCannotBeReadEndsTheRun() {
         queue.start("kymo-output-0")
         write("first")
-        "no block".utf8.map { $0 }.withByteView { queue.write($0) }
+        "no block".utf8.map { $0 }.withByteView { queue.write($0, since: WallClock.now()) }
         queue.finish()
         #expect(sink.taken == ["first"])
+        #expect(queue.stage.deliveryTimes.buckets.reduce(0, +) == 1)
         #expect(ledger.summary([], []).undeliveredBundles == 1 && ledger.summary([], []).bundles == 1)
         #expect(control.currentFailure?.exitCode == ExitStatus.software)
     }

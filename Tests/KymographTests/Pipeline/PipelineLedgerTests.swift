@@ -26,6 +26,8 @@ import TrialSupport
             let record = rehearsal.record
             let seen = "seed \(seed): \(record.received) received, \(record.tally), \(record.laneRejected)"
             try #require(record.accounted == record.received && record.received > 100, "\(seen)")
+            let mapped = record.readings.entries.reduce(0) { $0 + $1.count }
+            try #require(mapped == record.routed, "\(seen), by mapping and type \(mapped)")
             try #require(record.tally.readings == record.routed && record.tally.accepted >= 0, "\(seen)")
             try #require(reader.versions.values.reduce(0, +) == record.tally.observations, "\(seen)")
         }

@@ -13,13 +13,17 @@ struct PipelineRehearsal: ~Copyable {
         var tally = ShardTally()
         var laneRejected: [Rejection: Int] = [:]
         var notes = MappingNotes()
+        /// By mapping and type.
+        let readings = ReadingCounts()
         var isRoomWanted = false
         /// What stamps readings, if not the wall clock.
         var clock: ReceiveClock?
 
+        func readingCounts(for set: MappingSet) -> SharedCounts { readings.counts(of: set, lane: 0) }
+
         func lead(at received: Instant) -> Int64 { clock?.lead(at: received) ?? 0 }
 
-        func block(_ block: ByteView, for route: BundleRoute) {
+        func block(_ block: ByteView, for route: BundleRoute, since: Instant) {
             bundles.append((route, BundleText.of(block.array)))
         }
 
@@ -73,7 +77,8 @@ struct PipelineRehearsal: ~Copyable {
 
     init(
         set: MappingSet, settings: WindowSettings, requiresPatient: Bool = false,
-        now: Instant = Instant(seconds: 1_800_000_000), sources: Int = 1, filters: [SinkFilter] = []
+        now: Instant = Instant(seconds: 1_800_000_000), sources: Int = 1, filters: [SinkFilter] = [],
+        eventSinks: [EventSinks.Sink] = []
     ) {
         self.now = now
         let ring = Ring(capacity: 4_096)
@@ -96,7 +101,8 @@ struct PipelineRehearsal: ~Copyable {
         shard = InMemoryShard(
             rings: [ring], types: set.types, settings: settings,
             entries: EntryWriter(encoder, limits: BundleLimits(entries: 20)),
-            router: BundleRouter(filters, types: set.types, templates: set.fhirTemplates), events: record,
+            router: BundleRouter(filters, types: set.types, templates: set.fhirTemplates),
+            eventSinks: EventSinks(eventSinks, types: set.types, templates: set.fhirTemplates), events: record,
             mappings: mappings)
     }
 

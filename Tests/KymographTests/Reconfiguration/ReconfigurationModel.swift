@@ -141,7 +141,7 @@ struct ReconfigurationModel {
     }
 
     /// `20260301080000Z` in seconds since the epoch.
-    private static func seconds(_ compact: String) -> Int? {
+    static func seconds(_ compact: String) -> Int? {
         let digits = Array(compact.utf8.prefix(14)).map { Int($0) - 48 }
         guard digits.count == 14 else { return nil }
         func number(_ range: Range<Int>) -> String { range.map { String(digits[$0]) }.joined() }

@@ -38,14 +38,17 @@ final class ReconfiguredRun {
     var now: Instant
 
     /// What is in memory of closed windows is little, so that most come back from the store.
-    private static func settings(_ lateness: Int64) -> WindowSettings {
-        WindowSettings(lateness: lateness, idle: 0, limits: WindowLimits(archiveBytes: 2_000))
+    private static func settings(_ lateness: Int64, _ guarding: (any DeviceGuard)?) -> WindowSettings {
+        var settings = WindowSettings(lateness: lateness, idle: 0, limits: WindowLimits(archiveBytes: 2_000))
+        settings.deviceGuard = guarding
+        return settings
     }
 
-    /// Begins with `variant` on `store`, whose types `set` continues, and takes what is in the journal.
+    /// Begins with `variant` on `store`, whose types `set` continues, and takes what is in the journal. `guarding` says
+    /// which devices are of one patient at a time; with `forgetsSeries`, nothing says which series earlier runs had.
     init(
         _ store: Store, _ set: MappingSet, _ variant: MappingVariant, lanes: Int, shards: Int, lateness: Int64,
-        now: Instant, followsFirstLane: Bool = false
+        now: Instant, followsFirstLane: Bool = false, guarding: (any DeviceGuard)? = nil, forgetsSeries: Bool = false
     ) throws {
         (self.store, self.variant, self.now) = (store, variant, now)
         self.followsFirstLane = followsFirstLane
@@ -62,15 +65,19 @@ final class ReconfiguredRun {
                 set: set, inputs: Self.inputs(set), limits: ScanLimits(), router: router, events: record)
             self.lanes.append(LaneBox(lane, variant, set))
         }
-        for number in 0..<shards { self.shards.append(shard(number, rings.map { $0[number] }, set, lateness)) }
+        let settings = Self.settings(lateness, guarding)
+        let known: any ShardStore = forgetsSeries ? ForgetfulStore(store) : store
+        for number in 0..<shards { self.shards.append(shard(number, rings.map { $0[number] }, set, settings, known)) }
         try begin()
     }
 
-    private func shard(_ number: Int, _ rings: [Ring], _ set: MappingSet, _ lateness: Int64) -> ShardBox {
+    private func shard(
+        _ number: Int, _ rings: [Ring], _ set: MappingSet, _ settings: WindowSettings, _ store: any ShardStore
+    ) -> ShardBox {
         let encoder = ObservationEncoder(types: set.types, templates: set.fhirTemplates, digest: .openSSL)
         return ShardBox(
             StoredShard(
-                number: number, rings: rings, types: set.types, settings: Self.settings(lateness),
+                number: number, rings: rings, types: set.types, settings: settings,
                 entries: EntryWriter(encoder, limits: BundleLimits(entries: 10)), events: record, mappings: mappings,
                 store: store))
     }
@@ -99,6 +106,9 @@ final class ReconfiguredRun {
         lanes[lane].lane.line(storage.view, source: 0, received: received)
         return lanes[lane].variant
     }
+
+    /// What a lane gets from here on is of whom `rules` say.
+    func attribute(by rules: PatientRules, lane: Int) { lanes[lane].lane.attribute(by: rules) }
 
     /// Lets a lane publish what it has.
     func publish(lane: Int) { lanes[lane].lane.batchEnd() }
@@ -220,7 +230,7 @@ final class ReconfiguredRecord: LaneEvents, ShardEvents {
     func routed(_ count: Int) {}
     func wake(shard: Int) {}
     func waitForRoom(shard: Int) -> Bool { preconditionFailure("the test settles before a ring is full") }
-    func block(_ block: ByteView, for route: BundleRoute) {}
+    func block(_ block: ByteView, for route: BundleRoute, since: Instant) {}
     func rejected(_ reading: RejectedReading, payload: ByteView) {}
     func counted(_ tally: ShardTally) {}
 }

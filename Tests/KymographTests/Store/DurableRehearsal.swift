@@ -16,7 +16,7 @@ struct DurableRehearsal: ~Copyable {
     /// With `sources` sources, numbered from 0, and sinks that get what `filters` say.
     init(
         set: MappingSet, store: any ShardStore, settings: WindowSettings = WindowSettings(), sources: Int = 1,
-        filters: [SinkFilter] = []
+        filters: [SinkFilter] = [], eventSinks: [EventSinks.Sink] = []
     ) {
         self.store = store
         now = DurableRehearsal.start
@@ -35,7 +35,8 @@ struct DurableRehearsal: ~Copyable {
         shard = StoredShard(
             number: 0, rings: [ring], types: set.types, settings: settings,
             entries: EntryWriter(encoder, limits: BundleLimits(entries: 20)),
-            router: BundleRouter(filters, types: set.types, templates: set.fhirTemplates), events: record,
+            router: BundleRouter(filters, types: set.types, templates: set.fhirTemplates),
+            eventSinks: EventSinks(eventSinks, types: set.types, templates: set.fhirTemplates), events: record,
             store: store)
     }
 

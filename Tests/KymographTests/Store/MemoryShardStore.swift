@@ -18,10 +18,17 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
     /// Whether it fails to find closed windows, as a fault would: what the tests must notice.
     private let forgets: Bool
     private(set) var latestAtStart = Instant.distantPast
+    /// How often somebody looked for a window, and waited for commits.
+    private(set) var loads = 0
+    private(set) var waits = 0
     /// All bundles, one a line.
     private(set) var output: [UInt8] = []
 
-    init(forgets: Bool = false) { self.forgets = forgets }
+    /// Whether windows are there only once somebody waits for them, and those that are not.
+    private let isSlow: Bool
+    private var pending: [ShardUnit] = []
+
+    init(forgets: Bool = false, isSlow: Bool = false) { (self.forgets, self.isSlow) = (forgets, isSlow) }
 
     func number(of key: [UInt8]) -> (number: Int, isNew: Bool) {
         if let known = numbers[key] { return (known, false) }
@@ -37,6 +44,7 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
     var upcomingBlock: Int64 { lastBlock + 1 }
 
     func load(series: Int, windowStart: Instant, into writer: inout ByteWriter) -> ArchiveLookup {
+        loads += 1
         guard !forgets, let window = windows[WindowName(series: series, start: windowStart)] else { return .absent }
         writer.append(window.block)
         return .found
@@ -48,17 +56,20 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
 
     func droppedThrough(series: Int) -> Instant? { nil }
 
+    func waitUntilCommitted() {
+        waits += 1
+        commit()
+    }
+
+    private func commit() {
+        for unit in pending { keep(unit.windows) }
+        pending = []
+    }
+
     func submit(_ unit: ShardUnit) {
         for series in unit.series { keys[series.number] = series.key }
-        for place in 0..<unit.windows.count {
-            let window = unit.windows[place]
-            let name = WindowName(series: window.series, start: window.start)
-            if window.hasBlock {
-                windows[name] = (window.through, unit.windows.withBlock(of: window) { $0.array })
-            } else {
-                windows[name]?.through = window.through
-            }
-        }
+        pending.append(unit)
+        if !isSlow { commit() }
         if let block = unit.journal {
             journal.append(block)
             lastStored = max(lastStored, block.number)
@@ -67,10 +78,23 @@ final class MemoryShardStore: ShardStore, @unchecked Sendable {
         for block in unit.blocks { output += BundleText.of(block.bytes) }
     }
 
+    private func keep(_ closed: ClosedWindows) {
+        for place in 0..<closed.count {
+            let window = closed[place]
+            let name = WindowName(series: window.series, start: window.start)
+            if window.hasBlock {
+                windows[name] = (window.through, closed.withBlock(of: window) { $0.array })
+            } else {
+                windows[name]?.through = window.through
+            }
+        }
+    }
+
     // MARK: A restart
 
     /// Forgets what was never handed over: series and blocks that were numbered only.
     func restart() {
+        commit()
         (lastBlock, lastBlockAtStart) = (lastStored, lastStored)
         numbers = numbers.filter { keys[$0.value] != nil }
         latestAtStart = windows.keys.map(\.start).max() ?? .distantPast

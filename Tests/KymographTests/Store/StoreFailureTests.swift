@@ -3,6 +3,7 @@ import Glibc
 @testable import Kymograph
 @testable import KymographCore
 import KymographTestKit
+import Synchronization
 import Testing
 
 /// A commit that fails has happened in no part, and nothing that builds on it happens either.
@@ -147,6 +148,35 @@ import Testing
             #expect(writing.control.currentFailure == nil, "\(writing.notes.all)")
             #expect(try store.value("SELECT count(*) FROM journal") == 1)
             #expect(try store.value("SELECT through_block FROM window") == 13)
+        }
+    }
+
+    /// Receipts that wait for their files are dropped from a full store only while the files take nothing, or when so
+    /// many wait that the files are too slow.
+    @Test(arguments: [(false, 100), (true, 100), (false, 1_000)])
+    func receiptsOfAFullStore(isStuck: Bool, count: Int) throws {
+        let scratch = Scratch()
+        var settings = StoreSettings()
+        settings.maxBytes = 1 << 20
+        try withStore(scratch, settings) { store, _ in
+            try store.beginReceipts()
+            try store.pool.write { db in
+                for number in 0..<count {
+                    try db.execute(
+                        sql: "INSERT INTO receipt_line (run, line) VALUES ('r', zeroblob(?))",
+                        arguments: [1_200_000 / count + number])
+                }
+            }
+            if isStuck { store.receiptProgress.noteFailure() } else { store.receiptProgress.note() }
+            var retention = StoreRetention(settings)
+            if isStuck || count == 1_000 {
+                try retention.check(store, adding: 0)
+            } else {
+                // Nothing else is there that could go.
+                #expect(throws: StoreError.self) { try retention.check(store, adding: 0) }
+            }
+            let left = try store.value("SELECT count(*) FROM receipt_line")
+            #expect(left == (isStuck || count == 1_000 ? 0 : 100))
         }
     }
 

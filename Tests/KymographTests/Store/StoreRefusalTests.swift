@@ -104,6 +104,23 @@ import Testing
         #expect(!Files.exists(scratch.file("kymo.damaged")) && Files.exists(scratch.file("kymo.sqlite.damaged")))
     }
 
+    /// What has decided on readings has decided in a repaired store, too.
+    @Test func aRepairRemembersWhoHasDecided() throws {
+        let scratch = Scratch()
+        _ = try filled(scratch)
+        do {
+            let store = try Store(path: scratch.path)
+            defer { store.close() }
+            #expect(store.deciders.isEmpty)
+            try store.note([.patientMap])
+        }
+        StoreDirectory.askForRepair(in: scratch.path)
+        let repaired = try Store(path: scratch.path)
+        defer { repaired.close() }
+        #expect(Files.exists(scratch.file("kymo.sqlite.damaged")), "there was a repair")
+        #expect(repaired.deciders == [.patientMap])
+    }
+
     @Test func alarmsComeOnceEachTime() {
         var alarm = StoreAlarm()
         let percents = [10, 49, 50, 51, 79, 80, 81, 79, 80, 60, 81, 30, 55]

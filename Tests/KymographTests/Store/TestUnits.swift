@@ -16,7 +16,7 @@ extension ShardUnit {
         if let windowOf {
             noise(40).withByteView { unit.windows.append(window(of: windowOf, through: needed ?? 1), block: $0) }
         }
-        if bundle > 0 { unit.blocks = [Block(route: route, bytes: noise(bundle))] }
+        if bundle > 0 { unit.blocks = [Block(route: route, bytes: noise(bundle), since: WallClock.now())] }
         return unit
     }
 

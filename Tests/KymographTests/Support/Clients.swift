@@ -20,9 +20,11 @@ final class Client: Sendable {
         return connected(address, SOCK_DGRAM)
     }
 
-    /// Connects to a TCP source.
+    /// Connects to a TCP or HTTP source.
     static func tcp(_ source: any SourceAddress) -> Client {
-        guard let address = (source as? TCPSource)?.address else { preconditionFailure("not TCP") }
+        guard let address = (source as? TCPSource)?.address ?? (source as? HTTPSource)?.address else {
+            preconditionFailure("not TCP")
+        }
         return connected(address, SOCK_STREAM)
     }
 

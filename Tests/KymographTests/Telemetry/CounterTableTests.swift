@@ -27,29 +27,50 @@ import Testing
         (source.counts.datagrams, source.counts.lines, source.counts.bytes) = (17, 19, 23)
         (source.counts.rejected, source.counts.kernelDrops, source.counts.connections) = (29, 31, 37)
         (source.counts.refusedConnections, source.counts.idleConnections) = (41, 43)
+        source.counts.openStreams = 379
+        (source.counts.tlsFailures, source.counts.authFailures) = (383, 389)
+        (source.counts.proxyFailures, source.certificateExpiry) = (9_001, 9_003.5)
         run.sources = [source]
         (run.shards.accepted, run.shards.duplicate, run.shards.conflict) = (47, 53, 59)
         run.shards.rejected[Int(Rejection.invalidJSON.rawValue)] = 13
         run.shards.rejected[Int(Rejection.clockAhead.rawValue)] = 61
         (run.shards.withdrawn, run.shards.windows, run.shards.amended) = (67, 71, 73)
+        for (cause, count) in zip(WindowCause.allCases, [383, 389, 397, 401, 491, 409]) {
+            run.shards.closings[cause] = count
+        }
+        run.shards.lateReadings = 419
         (run.shards.withheld, run.shards.filtered, run.shards.observations) = (79, 83, 89)
         (run.shards.resources, run.shards.condensed) = (97, 101)
         (run.shards.losses.passedOver, run.shards.losses.unwritten) = (103, 107)
         (run.notes.leftOut, run.notes.wrapped) = (109, 113)
+        (run.lateFrames, run.suppressedLogEntries) = (126, 421)
         (run.missingFrames, run.bytes, run.bundles, run.undeliveredBundles) = (127, 131, 137, 139)
         (run.reloads.succeeded, run.reloads.failed) = (149, 151)
         run.engine.rings = [EngineCounts.Ring(lane: "0", shard: "1", used: 307, slots: 311, waits: 313)]
         run.engine.shards = [EngineCounts.Shard(shard: "1", devices: 317, series: 331, windows: 337)]
-        run.engine.commits = DurationCounts()
-        run.engine.commits?.add(.milliseconds(347_500))
+        (run.engine.laneSeconds, run.engine.shardSeconds) = ([431.5], [433.5])
+        run.engine.readings = [ReadingCounts.Entry(mapping: "wristband", type: "heartRate", count: 439)]
+        (run.engine.commits, run.engine.durable) = (times(347_500), times(443_500))
+        run.outputs = [PipelineSummary.Output(name: "files", deliveryTimes: times(449_500))]
+        run.deliveries = sinks.compactMap { sink in sink.delivery.map { (sink.name, $0) } }
         run.kernelDropsBySource = [("unix a", 31)]
         return run
+    }
+
+    /// One time, in milliseconds.
+    private func times(_ milliseconds: Int) -> DurationCounts {
+        var times = DurationCounts()
+        times.add(.milliseconds(milliseconds))
+        return times
     }
 
     private var stored: StoreStatus {
         var stored = StoreStatus()
         (stored.series, stored.windows, stored.journalBlocks, stored.journalReadings) = (157, 163, 167, 173)
         (stored.outboxRows, stored.outboxOldestAge, stored.deadLetters) = (179, 181.5, 191)
+        stored.lettersByKind = [LetterCount(kind: "payload", count: 191)]
+        stored.paused = [PausedStatus(kind: "type", name: "heartRate", since: "", seconds: 467.5, letters: 479)]
+        stored.successes = [TypeSuccess(sink: "server", type: "heartRate", at: "", seconds: 487)]
         (stored.lost, stored.quarantined, stored.usedBytes, stored.limitBytes) = (193, 197, 199, 211)
         return stored
     }
@@ -66,7 +87,10 @@ import Testing
         status.traffic.add(status: 200, bytes: 359, after: .seconds(2), at: time)
         for _ in 0..<367 { status.traffic.add(status: nil, bytes: 0, after: .seconds(1), at: time) }
         sink.delivery = DeliverySummary(status)
+        sink.oldestAge = 457.5
         sink.delivery?.certificateExpiry = 373.5
+        sink.delivery?.serverCertificateExpiry = 461.5
+        sink.delivery?.deliveryTimes = times(463_500)
         return [sink]
     }
 
@@ -86,6 +110,10 @@ import Testing
         ".sources.0.counts.datagrams", ".sources.0.counts.lines",
         // By source what is counted by source, too.
         ".kernelDropsBySource.0.count",
+        // By sink.
+        ".outboxOldestAge",
+        // One by one, as the store has them; and their letters among all of their kind.
+        ".paused", ".paused.some.0.letters",
     ]
 
     private func check(_ value: Any) {
@@ -143,8 +171,12 @@ import Testing
             }
             #expect(!row.help.isEmpty && !row.help.hasSuffix("."), "\(row.name)")
             #expect(
-                Set(row.labels).isSubset(of: ["source", "reason", "result", "sink", "version", "lane", "shard", "code"]
-                ), "\(row.name)")
+                Set(row.labels).isSubset(of: [
+                    "rule", "source", "reason", "result", "sink", "version", "commit", "lane", "shard", "code",
+                    "mapping",
+                    "type",
+                    "cause", "kind", "certificate", "name",
+                ]), "\(row.name)")
         }
     }
 
@@ -175,7 +207,7 @@ import Testing
     @Test func textForOpenMetrics() {
         let text = PrometheusText.text(CounterTable.samples(input), .openMetrics)
         #expect(text.contains("# TYPE kymo_readings_received counter\nkymo_readings_received_total{source="))
-        #expect(text.contains("# TYPE kymo_outbox_oldest_age_seconds gauge\nkymo_outbox_oldest_age_seconds 181.5\n"))
+        #expect(text.contains("# TYPE kymo_store_outbox_rows gauge\nkymo_store_outbox_rows 179\n"))
         #expect(text.hasSuffix("\n# EOF\n"))
     }
 
@@ -254,12 +286,14 @@ import Testing
                 kymo_readings_received_total{source="unix \\"a\\""} 100001
 
                 """))
-        #expect(text.contains("\nkymo_outbox_oldest_age_seconds 181.5\n"))
+        #expect(text.contains("\nkymo_outbox_oldest_age_seconds{sink=\"server\"} 457.5\n"))
         #expect(text.contains("\nkymo_sink_entries_total{sink=\"server\",result=\"undeliverable\"} 229\n"))
         let form = /(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^\n]*"(,[a-z]+="[^\n]*")*\})? -?[0-9.]+)/
         for line in text.split(separator: "\n") { #expect(line.wholeMatch(of: form) != nil, "\(line)") }
         // Its value is 1, and the label says the rest.
-        #expect(text.contains("\nkymo_build_info{version=\"\(KymographVersion.number)\"} 1\n"))
+        #expect(
+            text.contains(
+                "\nkymo_build_info{version=\"\(KymographVersion.number)\",commit=\"\(KymographVersion.commit)\"} 1\n"))
         // Without an instance there is the store.
         let idle = PrometheusText.text(CounterTable.samples(CounterInput(stored: stored)))
         #expect(!idle.contains("kymo_readings_received_total") && idle.contains("kymo_store_windows 163\n"))

@@ -191,7 +191,8 @@ import Testing
         #expect(load("\"json\"").isEmpty)
         #expect(
             load("\"xml\"").first?.hasPrefix(
-                "d:1:50: error: unknown payload 'xml'; known are \"json\", \"gatt\", \"binary\", \"gatt/2A18\"") == true
+                "d:1:50: error: unknown payload 'xml'; known are \"json\", \"gatt\", \"binary\", \"hl7v2\", \"gatt/2A18\""
+            ) == true
         )
         #expect(load("1") == ["d:1:50: error: 'payload' must be a string, found a number"])
     }

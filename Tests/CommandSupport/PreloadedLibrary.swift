@@ -1,15 +1,13 @@
-import CommandSupport
-
 /// A library of C functions that a program finds before those of the system, to make the system fail.
-struct PreloadedLibrary {
+package struct PreloadedLibrary {
     private let folder = TemporaryFolder()
     private let object: String
 
     /// Whether one can be made.
-    static let hasCompiler = (try? ChildProcess("cc", ["--version"]).wait()) == .exit(0)
+    package static let hasCompiler = (try? ChildProcess("cc", ["--version"]).wait()) == .exit(0)
 
     /// Compiles `source`.
-    init(_ source: String) throws {
+    package init(_ source: String) throws {
         object = folder.file("fail.so")
         let file = folder.write("fail.c", source)
         let end = try ChildProcess("cc", ["-shared", "-fPIC", "-o", object, file, "-ldl"]).wait()
@@ -17,7 +15,7 @@ struct PreloadedLibrary {
     }
 
     /// What has a program load it.
-    func environment(_ more: [String: String] = [:]) -> [String: String] {
+    package func environment(_ more: [String: String] = [:]) -> [String: String] {
         more.merging(["LD_PRELOAD": object]) { $1 }
     }
 }

@@ -1,0 +1,210 @@
+"""What the tests of the console share: an instance with the console, and a real browser that only reaches 127.0.0.1."""
+
+import atexit
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+from playwright.sync_api import sync_playwright
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+KYMO = os.environ.get("KYMO_BINARY", str(ROOT / ".build/release/kymo"))
+#: All tests, and not only those that need little time.
+RUNS_ALL = os.environ.get("KYMO_CONSOLE_ALL") == "1"
+slow = unittest.skipUnless(RUNS_ALL, "make console-test runs it")
+#: Of a test that must find it masked.
+SECRET = "patient-7731-secret"
+
+
+def wait_until(condition, seconds=20, what="what was waited for"):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not happen within {seconds} s")
+        time.sleep(0.05)
+    return found
+
+
+def now(offset=0):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + offset))
+
+
+def reading(device="watch-1", value=72, offset=0, **more):
+    return json.dumps({"deviceId": device, "type": "heartRate", "timestamp": now(offset), "value": value,
+                       "unit": "/min", **more})
+
+
+def free_port(kind):
+    with socket.socket(socket.AF_INET, kind) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Instance:
+    """`kymo run` with the console, in a folder of its own."""
+
+    def __init__(self, *arguments, directory=None, admin="127.0.0.1:0"):
+        self.directory = directory or tempfile.mkdtemp(prefix="kymo-console-")
+        atexit.register(shutil.rmtree, self.directory, ignore_errors=True)
+        descriptor, self.log_path = tempfile.mkstemp(prefix="log-", dir=self.directory)
+        self._log = os.fdopen(descriptor, "wb")
+        # One that letters can be sent to again.
+        self.udp = free_port(socket.SOCK_DGRAM)
+        self.process = subprocess.Popen(
+            [KYMO, "run", "--udp", f"127.0.0.1:{self.udp}", "--window", "10s", "--out", f"{self.directory}/out", "--data",
+             f"{self.directory}/data", "--admin", admin, "--console", "--log-format", "json", *arguments],
+            stdout=subprocess.DEVNULL, stderr=self._log)
+        atexit.register(self.kill)
+        if admin.endswith(":0"):
+            self.address = wait_until(lambda: self._found(r"console on (http://[^/ ]+)/console/"), what="a console")
+        else:
+            self.address = f"http://{admin}"
+        self.port = int(self.address.rsplit(":", 1)[1])
+        wait_until(lambda: self.get("/readyz")[0] == 200, what="readiness")
+
+    @property
+    def log(self):
+        return pathlib.Path(self.log_path).read_text()
+
+    def _found(self, pattern):
+        if self.process.poll() is not None:
+            raise AssertionError(f"kymo has ended: {self.log}")
+        match = re.search(pattern, self.log)
+        return match and match.group(1)
+
+    def send(self, *payloads):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for payload in payloads:
+                data = payload if isinstance(payload, bytes) else payload.encode()
+                sender.sendto(data, ("127.0.0.1", self.udp))
+                time.sleep(0.001)
+
+    def get(self, path, fields=(), method="GET", body=None, timeout=90):
+        """Status, header and body as a client without a browser sees them."""
+        request = urllib.request.Request(self.address + path, method=method, data=body, headers=dict(fields))
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
+                return answer.status, answer.headers, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers, error.read().decode()
+        except urllib.error.URLError:
+            return 0, None, ""
+
+    def kymo(self, *arguments):
+        return subprocess.run([KYMO, *arguments, "--data", f"{self.directory}/data"], capture_output=True, text=True,
+                              timeout=60)
+
+    def login(self, role="view"):
+        """A new code and its address."""
+        done = self.kymo("console", "login", "--role", role, "--format", "json")
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        answer = json.loads(done.stdout)
+        return f"{answer['address']}#login={answer['code']}", answer["code"]
+
+    def dead_letters(self):
+        listed = json.loads(self.kymo("dead", "list", "--format", "json").stdout)
+        return listed["letters"]
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if not self._log.closed:
+            self._log.close()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=30)
+
+
+class Browser:
+    """Chromium, started once for all tests."""
+
+    _playwright = None
+    _browser = None
+
+    @classmethod
+    def shared(cls):
+        if cls._browser is None:
+            cls._playwright = sync_playwright().start()
+            path = os.environ.get("KYMO_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+            if path is None:
+                raise AssertionError("there is no chromium: make setup installs it")
+            flags = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking"]
+            # As root it has no sandbox of its own.
+            if os.geteuid() == 0:
+                flags.append("--no-sandbox")
+            cls._browser = cls._playwright.chromium.launch(executable_path=path, args=flags)
+            atexit.register(cls.close)
+        return cls._browser
+
+    @classmethod
+    def close(cls):
+        if cls._browser:
+            cls._browser.close()
+            cls._playwright.stop()
+            cls._browser = None
+
+
+class ConsoleTestCase(unittest.TestCase):
+    """A test with pages; whatever it does, there must be no violation of the policy and no error in a page."""
+
+    def setUp(self):
+        self.complaints = []
+        self.expects_errors = False
+
+    def page(self, width=1440, height=900, scheme="light", **options):
+        context = Browser.shared().new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", **options)
+        context.set_default_timeout(15_000)
+        self.addCleanup(context.close)
+        page = context.new_page()
+        page.on("console", self._note)
+        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        page.on("request", lambda request: self._check(request.url))
+        page.add_init_script(
+            "addEventListener('securitypolicyviolation', (e) => console.error('CSP: ' + e.violatedDirective + ' '"
+            " + e.blockedURI));")
+        return page
+
+    def _note(self, message):
+        if message.type == "error" and ("Failed to load resource" not in message.text):
+            self.complaints.append(message.text)
+
+    def _check(self, url):
+        if not url.startswith(("http://127.0.0.1:", "data:", "blob:", "about:")):
+            self.complaints.append(f"a request to {url}")
+
+    def logged_in(self, instance, role="operate", path="", **options):
+        page = self.page(**options)
+        address, _ = instance.login(role)
+        page.goto(address)
+        page.wait_for_selector("nav a[aria-current]", state="attached")
+        if path:
+            self.go(page, path)
+        return page
+
+    def go(self, page, path):
+        page.evaluate("path => { location.hash = path; }", f"#/{path}")
+        page.wait_for_selector(f'section[data-page="{path.split("?")[0]}"]')
+
+    def state(self, page, selector="main > section"):
+        return page.locator(selector).first.get_attribute("data-state")
+
+    def wait_state(self, page, *states, seconds=15):
+        wait_until(lambda: self.state(page) in states, seconds, f"state {states}, it is {self.state(page)},")
+
+    def tearDown(self):
+        if not self.expects_errors:
+            self.assertEqual(self.complaints, [])

@@ -1,0 +1,236 @@
+"""Playground, Timeline and Ledger of the console in a real browser."""
+
+import base64
+import json
+import subprocess
+import unittest
+
+from axe_playwright_python.sync_playwright import Axe
+
+from console_testing import KYMO, RUNS_ALL, ConsoleTestCase, Instance, reading, slow, wait_until
+
+HOSTILE = "<script>alert(1)</script>\u202egnp.exe" + "x" * 400
+
+
+class DataTests(ConsoleTestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.instance = Instance("--idle", "2s", "--lateness", "1s")
+        # A reading every second over ten minutes, 100 of which are missing; and a device with a hostile name.
+        seconds = [second for second in range(600) if not 200 <= second < 300]
+        for start in range(0, len(seconds), 50):
+            cls.instance.send(*[reading("watch-1", 60 + second % 30, second - 700, patientId="p-1")
+                                for second in seconds[start:start + 50]])
+        cls.instance.send(*[reading(HOSTILE, 70, -300 - second) for second in range(3)])
+        cls.instance.send('{"deviceId":"watch-1","type":"heartrate","timestamp":"2026-03-01T08:00:05Z","value":1}',
+                          reading("watch-1", offset=86400))
+        wait_until(lambda: len(cls.instance.dead_letters()) >= 2, what="letters")
+        wait_until(lambda: cls.windows() >= 51, 40, "closed windows")
+
+    @classmethod
+    def windows(cls):
+        done = cls.instance.kymo("query", "--count")
+        return json.loads(done.stdout)["windows"] if done.returncode == 0 else 0
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.instance.kill()
+
+    def choose(self, page, device="watch-1"):
+        page.fill("#find", device)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".buckets, .hours")
+
+    # Timeline
+
+    def test_a_gap_is_seen_as_missing_and_leads_to_readings(self):
+        page = self.logged_in(self.instance, path="timeline")
+        page.wait_for_selector("text=Whose readings?")
+        self.choose(page)
+        page.check('input[value="1min"]', force=True)
+        page.wait_for_function("location.hash.includes('bucket=1min')")
+        page.wait_for_selector(".buckets .lack")
+        missing = int(page.locator(".facts dd.missing").first.inner_text())
+        self.assertGreaterEqual(missing, 100)
+        self.assertIn("masked-", page.locator(".series bdi").first.inner_text())
+        page.locator("details summary:has-text('As a table')").first.click()
+        rows = page.locator(".series details[open] tbody tr")
+        wait_until(lambda: rows.count() > 10, what="rows of the table")
+        cells = [row.inner_text().split("\t") for row in rows.all()]
+        self.assertEqual(sum(int(row[1]) for row in cells), 500)
+        full = next(place for place, row in enumerate(cells) if row[1] == "60")
+        rows.nth(full).locator("button").click()
+        page.wait_for_selector("aside >> text=6 windows")
+        page.locator("aside td button").first.click()
+        page.wait_for_selector("aside pre")
+        observation = json.loads(page.locator("aside pre").first.inner_text())
+        self.assertEqual(observation["resourceType"], "Observation")
+        self.assertNotIn("p-1", page.locator("aside").inner_text())
+        self.assertEqual(page.locator('aside [aria-label="Readings"] tbody tr').count(), 10)
+        page.click("text=Reveal identifiers")
+        page.wait_for_selector("aside pre:has-text('watch-1')")
+        wait_until(lambda: "console.reveal" in self.instance.log, what="a line in the log")
+        # The address has what is shown.
+        page.reload()
+        page.wait_for_selector("aside >> text=6 windows")
+
+    def test_every_length_of_buckets_shows_all_readings(self):
+        page = self.logged_in(self.instance, path="timeline")
+        self.choose(page)
+        for name in ["1min", "1h", "1d", "week", "month", "year"]:
+            page.check(f'input[value="{name}"]', force=True)
+            page.wait_for_function("name => location.hash.includes('bucket=' + name)", arg=name)
+            wait_until(lambda: page.locator(".facts dd.accepted").first.inner_text() == "500", what=f"all in {name}")
+
+    def test_the_chart_is_used_by_keys(self):
+        page = self.logged_in(self.instance, path="timeline")
+        self.choose(page)
+        chart = page.locator(".buckets svg").first
+        chart.focus()
+        page.keyboard.press("End")
+        page.keyboard.press("ArrowLeft")
+        self.assertIn("accepted", chart.get_attribute("aria-valuetext"))
+        page.keyboard.press("Enter")
+        page.wait_for_selector("aside .facts")
+
+    def test_dead_letters_of_the_span(self):
+        page = self.logged_in(self.instance, path="timeline")
+        self.choose(page)
+        page.locator('[aria-label="Dead letters of the span"] a').first.click()
+        page.wait_for_selector('section[data-page="letters"]')
+
+    def test_hostile_names_are_text(self):
+        page = self.logged_in(self.instance, path="timeline")
+        self.choose(page, HOSTILE)
+        page.click("text=Reveal")
+        page.wait_for_selector("text=The log says")
+        shown = page.locator("[role=status] bdi").first.inner_text()
+        self.assertIn("<script>alert(1)</script>⟨U+202E⟩gnp.exe", shown)
+        self.assertNotIn("script", page.url)
+
+    def test_nobody_of_this_name(self):
+        page = self.logged_in(self.instance, path="timeline")
+        page.fill("#find", "nobody")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("text=The store has no device or patient of this identifier.")
+
+    def test_a_viewer_reveals_nothing(self):
+        page = self.logged_in(self.instance, "view", "timeline")
+        self.choose(page)
+        self.assertEqual(page.locator("button:has-text('Reveal')").count(), 0)
+        status = page.evaluate("""fetch('api/subjects/reveal', {method: 'POST', headers: {'Content-Type':
+            'application/json'}, body: '{"series":0}'}).then((answer) => answer.status)""")
+        self.assertEqual(status, 403)
+
+    # Ledger
+
+    def test_hours_and_their_proof(self):
+        page = self.logged_in(self.instance, path="ledger")
+        self.choose(page)
+        cell = page.locator(".hours button:not(.none)").first
+        cell.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_selector('[aria-label="Windows of the hour"] tbody tr')
+        ledger = json.loads(self.instance.kymo("ledger", "--device", "watch-1", "--format", "json").stdout)
+        hours = page.locator(".hours button:not(.none)")
+        windows = 0
+        for place in range(hours.count()):
+            hours.nth(place).click()
+            page.wait_for_function("place => document.querySelectorAll('.hours button:not(.none)')[place].ariaPressed"
+                                   " === 'true' && document.querySelector('aside .tag')", arg=place)
+            page.wait_for_timeout(300)
+            windows += page.locator('[aria-label="Windows of the hour"] tbody tr').count()
+        self.assertGreaterEqual(windows, sum(one["windows"] for one in ledger["series"] if one["device"] == "watch-1") - 1)
+        page.keyboard.press("ArrowLeft")
+        self.assertTrue(page.evaluate("document.activeElement.closest('.hours') !== null"))
+
+    # Playground
+
+    def test_it_answers_as_one_types(self):
+        page = self.logged_in(self.instance, path="playground")
+        page.wait_for_selector("text=1 reading, 0 rejected")
+        self.assertEqual(page.locator("pre.matched mark:not(.whole)").first.inner_text()[0], '"')
+        field = page.locator("#edit-payload")
+        field.fill(field.input_value().replace("72", "null"))
+        page.wait_for_selector("text=nullValue")
+        field.fill('{"deviceId":')
+        page.wait_for_selector("text=The payload is refused at byte")
+        page.locator("#edit-device").fill("{\n  nonsense")
+        page.wait_for_selector("text=The mapping cannot be used")
+        page.wait_for_selector(".hint.bad:has-text('2:')")
+
+    def test_what_an_expression_matched_lights_up(self):
+        page = self.logged_in(self.instance, path="playground")
+        page.wait_for_selector("text=1 reading, 0 rejected")
+        page.locator("tr:has-text('timestamp')").first.focus()
+        self.assertEqual(page.locator("mark.lit").inner_text(), '"2026-03-01T08:00:05Z"')
+
+    def test_it_gives_what_the_command_gives(self):
+        page = self.logged_in(self.instance, path="playground")
+        page.wait_for_selector("text=1 reading, 0 rejected")
+        payload = page.locator("#edit-payload").input_value()
+        answer = page.evaluate("""async (payload) => {
+            const {get, post} = await import('./api.js');
+            const files = await get('mappings/files', {name: 'reading'});
+            return post('playground', {payload, deviceText: files.deviceText ?? files.device, fhirText: files.fhirText ?? files.fhir,
+                name: 'reading'});
+        }""", payload)
+        done = subprocess.run([KYMO, "map", "--explain", "--format", "json"], input=payload.encode(), capture_output=True,
+                              check=True, timeout=60)
+        self.assertEqual(answer["output"].encode(), done.stdout)
+
+    def test_an_export_of_the_medtech_service_is_dropped(self):
+        page = self.logged_in(self.instance, path="playground")
+        page.wait_for_selector("text=1 reading, 0 rejected")
+        mapping = {kind: json.loads(page.locator(f"#edit-{kind}").input_value()) for kind in ["device", "fhir"]}
+        export = {"properties": {"deviceMapping": {"content": mapping["device"]}, "fhirMapping": {"content": mapping["fhir"]}}}
+        page.evaluate("""([name, text]) => {
+            const data = new DataTransfer();
+            data.items.add(new File([text], name, {type: 'application/json'}));
+            document.querySelector('.editor').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true}));
+        }""", ["medtech.json", json.dumps(export)])
+        page.wait_for_selector("text=medtech.json is now the device mapping and the fhir mapping.")
+        page.check('input[value="iomt-fhir"]', force=True)
+        page.wait_for_selector("text=1 reading, 0 rejected")
+        self.assertIn("compatibility=iomt-fhir", page.url)
+
+    def test_a_dead_letter_is_mended(self):
+        number = next(one["number"] for one in self.instance.dead_letters() if one["reason"] == "noTemplate")
+        page = self.logged_in(self.instance, path=f"playground?letter={number}&mapping=reading")
+        page.wait_for_selector(f"text=This is dead letter {number}")
+        page.wait_for_selector(".hint:has-text('typeMatchExpression')")
+        device = page.locator("#edit-device")
+        device.fill(device.input_value().replace("@type == 'heartRate' && @unit == '/min'", "@type == 'heartrate'"))
+        page.wait_for_selector("text=1 reading, 0 rejected")
+
+    def test_hexadecimal_payloads(self):
+        page = self.logged_in(self.instance, path="playground")
+        page.wait_for_selector("text=1 reading, 0 rejected")
+        page.click("text=Payload is hexadecimal")
+        page.wait_for_selector("text=1 reading, 0 rejected")
+        self.assertTrue(page.locator("#edit-payload").input_value().startswith("7b22646576696365"))
+        page.locator("#edit-payload").fill("7b2")
+        page.wait_for_selector("text=line 1 of the payload is not hexadecimal")
+
+    # All pages
+
+    def test_nothing_for_axe_to_find(self):
+        schemes = ["light", "dark"] if RUNS_ALL else ["light"]
+        for scheme in schemes:
+            for width in [1440, 390]:
+                page = self.logged_in(self.instance, scheme=scheme, width=width, height=900)
+                for name in ["timeline", "ledger", "playground"]:
+                    self.go(page, name)
+                    if name == "playground":
+                        page.wait_for_selector("text=1 reading, 0 rejected")
+                    else:
+                        self.choose(page)
+                    found = Axe().run(page).response["violations"]
+                    said = [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]
+                    self.assertEqual(said, [], f"{name}, {scheme}, {width}")
+                    self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width, f"{name} {width}")
+                page.context.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

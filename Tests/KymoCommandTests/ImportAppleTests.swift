@@ -1,0 +1,68 @@
+import CommandSupport
+import Glibc
+@testable import Kymograph
+import KymographTestKit
+import Testing
+
+/// `kymo import apple` with the real binary.
+@Suite struct ImportAppleTests {
+    typealias Export = AppleHealthExport
+
+    private let folder = TemporaryFolder()
+
+    private func export(_ elements: [String]) -> String {
+        let path = folder.file("export.xml")
+        Files.write(Export.text(elements), to: path)
+        return path
+    }
+
+    private func importing(_ path: String, _ options: [String] = []) throws -> Kymo.Finished {
+        try Kymo.run(["import", "apple", path, "--patient", Export.patient] + options)
+    }
+
+    /// One of each kind: what is mapped, what has no template, and what is broken.
+    private var elements: [String] {
+        let pressure = Export.pressure(120, 80, at: "08:00:00")
+        return [
+            pressure.alone, Export.record("HeartRate", "62", "count/min"),
+            Export.record("OxygenSaturation", "0.97", "%"), Export.record("BodyMass", "160", "lb"),
+            Export.record("DietarySelenium", "3", "mcg"), " <Record type=\"a\" value=1/>\n", pressure.pair,
+        ]
+    }
+
+    @Test func recordsBecomeObservations() throws {
+        let done = try importing(export(elements), ["--format", "ndjson"])
+        #expect(done.end == .exit(0) && done.balance?.accepted == 4, "\(done.error)")
+        #expect(done.balance?.reasons == ["noTemplate": 1, "frameMalformed": 1], "\(done.error)")
+        for part in [
+            "\"code\":\"8480-6\"", "\"value\":120", "\"code\":\"59408-5\"", "\"value\":97,", "\"value\":72.575,",
+            "\"code\":\"8867-4\"",
+        ] {
+            #expect(String(decoding: done.output, as: UTF8.self).contains(part), "\(part)")
+        }
+    }
+
+    /// The same file, and a later one that has it and more, bring nothing twice.
+    @Test func aLaterExportBringsWhatIsNew() throws {
+        let (data, out) = (folder.file("data"), folder.file("out"))
+        let options = ["--data", data, "--out", out]
+        #expect(try importing(export(elements), options).balance?.accepted == 4)
+        let again = try importing(export(elements), options)
+        #expect(again.balance?.duplicate == 4 && again.balance?.accepted == 0, "\(again.error)")
+        let later = try importing(
+            export(elements + [Export.record("HeartRate", "63", "count/min", at: "10:00:01")]), options)
+        #expect(later.balance?.duplicate == 4 && later.balance?.accepted == 1, "\(later.error)")
+    }
+
+    @Test func mistakes() throws {
+        let file = export([])
+        let unnamed = try Kymo.run(["import", "apple", file])
+        #expect(unnamed.end == .exit(64) && unnamed.error.contains("--patient"), "\(unnamed.error)")
+        let missing = try importing(folder.file("export.zip"))
+        #expect(missing.end == .exit(66) && missing.error.contains("there is no such file"), "\(missing.error)")
+        let directory = try importing(folder.path)
+        #expect(directory.end == .exit(66) && directory.error.contains("it is a folder"), "\(directory.error)")
+        let other = try importing(file, ["--udp", "127.0.0.1:0"])
+        #expect(other.end == .exit(64) && other.error.contains("leave --udp out"), "\(other.error)")
+    }
+}

@@ -1,0 +1,204 @@
+import CommandSupport
+import Glibc
+import KymographTestKit
+import Testing
+
+/// `kymo run --http`, with real clients.
+@Suite struct RunHTTPTests {
+    private let folder = TemporaryFolder()
+
+    private func start(_ arguments: [String] = []) throws -> (ChildProcess, String) {
+        let run = try Kymo.start(["run", "--http", "127.0.0.1:0", "--data", folder.file("data")] + arguments)
+        return (run, try run.addresses()[0])
+    }
+
+    private func body(_ lines: [String]) -> [UInt8] { Readings.ndjson(lines) }
+
+    /// What was answered is there after the worst end.
+    @Test func whatIsAnsweredIsDurable() throws {
+        let (run, address) = try start()
+        let client = PostClient(address)
+        let first = try client.exchange(PostClient.request(body(Readings.heartRates(300) + ["", "{", "{\"x\":1}"])))
+        #expect(first?.status == 200 && first?.header.contains("application/json") == true)
+        let reasons = "{\"index\":300,\"reason\":\"invalidJSON\"},{\"index\":301,\"reason\":\"noTemplate\"}"
+        let expected = "{\"received\":302,\"rejectedCount\":2,\"rejected\":[\(reasons)]}\n"
+        #expect(first?.body == expected, "\(first?.body ?? "nothing")")
+        run.signal(SIGKILL)
+        _ = try run.wait()
+        let again = try Kymo.run(["run", "--stdin", "--data", folder.file("data")])
+        #expect(again.error.contains("took 300 readings"), "\(again.error)")
+        let letters = try Kymo.run(["dead", "list", "--data", folder.file("data")])
+        #expect(letters.lines.count == 3, "\(letters.text)")
+    }
+
+    /// A document over several lines, an array, lines, compressed lines and chunks give the same readings.
+    @Test func allFormsOfABody() throws {
+        let (run, address) = try start()
+        let client = PostClient(address)
+        let lines = Readings.heartRates(40)
+        let path = folder.write("lines.ndjson", lines.joined(separator: "\n"))
+        let array = "[\n  \(lines[0..<10].joined(separator: " ,\n  "))\n]"
+        let request = PostClient.request(Array(array.utf8), path: "/v1/ingest/reading", type: "application/json")
+        #expect(try client.exchange(request)?.body == "{\"received\":10,\"rejectedCount\":0,\"rejected\":[]}\n")
+        let document = lines[10].replacing(",", with: ",\r\n  ")
+        let typed = "application/fhir+json; charset=UTF-8"
+        #expect(try client.exchange(PostClient.request(Array(document.utf8), type: typed))?.status == 200)
+        #expect(try client.exchange(PostClient.request(Array("[]".utf8), type: "application/json"))?.status == 200)
+        for (program, coding) in [("gzip", "gzip"), ("zstd", "zstd")] {
+            let compressed = try ChildProcess(program, ["-c", path]).finish().output
+            let request = PostClient.request(compressed, fields: "Content-Encoding: \(coding)\r\n")
+            let answer = try client.exchange(request)
+            #expect(answer?.body.hasPrefix("{\"received\":40,\"rejectedCount\":0,") == true, "\(coding)")
+        }
+        let chunks = lines[20..<25].map { "\(String($0.utf8.count + 1, radix: 16))\r\n\($0)\n\r\n" }.joined()
+        let head = "POST /v1/ingest HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n"
+        let chunked = "\(head)Content-Type: application/x-ndjson\r\n\r\n\(chunks)0\r\n\r\n"
+        #expect(try client.exchange(Array(chunked.utf8))?.body.hasPrefix("{\"received\":5,") == true)
+        let done = try run.terminate()
+        let balance = try #require(done.balance)
+        #expect(balance.accepted == 40 && balance.received == 96 && balance.isClosed, "\(done.error)")
+    }
+
+    private static let document = Readings.heartRate(second: 1)
+    private static let zeros = String(repeating: "0", count: 70_000)
+
+    /// Requests that are refused, with the status and the code of the answer.
+    private static let refused: [(request: String, status: Int, code: String)] = [
+        ("POST /v1/ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n{", 400, "invalidJSON"),
+        ("POST /v1/ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n[{", 400, "invalidJSON"),
+        ("POST /v1/ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", 400, "emptyBody"),
+        (
+            "POST /v1/ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Encoding: gzip\r\n\r\nabc", 400,
+            "damagedBody"
+        ),
+        ("POST /v1/ingest HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", 400, "badRequest"),
+        ("POST /v1/ingest HTTP/1.1\nHost: a\n\n", 400, "badRequest"),
+        ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 404, "notFound"),
+        ("POST /v1/ingest/wristband HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}", 404, "mappingNotFound"),
+        ("GET /v1/ingest HTTP/1.1\r\nHost: a\r\n\r\n", 405, "methodNotAllowed"),
+        ("POST /v1/ingest HTTP/1.1\r\nHost: a\r\n\r\n", 411, "lengthRequired"),
+        ("POST /v1/ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 8388609\r\n\r\n", 413, "bodyTooLarge"),
+        (
+            "POST /v1/ingest HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n800001\r\n", 413, "bodyTooLarge"
+        ),
+        (
+            "POST /v1/ingest HTTP/1.1\r\nHost: a\r\nContent-Type: text/csv\r\nContent-Length: 1\r\n\r\n", 415,
+            "unsupportedMediaType"
+        ),
+        (
+            "POST /v1/ingest HTTP/1.1\r\nHost: a\r\nContent-Type: application/json;charset=utf-16\r\n"
+                + "Content-Length: 1\r\n\r\n", 415, "unsupportedMediaType"
+        ),
+        (
+            "POST /v1/ingest HTTP/1.1\r\nHost: a\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\n", 415,
+            "unsupportedEncoding"
+        ),
+        ("GET / HTTP/1.1\r\nHost: a\r\nX: \(zeros)\r\n\r\n", 431, "headerTooLarge"),
+        ("GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: 1\r\n", count: 100))\r\n", 431, "headerTooLarge"),
+    ]
+
+    /// Errors are told in JSON that a program can read, and with nothing of the request.
+    @Test func refusals() throws {
+        let (run, address) = try start()
+        for (request, status, code) in Self.refused {
+            let connection = try RawConnection(port: PostClient.port(address))
+            connection.send(request)
+            try connection.wait("an answer to \(request.prefix(200))") {
+                !PostClient.answers(in: $0.received[...]).isEmpty
+            }
+            let answer = PostClient.answers(in: connection.received[...]).first
+            #expect(answer?.status == status, "\(request.prefix(200)): \(connection.text)")
+            let body = try JSONTree(parsing: Array((answer?.body ?? "").utf8))
+            #expect(body["error"]?.text == code && body["message"]?.text?.isEmpty == false, "\(connection.text)")
+        }
+        #expect(try PostClient(address).exchange(PostClient.request(body([Self.document])))?.status == 200)
+        #expect(try run.terminate().balance?.received == 1)
+    }
+
+    /// Where a source has several mappings, all of them are tried, and none can be chosen.
+    @Test func severalMappings() throws {
+        let (run, address) = try start(["--mapping", "reading", "--mapping", "wristband"])
+        let client = PostClient(address)
+        let one = try client.exchange(PostClient.request(body([Self.document]), path: "/v1/ingest/reading"))
+        #expect(one?.status == 404 && one?.body.contains("mappingNotAlone") == true)
+        #expect(try PostClient(address).exchange(PostClient.request(body([Self.document])))?.status == 200)
+        _ = try run.terminate()
+    }
+
+    /// A hundred requests at once, and thousands, are answered in order; the last one ends the connection.
+    @Test(arguments: [100, 3_000]) func pipelinedRequests(count: Int) throws {
+        let (run, address) = try start()
+        let connection = try RawConnection(port: PostClient.port(address))
+        var all: [UInt8] = []
+        for index in 0..<count {
+            let lines = Array(repeating: Readings.heartRate(second: index), count: 1 + index % 3)
+            all += PostClient.request(body(lines), fields: index == count - 1 ? "Connection: close\r\n" : "")
+        }
+        connection.send(all)
+        try connection.wait("the end", seconds: 120) { $0.hasEnded }
+        let answers = PostClient.answers(in: connection.received[...])
+        let expected = (0..<count).map { "{\"received\":\(1 + $0 % 3),\"rejectedCount\":0,\"rejected\":[]}\n" }
+        #expect(answers.map(\.body) == expected)
+        #expect(try run.terminate().balance?.accepted == count)
+    }
+
+    /// A client that has gone before its answer has delivered all the same; what it sends again are duplicates.
+    @Test func whoHasGoneSendsAgain() throws {
+        let (run, address) = try start()
+        let request = PostClient.request(body(Readings.heartRates(100)))
+        var first: RawConnection? = try RawConnection(port: PostClient.port(address))
+        first?.send(request)
+        first = nil
+        #expect(try PostClient(address).exchange(request)?.status == 200)
+        try Waiting.until("both") {
+            try Kymo.run(["status", "--data", folder.file("data")]).text.contains("duplicate 100")
+        }
+        let balance = try #require(try run.terminate().balance)
+        #expect(balance.accepted == 100 && balance.duplicate == 100 && balance.isClosed)
+    }
+
+    @Test func deadLettersSayWhoSentThem() throws {
+        let (run, address) = try start(["--dead-letter", folder.file("dead.ndjson")])
+        let oops = PostClient.request(Array("[{\"oops\":1},\(Self.document)]".utf8), type: "application/json")
+        #expect(try PostClient(address).exchange(oops)?.body.contains("\"index\":0,") == true)
+        // The text is the client's, and stays with the letter.
+        let done = try run.terminate()
+        let letters = try DeadLetter.read(folder.file("dead.ndjson"))
+        #expect(letters.count == 1 && letters.first?.text == "{\"oops\":1}")
+        #expect(letters.first?.detail.contains("sent by 127.0.0.1:") == true, "\(letters)")
+        #expect(done.balance?.accepted == 1 && done.balance?.isClosed == true)
+    }
+
+    /// Without a store nothing is durable, and the answer says only that it was read.
+    @Test func withoutAStore() throws {
+        let run = try Kymo.start(["run", "--http", "127.0.0.1:0", "--ephemeral"])
+        let client = PostClient(try run.addresses()[0])
+        for _ in 0..<3 { #expect(try client.exchange(PostClient.request(body([Self.document])))?.status == 200) }
+        #expect(try run.terminate().balance?.duplicate == 2)
+    }
+
+    @Test func othersNeedAWord() throws {
+        let refused = try Kymo.run(["run", "--http", "0.0.0.0:0"])
+        #expect(refused.end == .exit(78) && refused.error.contains("and HTTP neither encrypts"), "\(refused.error)")
+        let file = folder.write("kymo.yaml", "sources: [{http: '127.0.0.1:0', whenFull: dropNewest}]\n")
+        let drops = try Kymo.run(["check", "--config", file])
+        #expect(drops.end == .exit(78) && drops.error.contains("whenFull: block"), "\(drops.error)")
+        let both = folder.write("both.yaml", "sources: [{http: '127.0.0.1:5780'}, {tcp: '127.0.0.1:5780'}]\n")
+        let twice = try Kymo.run(["check", "--config", both])
+        #expect(twice.end == .exit(78) && twice.error.contains("two sources have tcp 127.0.0.1:5780"), "\(twice.error)")
+    }
+
+    /// curl asks before it sends a large body, and compresses nothing of its own.
+    @Test func curl() throws {
+        let (run, address) = try start()
+        let path = folder.write("lines.ndjson", Readings.heartRates(20_000).joined(separator: "\n"))
+        let url = "http://\(address.dropFirst(5))/v1/ingest/reading"
+        let types = ["-H", "Content-Type: application/x-ndjson", "-H", "Expect: 100-continue"]
+        let done = try ChildProcess(
+            "curl", ["-sS", "--fail", "--data-binary", "@\(path)"] + types + [url, "--next", "-sS", "-d", "x", url]
+        ).finish()
+        #expect(done.text.hasPrefix("{\"received\":20000,\"rejectedCount\":0,"), "\(done.text) \(done.error)")
+        #expect(done.text.contains("\"error\":\"unsupportedMediaType\""), "\(done.text)")
+        #expect(try run.terminate().balance?.accepted == 20_000)
+    }
+}

@@ -1,0 +1,116 @@
+import CommandSupport
+import Glibc
+import KymographTestKit
+import Testing
+
+/// Settings read again on SIGHUP while `kymo run` works.
+@Suite struct SettingReloadTests {
+    /// `count` readings without a device, each at an instant of its own.
+    private func readings(_ count: Int) -> [String] {
+        (0..<count).map { index in
+            let (minute, second, milli) = (index / 6_000, index / 100 % 60, index % 100)
+            func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+            return #"{"t":"2026-03-01T00:\#(two(minute)):\#(two(second)).\#(two(milli))0Z","pulse":72}"#
+        }
+    }
+
+    private func file(_ folder: TemporaryFolder, device: String, drain: Int = 30, more: String = "") {
+        folder.write(
+            "kymo.yaml",
+            """
+            lanes: 2
+            shards: 2
+            ringSlots: 512
+            lateness: 0s
+            watch: false
+            mappings: ./mine
+            drain: \(drain)s
+            sources: [{unix: a.sock, defaultDevice: x-\(device)}, {stdin: true, defaultDevice: s-\(device)}]
+            \(more)
+
+            """)
+    }
+
+    /// What can be taken over is, between two batches; a change of something else changes nothing at all.
+    @Test func nothingIsLostUnderLoad() throws {
+        let mapping = RunReloadTests.Mapping()
+        let folder = mapping.folder
+        file(folder, device: "0")
+        let run = try Kymo.start(["run", "--config", "kymo.yaml"], directory: folder.path, input: .pipe)
+        _ = try run.addresses(2)
+        let each = 10_000
+        let lines = readings(each)
+        let copy = folder.write("lines.ndjson", lines.map { $0 + "\n" }.joined())
+        let sender = try Kymo.start(["replay", copy, "--rate", "5000", "--unix", folder.file("a.sock")])
+        let rounds = 20
+        var refusals = 0
+        for round in 1...rounds {
+            for line in lines[(each * (round - 1) / rounds)..<(each * round / rounds)] {
+                run.write(Array((line + "\n").utf8))
+            }
+            let isRefused = round % 4 == 0
+            file(
+                folder, device: isRefused ? "refused" : "\(round)", drain: 30 + round,
+                more: isRefused ? "window: \(round)m" : "")
+            refusals += isRefused ? 1 : 0
+            let word = isRefused ? "window 5m → \(round)m (kymo.yaml:9:9)" : "→ \(30 + round)s (kymo.yaml:7:8)"
+            run.signal(SIGHUP)
+            try run.waitForError(word)
+        }
+        #expect(try sender.wait() == .exit(0))
+        run.closeInput()
+        let done = try run.terminate()
+        let balance = try #require(done.balance)
+        #expect(done.end == .exit(0), "\(done.error)")
+        #expect(balance.received == 2 * each && balance.accepted == 2 * each && balance.isClosed, "\(done.error)")
+        #expect(done.error.contains("reloads \(rounds - refusals), failed \(refusals)"), "\(done.error)")
+        var reader = BundleReader()
+        try reader.read(ndjson: done.output)
+        #expect(reader.observations.count == 2 * each)
+        #expect(done.text.contains("s-\(rounds - 1)") || done.text.contains("s-\(rounds - 2)"))
+        #expect(!done.text.contains("refused"))
+        // Where it was changed, and no device.
+        #expect(done.error.contains("sources[0].defaultDevice (kymo.yaml:8:41)"), "\(done.error)")
+        #expect(!done.error.contains("x-1") && !done.error.contains("s-1"), "\(done.error)")
+    }
+
+    /// Everything that needs a restart is named, with its old and its new value and its place.
+    @Test func whatNeedsARestartIsNamed() throws {
+        let folder = TemporaryFolder()
+        folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nmaxFuture: 1m\n")
+        let run = try Kymo.start(["run", "--config", "kymo.yaml", "--ephemeral"], directory: folder.path)
+        _ = try run.addresses()
+        folder.write(
+            "kymo.yaml",
+            """
+            sources: [{unix: b.sock}, {unix: c.sock, name: c}]
+            maxFuture: 2m
+            output: {format: ndjson}
+            deadLetter: d
+            """)
+        run.signal(SIGHUP)
+        try run.waitForError("nothing was changed")
+        for text in [
+            "output.format bundle → ndjson (kymo.yaml:3:18)", "deadLetter unset → d (kymo.yaml:4:13)",
+            "sources[0] unix a.sock → unix b.sock (kymo.yaml:1:18)", "sources[1] unset → unix c.sock (kymo.yaml:1:34)",
+            "sources[1].name unset → c (kymo.yaml:1:48)",
+        ] {
+            #expect(run.errorText.contains(text), "\(text): \(run.errorText)")
+        }
+        #expect(!run.errorText.contains("maxFuture"))
+        // Who is meant is not for the log.
+        folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nsinks: [{to: x, devices: [bed-7]}]\n")
+        run.signal(SIGHUP)
+        try run.waitForError("sinks[0].devices (kymo.yaml:2:")
+        #expect(!run.errorText.contains("bed-7"), "\(run.errorText)")
+        folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nmaxFuture: soon\n")
+        run.signal(SIGHUP)
+        try run.waitForError("SIGHUP: the configuration has errors; the former settings and mappings stay in use")
+        #expect(run.errorText.contains("kymo.yaml:2:12: error: maxFuture: 'soon'"))
+        folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nmaxFuture: 2m\ndrain: 7s\n")
+        run.signal(SIGHUP)
+        try run.waitForError("SIGHUP: took over maxFuture 1m → 2m (kymo.yaml:2:12), drain 30s → 7s (kymo.yaml:3:8)")
+        let done = try run.terminate()
+        #expect(done.end == .exit(0) && done.error.contains("reloads 1, failed 3"), "\(done.error)")
+    }
+}

@@ -1,0 +1,63 @@
+import GRDB
+import KymographTestKit
+import Testing
+
+@testable import Kymograph
+@testable import KymographCore
+
+/// Letters that pauses have put aside, in a store with many.
+@Suite struct PutAsideTests {
+    private func insert(_ count: Int, _ reason: String, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO dead (at, kind, reason, source, detail, codec, key_id, checksum, body)
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+                    SELECT i, 'payload', ?2, 'unix a', 'type heartRate', 0, 0, 0, X'00' FROM n
+                """, arguments: [count, reason])
+    }
+
+    private func count(_ reason: String, _ db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM dead WHERE reason = ?", arguments: [reason]) ?? 0
+    }
+
+    /// They are kept beyond the number of others, and push out none of them.
+    @Test(arguments: ["typePaused", "sourcePaused"]) func areKept(reason: String) throws {
+        let scratch = Scratch()
+        let store = try Store(path: scratch.path)
+        defer { store.close() }
+        let most = StoreRetention.mostLetters
+        try store.note([Pause(kind: .type, name: "heartRate", since: Instant(nanoseconds: 0))])
+        try store.pool.write { db in
+            try insert(10, "noTemplate", db)
+            try insert(most + 50, reason, db)
+            var retention = StoreRetention(StoreSettings())
+            _ = try retention.drop(DurableRehearsal.start, db)
+            #expect(try count(reason, db) == most + 50 && count("noTemplate", db) == 10)
+            // Those that were replayed, and others, go as ever.
+            try db.execute(sql: "UPDATE dead SET replayed = 1 WHERE reason = ?", arguments: [reason])
+            try insert(20, "noTemplate", db)
+            _ = try retention.drop(DurableRehearsal.start, db)
+            #expect(try count(reason, db) == most - 20 && count("noTemplate", db) == 20)
+        }
+    }
+
+    /// A full store takes no more of them: nothing is acknowledged then.
+    @Test func needRoom() throws {
+        let set = try #require(PipelineRehearsal.reading)
+        let scratch = Scratch()
+        var settings = StoreSettings()
+        settings.maxBytes = 1 << 16
+        let store = try Store(path: scratch.path, settings: settings)
+        defer { store.close() }
+        store.begin(shards: 1)
+        var commit = StoreCommit(store, MappingExchange(set))
+        var batch = StoreBatch()
+        batch.deadLetters = [
+            StoredDeadLetter(
+                at: DurableRehearsal.start, kind: .payload, reason: Rejection.typePaused.name, source: "unix a",
+                detail: "type heartRate", bytes: [1])
+        ]
+        let error = #expect(throws: StoreError.self) { try commit.commit(batch, now: DurableRehearsal.start) }
+        #expect(error?.kind == .full)
+    }
+}
