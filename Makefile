@@ -4,7 +4,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-PACKAGES := libcurl4-openssl-dev libsqlite3-dev libssl-dev libzstd-dev zlib1g-dev openssl zstd python3-venv pkg-config
+PACKAGES := libcurl4-openssl-dev libsqlite3-dev libssl-dev libzstd-dev zlib1g-dev openssl zstd python3-venv pkg-config curl jq mosquitto mosquitto-clients \
+    chromium
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 KYMO := .build/release/kymo
 # The validator, the real data and the rivals that some tests and measurements use; not part of the project.
@@ -31,12 +32,21 @@ setup: ## Install the Debian packages that are missing
 	    .venv/bin/pip install -q --disable-pip-version-check -r "$(KYMO_SHARED)/fhir/requirements.txt"; fi
 	@touch $@
 
-# Nothing is loaded that calls back into the binary, so it exports no symbols. The map is what Benchmarks/size.sh reads.
-LINKING := -Xlinker --no-export-dynamic -Xlinker -Map=$(CURDIR)/.build/kymo.map
+# Each function is a section of its own, so that the linker leaves out those that nothing refers to.
+COMPILING := -Xswiftc -Xfrontend -Xswiftc -function-sections
+# Nothing is loaded that calls back into the binary, so it exports no symbols; nothing unwinds its stack, so it has no
+# index of unwind tables. The map is what Benchmarks/size.sh reads.
+LINKING := -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker --no-eh-frame-hdr \
+    -Xlinker -Map=$(CURDIR)/.build/kymo.map
+
+# What `kymo --version` and the metrics tell. Git writes it into the archives that it makes of a commit.
+COMMIT = $(shell if [ -e .git ]; then git describe --always --abbrev=12 --exclude='*' --dirty; \
+    else sed -nE 's/^([0-9a-f]{12})[0-9a-f]*$$/\1/p' packaging/commit; fi)
 
 .PHONY: build
+build: export KYMO_COMMIT ?= $(COMMIT)
 build: setup ## Build the release binary (.build/release/kymo), and the one to install (.build/install/kymo)
-	swift build -c release --product kymo --static-swift-stdlib $(LINKING)
+	swift build -c release --product kymo --static-swift-stdlib $(COMPILING) $(LINKING)
 	@# To install: without symbols, which debuggers find in kymo.debug beside it.
 	@mkdir -p .build/install
 	@objcopy --only-keep-debug $(KYMO) .build/install/kymo.debug
@@ -63,7 +73,7 @@ demo: build .venv/ready ## Devices in, validated FHIR out
 TESTS := .build/tests
 # Properties generate a tenth of the slow cases here and all in `torture`; KYMO_SEED=n generates others.
 RUN_TESTS := $(KYMO_PYTHON) -B Tests/Validation/run_tests.py $(TESTS)/debug/kymographPackageTests.xctest
-test test-build torture docs: export KYMO_TESTS_OPTIMISED = 1
+test test-build torture docs console-test console-screenshots: export KYMO_TESTS_OPTIMISED = 1
 
 .PHONY: test-build
 test-build: setup ## Build the tests
@@ -75,6 +85,15 @@ test: test-build .venv/ready ## Run all tests
 	$(TESTS)/debug/kymo test
 	$(KYMO_PYTHON) Tests/Validation/check_schemas.py mappings
 	KYMO_BINARY=$(TESTS)/debug/kymo $(KYMO_PYTHON) -B -m unittest discover -s Tests/Bridges
+	KYMO_BINARY=$(TESTS)/debug/kymo $(KYMO_PYTHON) -B -m unittest discover -s Tests/Console
+
+.PHONY: console-test
+console-test: test-build .venv/ready ## Run all tests of the console in a real Chromium
+	KYMO_CONSOLE_ALL=1 KYMO_BINARY=$(TESTS)/debug/kymo $(KYMO_PYTHON) -B -m unittest discover -v -s Tests/Console
+
+.PHONY: console-screenshots
+console-screenshots: test-build .venv/ready ## Write the pictures of the console (docs/images)
+	KYMO_BINARY=$(TESTS)/debug/kymo $(KYMO_PYTHON) -B Tests/Console/screenshots.py
 
 .PHONY: torture
 torture: test-build .venv/ready ## Run all tests but those of EndToEndTests with full counts, and 1,000 crashes of each kind (hours)
@@ -95,6 +114,15 @@ format: ## Format all Swift files
 .PHONY: bench
 bench: build ## Print each stage beside its twin in C and what is promised, then all benchmarks
 	Benchmarks/run.sh
+	KYMO=$(KYMO) Benchmarks/resent.sh
+
+.PHONY: resent
+resent: build ## Print what a reading costs that has come before, beside a fresh one
+	KYMO=$(KYMO) Benchmarks/resent.sh
+
+.PHONY: timeline
+timeline: build ## Print how long the timeline of a patient's day takes in a store of 100 million readings
+	KYMO=$(KYMO) Benchmarks/timeline.sh
 
 .PHONY: bytes
 bytes: build ## Print bytes per reading of the output beside what is promised
@@ -103,6 +131,16 @@ bytes: build ## Print bytes per reading of the output beside what is promised
 .PHONY: durable
 durable: build ## Print what losing nothing costs, beside what is promised
 	KYMO=$(KYMO) Benchmarks/durable.sh
+
+.PHONY: bench-doors
+bench-doors: build ## Compare HTTP with a Unix stream socket, TLS with TCP, MQTT with mosquitto_sub; and MLLP: what is on disk
+	KYMO=$(KYMO) Benchmarks/mllp.sh
+	KYMO=$(KYMO) Benchmarks/mqtt.sh
+	KYMO=$(KYMO) Benchmarks/doors.sh
+
+.PHONY: hostile
+hostile: build ## Print what a good client of HTTP keeps of its rate beside 1,000 hostile connections
+	KYMO=$(KYMO) Benchmarks/hostile.sh
 
 .PHONY: latency
 latency: build ## Print how long readings take through the pipeline, beside what is promised

@@ -6,4 +6,5 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 scratch=${KYMO_SCRATCH:-$root/.build/benchmarks}
 KYMO_BENCHMARKS=1 swift build --package-path "$root" --scratch-path "$scratch" -c release --product StageProbe >&2
-exec python3 "$here/gate/gate.py" "$scratch/release/StageProbe" "$here/Thresholds/instructions.json" "$@"
+KYMO_BENCHMARKS=1 swift build --package-path "$root" --scratch-path "$scratch" -c release --product DoorProbe >&2
+exec python3 "$here/gate/gate.py" "$scratch/release" "$here/Thresholds/instructions.json" "$@"

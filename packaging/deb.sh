@@ -8,7 +8,7 @@ kymo=${1:-.build/install/kymo}
 packaging/need.sh chrpath debhelper dpkg-dev fakeroot python3
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export LC_ALL=C.UTF-8 TZ=UTC
-# `kymo 0.1.0 (Swift …`
+# `kymo 0.1.0 (commit …`
 KYMO_VERSION=$("$kymo" --version | cut -d ' ' -f 2)
 export KYMO_VERSION
 
@@ -24,12 +24,14 @@ tree=.build/deb/kymograph-$KYMO_VERSION
 rm -rf .build/deb
 mkdir -p "$tree"
 cp -r packaging/debian packaging/examples packaging/kymo.yaml "$tree"
+cp -r bridges "$tree/examples"
+rm -rf "$tree/examples/bridges/__pycache__"
 cp packaging/kymo.service "$tree/debian/kymo.service"
 cp "$kymo" "$tree/kymo"
 # All its libraries are the distribution's: it looks for none beside itself.
 chrpath -d "$tree/kymo" >/dev/null
 mkdir -p "$tree/docs" "$tree/completions"/{bash,zsh,fish}
-cp docs/*.md "$tree/docs"
+cp -r docs/*.md docs/monitoring docs/tutorials "$tree/docs"
 # Sourced, not run.
 "$kymo" completions bash | sed '1{/^#!/d}' >"$tree/completions/bash/kymo"
 "$kymo" completions zsh >"$tree/completions/zsh/_kymo"

@@ -46,6 +46,11 @@ for tool in cc gcc clang swift ld; do
     ! run sh -c "command -v $tool" || { echo "test.sh: there is a compiler in the root: $tool" >&2; exit 1; }
 done
 
+echo "== what the documents name"
+for file in docs/monitoring/alerts.yml docs/tutorials/first-observation.md examples/bridges/bleak_bridge.py; do
+    [ -s "$root/usr/share/doc/kymo/$file" ] || { echo "test.sh: $file is not in the package" >&2; exit 1; }
+done
+
 echo "== the unit's commands"
 python3 packaging/test_unit.py "$root"
 echo "   from installation to the first Observation and the end: $((SECONDS - began)) s (at most 120)"

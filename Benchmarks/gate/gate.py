@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""gate.py PROBE THRESHOLDS [--update]: instructions and allocations per reading of each stage, against thresholds.
+"""gate.py FOLDER THRESHOLDS [--update]: instructions and allocations per reading of each stage, against thresholds.
+FOLDER holds the programs that take readings through them.
 
 Instructions are counted by callgrind between two marks, for two numbers of readings; the difference of the two runs
 leaves nothing but the readings. No clock is involved, so the result does not depend on the machine or its load.
@@ -21,6 +22,8 @@ TOLERANCES = {"map": 0.03}
 ALLOCATIONS = 0.001
 READINGS = (10_000, 30_000)
 OBSERVATIONS = (1_000, 3_000)
+# Of six readings each.
+MESSAGES = (6_000, 18_000)
 # A day of two devices, and two: what the second takes more is a day with the end of its windows.
 DAYS = (48_000, 96_000)
 # Stage: numbers to run with, what one of them is.
@@ -48,12 +51,22 @@ STAGES = {
     # Heart rates as Bluetooth packets, and the same as lines of JSON.
     "packets": (READINGS, "reading"),
     "lines": (READINGS, "reading"),
+    # Messages of HL7 v2 of a monitor, mapped.
+    "hl7": (MESSAGES, "reading"),
     # From line to bundle with 10 devices, and with 1,000; windows of a minute, and of a day.
     "few": (READINGS, "reading"),
     "many": (READINGS, "reading"),
     "short": (DAYS, "reading"),
     "long": (DAYS, "reading"),
 }
+# Of doors, what is not the readings' own work: requests of a hundred readings, and messages with their acknowledgement.
+DOORS = {
+    "http": (READINGS, "reading"),
+    "mllp": ((2_000, 6_000), "message"),
+}
+STAGES |= DOORS
+# Allocations that a stage may make per reading or message.
+ALLOCATING = {"hl7": 2.3, "http": 0.17, "mllp": 22}
 # How many times the instructions of the second stage the first may take, and what that means.
 RATIOS = {
     ("fhir", "twin"): (1.1, "Observations encoded as entries, then assembled, against the same bytes written at once in C"),
@@ -102,15 +115,15 @@ def per_item(measure, counts):
     return (measure(counts[1]) - measure(counts[0])) / (counts[1] - counts[0])
 
 
-def measure_stage(probe, library, stage):
-    counts = STAGES[stage][0]
+def measure_stage(probes, library, stage):
+    counts, probe = STAGES[stage][0], probes["DoorProbe" if stage in DOORS else "StageProbe"]
     return stage, (per_item(lambda count: instructions(probe, stage, count), counts),
                    per_item(lambda count: allocations(probe, library, stage, count), counts))
 
 
-def measure_all(probe, library):
+def measure_all(probes, library):
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(pool.map(lambda stage: measure_stage(probe, library, stage), STAGES))
+        return dict(pool.map(lambda stage: measure_stage(probes, library, stage), STAGES))
 
 
 def verdict(stage, instructions, allocations, threshold):
@@ -124,9 +137,10 @@ def verdict(stage, instructions, allocations, threshold):
         words.append("SLOWER")
     if change < -tolerance:
         words.append("faster: tighten with --update")
-    if allocations > ALLOCATIONS:
+    allocates = allocations > ALLOCATING.get(stage, ALLOCATIONS)
+    if allocates:
         words.append("ALLOCATES")
-    return ", ".join(words), change <= tolerance and allocations <= ALLOCATIONS
+    return ", ".join(words), change <= tolerance and not allocates
 
 
 def report(measured, thresholds):
@@ -146,17 +160,18 @@ def report(measured, thresholds):
 
 
 def main():
-    probe, path = sys.argv[1:3]
+    built, path = sys.argv[1:3]
     machine = platform.machine()
     thresholds = json.load(open(path)) if os.path.exists(path) else {}
     with tempfile.TemporaryDirectory() as folder:
         # Debian's valgrind 3.19 cannot read the debug information that Swift 6 writes.
-        stripped = shutil.copy(probe, os.path.join(folder, "probe"))
-        run(["strip", "--strip-debug", stripped])
+        probes = {name: shutil.copy(os.path.join(built, name), folder) for name in ("StageProbe", "DoorProbe")}
+        for probe in probes.values():
+            run(["strip", "--strip-debug", probe])
         library = os.path.join(folder, "liballocations.so")
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "allocations.c")
         run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source])
-        measured = measure_all(stripped, library)
+        measured = measure_all(probes, library)
     if "--update" in sys.argv[3:]:
         thresholds[machine] = {stage: round(values[0], 1) for stage, values in measured.items()}
         with open(path, "w") as file:

@@ -13,7 +13,9 @@ struct CapturingOutput: ~Copyable, MeasurementOutput {
     var keys: [[UInt8]] = []
     private var numbers: [[UInt8]: Int] = [:]
 
-    mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+    mutating func accept(
+        _ measurement: Measurement, payload: ByteView, key: ByteView, template: Int32
+    ) -> Rejection? {
         let bytes = key.array
         let number = numbers[bytes] ?? keys.count
         if number == keys.count {

@@ -21,7 +21,7 @@ package struct EndToEndStage: ~Copyable, Stage {
         func routed(_ count: Int) { accepted += count }
         func wake(shard: Int) {}
         func waitForRoom(shard: Int) -> Bool { fatalError("the ring is larger than a batch") }
-        func block(_ block: ByteView, for route: BundleRoute) {
+        func block(_ block: ByteView, for route: BundleRoute, since: Instant) {
             guard let bundle = assembler.text(of: block) else { fatalError("the block cannot be read") }
             bytes += bundle.count
         }

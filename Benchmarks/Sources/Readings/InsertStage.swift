@@ -6,7 +6,7 @@ package struct InsertStage: ~Copyable, Stage {
     private final class Events: ShardEvents {
         var accepted: UInt64 = 0
 
-        func block(_ block: ByteView, for route: BundleRoute) {}
+        func block(_ block: ByteView, for route: BundleRoute, since: Instant) {}
         func rejected(_ reading: RejectedReading, payload: ByteView) { fatalError("rejected: \(reading.reason)") }
         func counted(_ tally: ShardTally) { accepted += UInt64(tally.accepted) }
     }

@@ -31,6 +31,30 @@ package final class LinePool: Sendable {
         return LinePool(text, ends: ends)
     }
 
+    /// The same payload again and again.
+    static func copies(of payload: [UInt8], count: Int = 64) -> LinePool {
+        var text = ByteWriter(capacity: count * (payload.count + 1))
+        var ends: [Int] = []
+        for _ in 0..<count {
+            text.append(payload)
+            ends.append(text.count)
+            text.append("\n")
+        }
+        return LinePool(text, ends: ends)
+    }
+
+    /// The bytes of a connection as it is read, so many at a time.
+    package static func pieces(of bytes: [UInt8], each: Int) -> LinePool {
+        var text = ByteWriter(capacity: bytes.count * 2)
+        var ends: [Int] = []
+        for start in stride(from: 0, to: bytes.count, by: each) {
+            text.append(Array(bytes[start..<min(start + each, bytes.count)]))
+            ends.append(text.count)
+            text.append("\n")
+        }
+        return LinePool(text, ends: ends)
+    }
+
     /// Times of the year 2026 with milliseconds, in UTC.
     package static func times(count: Int = 8_192) -> LinePool {
         var random = SplitMix64(seed: 5)

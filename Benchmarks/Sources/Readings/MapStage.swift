@@ -5,12 +5,14 @@ package struct MapStage: ~Copyable, Stage {
     private struct CountingOutput: ~Copyable, MeasurementOutput {
         var accepted = 0
 
-        mutating func take(_ reading: PlainReading, key: ShortKey) -> Bool {
+        mutating func take(_ reading: PlainReading, key: ShortKey, template: Int32) -> Bool {
             accepted += 1
             return true
         }
 
-        mutating func accept(_ measurement: Measurement, payload: ByteView, key: ByteView) -> Rejection? {
+        mutating func accept(
+            _ measurement: Measurement, payload: ByteView, key: ByteView, template: Int32
+        ) -> Rejection? {
             accepted += 1
             return nil
         }
@@ -39,6 +41,12 @@ package struct MapStage: ~Copyable, Stage {
     package init(arrays pool: LinePool, of each: Int, _ set: MappingSet) {
         self.init(pool, set)
         self.each = each
+    }
+
+    /// Maps the messages of `pool`, each a datagram of so many readings, over and over.
+    package init(messages pool: LinePool, of each: Int, _ set: MappingSet) {
+        self.init(pool, set)
+        (self.each, isDatagrams) = (each, true)
     }
 
     /// Maps the lines of `pool` over and over with the templates numbered `templates` of `set`.

@@ -8,9 +8,7 @@ package enum MappingComparisons {
 
     /// A mapping of the catalogue, read from the project, whose device file `change` may change.
     private static func catalogue(_ name: String, change: (String) -> String = { $0 }) -> MappingSet {
-        var root = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { root.deleteLastPathComponent() }
-        let folder = root.appendingPathComponent("mappings/\(name)")
+        let folder = folder(name)
         do {
             let device = String(
                 decoding: try Data(contentsOf: folder.appendingPathComponent("device.json")), as: UTF8.self)
@@ -20,6 +18,25 @@ package enum MappingComparisons {
         } catch {
             fatalError("the catalogue cannot be read: \(error)")
         }
+    }
+
+    /// Where the project keeps a mapping of the catalogue.
+    private static func folder(_ name: String) -> URL {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { root.deleteLastPathComponent() }
+        return root.appendingPathComponent("mappings/\(name)")
+    }
+
+    /// A message of HL7 v2 with six readings of a monitor, from the examples of the catalogue.
+    package static func monitorMessage() -> [UInt8] {
+        let file = folder("pcd-01").appendingPathComponent("examples/monitor.in.hl7")
+        guard let message = try? Data(contentsOf: file) else { fatalError("\(file.path) cannot be read") }
+        return Array(message)
+    }
+
+    /// Maps messages of a monitor.
+    package static func monitorMessages() -> MapStage {
+        MapStage(messages: .copies(of: monitorMessage()), of: 6, catalogue("pcd-01"))
     }
 
     /// Maps heart rates that come as packets of the characteristic 2A37.
