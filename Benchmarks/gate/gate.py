@@ -66,7 +66,7 @@ DOORS = {
 }
 STAGES |= DOORS
 # Allocations that a stage may make per reading or message.
-ALLOCATING = {"hl7": 2.3, "http": 0.17, "mllp": 22}
+ALLOCATING = {"hl7": 2.3, "http": 0.08, "mllp": 22}
 # How many times the instructions of the second stage the first may take, and what that means.
 RATIOS = {
     ("fhir", "twin"): (1.1, "Observations encoded as entries, then assembled, against the same bytes written at once in C"),
