@@ -131,7 +131,9 @@ struct GeneratedWindows: ~Copyable {
     }
 
     private mutating func add(_ type: Int, _ slot: Int, to reading: inout Measurement, _ payload: inout ByteWriter) {
-        let value = drawn(type, slot)
+        // A single reading is the same as another with its sender's id.
+        let isID = slot == set.types[type].idSlot
+        let value = isID ? Decimal64(mantissa: number * 100 + Int64(readings.count)) : drawn(type, slot)
         if !set.types[type].isNumeric[slot] {
             var text = ByteWriter()
             text.append(value)
