@@ -18,7 +18,8 @@ struct Run: ParsableCommand {
             nothing is changed, and a message names it.
 
             A run that reads only its standard input keeps nothing without --data, so that it gives the same output a \
-            second time, and exits with status 65 when it accepts nothing.
+            second time, and exits with status 65 when it accepts nothing. What it rejects it writes to \
+            ./kymo-rejected-TIME-PID.ndjson, unless --dead-letter names another file.
 
             Settings come from flags, then environment variables KYMO_…, then the file given by --config, then \
             defaults; docs/configuration.md lists them all.
@@ -36,10 +37,11 @@ struct Run: ParsableCommand {
         let signals = try Self.watchSignals()
         let logCounts = LogCounts()
         var log = Run.log(PipelineSettings(), logCounts)
-        let (settings, set, watch) = try self.settings.load { settings, findings in
+        var (settings, set, watch) = try self.settings.load { settings, findings in
             log = Run.log(settings, logCounts)
             log.write(findings)
         }
+        settings.rejectedFile = settings.fileOfRejected(at: WallClock.now(), process: getpid())
         let rereading = try self.settings.rereading()
         let firstRejection = settings.readsOnlyWhatEnds ? FirstRejection() : nil
         let pipeline: Pipeline
@@ -72,7 +74,7 @@ struct Run: ParsableCommand {
         // Threads that were left behind, by force or by a second signal, must not run on while the process is taken
         // down.
         if outcome.exitCode != ExitStatus.success { _exit(outcome.exitCode) }
-        try Self.explain(outcome.summary, firstRejection, directory, log)
+        try Self.explain(outcome.summary, firstRejection, settings, log)
     }
 
     /// How much of a file that standard input is has been read, for the line that shows a run's progress.
@@ -102,20 +104,27 @@ struct Run: ParsableCommand {
         return ExitCode(check.exitCode ?? error.exitCode)
     }
 
-    /// Says why nothing came out of a run that ended well.
+    /// Says where what was rejected is, and why nothing came out of a run that ended well.
     ///
     /// - Throws: the exit status when everything was rejected.
     private static func explain(
-        _ summary: PipelineSummary, _ firstRejection: FirstRejection?, _ directory: String?, _ log: Log
+        _ summary: PipelineSummary, _ firstRejection: FirstRejection?, _ settings: PipelineSettings, _ log: Log
     ) throws {
         guard summary.received > 0 else { return }
+        if summary.rejectedTotal > 0, let file = settings.rejectedFile {
+            let count = CountText.of(summary.rejectedTotal, "rejected reading")
+            let reason = firstRejection?.reason.map { ", the first as \($0.name)" } ?? ""
+            log.write(.warning("\(count)\(reason): with reasons and bytes in \(file)"))
+        }
         // One that takes the place of another is rejected and changes an Observation.
         if summary.rejectedTotal == summary.received, summary.observations == 0, let rejection = firstRejection?.text {
             // A log has no payload; who runs a command in a shell wants to see it.
             let text = log.style == .short ? rejection : String(rejection.prefix { $0 != "\n" })
             throw log.exit("nothing was accepted; \(text)", code: ExitStatus.dataError)
         }
-        guard summary.duplicate == summary.received, let directory else { return }
+        guard summary.duplicate == summary.received, settings.store.keeping == .everything,
+            let directory = settings.store.directory
+        else { return }
         log.write(
             .info(
                 "\(directory) had all of it already: for the same output again, add --ephemeral, or name another "

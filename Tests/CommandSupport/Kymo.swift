@@ -11,6 +11,9 @@ package enum Kymo {
         return folders.map { "\($0)/kymo" }.first { Files.exists($0) } ?? "kymo"
     }()
 
+    /// Where commands run that need no folder of their own: some make files where they are.
+    private static let workplace = TemporaryFolder()
+
     /// What a finished command left.
     package struct Finished {
         package var end: ChildProcess.End
@@ -28,7 +31,8 @@ package enum Kymo {
         input: ChildProcess.Input = .null, output: ChildProcess.Output = .file
     ) throws -> ChildProcess {
         try ChildProcess(
-            path, arguments, environment: environment, directory: directory, input: input, output: output)
+            path, arguments, environment: environment, directory: directory ?? workplace.path, input: input,
+            output: output)
     }
 
     /// Runs a command to its end.

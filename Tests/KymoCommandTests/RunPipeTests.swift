@@ -1,4 +1,5 @@
 import CommandSupport
+import Foundation
 import Testing
 
 /// A run that reads its standard input is a pipe: the same input gives the same output, and input that gives none says
@@ -96,6 +97,27 @@ import Testing
             ["run", "--stdin", "--framing", "length,u32be"], input: .bytes([0, 0, 0, 9, 0x61, 0x62]))
         #expect(done.end == .exit(65) && done.error.contains("rejected as frameIncomplete: "), "\(done.error)")
         #expect(!done.error.contains("iconv"), "\(done.error)")
+    }
+
+    /// Nothing else keeps what a pipe rejects.
+    @Test func whatIsRejectedIsInAFile() throws {
+        let folder = TemporaryFolder()
+        let good = try Kymo.run(["run", "--stdin"], directory: folder.path, input: .bytes(readings))
+        #expect(good.end == .exit(0) && Files.names(folder.path).isEmpty)
+        let mixed = try Kymo.run(
+            ["run", "--stdin"], directory: folder.path, input: .bytes(readings + Array("nonsense\n".utf8)))
+        #expect(mixed.end == .exit(0) && mixed.output == good.output)
+        let name = try #require(Files.names(folder.path).first)
+        #expect(
+            mixed.error.contains("1 rejected reading, the first as invalidJSON: with reasons and bytes in ./\(name)\n"))
+        let letter = Files.text(folder.file(name))
+        let bytes = Data("nonsense".utf8).base64EncodedString()
+        #expect(
+            letter.contains("\"invalidJSON\"") && letter.contains("\"\(bytes)\"") && name.hasPrefix("kymo-rejected-"))
+        let nowhere = try Kymo.run(
+            ["run", "--stdin"], directory: "/proc", input: .bytes(readings + Array("nonsense\n".utf8)))
+        #expect(nowhere.end == .exit(74) && nowhere.output == good.output)
+        #expect(nowhere.error.contains("--dead-letter names another"), "\(nowhere.error)")
     }
 
     @Test func someThatAreRejectedAreNoFailure() throws {

@@ -105,6 +105,8 @@ package struct PipelineSettings: Sendable {
     package var dictionary: String?
     /// File for dead letters, or nil.
     package var deadLetter: String?
+    /// File that is made for rejected readings, once there is one, where neither ``deadLetter`` nor a store keeps them.
+    package var rejectedFile: String?
     /// The FHIR server that bundles go to, besides ``destination``.
     package var server = ServerSettings()
     /// Sinks, in place of ``destination`` and ``server``; empty for these two.
@@ -157,5 +159,12 @@ package struct PipelineSettings: Sendable {
     /// What is listened to when no source is given.
     package static var defaultSources: [Source] {
         [Source(.udp(host: "127.0.0.1", port: 5757)), Source(.unixStream(path: "./kymo.sock"))]
+    }
+
+    /// Where a run that began at `time` puts rejected readings that nothing else keeps, as a pipe's; nil when something
+    /// does.
+    package func fileOfRejected(at time: Instant, process: Int32) -> String? {
+        guard deadLetter == nil, store.keeping == .nothing, readsOnlyWhatEnds else { return nil }
+        return "./kymo-rejected-\(OutputName(start: time, sequence: 0, suffix: "").start)-\(process).ndjson"
     }
 }

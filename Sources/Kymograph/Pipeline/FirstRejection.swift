@@ -8,6 +8,9 @@ package final class FirstRejection: Sendable {
     /// None yet.
     package init() {}
 
+    /// Why the first was rejected; nil when nothing was.
+    package var reason: Rejection? { kept.withLock { $0?.reason } }
+
     /// What was rejected first, why, and what to do, in lines; nil when nothing was rejected.
     package var text: String? {
         guard let (reason, letter) = kept.withLock({ $0 }) else { return nil }

@@ -116,13 +116,7 @@ package final class Pipeline: Sendable {
         ledger = PipelineLedger(sources: settings.sources.count)
         do throws(SystemError) { control = try PipelineControl(notes: notes) } catch { throw PipelineError(error) }
         outputs = try OutputStages.open(settings, ledger: ledger, control: control)
-        do throws(SinkError) {
-            if let path = settings.deadLetter {
-                deadLetters = try DeadLetterWriter(path: path)
-            } else {
-                deadLetters = nil
-            }
-        } catch {
+        do throws(SinkError) { deadLetters = try DeadLetterWriter.writer(settings) } catch {
             throw PipelineError(error)
         }
         let assignment = Pipeline.assignment(settings)
@@ -533,5 +527,13 @@ package final class Pipeline: Sendable {
             directory: isKept ? settings.store.directory : nil)
         let texts = [message, loss.text].filter { !$0.isEmpty }
         return Outcome(exitCode: exitCode, message: texts.joined(separator: "; "), summary: summary)
+    }
+}
+
+extension DeadLetterWriter {
+    /// The one that `settings` want.
+    fileprivate static func writer(_ settings: PipelineSettings) throws(SinkError) -> DeadLetterWriter? {
+        if let path = settings.deadLetter { return try DeadLetterWriter(path: path) }
+        return settings.rejectedFile.map { DeadLetterWriter(making: $0) }
     }
 }

@@ -17,6 +17,8 @@ package final class DeadLetterWriter: Sendable {
     }
 
     private struct State: ~Copyable, Sendable {
+        /// Nil until the file is opened.
+        var descriptor: Descriptor?
         var pending = PendingBytes()
         var counts = Counts()
         var unreported: SinkError?
@@ -30,21 +32,28 @@ package final class DeadLetterWriter: Sendable {
     private static let reasonNames = (0..<Rejection.placeCount).map { Rejection(rawValue: UInt8($0))?.name ?? "" }
 
     private let state = Mutex(State())
-    private let descriptor: Descriptor
     private let name: String
+    /// The file that is made with the first letter; nil when it is there from the beginning.
+    private let fileToMake: String?
 
     /// Opens `path` for appending, or creates it with mode 0640. A last line that a crash cut off is ended first.
     ///
     /// - Throws: ``SinkError`` when it cannot be opened.
     package init(path: String) throws(SinkError) {
-        name = "the dead-letter file \(path)"
+        (name, fileToMake) = ("the dead-letter file \(path)", nil)
         let readable = FileSystem.open(path, O_RDWR | O_APPEND | O_CREAT, mode: 0o640)
         // A pipe or a device may be writable only.
         let raw = readable == -EACCES ? FileSystem.open(path, O_WRONLY | O_APPEND | O_CREAT, mode: 0o640) : readable
         guard raw >= 0 else { throw .system(-raw, "open", name) }
-        descriptor = Descriptor(raw)
-        if DeadLetterWriter.endsInsideLine(raw) { state.withLock { $0.pending.writer.append("\n") } }
+        let needsLineEnd = DeadLetterWriter.endsInsideLine(raw)
+        state.withLock { state in
+            state.descriptor = Descriptor(raw)
+            if needsLineEnd { state.pending.writer.append("\n") }
+        }
     }
+
+    /// Makes the new file `path`, with mode 0600, when there is a letter for it.
+    package init(making path: String) { (name, fileToMake) = ("the file of rejected readings \(path)", path) }
 
     /// How many dead letters there were.
     package var counts: Counts { state.withLock { $0.counts } }
@@ -82,9 +91,11 @@ package final class DeadLetterWriter: Sendable {
     ///
     /// - Throws: ``SinkError`` when something could not be written; may be called again.
     package func close() throws(SinkError) {
-        try state.withLock { (state) throws(SinkError) in
-            try state.pending.drain(to: descriptor.raw, name: name)
+        let descriptor = try state.withLock { (state) throws(SinkError) in
+            try drain(&state)
+            return state.descriptor
         }
+        guard let descriptor else { return }
         // A pipe or a device cannot be synchronised, and need not be.
         guard fdatasync(descriptor.raw) == 0 || errno == EINVAL || errno == ENOTSUP else {
             throw SinkError(kind: .syncFailed, message: "cannot make \(name) durable: \(ErrorText.of(errno))")
@@ -93,12 +104,26 @@ package final class DeadLetterWriter: Sendable {
 
     private func write(_ state: inout State) {
         do throws(SinkError) {
-            try state.pending.drain(to: descriptor.raw, name: name)
+            try drain(&state)
             state.isFailing = false
         } catch {
             if !state.isFailing { state.unreported = error }
             state.isFailing = true
         }
+    }
+
+    private func drain(_ state: inout State) throws(SinkError) {
+        guard state.pending.count > 0 else { return }
+        if state.descriptor == nil, let path = fileToMake {
+            let raw = FileSystem.open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL, mode: 0o600)
+            guard raw >= 0 else {
+                let error = SinkError.system(-raw, "create", name)
+                throw SinkError(kind: error.kind, message: "\(error.message); --dead-letter names another")
+            }
+            state.descriptor = Descriptor(raw)
+        }
+        guard let descriptor = state.descriptor else { return }
+        try state.pending.drain(to: descriptor.raw, name: name)
     }
 
     private static func endsInsideLine(_ raw: Int32) -> Bool {
