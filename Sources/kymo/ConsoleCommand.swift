@@ -34,12 +34,8 @@ struct ConsoleLoginCommand: ParsableCommand {
     @Option(help: ArgumentHelp("What the browser may do.", valueName: "view|operate|edit"))
     var role = ConsoleRole.view
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
-    var format = Format.text
+    var format = TextFormat.text
 
     func run() throws {
         let directory = try store.directory(of: try store.settings())

@@ -167,6 +167,9 @@ struct DeadDiscard: ParsableCommand {
     @OptionGroup var selection: LetterSelection
     @OptionGroup var store: StoreOptions
 
+    @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
+    var format = TextFormat.text
+
     func run() throws {
         let directory = try store.directory()
         let letters = try selection.letters(try StoreReader.opened(directory))
@@ -175,6 +178,7 @@ struct DeadDiscard: ParsableCommand {
                 StandardError.write("kymo: \($0.text)\n")
             }
         }
+        if format == .json { try StandardOutput.write(try PrettyText.pretty(["discarded": letters.count])) }
         StandardError.write("kymo: discarded \(CountText.of(letters.count, "dead letter"))\n")
     }
 }

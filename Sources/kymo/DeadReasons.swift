@@ -11,9 +11,30 @@ struct DeadReasons: ParsableCommand {
 
     @OptionGroup var store: StoreOptions
 
+    @Option(help: ArgumentHelp("For people, or for programs.", valueName: "table|json"))
+    var format = TableFormat.table
+
+    /// A row, as programs read it.
+    private struct Row: Encodable {
+        var reason: String
+        var kind: String
+        var letters: Int
+        var replayed: Int
+        var newest: String
+        var meaning: String?
+    }
+
     func run() throws {
         let reader = try store.reader()
         let reasons = try StandardError.translating { () throws(PipelineError) in try reader.letterReasons() }
+        if format == .json {
+            let rows = reasons.map { row in
+                Row(
+                    reason: row.reason, kind: row.kind, letters: row.count, replayed: row.replayed,
+                    newest: row.newest.text, meaning: Rejection.allCases.first { $0.name == row.reason }?.explanation)
+            }
+            return try StandardOutput.write(try PrettyText.pretty(["reasons": rows]))
+        }
         var table = TextTable(["reason", "kind", "letters", "replayed", "newest", "meaning"])
         for row in reasons {
             let known = Rejection.allCases.first { $0.name == row.reason }

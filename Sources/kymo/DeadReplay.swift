@@ -36,6 +36,11 @@ struct DeadReplay: ParsableCommand {
     @Flag(help: "Let all letters bring what they hold, whatever a list of peers says.")
     var notAllowed = false
 
+    @Option(
+        name: .customLong("report"),
+        help: ArgumentHelp("What became of the letters, for people, or for programs as well.", valueName: "text|json"))
+    var report = TextFormat.text
+
     @OptionGroup var settings: SettingOptions
 
     func run() throws {
@@ -56,6 +61,7 @@ struct DeadReplay: ParsableCommand {
             try map(&replay, settings, directory)
             RunningReplay(directory: directory, notes: Self.write).note(&replay)
         }
+        if report == .json { try StandardOutput.write(try PrettyText.pretty(replay.outcome)) }
         StandardError.write("kymo: \(replay.text)\n")
         for refusal in replay.refusals + replay.news {
             StandardError.write("kymo: letter \(refusal.letter): \(refusal.reason)\n")

@@ -33,12 +33,8 @@ struct Flush: ParsableCommand {
     @Option(help: ArgumentHelp("How long to wait for sinks; 0s: not at all.", valueName: "length"))
     var wait = LengthArgument(seconds: 10, text: "10s")
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
-    var format = Format.text
+    var format = TextFormat.text
 
     func run() throws {
         let directory = try store.directory()

@@ -26,10 +26,6 @@ struct Ledger: ParsableCommand {
             2026-03-01T08:02:00Z
             """)
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @OptionGroup var store: StoreOptions
     @OptionGroup var span: SpanOptions
 
@@ -40,7 +36,7 @@ struct Ledger: ParsableCommand {
     var strict = false
 
     @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
-    var format = Format.text
+    var format = TextFormat.text
 
     func run() throws {
         let directory = try store.directory()

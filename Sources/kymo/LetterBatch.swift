@@ -54,6 +54,26 @@ struct LetterBatch {
         parts.map { LetterRefusal($0.number, "it holds only a part of what came: replay it as if it were all, or not") }
     }
 
+    /// What became of the letters, for programs.
+    struct Outcome: Encodable {
+        /// How many were replayed, by what they hold.
+        var payloads: Int
+        var readings: Int
+        var entries: Int
+        /// Those that were left, and letters that came of replayed ones.
+        var left: [LetterRefusal]
+        var new: [LetterRefusal]
+        /// How many cannot be replayed at all.
+        var others: Int
+    }
+
+    /// What became of the letters, for programs.
+    var outcome: Outcome {
+        Outcome(
+            payloads: payloads.count, readings: readings.count, entries: entries.count, left: refusals + partRefusals,
+            new: news, others: others)
+    }
+
     /// What was replayed.
     var text: String {
         LetterBatch.text(payloads: payloads.count, readings: readings.count, entries: entries.count)

@@ -14,12 +14,8 @@ struct Mappings: ParsableCommand {
     @Argument(help: "Folder for --export; it must not exist yet.", completion: .directory)
     var folder: String?
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @Option(help: ArgumentHelp("One name a line, or for programs.", valueName: "text|json"))
-    var format = Format.text
+    var format = TextFormat.text
 
     func validate() throws {
         if (export == nil) != (folder == nil) { throw ValidationError("--export needs a name and a folder") }

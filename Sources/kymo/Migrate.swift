@@ -20,10 +20,6 @@ struct Migrate: ParsableCommand {
             """)
 
     /// How the report is written.
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @Argument(help: "Folder of the mapping.", completion: .directory)
     var folder: String
 
@@ -34,7 +30,7 @@ struct Migrate: ParsableCommand {
     var write: String?
 
     @Option(help: ArgumentHelp("For people, or for programs. Default: text.", valueName: "text|json"))
-    var format = Format.text
+    var format = TextFormat.text
 
     func run() throws {
         var report = MigrationReport(try loaded())

@@ -25,6 +25,24 @@ struct PatientsCheck: ParsableCommand {
     @Option(help: ArgumentHelp("Say whose it is at this time, in ISO 8601 with its offset.", valueName: "time"))
     var at: String?
 
+    @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
+    var format = TextFormat.text
+
+    /// What there is, for programs.
+    private struct Report: Encodable {
+        struct Period: Encodable {
+            var from: String?
+            var to: String?
+            var patient: String
+            var encounter: String?
+        }
+
+        var devices: Int
+        var periods: Int
+        /// Those of the device that was asked for, or the one of the time.
+        var assigned: [Period]?
+    }
+
     func validate() throws {
         if at != nil, device == nil { throw ValidationError("--at needs --device") }
     }
@@ -37,14 +55,29 @@ struct PatientsCheck: ParsableCommand {
             throw ExitCode(ExitStatus.config)
         }
         guard let device else {
+            if format == .json { return try write(map, nil) }
             return try write("\(CountText.of(map.count, "period")) of \(CountText.of(map.deviceCount, "device"))")
         }
         let periods = Array(device.utf8).withByteView { map.periods(of: $0) }
-        guard let instant else { return try write(periods) }
+        guard let instant else { return format == .json ? try write(map, periods) : try write(periods) }
         guard let period = periods.first(where: { $0.contains(instant) }) else {
             throw StandardError.exit("the device is assigned to no patient at that time", code: ExitStatus.dataError)
         }
+        if format == .json { return try write(map, [period]) }
         try write(Self.owner(period))
+    }
+
+    private func write(_ map: PatientMap, _ periods: [PatientMap.Period]?) throws {
+        guard periods?.isEmpty != true else { return try write([]) }
+        let assigned = periods?.map { period in
+            Report.Period(
+                from: period.from == .distantPast ? nil : period.from.text,
+                to: period.to == .distantFuture ? nil : period.to.text,
+                patient: String(decoding: period.patient, as: UTF8.self),
+                encounter: period.encounter.map { String(decoding: $0, as: UTF8.self) })
+        }
+        let report = Report(devices: map.deviceCount, periods: map.count, assigned: assigned)
+        try StandardOutput.write(try PrettyText.pretty(report))
     }
 
     private static func time(_ text: String) throws -> Instant {

@@ -16,12 +16,8 @@ struct PauseOptions: ParsableArguments {
     @Option(name: .customLong("as"), help: ArgumentHelp("What the names are of.", valueName: "type|source"))
     var kind: Kind?
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
-    var format = Format.text
+    var format = TextFormat.text
 
     /// Carries it out, and prints what became of it.
     func run(isPausing: Bool) throws {

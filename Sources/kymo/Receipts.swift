@@ -17,10 +17,6 @@ struct Receipts: ParsableCommand {
             Example: kymo receipts ./receipts --since 2026-03-01T08:00:00Z --format json
             """)
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case table, json
-    }
-
     @Argument(help: "The directory of the files.", completion: .directory)
     var directory: String
 
@@ -31,7 +27,7 @@ struct Receipts: ParsableCommand {
     var since: TimeArgument?
 
     @Option(help: ArgumentHelp("A table for people, or the lines as they are: NDJSON.", valueName: "table|json"))
-    var format = Format.table
+    var format = TableFormat.table
 
     func run() throws {
         guard ReceiptReader.isDirectory(directory) else {

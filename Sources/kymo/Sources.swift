@@ -32,12 +32,8 @@ struct SourcesList: ParsableCommand {
     @Flag(help: "A row for each device and type.")
     var devices = false
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case table, json
-    }
-
     @Option(help: ArgumentHelp("For people, or for programs: sources and devices.", valueName: "table|json"))
-    var format = Format.table
+    var format = TableFormat.table
 
     func run() throws {
         let directory = try store.directory()

@@ -38,12 +38,8 @@ struct Test: ParsableCommand {
         }
     }
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
-    var format = Format.text
+    var format = TextFormat.text
 
     func run() throws {
         let version = try FHIRVersionOption.parse(fhirVersion)

@@ -19,12 +19,8 @@ struct Top: ParsableCommand {
 
     @OptionGroup var store: StoreOptions
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @Option(help: ArgumentHelp("For people, or for programs.", valueName: "text|json"))
-    var format = Format.text
+    var format = TextFormat.text
 
     @Flag(help: "Show one second, and end.")
     var once = false
