@@ -66,7 +66,14 @@ size: build ## Print what the release binary consists of, and its size beside wh
 	Benchmarks/size.sh
 
 .PHONY: demo
-demo: build .venv/ready ## Devices in, validated FHIR out
+demo: setup .venv/ready ## Devices in, validated FHIR out
+	@mkdir -p .build
+	@echo "building kymo: the first time takes about six minutes on two processors; all that is said: .build/build.log"
+	@# On a terminal the last line that the compiler printed is shown, so that one sees it go on.
+	@$(MAKE) build 2>&1 | tee .build/build.log | while IFS= read -r line; do \
+	    [ ! -t 1 ] || printf '\r\033[K%.79s' "$$line"; done || { tail -n 40 .build/build.log; exit 1; }
+	@[ ! -t 1 ] || printf '\r\033[K'
+	@printf '\n================================ the demo ================================\n\n'
 	@Tests/Validation/demo.sh $(KYMO)
 
 # A build of its own, because the core is optimised in it (Package.swift): tests take half the time.

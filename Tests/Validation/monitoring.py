@@ -116,6 +116,19 @@ def send(port, count, start):
         sender.sendto(b"{", ("127.0.0.1", port))
 
 
+def scrape_without_load(url):
+    """A scrape takes less than 10 ms: of 50 the one in the middle, since others may want the processor."""
+    times = []
+    for _ in range(50):
+        before = time.monotonic()
+        status, _ = get(f"{url}/metrics")
+        times.append(time.monotonic() - before)
+        if status != 200:
+            sys.exit(f"monitoring.py: a scrape without load: {status}")
+    middle = 1_000 * sorted(times)[25]
+    check(middle < 10, f"of 50 scrapes without load the one in the middle took {middle:.1f} ms")
+
+
 def scrape_under_load(url, port):
     worst = 0.0
     for turn in range(20):
@@ -191,6 +204,7 @@ def run(kymo, folder):
         until("windows are in the sink", 60, lambda: reached.search(get(f"{url}/metrics")[1]))
         check_formats(url)
         check_prometheus(folder, url.removeprefix("http://"))
+        scrape_without_load(url)
         scrape_under_load(url, port)
         check_away(url, port, recorder)
     finally:

@@ -31,7 +31,8 @@ enum MQTTPacket {
         case .suback: self = try Self.suback(&reader, version)
         case .pingresp: self = .pingresp
         case .disconnect: self = .disconnect(code: try Self.disconnect(&reader, version))
-        default: throw MQTTFault("the broker has sent a packet that was not asked for")
+        case .connect, .puback, .pubrec, .pubcomp, .subscribe, .unsubscribe, .unsuback, .pingreq, .auth:
+            throw MQTTFault("the broker has sent a packet that was not asked for")
         }
         guard reader.left == 0 else { throw MQTTFault("a packet is longer than its fields") }
     }

@@ -24,7 +24,8 @@ struct MQTTProperties: Equatable {
             case .pubrel: self = .pubrel
             case .suback: self = .suback
             case .disconnect: self = .disconnect
-            default: self = []
+            case .connect, .puback, .pubrec, .pubcomp, .subscribe, .unsubscribe, .unsuback, .pingreq, .pingresp, .auth:
+                self = []
             }
         }
     }

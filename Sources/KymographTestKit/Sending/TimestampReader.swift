@@ -17,7 +17,7 @@ package struct TimestampReader {
         switch reading[field] {
         case .string(let text): return Self.instant(text)
         case .number(let digits): return Int64(digits).map { Instant(nanoseconds: $0 &* 1_000_000) }
-        default: return nil
+        case .object, .array, .bool, .null, nil: return nil
         }
     }
 
