@@ -153,8 +153,45 @@ import Testing
         #expect(transport.requests.map(\.method) == ["GET", "POST", "POST", "GET"])
     }
 
+    private func statement(_ token: String) -> String {
+        """
+        {"resourceType":"CapabilityStatement","rest":[{"mode":"server","security":{"extension":[{"url":"http://other"},
+        {"url":"http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris","extension":[
+        {"url":"authorize","valueUri":"https://login.example/authorize"},\(token)]}]}}]}
+        """
+    }
+
+    /// Older servers name it in their CapabilityStatement only.
+    @Test func findsItInTheCapabilityStatement() throws {
+        record.ask(try authorizer(tokenURL: nil))
+        transport.answer(404, "")
+        transport.answer(200, statement(#"{"url":"token","valueUri":"https://login.example/oauth"}"#))
+        transport.answer(200, token("one"))
+        #expect(record.values == ["Bearer one"])
+        #expect(
+            transport.requests.map(\.url) == [
+                "https://fhir.example/r4/.well-known/smart-configuration", "https://fhir.example/r4/metadata",
+                "https://login.example/oauth",
+            ])
+    }
+
     @Test(arguments: [
         (404, "", false), (503, "", true), (200, "<html>", true), (200, "{}", false),
+        (200, #"{"url":"authorize","valueUri":"https://login.example/oauth"}"#, false),
+        (200, #"{"url":"token","valueUri":"http://login.example/oauth"}"#, false),
+        (200, #"{"url":"token","valueUri":"https://kymo:hunter2@login.example/token"}"#, false),
+    ]) func refusesWhatIsNoStatement(_ status: Int, _ body: String, _ isRetriable: Bool) throws {
+        record.ask(try authorizer(tokenURL: nil))
+        transport.answer(410, "")
+        transport.answer(status, body.contains("url") ? statement(body) : body)
+        #expect(record.failures.map(\.isRetriable) == [isRetriable])
+        let message = try #require(record.failures.first?.message)
+        #expect(message.hasPrefix("https://fhir.example /metadata, since there is no .well-known/"))
+        #expect(!message.contains("hunter2") && transport.requests.count == 2)
+    }
+
+    @Test(arguments: [
+        (503, "", true), (200, "<html>", true), (200, "{}", false),
         (200, #"{"token_endpoint":"http://login.example/token"}"#, false),
         (200, #"{"token_endpoint":"https://kymo:hunter2@login.example/token"}"#, false),
     ]) func refusesWhatIsNoDiscovery(_ status: Int, _ body: String, _ isRetriable: Bool) throws {

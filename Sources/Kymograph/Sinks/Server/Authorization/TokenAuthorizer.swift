@@ -71,14 +71,31 @@ package final class TokenAuthorizer: RequestAuthorizer {
     private func fetch() {
         if let endpoint = state.withLock({ $0.endpoint }) { return fetch(from: endpoint) }
         transport.submit(SMARTConfiguration.request(base, timeout: timeout)) { [self] result in
-            do throws(AuthorizationFailure) {
-                let found = try SMARTConfiguration(try Self.response(result), of: base)
-                let endpoint = Endpoint(url: found.tokenURL, algorithms: found.algorithms)
-                state.withLock { $0.endpoint = endpoint }
-                fetch(from: endpoint)
-            } catch {
-                finish(.failure(error))
+            if case .success(let response) = result, SMARTConfiguration.isMissing(response) {
+                return fetchByStatement()
             }
+            fetch { () throws(AuthorizationFailure) in try SMARTConfiguration(try Self.response(result), of: base) }
+        }
+    }
+
+    /// Asks an older server.
+    private func fetchByStatement() {
+        transport.submit(SMARTConfiguration.statementRequest(base, timeout: timeout)) { [self] result in
+            fetch { () throws(AuthorizationFailure) in
+                try SMARTConfiguration(statement: try Self.response(result), of: base)
+            }
+        }
+    }
+
+    /// Fetches from where `find` says.
+    private func fetch(_ find: () throws(AuthorizationFailure) -> SMARTConfiguration) {
+        do throws(AuthorizationFailure) {
+            let found = try find()
+            let endpoint = Endpoint(url: found.tokenURL, algorithms: found.algorithms)
+            state.withLock { $0.endpoint = endpoint }
+            fetch(from: endpoint)
+        } catch {
+            finish(.failure(error))
         }
     }
 
