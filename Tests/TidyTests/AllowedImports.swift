@@ -129,6 +129,7 @@ struct AllowedImports {
             Sinks/Kinds: System Crypto/TLS Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server
                 Sinks/Server/HTTP Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Responses
                 Sinks/Server/Delivery Sinks/EventHub Telemetry
+            Comparison: System Sinks/Server Sinks/Server/HTTP Sinks/Server/Access Sinks/Kinds
             Store/Migration: Sinks/Server
             Store: System Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
             Archive: System Store

@@ -27,6 +27,9 @@ enum TutorialsNotRun {
             begins: "kcat -u -b", reason: "needs an event hub: lines of a pipe come from any program",
             coveredBy: "Tests/KymoCommandTests/RunPipeTests.swift"),
         Entry(
+            begins: "kymo compare medtech-server.yaml", reason: "needs the FHIR server of another service",
+            coveredBy: "Tests/EndToEndTests/CompareTests.swift"),
+        Entry(
             begins: "python3 -m venv ~/kymo-bridge", reason: "needs the network and Bluetooth hardware",
             coveredBy: "Tests/Bridges/test_bleak_bridge.py"),
         Entry(

@@ -1,5 +1,4 @@
 import KymographTemplates
-import Synchronization
 
 extension ServerSettings {
     /// What is wrong with its files.
@@ -68,20 +67,5 @@ extension ServerSettings {
         }
         let software = found.software.isEmpty ? "" : ", \(found.software)"
         return SinkObstacle("\(base) answers: FHIR \(found.version)\(software)", exitCode: 0)
-    }
-}
-
-/// The value that a completion is called with, on whatever thread.
-private final class AwaitedValue<Value: Sendable>: Sendable {
-    private let value = Mutex<Value?>(nil)
-
-    /// Calls `body` and waits until it has called back, which it must.
-    static func waiting(_ body: (@escaping @Sendable (Value) -> Void) -> Void) -> Value {
-        let awaited = AwaitedValue()
-        body { value in awaited.value.withLock { $0 = value } }
-        while true {
-            if let value = awaited.value.withLock({ $0 }) { return value }
-            Wait.milliseconds(5)
-        }
     }
 }
