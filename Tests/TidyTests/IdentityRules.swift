@@ -30,6 +30,7 @@ enum IdentityRules {
         "Sources/Kymograph/Store/StoreDirectory.swift": "variables of the environment",
         "Sources/Kymograph/Store/SalvagedTable.swift": "names of tables and columns",
         "Sources/Kymograph/Store/StoreSalvage.swift": "names of tables",
+        "Sources/Kymograph/Store/StoreSchema.swift": "names of tables",
         "Sources/Kymograph/Store/Migration/FormerReferences.swift": "names of members",
         "Sources/Kymograph/Store/StoredTypes.swift": "names of values",
         "Sources/Kymograph/Telemetry/": "names of counters and labels",

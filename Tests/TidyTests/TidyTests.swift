@@ -85,6 +85,13 @@ import Testing
         #expect(complaints("func long() {\n\(body.dropFirst(11))}\n").isEmpty)
     }
 
+    @Test func findsTablesBesideTheSchema() {
+        let bad = "try db.execute(sql: \"CREATE TABLE IF NOT EXISTS t (n)\")\n"
+        let path = "Sources/Kymograph/Store/Pause.swift"
+        #expect(complaints(bad, path: path) == ["\(path):1: CREATE TABLE"])
+        #expect(complaints(bad, path: "Sources/Kymograph/Store/StoreSchema+Version9.swift").isEmpty)
+    }
+
     @Test func findsLoadTimeCodeOnTheHotPath() {
         let path = "Sources/KymographCore/Map/Bad.swift"
         #expect(complaints("import KymographTemplates") == ["\(path):1: import KymographTemplates"])

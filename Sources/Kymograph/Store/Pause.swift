@@ -29,22 +29,14 @@ struct Pause: Hashable, Sendable {
 
     /// All in the store of `db`, by name.
     static func read(_ db: Database) throws -> [Pause] {
-        guard try db.tableExists("pause") else { return [] }
-        return try Row.fetchAll(db, sql: "SELECT kind, name, since FROM pause ORDER BY kind, name").compactMap { row in
+        try Row.fetchAll(db, sql: "SELECT kind, name, since FROM pause ORDER BY kind, name").compactMap { row in
             Kind(rawValue: row[0]).map { Pause(kind: $0, name: row[1], since: Instant(nanoseconds: row[2])) }
         }
     }
 
-    /// Has `pauses` in the store of `db`, and no others. The table is there once something was paused.
+    /// Has `pauses` in the store of `db`, and no others.
     static func write(_ pauses: [Pause], _ db: Database) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS pause (
-                    kind TEXT NOT NULL, name TEXT NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (kind, name))
-                    WITHOUT ROWID;
-                CREATE INDEX IF NOT EXISTS dead_paused ON dead (reason, at) WHERE \(Pause.isPutAside);
-                DELETE FROM pause;
-                """)
+        try db.execute(sql: "DELETE FROM pause")
         for pause in pauses {
             try db.execute(
                 sql: "INSERT INTO pause VALUES (?, ?, ?)",

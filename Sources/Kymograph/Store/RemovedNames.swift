@@ -20,7 +20,6 @@ struct RemovedNames {
 
     /// Those of the store of `db`.
     init(_ db: Database) throws {
-        guard try db.tableExists("removed") else { return }
         for row in try Row.fetchAll(db, sql: "SELECT kind, name, at FROM removed") {
             guard let kind = Kind(rawValue: row[0]) else { continue }
             let name = IdentifierText(utf8: [UInt8](row[1] as Data))
@@ -35,11 +34,6 @@ struct RemovedNames {
 
     /// Notes that `names` are to be listed no more.
     static func add(_ names: [(kind: Kind, name: IdentifierText)], at now: Instant, _ db: Database) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS removed (
-                    kind TEXT NOT NULL, name BLOB NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID
-                """)
         for (kind, name) in names {
             try db.execute(
                 sql: "INSERT OR REPLACE INTO removed VALUES (?, ?, ?)",

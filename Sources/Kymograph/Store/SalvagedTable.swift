@@ -11,13 +11,14 @@ struct SalvagedTable {
 
     /// The tables of `db`, except those of SQLite and of migrations, to be read from `old`, nil when nothing of that
     /// can be read. Columns that a table of an earlier version does not have are left out: with them no row could be
-    /// read. A table that is not there may be lost, and counts so.
-    static func all(of db: Database, from old: Database?) throws -> [SalvagedTable] {
+    /// read. A table that is not there may be lost, and counts so if it is among those that are `expected`.
+    static func all(of db: Database, from old: Database?, expected: Set<String>) throws -> [SalvagedTable] {
         let rows = try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
         let known = old.flatMap { try? Self.columns($0) }
         return try rows.compactMap { row in
             let name: String = row["name"]
             guard !name.hasPrefix("sqlite_"), !name.hasPrefix("grdb_") else { return nil }
+            if let known, known[name] == nil, !expected.contains(name) { return nil }
             let sql: String = row["sql"]
             let columns = try Row.fetchAll(db, sql: "PRAGMA table_info(\(name))")
             let places: [(place: Int, name: String)] = columns.map { ($0["pk"], $0["name"]) }

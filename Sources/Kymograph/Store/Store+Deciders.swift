@@ -14,13 +14,18 @@ package enum StoreDecider: String, CaseIterable, Sendable {
         }
     }
 
-    /// The table is there once a run has had one.
-    func create(_ db: Database) throws {
-        try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(rawValue) (used INTEGER)")
+    /// Notes that a run has had one.
+    func note(_ db: Database) throws {
+        try db.execute(sql: "INSERT OR IGNORE INTO decider VALUES (?)", arguments: [rawValue])
     }
 
     /// Those that have decided in the store of `db`.
     static func used(_ db: Database) throws -> Set<StoreDecider> {
+        Set(try String.fetchAll(db, sql: "SELECT name FROM decider").compactMap(StoreDecider.init))
+    }
+
+    /// Those that have decided in a store of version 4: each has left a table.
+    static func usedInVersion4(_ db: Database) throws -> Set<StoreDecider> {
         Set(try allCases.filter { try db.tableExists($0.rawValue) })
     }
 }
@@ -31,7 +36,7 @@ extension Store {
         guard !deciders.isEmpty else { return }
         do {
             try pool.write { db in
-                for decider in deciders { try decider.create(db) }
+                for decider in deciders { try decider.note(db) }
             }
         } catch {
             throw StoreError(error, "write to", directory.path)

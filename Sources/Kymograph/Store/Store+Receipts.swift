@@ -3,24 +3,8 @@ import GRDB
 import KymographCore
 
 /// Lines of receipts that wait for their files: they are committed with what they tell of, and leave when the files
-/// have them for good. The table is there once a run has had files of receipts.
+/// have them for good.
 extension Store {
-    /// Says that receipts are kept for files from here on.
-    func beginReceipts() throws(StoreError) {
-        do {
-            try pool.write { db in
-                try db.execute(
-                    sql: """
-                        CREATE TABLE IF NOT EXISTS receipt_line (
-                            number INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, line BLOB NOT NULL)
-                        """)
-            }
-        } catch {
-            throw StoreError(error, "write to", directory.path)
-        }
-        noteReceiptsKept()
-    }
-
     /// Lines after number `last`, each with its number and its id, at most `most` of them.
     func receiptLines(after last: Int64, most: Int) -> [(number: Int64, line: [UInt8])] {
         let rows = read { db in

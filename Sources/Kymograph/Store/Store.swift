@@ -269,7 +269,7 @@ package final class Store: ShardStore {
     }
 
     /// Says that lines of receipts are committed with what sinks have settled.
-    func noteReceiptsKept() {
+    func beginReceipts() {
         usage.withLock { $0.receiptRun = String(UInt64.random(in: .min ... .max), radix: 16) }
     }
 

@@ -129,8 +129,7 @@ struct StoreRetention {
     /// sends it again, and it pushes out no other letters.
     private func dropLetters(_ db: Database) throws {
         let putAside = "SELECT count(*) FROM dead WHERE \(Pause.isPutAside)"
-        let hasPaused = try db.tableExists("pause")
-        let kept = hasPaused ? try Int.fetchOne(db, sql: putAside) ?? 0 : 0
+        let kept = try Int.fetchOne(db, sql: putAside) ?? 0
         try db.cachedStatement(
             sql: "DELETE FROM dead WHERE number <= (SELECT max(number) FROM dead) - ? AND NOT (\(Pause.isPutAside))"
         ).execute(arguments: [StoreRetention.mostLetters + kept])
@@ -139,10 +138,7 @@ struct StoreRetention {
     /// Tells once that pauses have put aside more than is kept of other letters.
     mutating func tellLetters(_ store: Store) {
         guard !hasToldLetters, commits % StoreRetention.interval == 0 else { return }
-        let count = store.read { db in
-            try db.tableExists("pause")
-                ? Int.fetchOne(db, sql: "SELECT count(*) FROM dead WHERE \(Pause.isPutAside)") : nil
-        }
+        let count = store.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM dead WHERE \(Pause.isPutAside)") }
         guard let count = count ?? nil, count > StoreRetention.mostLetters else { return }
         hasToldLetters = true
         store.watch.note(

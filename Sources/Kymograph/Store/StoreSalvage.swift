@@ -23,8 +23,6 @@ struct StoreSalvage {
     private var losesBundles = false
     /// Whether transactions are missing without a trace.
     private var isBehind = false
-    /// Whether nobody knows what was paused.
-    private var losesPauses = false
     /// What of an earlier version's rows is no entry of this one's.
     private var migration = MigrationOutcome()
     /// The version of the damaged database's tables.
@@ -41,21 +39,18 @@ struct StoreSalvage {
     /// Copies everything into `target`, whose tables are empty.
     mutating func run(into target: Database) throws {
         guard let source = try open() else {
-            for table in try SalvagedTable.all(of: target, from: nil) { torn.insert(table.name) }
-            for decider in StoreDecider.allCases { try decider.create(target) }
-            losesPauses = true
+            for table in try SalvagedTable.all(of: target, from: nil, expected: []) { torn.insert(table.name) }
+            for decider in StoreDecider.allCases { try decider.note(target) }
             return try finish(nil, target)
         }
         defer { try? source.close() }
         // Without a transaction, which the first error would end.
         try source.unsafeRead { old in
-            let all = try SalvagedTable.all(of: target, from: old)
+            let all = try SalvagedTable.all(of: target, from: old, expected: try expected())
             // What is in quarantine already keeps its numbers.
             for table in all where table.name == "quarantine" { try copy(table, old, target) }
             for table in all where table.name != "quarantine" { try copy(table, old, target) }
-            // Where nobody can tell, all have decided.
-            for decider in (try? StoreDecider.used(old)) ?? Set(StoreDecider.allCases) { try decider.create(target) }
-            try copyPauses(old, target)
+            for decider in deciders(old) { try decider.note(target) }
             // What was copied as it was is of that version.
             if version < StoreSchema.firstWithEntries { note(try EntryMigration.run(target, now: now)) }
             try finish(old, target)
@@ -81,13 +76,15 @@ struct StoreSalvage {
         migration = outcome
     }
 
-    /// Copies what is paused.
-    private mutating func copyPauses(_ old: Database, _ target: Database) throws {
-        guard let pauses = try? Pause.read(old) else {
-            losesPauses = true
-            return
-        }
-        if !pauses.isEmpty { try Pause.write(pauses, target) }
+    /// The tables that the damaged database must have: of a version that cannot be, all.
+    private func expected() throws -> Set<String> {
+        try StoreSchema.tables(of: version > 0 ? version : StoreSchema.version)
+    }
+
+    /// What has decided, besides what is copied: all where that is not certain.
+    private func deciders(_ old: Database) -> Set<StoreDecider> {
+        if torn.contains("decider") { return Set(StoreDecider.allCases) }
+        return (try? StoreDecider.usedInVersion4(old)) ?? Set(StoreDecider.allCases)
     }
 
     // MARK: Rows
@@ -249,7 +246,7 @@ struct StoreSalvage {
             text += "; readings until \(time) whose windows are not in the archive are rejected, because their windows "
             text += "may have been there"
         }
-        if losesPauses { text += "; what was paused is not known, and is taken: look at 'kymo status'" }
+        if torn.contains("pause") { text += "; what was paused is not known, and is taken: look at 'kymo status'" }
         return ([text] + migration.notes).joined(separator: "; ")
     }
 }

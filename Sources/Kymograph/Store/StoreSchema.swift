@@ -7,21 +7,14 @@ import Synchronization
 /// encryption needs no new tables.
 enum StoreSchema {
     /// Written to `PRAGMA user_version`: greater than that of all earlier versions.
-    static let version = 4
+    static let version = 5
     /// The first version whose outbox and dead letters have entries, and not bundles as text.
     static let firstWithEntries = 4
 
     /// Brings the tables to this version; gives what of an earlier one could not be read.
     @discardableResult static func prepare(_ writer: some DatabaseWriter) throws -> MigrationOutcome {
         let outcome = Mutex(MigrationOutcome())
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1") { try create($0) }
-        migrator.registerMigration("2") { try migrateTo2($0) }
-        migrator.registerMigration("3") { try migrateTo3($0) }
-        migrator.registerMigration("4") { db in
-            let unread = try migrateTo4(db)
-            outcome.withLock { $0 = unread }
-        }
+        let migrator = migrator { unread in outcome.withLock { $0 = unread } }
         let isFormer = try writer.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } ?? 0 < version
         try migrator.migrate(writer)
         if isFormer { CrashPoint.migrated.pass() }
@@ -31,6 +24,24 @@ enum StoreSchema {
             try db.execute(sql: "PRAGMA user_version = \(version)")
         }
         return outcome.withLock { $0 }
+    }
+
+    /// The steps, each named after the version that it leads to. `note` takes what of entries could not be read.
+    private static func migrator(_ note: @escaping @Sendable (MigrationOutcome) -> Void) -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { try create($0) }
+        migrator.registerMigration("2") { try migrateTo2($0) }
+        migrator.registerMigration("3") { try migrateTo3($0) }
+        migrator.registerMigration("4") { note(try migrateTo4($0)) }
+        migrator.registerMigration("5") { try migrateTo5($0) }
+        return migrator
+    }
+
+    /// The names of the tables that each store of `version` has.
+    static func tables(of version: Int) throws -> Set<String> {
+        let queue = try DatabaseQueue()
+        try migrator { _ in }.migrate(queue, upTo: "\(version)")
+        return try queue.read { try String.fetchSet($0, sql: "SELECT name FROM sqlite_master WHERE type = 'table'") }
     }
 
     /// The error for the tables of a version that this one does not know.

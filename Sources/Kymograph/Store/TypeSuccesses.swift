@@ -10,7 +10,6 @@ struct TypeSuccesses {
 
     /// What the database has, as far as this has written it.
     private var seconds: [Name: Int64] = [:]
-    private var hasTable = false
 
     /// Notes that sinks, by name, have `taken` readings of types by `now`; a name that is not `among` the types is left
     /// out.
@@ -26,23 +25,13 @@ struct TypeSuccesses {
     }
 
     private mutating func write(_ sink: String, _ type: String, _ second: Int64, _ db: Database) throws {
-        if !hasTable {
-            try db.execute(
-                sql: """
-                    CREATE TABLE IF NOT EXISTS success (
-                        sink TEXT NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (sink, type))
-                        WITHOUT ROWID
-                    """)
-            hasTable = true
-        }
         try db.cachedStatement(sql: "INSERT OR REPLACE INTO success VALUES (?, ?, ?)").execute(
             arguments: [sink, type, second])
     }
 
     /// All that the store of `db` knows, by the names of sinks and types.
     static func read(_ db: Database) throws -> [(sink: String, type: String, second: Int64)] {
-        guard try db.tableExists("success") else { return [] }
-        return try Row.fetchAll(db, sql: "SELECT sink, type, at FROM success ORDER BY sink, type").map {
+        try Row.fetchAll(db, sql: "SELECT sink, type, at FROM success ORDER BY sink, type").map {
             ($0[0], $0[1], $0[2])
         }
     }

@@ -29,6 +29,10 @@ enum CrashPoint: String, CaseIterable, Sendable {
     case duringMigration = "during-migration"
     /// All of it is migrated, and it is not committed.
     case afterMigration = "after-migration"
+    /// A step of the migration of tables is about to be made.
+    case duringTables = "during-tables"
+    /// All tables are made, and it is not committed.
+    case afterTables = "after-tables"
     /// The migration is durable, and nothing else is done.
     case migrated = "migrated"
 

@@ -159,7 +159,7 @@ import Testing
         var settings = StoreSettings()
         settings.maxBytes = 1 << 20
         try withStore(scratch, settings) { store, _ in
-            try store.beginReceipts()
+            store.beginReceipts()
             try store.pool.write { db in
                 for number in 0..<count {
                     try db.execute(

@@ -42,7 +42,7 @@ final class ReceiptFiles: Sendable {
             first = Mutex(nil)
         }
         do throws(SystemError) { bell = try Doorbell() } catch { throw PipelineError(error) }
-        do throws(StoreError) { try store.beginReceipts() } catch { throw PipelineError(error) }
+        store.beginReceipts()
     }
 
     /// Starts the thread.

@@ -3,8 +3,8 @@ import Foundation
 import KymographTestKit
 import Testing
 
-/// A store that version 3 of the tables has left, with bundles as text in the outbox and as dead letters, and what the
-/// program that wrote it made of it. `Version3/make.py` wrote them.
+/// A store that version 3 of the tables has left, or an earlier one, with bundles as text in the outbox and as dead
+/// letters, and what the program that wrote it made of it. `Version3/make.py` wrote them.
 struct FormerStore: Sendable, CustomTestStringConvertible {
     /// Who waits for what is in the outbox.
     enum Sinks: Sendable {
@@ -17,6 +17,8 @@ struct FormerStore: Sendable, CustomTestStringConvertible {
     var name: String
     var environment: [String: String]
     var sinks = Sinks.servers(identity: "create", fhirVersion: "4.0.1")
+    /// The version of its tables.
+    var version = 3
 
     var testDescription: String { name }
 
@@ -46,13 +48,19 @@ struct FormerStore: Sendable, CustomTestStringConvertible {
         FormerStore(
             name: "lookup", environment: ["KYMO_OUTPUT_MAX_ENTRIES": "15"],
             sinks: .servers(identity: "lookup", fhirVersion: "4.0.1")),
+        FormerStore(name: "first", environment: ["KYMO_OUTPUT_MAX_ENTRIES": "15"], version: 1),
     ]
 
-    /// Compressed files beside this one: the database (`sqlite`), what files get of it, the requests of a server, and
+    /// Compressed files in a folder beside this one: the database (`sqlite`), what files get of it, the requests of a server, and
     /// letters.
     func content(_ ending: String) throws -> [UInt8] {
+        try FormerStore.content("Version\(version)/\(name).\(ending).gz")
+    }
+
+    /// The content of a compressed file in a folder beside this one.
+    static func content(_ name: String) throws -> [UInt8] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
-        let process = try ChildProcess("/bin/gzip", ["-dc", "\(folder)/Version3/\(name).\(ending).gz"])
+        let process = try ChildProcess("/bin/gzip", ["-dc", "\(folder)/\(name)"])
         guard try process.wait() == .exit(0) else { throw WaitError(description: process.errorText) }
         return process.output
     }
@@ -96,9 +104,20 @@ struct FormerRun {
     /// What the server has taken.
     var taken: [String] { Files.text(requests).split(separator: "\n").map(String.init) }
 
-    /// What version 3 sent.
+    /// What the version that wrote the store sent.
     func expectedRequests() throws -> [String] {
         String(decoding: try former.content("requests"), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// Whether the server has taken what that version sent, in the same requests. Version 1 has grouped entries in
+    /// another way: of it, the same resources that have an id.
+    func hasTakenExpected(onlyOnce: Bool = true) throws -> Bool {
+        guard former.version == 1 else {
+            let isAll = Set(taken) == Set(try expectedRequests())
+            return try isAll && (!onlyOnce || Files.read(requests) == former.content("requests"))
+        }
+        return try resources(in: taken).filter { $0["id"] != nil }
+            == resources(in: expectedRequests()).filter { $0["id"] != nil }
     }
 
     /// The resources of requests, whatever bundles they came in.

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the stores of this folder with a program of version 3 of the tables, and what that program makes of them.
+"""Writes the stores of this folder with a program of version 3 of the tables, and that of Version1 with one of version 1, and
+what that program makes of them.
 
   make.py KYMO NAME...
 
 KYMO is `kymo` as of the last commit before the tables of version 4 (built from the parent of "Let entries leave the core,
-and each sink put its own together"). Each NAME becomes NAME.sqlite.gz, NAME.files.gz (all that a folder of files gets),
+and each sink put its own together"), and for `first` as of a462d9c. Each NAME becomes NAME.sqlite.gz, NAME.files.gz (all that a folder of files gets),
 NAME.requests.gz (what a server takes, one request a line) and NAME.letters.gz (the bytes of the dead letters) beside this
 file. The runs must be those of FormerStore.swift. Only what is in STORES can be written again: transaction, batch and panel
 were written by hand.
@@ -51,7 +52,10 @@ STORES = {
     "ndjson": ({"KYMO_OUTPUT_MAX_ENTRIES": "15", "KYMO_OUTPUT_FORMAT": "ndjson"}, "folders", None, None, True),
     "stu3": ({"KYMO_OUTPUT_MAX_ENTRIES": "15", "KYMO_OUTPUT_FHIR_VERSION": "STU3"}, "servers", "create", "3.0.2", False),
     "lookup": ({"KYMO_OUTPUT_MAX_ENTRIES": "15"}, "servers", "lookup", "4.0.1", False),
+    "first": ({"KYMO_OUTPUT_MAX_ENTRIES": "15"}, "servers", "create", "4.0.1", True),
 }
+# Of another version.
+FOLDERS = {"first": "Version1"}
 
 
 class Maker:
@@ -148,7 +152,7 @@ class Maker:
                            check=True).stdout for number in numbers)
 
     def keep(self, ending, content):
-        with open(os.path.join(HERE, f"{self.name}.{ending}.gz"), "wb") as file:
+        with open(os.path.join(HERE, "..", FOLDERS.get(self.name, "Version3"), f"{self.name}.{ending}.gz"), "wb") as file:
             file.write(gzip.compress(content, 9, mtime=0))
 
 

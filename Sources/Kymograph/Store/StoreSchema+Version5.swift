@@ -1,0 +1,63 @@
+import GRDB
+
+/// The step to version 5: tables that builds of version 4 made when they first needed them, so that any of them may be
+/// there already.
+extension StoreSchema {
+    /// All of it, in steps that may each be there already. The version is noted together with them: an earlier program
+    /// would not see what has decided on readings.
+    static func migrateTo5(_ db: Database) throws {
+        for step in [keepRemovedNames, keepSuccesses, keepReceiptLines, keepPauses, keepDeciders] {
+            CrashPoint.duringTables.pass()
+            try step(db)
+        }
+        try db.execute(sql: "PRAGMA user_version = 5")
+        CrashPoint.afterTables.pass()
+    }
+
+    /// What `kymo sources` lists no more (``RemovedNames``).
+    private static func keepRemovedNames(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS removed (
+                    kind TEXT NOT NULL, name BLOB NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID
+                """)
+    }
+
+    /// When each sink has last taken readings of each type (``TypeSuccesses``).
+    private static func keepSuccesses(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS success (
+                    sink TEXT NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (sink, type)) WITHOUT ROWID
+                """)
+    }
+
+    /// Lines of receipts that wait for their files.
+    private static func keepReceiptLines(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS receipt_line (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, line BLOB NOT NULL)
+                """)
+    }
+
+    /// What is paused (``Pause``), and which dead letters that has put aside.
+    private static func keepPauses(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS pause (
+                    kind TEXT NOT NULL, name TEXT NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (kind, name))
+                    WITHOUT ROWID;
+                CREATE INDEX IF NOT EXISTS dead_paused ON dead (reason, at) WHERE \(Pause.isPutAside);
+                """)
+    }
+
+    /// What has decided on readings (``StoreDecider``): of version 4, an empty table of its name said so.
+    private static func keepDeciders(_ db: Database) throws {
+        try db.execute(sql: "CREATE TABLE IF NOT EXISTS decider (name TEXT PRIMARY KEY) WITHOUT ROWID")
+        for decider in try StoreDecider.usedInVersion4(db) {
+            try decider.note(db)
+            try db.execute(sql: "DROP TABLE \(decider.rawValue)")
+        }
+    }
+}
