@@ -58,6 +58,15 @@ struct DeadReplay: ParsableCommand {
         } else {
             refuseStrangers(&replay, settings)
             refuseUndecided(&replay, used, settings.deciders)
+            replay.refuse(
+                replay.payloads.compactMap { letter in
+                    letter.missingMapping(settings).map {
+                        LetterRefusal(
+                            letter.number,
+                            "its request was for the mapping \($0) alone: name the configuration that has it with "
+                                + "--config")
+                    }
+                })
             try map(&replay, settings, directory)
             RunningReplay(directory: directory, notes: Self.write).note(&replay)
         }

@@ -115,14 +115,21 @@ import Testing
         #expect(try run.terminate().balance?.received == 1)
     }
 
-    /// Where a source has several mappings, all of them are tried, and none can be chosen.
+    /// Where a source has several mappings, all of them are tried, or the one that the path names.
     @Test func severalMappings() throws {
         let (run, address) = try start(["--mapping", "reading", "--mapping", "wristband"])
         let client = PostClient(address)
-        let one = try client.exchange(PostClient.request(body([Self.document]), path: "/v1/ingest/reading"))
-        #expect(one?.status == 404 && one?.body.contains("mappingNotAlone") == true)
-        #expect(try PostClient(address).exchange(PostClient.request(body([Self.document])))?.status == 200)
-        _ = try run.terminate()
+        for (path, status, part) in [
+            ("/v1/ingest/reading", 200, "\"rejected\":[]"), ("/v1/ingest/wristband", 200, "noTemplate"),
+            ("/v1/ingest", 200, "\"rejected\":[]"), ("/v1/ingest/reading", 200, "\"rejected\":[]"),
+            ("/v1/ingest/readin", 404, "mappingNotFound"), ("/v1/ingest/", 404, "mappingNotFound"),
+        ] {
+            let answer = try client.exchange(PostClient.request(body([Self.document]), path: path))
+            #expect(answer?.status == status && answer?.body.contains(part) == true, "\(path): \(answer as Any)")
+            #expect(answer?.body.contains("wristband") == false)
+        }
+        let balance = try run.terminate().balance
+        #expect(balance?.accepted == 1 && balance?.duplicate == 2 && balance?.reasons == ["noTemplate": 1])
     }
 
     /// A hundred requests at once, and thousands, are answered in order; the last one ends the connection.

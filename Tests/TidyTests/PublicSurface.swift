@@ -23,7 +23,7 @@ enum PublicSurface {
         KymographEngine: KymographEngine .init .run .stop .summary .sources .submit .offer
         OpenedSource: OpenedSource Form (5 cases) .Reopen Broker Listener Overflow (2 cases) .init .init
         PayloadReceiver: PayloadReceiver .line .knownLine .datagram .datagram .rejected .mark .takeRejections .mappings
-            .admit .batchEnd DurableMark
+            .admit .taken .declined .batchEnd DurableMark
         PeerGrant: PeerAdmission
         RejectedPayload: RejectedPayload .reason .detail .source .receivedAt .bytes .isMapped
         Rejection: Rejection .name (78 cases)

@@ -107,8 +107,29 @@ enum PeersFile {
         .text("name", "text", \.statedName, "Its name in messages and dead letters"),
         patterns("devices", \.rule.devices, "Devices that its readings may name; `*` at the end for any end"),
         patterns("patients", \.rule.patients, "Patients that its readings may name"),
-        .count("rate", \.rule.rate, 1...10_000_000, "Readings a second"),
-        .count("burst", \.rule.burst, 1...10_000_000, "Readings at once"),
+        .single("patient", "identifier", "The patient of all its readings", .text) {
+            (text, entry) throws(SettingProblem) in
+            guard !text.hasSuffix("*") else {
+                throw SettingProblem(message: "'\(text)' is no single patient", advice: "use patients for several")
+            }
+            entry.rule.patient = Array(try IdentifierSetting.parse(text, "identifier").utf8)
+        } shown: { _ in
+            ""
+        },
+        Row(
+            key: "mappings", form: "name", about: "Mappings of the source that its payloads may use", values: .text,
+            elements: { _ in [] }
+        ) { (texts, entry) throws(SettingProblem) in
+            entry.rule.mappings = texts
+        } shown: { _ in
+            ""
+        },
+        .count("rate", \.rule.readings.perSecond, 1...10_000_000, "Readings a second"),
+        .count("burst", \.rule.readings.burst, 1...10_000_000, "Readings at once"),
+        .count("deviceRate", \.rule.readingsOfDevice.perSecond, 1...10_000_000, "Readings of each device a second"),
+        .count("deviceBurst", \.rule.readingsOfDevice.burst, 1...10_000_000, "Readings of each device at once"),
+        .count("byteRate", \.rule.bytes.perSecond, 1...1_000_000_000, "Bytes a second"),
+        .count("byteBurst", \.rule.bytes.burst, 1...1_000_000_000, "Bytes at once"),
     ]
 
     private static func patterns(
@@ -126,9 +147,15 @@ enum PeersFile {
 
     // MARK: Proofs
 
-    /// What no sender of a source can prove: peers of the list that it could never let in; nil when there is nothing.
-    static func problem(of configuration: SourceConfiguration) -> SettingProblem? {
+    /// What no sender of a source can prove: peers of the list that it could never let in, or whose mappings are none
+    /// of `mappings`, which the source has; nil when there is nothing.
+    static func problem(of configuration: SourceConfiguration, mappings: [String]) -> SettingProblem? {
         guard let list = configuration.peers?.current(note: { _ in }) else { return nil }
+        if let other = list.mappings.first(where: { !mappings.contains($0) }) {
+            return SettingProblem(
+                message: "a peer may use the mapping '\(other)', which this source does not have",
+                advice: "name one of the source's, or leave mappings out for all of them")
+        }
         let isLocal = configuration.capabilities.contains(.socketFile)
         let isHTTP = configuration.address.kind.key == HTTPSource.descriptor.key
         for proof in list.proofs {
@@ -161,9 +188,10 @@ enum PeersFile {
     static func warning(of configuration: SourceConfiguration) -> SettingProblem? {
         guard configuration.peers?.current(note: { _ in }).hasUnboundUploader ?? false else { return nil }
         return SettingProblem(
-            message: "a peer of nightscoutSecretFile has no patients: its readings are filed under another person when "
-                + "they are sent to that one's source",
-            advice: "state patients for each, the defaultPatient of its source")
+            message:
+                "a peer of nightscoutSecretFile has neither patient nor patients: its readings are filed under another "
+                + "person when they are sent to that one's source",
+            advice: "state patient for each")
     }
 
     /// The rule of an entry, whose token is read; nil after an error.
@@ -171,6 +199,11 @@ enum PeersFile {
         var rule = entry.rule
         if rule.name.isEmpty { rule.name = usualName(entry) }
         do throws(SecretFault) {
+            if rule.patient != nil, !rule.patients.isEmpty, let origin = entry.origins["patient"] {
+                log.add(
+                    .error, origin, "'patient' is given besides 'patients'",
+                    advice: "remove patients: all its readings are of the one patient")
+            }
             if let secret = entry.secret {
                 rule.proof = try secret.kind.proof(in: SecretFile(secret.path), of: entry.rule.name)
             }

@@ -7,7 +7,7 @@ enum SettingsCheck {
     /// whatever they say.
     static func check(_ settings: PipelineSettings, hasAddedSinks: Bool, log: inout ConfigurationLog) {
         checkAddresses(settings.sources, log: &log)
-        for source in settings.sources { check(source, settings.kinds, log: &log) }
+        for source in settings.sources { check(source, settings, log: &log) }
         checkAdmin(settings, log: &log)
         checkConsole(settings, log: &log)
         FramingCheck.check(settings, log: &log)
@@ -49,13 +49,14 @@ enum SettingsCheck {
     }
 
     private static func check(
-        _ source: PipelineSettings.Source, _ kinds: IngestKinds, log: inout ConfigurationLog
+        _ source: PipelineSettings.Source, _ settings: PipelineSettings, log: inout ConfigurationLog
     ) {
-        let configuration = source.configuration
+        let (configuration, mappings) = (source.configuration, settings.mappings(of: source))
         if let problem = configuration.address.problem(in: configuration) {
             log.add(.error, source.addressOrigin, problem.message, advice: problem.advice)
         }
-        if let origin = source.origins["peers"], let problem = PeersFile.problem(of: configuration) {
+        if let origin = source.origins["peers"], let problem = PeersFile.problem(of: configuration, mappings: mappings)
+        {
             log.add(.error, origin, problem.message, advice: problem.advice)
         }
         if let origin = source.origins["peers"], let problem = PeersFile.warning(of: configuration) {
@@ -63,7 +64,7 @@ enum SettingsCheck {
         }
         for row in SourceSettings.limited where !configuration.capabilities.isSuperset(of: row.needs) {
             guard let origin = source.origins[row.setting.key] else { continue }
-            log.add(.warning, origin, "it has no effect here", advice: row.advice(kinds.keys(with: row.needs)))
+            log.add(.warning, origin, "it has no effect here", advice: row.advice(settings.kinds.keys(with: row.needs)))
         }
     }
 

@@ -36,9 +36,17 @@ public protocol PayloadReceiver: ~Copyable {
     /// Names of the mappings of source `source`, those it has now.
     func mappings(of source: Int) -> [String]
 
-    /// Says which readings are taken of what follows, up to the next call; nil for all. Called after what came before
-    /// has ended, or between two requests of one connection.
-    mutating func admit(_ admission: PeerAdmission?)
+    /// Says which readings are taken of what follows, up to the next call; nil for all. With `mapping`, this one alone
+    /// of the mappings of the source is tried. Called after what came before has ended, or between two requests of one
+    /// connection.
+    mutating func admit(_ admission: PeerAdmission?, mapping: String?)
+
+    /// Readings that were taken so far.
+    var taken: Int { get }
+
+    /// A request to source `source` was refused as a whole for `reason`, of a peer of its list, or with nil of nobody
+    /// there.
+    mutating func declined(_ peer: PeerAdmission?, _ reason: Rejection, source: Int)
 
     /// The end of a batch of datagrams or a chunk of a stream: the time to publish and to wake the shards.
     mutating func batchEnd()
@@ -62,7 +70,13 @@ extension PayloadReceiver where Self: ~Copyable {
     package mutating func takeRejections() -> [Rejection] { [] }
 
     /// Takes all.
-    package mutating func admit(_ admission: PeerAdmission?) {}
+    package mutating func admit(_ admission: PeerAdmission?, mapping: String?) {}
+
+    /// Counts none.
+    package var taken: Int { 0 }
+
+    /// Forgets it.
+    package mutating func declined(_ peer: PeerAdmission?, _ reason: Rejection, source: Int) {}
 
     /// Has none.
     package func mappings(of source: Int) -> [String] { [] }

@@ -19,6 +19,9 @@ package enum Peer: Hashable, Sendable {
     /// Stands before the name of a peer, at the end of the details of dead letters.
     static let listedText = ", the peer "
 
+    /// Stands before the mapping that a request has chosen, in the details of dead letters.
+    static let mappingText = ", for the mapping "
+
     /// Ends the details of dead letters of which the topic, that is not kept, says something.
     static let topicText = "its topic names the device or patient"
 

@@ -47,6 +47,12 @@ package struct StoredLetter: Sendable {
         return String(detail[place.upperBound...])
     }
 
+    /// The mapping that its request had chosen of those of its source; nil when all were tried.
+    package var mappingName: String? {
+        let rest = detail[..<(detail.ranges(of: Peer.listedText).last?.lowerBound ?? detail.endIndex)]
+        return rest.ranges(of: Peer.mappingText).last.map { String(rest[$0.upperBound...]) }
+    }
+
     /// Whether a list of peers has to say whose readings it may bring.
     package var needsPeers: Bool {
         let reasons: [Rejection] = [.deviceNotAllowed, .patientNotAllowed, .unknownPeer]

@@ -67,7 +67,9 @@ package final class Log: Sendable {
         guard entry.level <= level || entry.isAudit else { return }
         state.withLock { state in
             fold(&state, isLast: false)
-            guard entry.isAudit || state.folding.admits(entry, at: .now) else { return counts.addRepeat() }
+            guard entry.isAudit && !entry.isFolded || state.folding.admits(entry, at: .now) else {
+                return counts.addRepeat()
+            }
             put(entry, &state, isPlain: isPlain)
         }
     }

@@ -16,8 +16,8 @@ final class LaneReporter: LaneEvents, Sendable {
     private let drops: [Bool]
     /// Who sends what the lane reads now.
     private let peer = Mutex<Peer?>(nil)
-    /// What the list of peers calls it.
-    private let peerName = Mutex<String?>(nil)
+    /// What the list of peers calls it, and the one mapping that its request has chosen.
+    private let listed = Mutex<(name: String?, mapping: String?)>((nil, nil))
     /// The rule that has not let the last reading through.
     private let rule = Mutex<String?>(nil)
     /// Names of types, and the number of that whose reading was last refused for it.
@@ -95,6 +95,7 @@ final class LaneReporter: LaneEvents, Sendable {
         ledger.sources[source].reject(reason)
         tap.rejected(reason)
         remember(reason)
+        PeerAudit.note(reason, of: listed.withLock { $0.name }, source: names[source], to: control)
         if reason == .bufferFull || reason == .droppedByRule { return noteDropped(reason, source, received) }
         guard deadLetters != nil || store != nil || observer != nil else { return }
         let text = describe(detail, reason, bytes, source, received)
@@ -148,10 +149,12 @@ final class LaneReporter: LaneEvents, Sendable {
             let type = types.withLock { $0.names.indices.contains($0.limited) ? $0.names[$0.limited] : "" }
             text = "type \(type)" + (text.isEmpty ? "" : ", \(text)")
         }
-        let listed = peerName.withLock { $0.map { "\(Peer.listedText)\($0)" } }
+        let (name, mapping) = listed.withLock { $0 }
         // What is replayed comes by no connection.
-        guard let sender = peer.withLock({ $0?.text }) ?? listed.map({ _ in "it came again" }) else { return text }
-        let who = sender + (listed ?? "")
+        let isKnown = name != nil || mapping != nil
+        guard let sender = peer.withLock({ $0?.text }) ?? (isKnown ? "it came again" : nil) else { return text }
+        let who =
+            sender + (mapping.map { "\(Peer.mappingText)\($0)" } ?? "") + (name.map { "\(Peer.listedText)\($0)" } ?? "")
         return text.isEmpty ? who : "\(text); \(who)"
     }
 
@@ -162,8 +165,13 @@ final class LaneReporter: LaneEvents, Sendable {
         self.rule.withLock { $0 = rule.name }
     }
 
-    /// It is one of the list of peers.
-    func admit(_ admission: PeerAdmission?) { peerName.withLock { $0 = admission?.name } }
+    /// It is one of the list of peers, and has chosen `mapping` alone.
+    func admit(_ admission: PeerAdmission?, mapping: String?) { listed.withLock { $0 = (admission?.name, mapping) } }
+
+    /// A request of `peer` to source `source` was refused.
+    func declined(_ peer: PeerAdmission?, _ reason: Rejection, source: Int) {
+        PeerAudit.note(reason, of: peer?.name, source: names[source], to: control)
+    }
 
     /// The lane reads what `peer` has sent from here on.
     func sender(_ peer: Peer?) { self.peer.withLock { $0 = peer } }
@@ -286,7 +294,8 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     /// What is taken, and the generation of the rules in use; nil without rules.
     private let rules: RuleBook?
     private var ruleGeneration = -1
-    /// Of the set in use.
+    /// The set in use, and its types.
+    private var set: MappingSet
     private var types: [MeasurementType]
     /// What is paused.
     private let pauses: PauseBook
@@ -295,6 +304,8 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     private var rejectsAll: [Bool] = []
     /// Which readings are taken now; nil for all.
     private var admitted: PeerAdmission?
+    /// What each payload of its sender is asked.
+    private var bounds = PayloadBounds()
 
     /// Maps for `settings` with `first`, which the shards begin with too; `mappings` may have newer ones by now, and
     /// `newSettings` the settings that go with them.
@@ -314,7 +325,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         self.settings = settings
         patients = settings.patients.book
         rules = settings.rules
-        types = set.types
+        (self.set, types) = (set, set.types)
         self.newSettings = newSettings
         self.mappings = mappings
         self.reporter = reporter
@@ -392,35 +403,41 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         let inputs = settings.laneInputs(set: set)
         reporter.adopt(set, inputs)
         lane.adopt(set, generation: generation, inputs: inputs)
-        types = set.types
+        bounds.forgetTemplates()
+        (self.set, types) = (set, set.types)
         adoptPatients()
         adoptRules()
         limit()
     }
 
     mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
-        guard attention.isNone else { return attended(bytes, isLine: true, source, received) }
+        guard attention.isNone, bounds.isNone else { return attended(bytes, isLine: true, source, received) }
         lane.line(bytes, source: source, received: received)
     }
 
     mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? {
         // Who looks at payloads sees them when they are whole.
-        guard attention.isNone else { return nil }
+        guard attention.isNone, bounds.isNone else { return nil }
         return lane.knownLine(bytes, source: source, received: received)
     }
 
     mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
-        guard attention.isNone else { return attended(bytes, isLine: false, source, received) }
+        guard attention.isNone, bounds.isNone else { return attended(bytes, isLine: false, source, received) }
         lane.datagram(bytes, source: source, received: received)
     }
 
-    /// Maps a payload that somebody looks at: it may be a dead letter that comes again, and taps may show it.
+    /// Maps a payload that is looked at by itself: it may be a dead letter that comes again, taps may show it, and its
+    /// sender may be bound.
     @inline(never)
     private mutating func attended(_ bytes: ByteView, isLine: Bool, _ source: Int, _ time: Instant) {
         let received = firstTime(bytes, source) ?? time
         if isRejected(source) { return attendedRejection(.sourcePaused, bytes, source, received) }
+        guard bounds.take(bytes.count) else { return attendedRejection(.rateLimited, bytes, source, received) }
+        narrow(source)
         reporter.tap.payloadBegins()
-        if isLine {
+        if let owner = bounds.owner {
+            lane.payload(bytes, isLine: isLine, of: owner, source: source, received: received)
+        } else if isLine {
             lane.line(bytes, source: source, received: received)
         } else {
             lane.datagram(bytes, source: source, received: received)
@@ -444,9 +461,10 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     ) {
         let isAttended = !attention.isNone
         let time = isAttended ? firstTime(bytes, source) ?? received : received
+        let owner = PayloadOwner(device: device?.array, patient: patient?.array)
         if isAttended, isRejected(source) { return attendedRejection(.sourcePaused, bytes, source, time) }
         if isAttended { reporter.tap.payloadBegins() }
-        lane.datagram(bytes, device: device, patient: patient, source: source, received: time)
+        lane.payload(bytes, isLine: false, of: owner, source: source, received: time)
         guard isAttended else { return }
         lane.showTapped()
         reporter.tap.payloadEnded(bytes, source: source, received: time)
@@ -468,11 +486,26 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     mutating func sender(_ peer: Peer?) { reporter.sender(peer) }
 
-    mutating func admit(_ admission: PeerAdmission?) {
-        guard admission !== admitted else { return }
+    mutating func admit(_ admission: PeerAdmission?, mapping: String?) {
+        guard admission !== admitted || bounds.mapping != mapping else { return }
         admitted = admission
         lane.admission = admission
-        reporter.admit(admission)
+        lane.narrow(-1, to: nil)
+        bounds = PayloadBounds(admission, mapping: mapping)
+        reporter.admit(admission, mapping: mapping)
+    }
+
+    mutating func declined(_ peer: PeerAdmission?, _ reason: Rejection, source: Int) {
+        reporter.declined(peer, reason, source: source)
+    }
+
+    var taken: Int { lane.taken }
+
+    /// Tries those mappings of `source` alone that the sender of what comes may use.
+    private mutating func narrow(_ source: Int) {
+        guard bounds.isToBeNarrowed(source) else { return }
+        let names = bounds.mappings(of: mappings(of: source))
+        lane.narrow(source, to: names.map { set.templates(of: $0) })
     }
 
     mutating func idled() {

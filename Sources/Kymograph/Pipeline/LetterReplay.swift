@@ -22,11 +22,12 @@ package enum LetterReplay {
         replay.noticesMissingFrames = false
         let timezones = try StoreReader(directory: directory).timezones()
         for letter in letters { letter.expect(replay.returning) }
-        for (name, peer) in senders(of: letters, settings) {
+        for (name, peer, mapping) in senders(of: letters, settings) {
             let known = settings.listeningSources.first { $0.name == name }
             let isListed = known?.configuration.peers != nil
-            let payloads = letters.filter { $0.source == name && (!isListed || $0.peerName == peer) }.compactMap(
-                \.bytes)
+            let payloads = letters.filter {
+                $0.source == name && $0.mappingName == mapping && (!isListed || $0.peerName == peer)
+            }.compactMap(\.bytes)
             let lineFeed = UInt8(ascii: "\n")
             let comesAsLines = hasLines(name, known, settings)
             // What has a line feed did not come as a line, whatever the source's framing is now.
@@ -42,6 +43,7 @@ package enum LetterReplay {
                     (source.configuration.peers, source.configuration.former) = (peers, .init(name: peer))
                 }
                 source.statedName = name
+                if let mapping { source.choose(mapping, of: settings) }
                 source.statedFraming = part.framing
                 if source.timezone == nil, let zone = timezones.first(where: { $0.source == name })?.timezone {
                     source.timezone = try timezone(zone, of: name)
@@ -66,16 +68,21 @@ package enum LetterReplay {
         return try Pipeline(replay, set: set, notes: notes).run(signals: nil)
     }
 
-    /// The sources that letters came from, and of those with a list of peers each peer that brought some.
+    /// The sources that letters came from, of those with a list of peers each peer that brought some, and the mappings
+    /// that their requests had chosen.
     private static func senders(
         of letters: [StoredLetter], _ settings: PipelineSettings
-    ) -> [(source: String, peer: String?)] {
-        Set(letters.map(\.source)).sorted().flatMap { name -> [(String, String?)] in
-            let source = settings.listeningSources.first { $0.name == name }
-            guard source?.configuration.peers != nil else { return [(name, nil)] }
-            let peers = letters.filter { $0.source == name }.map(\.peerName)
-            return peers.enumerated().filter { !peers[..<$0].contains($1) }.map { (name, $1) }
+    ) -> [(source: String, peer: String?, mapping: String?)] {
+        let listed = settings.listeningSources.filter { $0.configuration.peers != nil }.map(\.name)
+        var found: [(source: String, peer: String?, mapping: String?)] = []
+        for letter in letters.sorted(by: { $0.source < $1.source }) {
+            let sender = (
+                source: letter.source, peer: listed.contains(letter.source) ? letter.peerName : nil,
+                mapping: letter.mappingName
+            )
+            if !found.contains(where: { $0 == sender }) { found.append(sender) }
         }
+        return found
     }
 
     /// The time zone `zone`, by which the source `name` read its times: others would be hours away.
@@ -130,5 +137,31 @@ package enum LetterReplay {
             throw PipelineError(message: "cannot read \(path)", exitCode: ExitStatus.cannotCreate)
         }
         return file
+    }
+}
+
+extension StoredLetter {
+    /// The mapping that its request had chosen, if its source has it no more by `settings`: others could read the
+    /// bytes in another way.
+    package func missingMapping(_ settings: PipelineSettings) -> String? {
+        guard let name = mappingName else { return nil }
+        let known = settings.listeningSources.first { $0.name == source }
+        let present = settings.mappings(of: known ?? PipelineSettings.Source(.standardInput(descriptor: -1)))
+        return present.contains(name) ? nil : name
+    }
+}
+
+extension PipelineSettings.Source {
+    /// Leaves it only the mapping `name` of those that it has by `settings`.
+    fileprivate mutating func choose(_ name: String, of settings: PipelineSettings) {
+        let chosen = settings.references(of: self).filter { $0.name == name }
+        for case .files(let device, let fhir) in chosen {
+            mappings = []
+            (namedFiles.device, namedFiles.fhir) = (device, fhir)
+            return
+        }
+        namedFiles = NamedMappingFiles()
+        mappings = [name]
+        for case .named(let path) in chosen { mappings = [path] }
     }
 }

@@ -43,6 +43,8 @@ package struct LogEntry: Sendable {
     package var kind: String?
     /// Whether it says what somebody did: it is written whatever the level of the log is, each time.
     package var isAudit = false
+    /// Whether repeats of one for the audit are folded as others are: senders could fill the log with them.
+    package var isFolded = false
 
     /// An entry.
     package init(

@@ -69,13 +69,31 @@ package struct LaneInput: Sendable {
     }
 }
 
+/// Of whom a payload is, by what is not in it; each nil where that is not told.
+package struct PayloadOwner: Sendable {
+    /// The device of readings that name none; one that names another is rejected.
+    package var device: [UInt8]?
+    /// The patient, in the same way.
+    package var patient: [UInt8]?
+
+    /// An owner.
+    package init(device: [UInt8]?, patient: [UInt8]?) { (self.device, self.patient) = (device, patient) }
+}
+
 /// Everything a lane's thread does with bytes: map them, number their series, write them into the rings.
 ///
 /// One lane per thread; the edges call it once per datagram or line and once per batch.
 package struct ReadingLane: ~Copyable {
+    /// The sources by their numbers, and behind them those that were narrowed.
     private var sources: OwnedList<MappedSource>
     private var output: LaneOutput
     private let limits: ScanLimits
+    private var set: MappingSet
+    private var inputs: [LaneInput]
+    /// Which source each of those behind ``inputs`` is, and with which templates alone.
+    private var narrowed: [(source: Int, templates: [Int])] = []
+    /// The source that is narrowed now, and its place in ``sources``.
+    private var narrow: (source: Int, place: Int) = (-1, -1)
 
     /// Makes a lane for `inputs`, whose places are the source numbers.
     package init(
@@ -83,6 +101,7 @@ package struct ReadingLane: ~Copyable {
         events: any LaneEvents
     ) {
         self.limits = limits
+        (self.set, self.inputs) = (set, inputs)
         sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
         output = LaneOutput(
             router: router, events: events, set: set, inputs: inputs, byTemplate: events.readingCounts(for: set))
@@ -93,8 +112,9 @@ package struct ReadingLane: ~Copyable {
     ///
     /// Every shard learns of it in order with the readings: what was mapped by a newer set comes after the mark.
     package mutating func adopt(_ set: MappingSet, generation: Int, inputs: [LaneInput]) {
-        precondition(inputs.count == sources.count)
+        precondition(inputs.count == self.inputs.count)
         let limits = self.limits
+        (self.set, self.inputs, narrowed, narrow) = (set, inputs, [], (-1, -1))
         sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
         output.adopt(set, inputs)
         output.announceMappings(generation: generation)
@@ -103,32 +123,48 @@ package struct ReadingLane: ~Copyable {
     /// Maps one line of a stream. `bytes` must be padded.
     package mutating func line(_ bytes: ByteView, source: Int, received: Instant) {
         output.begin(source: source, received: received)
-        sources[source].line(bytes, received: received, output: &output)
+        sources[place(source)].line(bytes, received: received, output: &output)
     }
 
     /// Maps the first line of `bytes`, and returns its length without its newline, where a source has sent lines of its
     /// shape before; nil when nothing has happened, and the line is still to be found. `bytes` must be padded.
     package mutating func knownLine(_ bytes: ByteView, source: Int, received: Instant) -> Int? {
         output.begin(source: source, received: received)
-        return sources[source].knownLine(bytes, received: received, output: &output)
+        return sources[place(source)].knownLine(bytes, received: received, output: &output)
     }
 
     /// Maps one datagram. `bytes` must be padded.
     package mutating func datagram(_ bytes: ByteView, source: Int, received: Instant) {
         output.begin(source: source, received: received)
-        sources[source].datagram(bytes, received: received, output: &output)
+        sources[place(source)].datagram(bytes, received: received, output: &output)
     }
 
-    /// Maps one datagram of this device and patient, each nil where it is not told: a reading that names none has
-    /// these, and one that names another is rejected. `bytes` must be padded.
-    package mutating func datagram(
-        _ bytes: ByteView, device: ByteView?, patient: ByteView?, source: Int, received: Instant
+    /// Maps one line or datagram of `owner`. `bytes` must be padded.
+    package mutating func payload(
+        _ bytes: ByteView, isLine: Bool, of owner: PayloadOwner, source: Int, received: Instant
     ) {
         output.begin(source: source, received: received)
-        let (device, patient) = (device?.array, patient?.array)
-        output.bind(device: device, patient: patient)
-        sources[source].datagram(bytes, device: device, patient: patient, received: received, output: &output)
+        output.bind(owner)
+        sources[place(source)].payload(bytes, isLine: isLine, of: owner, received: received, output: &output)
         output.release()
+    }
+
+    /// Where source `source` is mapped.
+    @inline(__always)
+    private func place(_ source: Int) -> Int { source == narrow.source ? narrow.place : source }
+
+    /// Maps what `source` brings from here on by those of its templates alone that are numbered `templates`, up to the
+    /// next call; nil for all of all sources.
+    package mutating func narrow(_ source: Int, to templates: [Int]?) {
+        guard let templates else { return narrow = (-1, -1) }
+        if let known = narrowed.firstIndex(where: { $0.source == source && $0.templates == templates }) {
+            return narrow = (source, inputs.count + known)
+        }
+        var input = inputs[source]
+        input.templates = templates
+        sources.append(MappedSource(set: set, input: input, limits: limits))
+        narrowed.append((source, templates))
+        narrow = (source, sources.count - 1)
     }
 
     /// Counts and reports bytes that never became a payload.
@@ -166,12 +202,16 @@ package struct ReadingLane: ~Copyable {
     /// more. What is to be acknowledged asks after that.
     package var written: [UInt64] { output.written }
 
+    /// Readings that were taken so far.
+    package var taken: Int { output.taken }
+
     /// Publishes what was routed, wakes the shards and reports the counts.
     package mutating func batchEnd() {
-        for source in 0..<sources.count {
-            let notes = sources[source].takeNotes()
+        for place in 0..<sources.count {
+            let source = place < inputs.count ? place : narrowed[place - inputs.count].source
+            let notes = sources[place].takeNotes()
             if !notes.isEmpty { output.note(notes, source: source) }
-            let gaps = sources[source].takeGaps()
+            let gaps = sources[place].takeGaps()
             if !gaps.isEmpty { output.miss(gaps, source: source) }
         }
         output.batchEnd()
@@ -209,15 +249,19 @@ struct MappedSource: ~Copyable {
         mapper.mapDatagram(bytes, context: context, received: received, output: &output)
     }
 
-    /// With these in place of the context's own, where they are told.
+    /// Of `owner` in place of the context's own, where it is told.
     @inline(never)
-    mutating func datagram(
-        _ bytes: ByteView, device: [UInt8]?, patient: [UInt8]?, received: Instant, output: inout LaneOutput
+    mutating func payload(
+        _ bytes: ByteView, isLine: Bool, of owner: PayloadOwner, received: Instant, output: inout LaneOutput
     ) {
         var context = context
-        if let device { context.defaultDevice = device }
-        if let patient { context.defaultPatient = patient }
-        mapper.mapDatagram(bytes, context: context, received: received, output: &output)
+        if let device = owner.device { context.defaultDevice = device }
+        if let patient = owner.patient { context.defaultPatient = patient }
+        if isLine {
+            mapper.mapLine(bytes, context: context, received: received, output: &output)
+        } else {
+            mapper.mapDatagram(bytes, context: context, received: received, output: &output)
+        }
     }
 }
 
@@ -231,7 +275,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private let marks: RawArray<UInt8>
     /// Of each source, ``LaneInput/dropsWhenFull``.
     private var drops: [Bool]
-    private var routed = 0
+    /// Readings that were routed since the last report, and before.
+    private var (routed, routedBefore) = (0, 0)
     private var source = 0
     private var mark: UInt8 = 0
     private var received = Instant.distantPast
@@ -241,7 +286,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     /// Which readings are taken; nil for all.
     var admission: (any ReadingAdmission)? { didSet { noteParticular() } }
     /// Device and patient of which readings must be, each nil where they may be of any.
-    private var bound: (device: [UInt8]?, patient: [UInt8]?)
+    private var bound = PayloadOwner(device: nil, patient: nil)
     /// Says whose readings are, where there is a map.
     private var patients = PatientAttribution()
     /// By type, as ``MappingSet/lengthSlots``.
@@ -314,14 +359,14 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     }
 
     /// Refuses what names others than these, up to ``release()``.
-    mutating func bind(device: [UInt8]?, patient: [UInt8]?) {
-        bound = (device, patient)
+    mutating func bind(_ owner: PayloadOwner) {
+        bound = owner
         noteParticular()
     }
 
     /// Takes readings of all again.
     mutating func release() {
-        bound = (nil, nil)
+        bound = PayloadOwner(device: nil, patient: nil)
         noteParticular()
     }
 
@@ -485,6 +530,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
 
     var written: [UInt64] { router.written }
 
+    var taken: Int { routedBefore + routed }
+
     /// Waits for room where a ring is full; gives up only when the pipeline is ended by force.
     mutating func announceMappings(generation: Int) {
         routeStaged()
@@ -514,7 +561,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
 
     private mutating func report() {
         if routed > 0 { events.routed(routed) }
-        routed = 0
+        (routed, routedBefore) = (0, routedBefore + routed)
         for source in 0..<counts.count where counts[source] > 0 {
             events.received(counts[source], source: source)
             counts[source] = 0

@@ -68,7 +68,7 @@ extension Rejection {
             "the list of peers does not let the sender bring readings of this device; if it is to, add the device"
         case .patientNotAllowed:
             "the list of peers does not let the sender bring readings of this patient, or of none"
-        case .rateLimited: "the sender brought more readings than its rate in the list of peers"
+        case .rateLimited: "the sender brought more readings or bytes than its rates in the list of peers"
         case .unknownPeer: "the list of peers does not know who sent it"
         case .bufferFull:
             "the buffer is full, and the source drops what does not fit (whenFull: dropNewest); raise ringSlots, or "

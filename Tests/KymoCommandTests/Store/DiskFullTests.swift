@@ -47,6 +47,40 @@ import TrialSupport
         try compare(folder, lines, windows: CrashTests.windows)
     }
 
+    /// A request that comes while the disk is full is answered 503, however often it comes; what was answered 200 is
+    /// there, and what was not comes again as a duplicate at most.
+    @Test(.enabled(if: SmallDisk.canMount, "needs the right to mount a tmpfs"))
+    func requestsAreRefused() throws {
+        let folder = TemporaryFolder()
+        let disk = try SmallDisk(folder.file("disk"), megabytes: 8)
+        let process = try Kymo.start(
+            ["run", "--http", "127.0.0.1:0", "--data", disk.file("data"), "--out", folder.file("out")]
+                + CrashTests.windows)
+        let address = try process.addresses()[0]
+        let lines = CrashTests.lines(seed: Trials.seed(12), count: 1_200)
+        func post(_ range: Range<Int>) throws -> AdminClient.Answer? {
+            try PostClient(address).exchange(PostClient.request(Readings.ndjson(Array(lines[range]))))
+        }
+        #expect(try post(0..<400)?.status == 200)
+        disk.fill()
+        for _ in 0..<2 {
+            let answer = try post(400..<800)
+            #expect(
+                answer?.status == 503 && answer?.body.contains("\"error\":\"notDurable\"") == true, "\(answer as Any)")
+        }
+        #expect(process.errorText.contains("make room; waiting"), "\(process.errorText)")
+        disk.empty()
+        #expect(try post(400..<800)?.status == 200)
+        #expect(try post(800..<lines.count)?.status == 200)
+        process.signal(SIGKILL)
+        _ = try process.wait()
+        // What was answered 200 is there after the worst end.
+        let again = try Kymo.run(
+            ["run", "--stdin", "--data", disk.file("data"), "--out", folder.file("out")] + CrashTests.windows)
+        #expect(again.end == .exit(0), "\(again.error.suffix(500))")
+        try compare(folder, lines, windows: CrashTests.windows)
+    }
+
     /// A run that must end while its disk is full says how many readings are not on it; all others are.
     @Test(.enabled(if: SmallDisk.canMount, "needs the right to mount a tmpfs"))
     func whatIsLostIsSaid() throws {

@@ -165,10 +165,11 @@ import TrialSupport
                 let member = name.isEmpty ? "" : #""device":"\#(name)","#
                 let json = "{\(member)\"ts\":\(number * 4 + place),\"rate\":\(1_000 + place)}"
                 let storage = PaddedBytes(copying: Array(json.utf8))
-                let isFree = place == 3
-                Array(own.utf8).withByteView { bytes in
-                    if isFree { return lane.datagram(storage.view, source: 0, received: run.received) }
-                    lane.datagram(storage.view, device: bytes, patient: nil, source: 0, received: run.received)
+                if place == 3 {
+                    lane.datagram(storage.view, source: 0, received: run.received)
+                } else {
+                    let owner = PayloadOwner(device: Array(own.utf8), patient: nil)
+                    lane.payload(storage.view, isLine: number % 3 == 0, of: owner, source: 0, received: run.received)
                 }
                 if place == 1 { refused.append("deviceNotAllowed \(json)") }
                 let device = name.isEmpty ? own : name

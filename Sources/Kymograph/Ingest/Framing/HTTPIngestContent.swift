@@ -3,6 +3,8 @@ import KymographCore
 /// A request that is answered with an error, though it is well-formed.
 struct HTTPDecline: Error {
     var reply: HTTPReply
+    /// Why its sender is refused, and who that is, nil for nobody of the list; nil for other errors.
+    var refusal: (reason: Rejection, peer: PeerAdmission?)?
 
     init(_ status: Int, _ code: String, _ message: String) { reply = .error(status, code, message) }
 }
@@ -45,17 +47,23 @@ struct HTTPIngestContent {
     /// The reply to a request that brings nothing, and asks for no more than that; nil for others.
     private(set) var fixedReply: HTTPReply?
     private var compression: CompressionFormat?
+    /// The one of several mappings that its path names; nil for all.
+    private(set) var mapping: String?
 
     /// JSON that is not compressed.
     init() {}
 
-    /// Reads `head`; `mappings` are those of the source.
+    /// Reads `head`; `mappings` are those of the source that the sender may use.
     ///
     /// - Throws: ``HTTPDecline`` when the body is not to come.
     init(of head: HTTPHead, mappings: [String]) throws(HTTPDecline) {
         let request = head.request
         let nightscout = NightscoutPath(request.path)
-        if let nightscout { try nightscout.check(mappings) } else { try Self.checkPath(request.path, mappings) }
+        if let nightscout {
+            try nightscout.check(mappings)
+        } else {
+            mapping = try Self.mapping(request.path, mappings)
+        }
         let method = nightscout?.method ?? "POST"
         guard request.method == method else {
             var decline = HTTPDecline(405, "methodNotAllowed", "use \(method)")
@@ -77,17 +85,15 @@ struct HTTPIngestContent {
         compression = try Self.compression(request)
     }
 
-    private static func checkPath(_ path: String, _ mappings: [String]) throws(HTTPDecline) {
-        guard path != Self.path, !isHub(path) else { return }
+    /// The mapping that `path` names, if there are others.
+    private static func mapping(_ path: String, _ mappings: [String]) throws(HTTPDecline) -> String? {
+        guard path != Self.path, !isHub(path) else { return nil }
         guard path.hasPrefix(Self.path + "/") else { throw HTTPDecline(404, "notFound", "post to \(Self.path)") }
         let name = path.dropFirst(Self.path.count + 1)
         guard mappings.contains(String(name)) else {
             throw HTTPDecline(404, "mappingNotFound", "the source has no mapping of that name")
         }
-        guard mappings.count == 1 else {
-            throw HTTPDecline(
-                404, "mappingNotAlone", "the source has several mappings, all of which are tried: post to \(Self.path)")
-        }
+        return mappings.count > 1 ? String(name) : nil
     }
 
     /// Whether `path` is where clients of Azure Event Hubs post to, below any name of a hub.

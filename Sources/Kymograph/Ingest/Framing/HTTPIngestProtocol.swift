@@ -98,7 +98,7 @@ final class HTTPIngestProtocol: StreamProtocol {
             switch reader.next() {
             case .needsMore: return
             case .awaitsContinue: return intake.reply(HTTPReply.mayContinue)
-            case .head(let head): admit(head, &intake, consumer.mappings(of: intake.arrival.source))
+            case .head(let head): admit(head, &intake, &consumer)
             case .request(let request): take(request, &intake, &consumer)
             case .refused(let refusal): finish(HTTPReply(refusal), &intake)
             }
@@ -106,9 +106,13 @@ final class HTTPIngestProtocol: StreamProtocol {
     }
 
     /// Looks whether the body may come.
-    private func admit(_ head: HTTPHead, _ intake: inout StreamIntake, _ mappings: [String]) {
+    private func admit(
+        _ head: HTTPHead, _ intake: inout StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
+    ) {
         do throws(HTTPDecline) {
             let admission = try HTTPIngestSender.admission(of: head.request, &intake)
+            let all = consumer.mappings(of: intake.arrival.source)
+            let mappings = admission?.grant?.allowed(all) ?? all
             isUnproven = admission != nil && HTTPIngestSender.isSigned(head.request)
             if isUnproven { try HTTPIngestSender.checkUnproven(head.body) }
             // A body like the one before it is told by the same head.
@@ -117,6 +121,7 @@ final class HTTPIngestProtocol: StreamProtocol {
             content = try HTTPIngestContent(of: head, mappings: mappings)
             contentMappings = mappings
         } catch {
+            note(error, intake, &consumer)
             finish(error.reply, &intake, isHEAD: head.request.method == "HEAD")
         }
     }
@@ -128,17 +133,27 @@ final class HTTPIngestProtocol: StreamProtocol {
         let reply: HTTPReply
         do throws(HTTPDecline) {
             // Since its head came, the list of peers may have changed; and a signature may be of the body.
-            consumer.admit(try HTTPIngestSender.admission(of: request, &intake, hasBody: true))
+            let admission = try HTTPIngestSender.admission(of: request, &intake, hasBody: true)
+            consumer.admit(admission, mapping: content.mapping)
             if let fixed = content.fixedReply {
                 reply = fixed
             } else {
                 reply = try handOn(request, &intake, &consumer)
             }
         } catch {
+            note(error, intake, &consumer)
             reply = error.reply
         }
         guard request.keepsConnection, reply.status != 401 else { return finish(reply, &intake) }
         intake.reply(bytes(reply, isHEAD: false, keepsConnection: true))
+    }
+
+    /// Tells whose request is refused, where it is for its sender.
+    private func note(
+        _ decline: HTTPDecline, _ intake: StreamIntake, _ consumer: inout some PayloadReceiver & ~Copyable
+    ) {
+        guard let refusal = decline.refusal else { return }
+        consumer.declined(refusal.peer, refusal.reason, source: intake.arrival.source)
     }
 
     private func handOn(
@@ -147,6 +162,7 @@ final class HTTPIngestProtocol: StreamProtocol {
         let body = try content.decoded(request.body)
         var report = HTTPIngestReport(content.answer)
         try report.handOn(body.view, content.form, &intake, to: &consumer)
+        if let refusal = report.refusal { return refusal }
         return HTTPReply(content.answer == .created ? 201 : 200, type: "application/json", report.text)
     }
 

@@ -12,6 +12,8 @@ struct HTTPIngestReport {
     private var received = 0
     /// Those of them of which anything was rejected, and the first reasons.
     private var (rejected, told): (Int, [(index: Int, reason: Rejection)]) = (0, [])
+    /// Whether a reading was taken, and for what the sender may not bring others.
+    private var (hasTaken, notAllowed, hasOtherReasons): (Bool, Rejection?, Bool) = (false, nil, false)
 
     /// What a sender is told as `answer` says.
     init(_ answer: HTTPIngestContent.Answer) { self.answer = answer }
@@ -25,6 +27,8 @@ struct HTTPIngestReport {
     ) throws(HTTPDecline) {
         // What others have sent is none of this sender's business.
         _ = consumer.takeRejections()
+        let before = consumer.taken
+        defer { hasTaken = consumer.taken != before }
         switch form {
         case .lines:
             try checkLines(body)
@@ -67,6 +71,13 @@ struct HTTPIngestReport {
         note(consumer.takeRejections(), at: index)
     }
 
+    /// The reply where all that the body holds is of devices or patients that its sender may not bring readings of; nil
+    /// where anything else is.
+    var refusal: HTTPReply? {
+        guard received > 0, rejected == received, !hasTaken, !hasOtherReasons, let notAllowed else { return nil }
+        return .error(403, notAllowed.name, "nothing was taken: \(notAllowed.explanation)")
+    }
+
     /// The body of the reply. Reasons are words of this program.
     var text: String {
         guard answer != .objects else { return objects }
@@ -90,6 +101,10 @@ struct HTTPIngestReport {
 
     private mutating func tell(_ reasons: [Rejection], at index: Int) {
         rejected += 1
+        for reason in reasons {
+            let isNotAllowed = [.deviceNotAllowed, .patientNotAllowed].contains(reason)
+            if isNotAllowed { notAllowed = notAllowed ?? reason } else { hasOtherReasons = true }
+        }
         for reason in reasons where answer == .objects || told.count < Self.mostTold { told.append((index, reason)) }
     }
 

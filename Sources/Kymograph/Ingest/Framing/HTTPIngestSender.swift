@@ -13,14 +13,18 @@ enum HTTPIngestSender {
         switch intake.sender(bearing: credential) {
         case .anybody: return nil
         case .unknown:
-            throw decline(
+            var unknown = decline(
                 401, "unauthorized", advice(credential), "WWW-Authenticate",
                 credential == nil ? "Bearer" : "Bearer error=\"invalid_token\"")
+            unknown.refusal = (.unknownPeer, nil)
+            throw unknown
         case .known(let admission):
             let wait = admission.grant?.wait ?? 0
             // A body that has come is taken, unless nobody could say before it whose it is.
             guard wait > 0, hasBody == credential?.isOfBody ?? false else { return admission }
-            throw decline(429, "rateLimited", "wait as long as Retry-After says", "Retry-After", "\(wait)")
+            var early = decline(429, "rateLimited", "wait as long as Retry-After says", "Retry-After", "\(wait)")
+            early.refusal = (.rateLimited, admission)
+            throw early
         }
     }
 

@@ -51,7 +51,7 @@ extension LaneLoop {
         let address = datagrams.sender(place)
         let sender = list.peer(PeerIdentity(address: address.flatMap { NetworkRange.bytes(of: $0.host) }))
         consumer.sender(address.map { .network($0) })
-        consumer.admit(sender?.single ?? .nobody)
+        consumer.admit(sender?.single ?? .nobody, mapping: nil)
         return sender != nil
     }
 }

@@ -27,7 +27,7 @@ extension LaneLoop {
         guard count > 0 else { return }
         consumer.batchBegin()
         consumer.sender(nil)
-        consumer.admit(nil)
+        consumer.admit(nil, mapping: nil)
         let peers = sources[index].configuration.peers
         let received = WallClock.now()
         let number = sources[index].configuration.number

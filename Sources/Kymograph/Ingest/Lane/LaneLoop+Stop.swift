@@ -128,7 +128,7 @@ extension LaneLoop {
     ) {
         guard case .bytes(let decoder) = stream.content else { return }
         consumer.sender(stream.peer)
-        consumer.admit(stream.progress.access?.admission)
+        consumer.admit(stream.progress.access?.admission, mapping: nil)
         var intake = StreamIntake(stream.progress)
         streams.abandon(decoder, reason, &intake, to: &consumer)
         settle(stream, intake)

@@ -85,7 +85,7 @@ extension LaneLoop {
     func begin(_ stream: Stream, _ consumer: inout some PayloadConsumer & ~Copyable) {
         consumer.batchBegin()
         consumer.sender(stream.peer)
-        consumer.admit(stream.progress.access?.admission)
+        consumer.admit(stream.progress.access?.admission, mapping: nil)
     }
 
     /// Reads one chunk of `stream`, or one batch of messages, and hands it on.

@@ -4,27 +4,51 @@ import KymographCore
 package final class PeerGrant: Sendable {
     /// Who it is, and what it may bring.
     package let rule: PeerRule
-    private let limit: RateLimit?
+    private let readings: RateLimit?
+    private let bytes: RateLimit?
+    private let devices: DeviceRates?
 
     /// What `rule` says.
     package init(_ rule: PeerRule) {
         self.rule = rule
-        limit = rule.rate > 0 ? RateLimit(rate: rule.rate, burst: rule.burst) : nil
+        readings = RateLimit(rate: rule.readings.perSecond, burst: rule.readings.burst)
+        bytes = RateLimit(rate: rule.bytes.perSecond, burst: rule.bytes.burst)
+        devices = rule.readingsOfDevice.perSecond > 0 ? DeviceRates(rule.readingsOfDevice) : nil
     }
 
     /// Seconds until it may bring more; 0 when it may.
-    var wait: Int { limit?.wait ?? 0 }
+    var wait: Int { max(readings?.wait ?? 0, bytes?.wait ?? 0) }
+
+    /// Whether each payload of it is to be looked at by itself.
+    var boundsPayloads: Bool { bytes != nil || rule.patient != nil || !rule.mappings.isEmpty }
+
+    /// Those of `mappings` that it may use.
+    func allowed(_ mappings: [String]) -> [String] {
+        rule.mappings.isEmpty ? mappings : mappings.filter(rule.mappings.contains)
+    }
 
     /// Notes a reading of a request, which is taken as a whole.
-    fileprivate func charge() { limit?.charge() }
+    fileprivate func charge() { readings?.charge() }
 
     /// Whether there is one more reading for it.
-    fileprivate func take() -> Bool { limit?.take() ?? true }
+    fileprivate func take() -> Bool { readings?.take() ?? true }
+
+    /// Notes `count` bytes of a request.
+    fileprivate func charge(bytes count: Int) { bytes?.charge(count) }
+
+    /// Whether a payload of `count` bytes may come.
+    fileprivate func take(bytes count: Int) -> Bool { bytes?.take(count) ?? true }
+
+    /// Whether there is one more reading for the device of the series `key`.
+    fileprivate func takeForDevice(_ key: ByteView) -> Bool { devices?.take(SeriesKey.device(of: key)) ?? true }
 
     /// Why it may not bring a reading of the series `key`, whatever came before.
     fileprivate func refusal(of key: ByteView) -> Rejection? {
         if !rule.devices.isEmpty, !rule.devices.contains(where: { $0.matches(SeriesKey.device(of: key)) }) {
             return .deviceNotAllowed
+        }
+        if let patient = rule.patient, !(SeriesKey.patient(of: key)?.equals(patient) ?? false) {
+            return .patientNotAllowed
         }
         guard !rule.patients.isEmpty else { return nil }
         let isAllowed = SeriesKey.patient(of: key).map { patient in rule.patients.contains { $0.matches(patient) } }
@@ -54,12 +78,20 @@ public final class PeerAdmission: Sendable {
 
     /// What it is called, or was.
     var name: String? { grant?.rule.name ?? former }
+
+    /// Whether a payload of `count` bytes may come now.
+    func take(bytes count: Int) -> Bool {
+        guard let grant, isCharged else { return grant?.take(bytes: count) ?? true }
+        grant.charge(bytes: count)
+        return true
+    }
 }
 
 extension PeerAdmission: ReadingAdmission {
     package func refusal(of key: ByteView) -> Rejection? {
         guard let grant else { return .unknownPeer }
         if let refusal = grant.refusal(of: key) { return refusal }
+        guard grant.takeForDevice(key) else { return .rateLimited }
         guard !isCharged else {
             grant.charge()
             return nil

@@ -38,12 +38,16 @@ package final class PeerList: Sendable {
     package var hasUnboundUploader: Bool {
         peers.count > 1
             && peers.contains { peer in
-                if case .nightscout = peer.rule.proof { peer.rule.patients.isEmpty } else { false }
+                guard case .nightscout = peer.rule.proof else { return false }
+                return peer.rule.patients.isEmpty && peer.rule.patient == nil
             }
     }
 
     /// How many there are.
     var count: Int { peers.count }
+
+    /// Mappings that its peers may use, where not all of their source.
+    package var mappings: [String] { peers.flatMap(\.rule.mappings) }
 
     /// By what they are known.
     package var proofs: [PeerRule.Proof] { peers.map(\.rule.proof) }

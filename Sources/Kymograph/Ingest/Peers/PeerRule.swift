@@ -28,10 +28,24 @@ package struct PeerRule: Sendable {
     package var devices: [IdentifierPattern] = []
     /// Patients that its readings may name, one of which they must name; empty for any and none.
     package var patients: [IdentifierPattern] = []
-    /// Readings a second; 0 for any number.
-    package var rate = 0
-    /// Readings at once.
-    package var burst = 1_000
+    /// The patient of all its readings; nil when they may be of others.
+    package var patient: [UInt8]?
+    /// Mappings of its source that its payloads may use; empty for all.
+    package var mappings: [String] = []
+    /// Readings a second, and at once.
+    package var readings = Rate(burst: 1_000)
+    /// Readings of each of its devices a second, and at once.
+    package var readingsOfDevice = Rate(burst: 1_000)
+    /// Bytes of its payloads a second, and at once.
+    package var bytes = Rate(burst: 1 << 20)
+
+    /// How much of something may come.
+    package struct Rate: Sendable {
+        /// A second; 0 for any number.
+        package var perSecond = 0
+        /// At once.
+        package var burst: Int
+    }
 
     /// What peers are called of which nothing is stated that others may hear.
     package static let (ofAddress, ofToken) = ("of its address", "of its token")

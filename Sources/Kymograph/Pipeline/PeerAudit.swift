@@ -1,0 +1,22 @@
+import KymographCore
+
+/// Entries of the log about what is refused of peers: whatever its level is, and folded by peer and reason.
+enum PeerAudit {
+    private static let reasons: [Rejection] = [.deviceNotAllowed, .patientNotAllowed, .rateLimited, .unknownPeer]
+
+    /// Notes that something of the peer called `name` was refused at `source`, if `reason` is one of peers; nil for a
+    /// sender that is none of the list.
+    static func note(_ reason: Rejection, of name: String?, source: String, to control: PipelineControl) {
+        guard reasons.contains(reason), name != nil || reason == .unknownPeer else { return }
+        let who = name.map { "the peer \($0)" } ?? "a sender that is none of the list of peers"
+        var entry = LogEntry(
+            .warning, "\(source): \(who) is refused: \(reason.name)",
+            kind: "peer.refused \(source) \(reason.name) \(name ?? "")",
+            fields: [
+                ("event", .text("peer.refused")), ("source", .text(source)), ("peer", .text(name ?? "")),
+                ("reason", .text(reason.name)),
+            ])
+        (entry.isAudit, entry.isFolded) = (true, true)
+        control.note(entry)
+    }
+}
