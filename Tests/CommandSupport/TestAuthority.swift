@@ -8,8 +8,8 @@ package final class TestAuthority {
     package var certificate: String { folder.file("ca.pem") }
 
     /// Its certificate ends sooner than those that it makes.
-    package init() throws {
-        try make("ca", days: 1, ["-subj", "/CN=Kymograph test authority"])
+    package init(_ name: String = "Kymograph test authority") throws {
+        try make("ca", days: 1, ["-subj", "/CN=\(name)"])
     }
 
     /// Makes a certificate and its key for the names of this machine; returns their files.

@@ -132,6 +132,27 @@ struct RunMQTTSTests {
         #expect(ended.error.ranges(of: "the file of authorities \(known) was read again").count == 1)
     }
 
+    /// A certificate on the list of its authority is refused, and so is one without a list; a list that comes later
+    /// counts at the next attempt.
+    @Test func revokedCertificates() throws {
+        let (server, other) = (try authority.issue("localhost"), try authority.issue("other"))
+        let list = folder.file("crl.pem")
+        Files.write(Files.read(try authority.revoke(server.certificate)), to: list)
+        let broker = try Mosquitto(certificate: server)
+        let trust = ["caFile: \(authority.certificate)", "crlFile: \(list)"]
+        let run = try start(configuration(url(broker), trust))
+        try run.waitForError("its certificate, or one above it, has been revoked by its authority: replace it")
+        #expect(try metric(run, "kymo_source_tls_failures_total") > 0)
+        let another = try TestAuthority("Another authority")
+        Files.write(Files.read(try another.revoke(try another.issue("x").certificate)), to: list)
+        try run.waitForError("\(list) has no list of its authority: add that")
+        Files.write(Files.read(try authority.revoke(other.certificate)), to: list)
+        try run.waitForError(": connected")
+        try broker.publish([reading(0)], to: "ward/1", ["-q", "1", "-h", "localhost"] + trusted)
+        try waitForReadings(1, run)
+        #expect(try run.terminate().end == .exit(0))
+    }
+
     // MARK: What is refused
 
     /// A broker that kymo does not go on with.

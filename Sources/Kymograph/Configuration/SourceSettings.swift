@@ -185,6 +185,9 @@ enum SourceSettings {
             "caFile", \.configuration.tls.caFile,
             "Authorities to trust in place of the system's, PEM; mqtt only", .broker),
         tlsFile(
+            "crlFile", \.configuration.tls.crlFile, "Lists of the certificates that these have revoked, PEM; mqtt only",
+            .broker),
+        tlsFile(
             "clientCAFile", \.configuration.tls.clientCAFile,
             "Authorities, PEM: clients must show a certificate of one of them; tcp, http and mllp only",
             [.clients, .network]),

@@ -41,6 +41,7 @@ package final class TLSContext: Sendable {
         } else if unsafe kymo_tls_trust_system(context, TLSClientFiles.systemAuthorities) != 1 {
             throw TLSFault(message: "the system has no certificates of authorities: install ca-certificates")
         }
+        if let revoked = files.revoked { try refuse(revoked) }
         if let certificate = files.certificate { try load(certificate, key: files.key ?? certificate) }
     }
 
@@ -55,7 +56,12 @@ package final class TLSContext: Sendable {
         guard unsafe kymo_tls_require_clients(context, authorities) == 1 else {
             throw TLSFault(message: "\(authorities) \(Self.reason("holds no certificate in PEM form"))")
         }
-        guard let revoked = files.revoked else { return }
+        if let revoked = files.revoked { try refuse(revoked) }
+    }
+
+    /// Trusts no certificate that is on the list of its authority in `revoked`.
+    private func refuse(_ revoked: String) throws(TLSFault) {
+        try checkIsFile(revoked)
         guard unsafe kymo_tls_refuse_revoked(context, revoked) == 1 else {
             throw TLSFault(message: "\(revoked) \(Self.reason("holds no list of revoked certificates in PEM form"))")
         }

@@ -45,6 +45,8 @@ package struct TLSClientFiles: Hashable, Sendable, TLSFileSet {
 
     /// Authorities one of which must have signed the server's certificate; nil for those of the system.
     package var authorities: String?
+    /// Lists of certificates that ``authorities`` have revoked; nil when none is looked at.
+    package var revoked: String?
     /// The certificate that the client shows, and those between it and an authority; nil for none.
     package var certificate: String?
     /// Its private key, which nobody else may read; nil when it is in the same file.
@@ -54,7 +56,9 @@ package struct TLSClientFiles: Hashable, Sendable, TLSFileSet {
     package init() {}
 
     /// All of them.
-    private var all: [String] { [authorities ?? Self.systemAuthorities] + [certificate, key].compactMap(\.self) }
+    private var all: [String] {
+        [authorities ?? Self.systemAuthorities] + [certificate, key, revoked].compactMap(\.self)
+    }
 
     var name: String { certificate.map { "the certificate \($0)" } ?? "the file of authorities \(all[0])" }
     var stamps: [SecretFile.Stamp?] { all.map { SecretFile($0).stamp } }

@@ -63,6 +63,12 @@ package struct TLSServer: Hashable, Sendable {
             return "its certificate, or one above it, has expired: renew that"
         case X509_V_ERR_CERT_NOT_YET_VALID:
             return "its certificate, or one above it, is not valid yet: look at the clocks of both sides"
+        case X509_V_ERR_CERT_REVOKED:
+            return "its certificate, or one above it, has been revoked by its authority: replace it"
+        case X509_V_ERR_UNABLE_TO_GET_CRL:
+            return "\(files.revoked ?? "crlFile") has no list of its authority: add that"
+        case X509_V_ERR_CRL_HAS_EXPIRED:
+            return "the list of its authority in \(files.revoked ?? "crlFile") has expired: fetch the present one"
         default: return "its certificate is not accepted: \(otherwise)"
         }
     }

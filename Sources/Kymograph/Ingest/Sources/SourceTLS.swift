@@ -12,6 +12,8 @@ package struct SourceTLS: Hashable, Sendable {
 
     /// Authorities that a broker's certificate must be of; nil for those of the system.
     package var caFile: String?
+    /// Lists of certificates that these have revoked.
+    package var crlFile: String?
 
     /// The files of a listener; nil without TLS.
     var files: TLSFiles? {
@@ -24,7 +26,7 @@ package struct SourceTLS: Hashable, Sendable {
     /// The files of a client.
     var clientFiles: TLSClientFiles {
         var files = TLSClientFiles()
-        (files.authorities, files.certificate, files.key) = (caFile, certificateFile, keyFile)
+        (files.authorities, files.certificate, files.key, files.revoked) = (caFile, certificateFile, keyFile, crlFile)
         return files
     }
 
@@ -43,10 +45,16 @@ package struct SourceTLS: Hashable, Sendable {
 
     /// What does not go together at a broker, which is reached by TLS or not.
     func problem(ofBroker isSecure: Bool) -> SettingProblem? {
-        if !isSecure, caFile ?? certificateFile ?? keyFile != nil {
+        if !isSecure, caFile ?? crlFile ?? certificateFile ?? keyFile != nil {
             return SettingProblem(
-                message: "mqtt:// is not encrypted, and caFile, certificateFile and certificateKeyFile have no effect",
+                message: "mqtt:// is not encrypted, and caFile, crlFile, certificateFile and certificateKeyFile have "
+                    + "no effect",
                 advice: "write mqtts://, and the broker's port for TLS")
+        }
+        if crlFile != nil, caFile == nil {
+            return SettingProblem(
+                message: "crlFile has no effect on the authorities of the system, of which it would need a list each",
+                advice: "name the authority of the broker's certificate as caFile")
         }
         guard certificateFile == nil, keyFile != nil else { return nil }
         return SettingProblem(
