@@ -3,23 +3,31 @@ import Glibc
 import KymographTestKit
 import Testing
 
-/// 1,000 connections from 40 hosts that are silent, slow, broken or wrong, beside one good client.
+/// 1,000 connections from 40 hosts that are silent, slow, broken or wrong, beside one good client; and 10,000 that are
+/// silent.
 @Suite struct HostileCrowdTests {
     private let folder = TemporaryFolder()
 
     /// A fifth each: nothing, half a header, half a body, half a handshake of TLS, and noise.
     private final class Crowd {
-        private static let first: [[UInt8]] = [
-            [], Array("POST /v1/ingest HTTP/1.1\r\nX".utf8),
-            Array("POST /v1/ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 8000000\r\n\r\n{\"deviceId\":\"half".utf8),
-            [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00], (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 73 &+ 129) },
+        static let requests = [
+            "POST /v1/ingest HTTP/1.1\r\nX",
+            "POST /v1/ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 8000000\r\n\r\n{\"deviceId\":\"half",
         ]
         private let connections: [RawConnection]
 
-        init(port: UInt16) throws {
+        /// With the first halves of what the door takes, of which each then drips.
+        init(port: UInt16, _ halves: [String] = requests) throws {
+            // One payload of it: of a request, lines are none.
+            let isRequest = halves == Self.requests
+            let noise = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 73 &+ 129) }.filter {
+                isRequest || $0 != 0x0A && $0 != 0x0B
+            }
+            let first: [[UInt8]] =
+                [[]] + halves.map { Array($0.utf8) } + [[0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00], noise]
             connections = try (0..<1_000).map { number in
                 let connection = try RawConnection(port: port, from: UInt8(2 + number / 25))
-                _ = connection.sendUnread(Self.first[number % Self.first.count])
+                _ = connection.sendUnread(first[number % first.count])
                 return connection
             }
         }
@@ -39,18 +47,18 @@ import Testing
         }
     }
 
-    /// A thousand sockets here, and as many there: a program gets the limit of the one that has started it.
+    /// Ten thousand sockets here, and as many there: a program gets the limit of the one that has started it.
     init() throws {
         var limit = rlimit()
         // Safe: the limit is ours.
         unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 4_096))
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 16_384))
         let code = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        try #require(code == 0 && limit.rlim_cur >= 2_200, "raise the limit of open files: ulimit -n 4096")
+        try #require(code == 0 && limit.rlim_cur >= 10_300, "raise the limit of open files: ulimit -n 16384")
     }
 
-    private func door(_ settings: [String]) throws -> Door {
-        try Door(TLSText.source("http", ["connections: 1100"] + settings), in: folder)
+    private func door(_ settings: [String], kind: String = "http") throws -> Door {
+        try Door(TLSText.source(kind, ["connections: 1100"] + settings), in: folder)
     }
 
     private func body(_ second: Int) -> [UInt8] { Readings.ndjson([Readings.heartRate(second: second)]) }
@@ -93,5 +101,86 @@ import Testing
         #expect(try door.metric("kymo_source_tls_failures_total") == 1_000)
         let balance = try door.balance()
         #expect(sent > 0 && balance.received == sent && balance.accepted == sent && balance.isClosed)
+    }
+
+    /// Lines have no time in which they must be whole; whoever is silent for longer than `idleLimit` is cut.
+    @Test func ofLines() throws {
+        let door = try door(["idleLimit: 3s"], kind: "tcp")
+        let crowd = try Crowd(port: door.port, ["{\"deviceId\":\"half", "{\"kymo\":"])
+        try Waiting.until("all were accepted") { try door.metric("kymo_source_connections_total") >= 1_000 }
+        let good = try AckClient(tcp: door.address)
+        var sent = 0
+        try Waiting.until("those are cut that are silent") {
+            good.send(Readings.ndjson((0..<10).map { Readings.heartRate(second: sent + $0) }))
+            sent += 10
+            try Waiting.until("\(sent) lines, not \(good.acknowledged)", seconds: 10) {
+                good.receive()
+                return good.acknowledged == sent
+            }
+            crowd.drip()
+            return [0, 3, 4].allSatisfy { crowd.ended($0) == 200 }
+        }
+        // A line without an end drips on, and costs nobody anything.
+        #expect(crowd.ended(1) == 0 && crowd.ended(2) == 0)
+        let balance = try door.balance()
+        #expect(balance.accepted == sent && balance.rejected == 800 && balance.isClosed, "\(door.run.errorText)")
+    }
+
+    /// Half a message has its time, and what is no message none.
+    @Test func ofMessages() throws {
+        let door = try door(["idleLimit: 3s", "mappings: pcd-01"], kind: "mllp")
+        let crowd = try Crowd(port: door.port, ["\u{0B}MSH|^~", "\u{0B}MSH|^~\\&|A|B|C|D|20260301||ORU^R01|1|P|2.6\r"])
+        let good = try MLLPClient(door.address)
+        var sent = 0
+        try Waiting.until("all are cut", seconds: 120) {
+            let text = MonitorMessages.message(id: sent, second: sent, results: [MonitorMessages.heartRate("72")])
+            let reply = try good.exchange(text)
+            #expect(reply?.contains("MSA|AA|\(sent)\n") == true, "\(reply ?? "no reply")")
+            sent += 1
+            crowd.drip()
+            return (0..<5).allSatisfy { crowd.ended($0) == 200 }
+        }
+        let balance = try door.balance()
+        #expect(balance.accepted == sent && balance.rejected == 800 && balance.isClosed, "\(door.run.errorText)")
+    }
+
+    /// Silent connections cost little memory, and nothing of what others get.
+    @Test(arguments: ["http", "tcp", "mllp"]) func tenThousandSilentOnes(kind: String) throws {
+        let mappings = kind == "mllp" ? ["mappings: pcd-01"] : []
+        let source = TLSText.source(kind, ["connections: 10100", "connectionsPerPeer: 60"] + mappings)
+        let door = try Door(source, in: folder)
+        let before = try residentBytes(door.run)
+        let crowd = try (0..<10_000).map { try RawConnection(port: door.port, from: UInt8(2 + $0 / 50)) }
+        try Waiting.until("all were accepted") { try door.metric("kymo_source_connections_total") >= 10_000 }
+        for second in 0..<100 {
+            switch kind {
+            case "http":
+                let answer = try PostClient(door.address).exchange(PostClient.request(body(second)))
+                #expect(answer?.status == 200, "\(answer as Any)")
+            case "tcp":
+                let client = try AckClient(tcp: door.address)
+                client.send(body(second))
+                try Waiting.until("an acknowledgement") {
+                    client.receive()
+                    return client.acknowledged == 1
+                }
+            default:
+                let rate = [MonitorMessages.heartRate("72")]
+                let text = MonitorMessages.message(id: second, second: second, results: rate)
+                #expect(try MLLPClient(door.address).exchange(text)?.contains("MSA|AA|") == true)
+            }
+        }
+        #expect(crowd.count == 10_000)
+        let used = try residentBytes(door.run) - before
+        #expect(used < 100 << 20, "\(used >> 10) KiB for 10,000 connections")
+        let balance = try door.balance()
+        #expect(balance.accepted == 100 && balance.isClosed, "\(door.run.errorText)")
+    }
+
+    /// What `process` has in memory.
+    private func residentBytes(_ process: ChildProcess) throws -> Int {
+        let text = String(decoding: Files.read("/proc/\(process.pid)/status"), as: UTF8.self)
+        let pages = try #require(text.firstMatch(of: /VmRSS:\s+([0-9]+) kB/))
+        return (Int(pages.1) ?? 0) << 10
     }
 }

@@ -49,10 +49,11 @@ import Testing
         let expired = try authority.issueExpired("expired")
         let unknown = try TestAuthority()
         let stranger = try unknown.issue("gateway")
+        let own = try authority.issueSelfSigned("own", hosts: "DNS:gateway")
         let list = try authority.revoke(revoked.certificate)
         let door = try door("http", ["clientCAFile: \(authority.certificate)", "clientCRLFile: \(list)"])
         let trusted = ["--cacert", authority.certificate]
-        let bad = [[]] + [revoked, expired, stranger].map { ["--cert", $0.certificate, "--key", $0.key] }
+        let bad = [[]] + [revoked, expired, stranger, own].map { ["--cert", $0.certificate, "--key", $0.key] }
         for arguments in bad {
             let (text, end) = try door.post(Readings.heartRates(1), trusted + arguments)
             #expect(text.isEmpty && end != .exit(0), "\(arguments): \(text)")
@@ -60,8 +61,11 @@ import Testing
         let (text, end) = try door.post(
             Readings.heartRates(5), trusted + ["--cert", good.certificate, "--key", good.key])
         #expect(end == .exit(0) && text.hasPrefix("{\"received\":5,"), "\(text)")
-        #expect(try door.metric("kymo_source_tls_failures_total") == 4)
-        for reason in ["did not return a certificate", "certificate revoked", "certificate has expired"] {
+        #expect(try door.metric("kymo_source_tls_failures_total") == 5)
+        let reasons = [
+            "did not return a certificate", "certificate revoked", "certificate has expired", "self-signed certificate",
+        ]
+        for reason in reasons {
             #expect(door.run.errorText.contains(reason), "\(reason): \(door.run.errorText)")
         }
         #expect(try door.balance().received == 5)
@@ -86,6 +90,60 @@ import Testing
         try Waiting.until("20 lines") { try door.metric("kymo_source_messages_total") == 20 }
         let balance = try door.balance()
         #expect(balance.accepted == 10 && balance.duplicate == 10 && balance.isClosed)
+    }
+
+    /// Whoever asks for another handshake within a connection, which costs the server far more than the client, gets none.
+    @Test func noRenegotiation() throws {
+        let door = try door("tcp")
+        let others = try door.tlsClient(authority)
+        let client = try ChildProcess(
+            "openssl",
+            ["s_client", "-tls1_2", "-connect", "127.0.0.1:\(door.port)", "-CAfile", authority.certificate],
+            input: .pipe)
+        client.write(Readings.ndjson(Readings.heartRates(3)))
+        try Waiting.until("three lines") { try door.metric("kymo_source_messages_total") == 3 }
+        client.write(Array("R\n".utf8))
+        try Waiting.until("a refusal: \(client.errorText)") { client.errorText.contains("no renegotiation") }
+        others.write(Readings.ndjson(Readings.heartRates(5)))
+        others.closeInput()
+        #expect(try others.wait() == .exit(0))
+        try Waiting.until("five more") { try door.metric("kymo_source_messages_total") >= 8 }
+        let balance = try door.balance()
+        #expect(balance.accepted == 5 && balance.isClosed, "\(door.run.errorText)")
+    }
+
+    /// HL7 messages by TLS, of the devices of the peer that the client's certificate names.
+    @Test func messagesOfPeers() throws {
+        let known = try authority.issue("gateway", hosts: "DNS:gateway.ward.example")
+        let other = try authority.issue("other", hosts: "DNS:other.ward.example")
+        let list = folder.write(
+            "peers.yaml", "peers:\n  - certificate: gateway.ward.example\n    devices: [monitor-1]\n    patient: p-9\n")
+        let door = try door(
+            "mllp", ["mappings: pcd-01", "clientCAFile: \(authority.certificate)", "peers: \(list)"])
+        let stranger = try door.tlsClient(authority, ["-cert", other.certificate, "-key", other.key])
+        let rates = [MonitorMessages.heartRate("72")]
+        stranger.write(MLLPClient.frame(MonitorMessages.message(id: 9, results: rates)))
+        _ = try stranger.wait()
+        #expect(stranger.output.isEmpty)
+        let client = try door.tlsClient(authority, ["-cert", known.certificate, "-key", known.key])
+        let own = MonitorMessages.message(id: 1, results: rates).replacing("p-1^", with: "p-9^")
+        client.write(MLLPClient.frame(own))
+        client.write(MLLPClient.frame(own.replacing("monitor-1", with: "monitor-2").replacing("|1|P", with: "|2|P")))
+        client.write(MLLPClient.frame(own.replacing("p-9^", with: "p-8^").replacing("|1|P", with: "|3|P")))
+        // The first half of a message, and then the end.
+        client.write([0x0B] + Array("MSH|^~".utf8))
+        try Waiting.until("three acknowledgements: \(client.errorText)") {
+            String(decoding: client.output, as: UTF8.self).ranges(of: "MSA|").count == 3
+        }
+        let text = String(decoding: client.output, as: UTF8.self)
+        #expect(text.contains("MSA|AA|1") && text.contains("MSA|AE|2") && text.contains("MSA|AE|3"), "\(text)")
+        #expect(text.contains("deviceNotAllowed") && text.contains("patientNotAllowed"), "\(text)")
+        client.closeInput()
+        _ = try client.wait()
+        #expect(try door.metric("kymo_auth_failures_total") == 1)
+        let balance = try door.balance()
+        let reasons = ["deviceNotAllowed": 1, "patientNotAllowed": 1, "frameIncomplete": 1]
+        #expect(balance.accepted == 1 && balance.reasons == reasons && balance.isClosed, "\(door.run.errorText)")
     }
 
     /// Who connects and says nothing is not kept.
