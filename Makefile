@@ -87,7 +87,7 @@ demo: setup .venv/ready ## Devices in, validated FHIR out
 TESTS := .build/tests
 # Properties generate a tenth of the slow cases here and all in `torture`; KYMO_SEED=n generates others.
 RUN_TESTS := $(KYMO_PYTHON) -B Tests/Validation/run_tests.py $(TESTS)/debug/kymographPackageTests.xctest
-test test-build torture docs console-test console-screenshots: export KYMO_TESTS_OPTIMISED = 1
+test test-build torture door-kills docs console-test console-screenshots: export KYMO_TESTS_OPTIMISED = 1
 
 .PHONY: test-build
 test-build: setup ## Build the tests
@@ -112,6 +112,10 @@ console-screenshots: test-build .venv/ready ## Write the pictures of the console
 .PHONY: torture
 torture: test-build .venv/ready ## Run all tests but those of EndToEndTests with full counts, and 1,000 crashes of each kind (hours)
 	KYMO_TORTURE=1000 $(RUN_TESTS) --timeout 0 --skip EndToEndTests
+
+.PHONY: door-kills
+door-kills: test-build .venv/ready ## Kill kymo 100 times under load at each door that acknowledges (minutes)
+	KYMO_TORTURE=100 $(RUN_TESTS) --timeout 0 --filter 'DoorCrashTests|MQTTCrashTests'
 
 .PHONY: docs
 docs: test-build ## Build the reference of the library (.build/docs); warnings are errors
