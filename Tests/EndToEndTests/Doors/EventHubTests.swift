@@ -113,6 +113,74 @@ import Testing
         #expect(!stored.text.contains("UserProperties"), "\(stored.text)")
     }
 
+    /// What IomtFhirClient signs: host and path with a slash at the end, percent-encoded, and all of it in lower case. Its
+    /// own tests have this signature of this resource, key and end.
+    @Test func theSignatureOfIomtFhirClient() throws {
+        let value = try iomtSignature(
+            of: "test.com", "/test", end: 1_567_003_600, key: "sharedAccessKey", policy: "keyName")
+        #expect(
+            value == "SharedAccessSignature sr=test.com%2ftest%2f&sig=5YJxMk3FHCFoymb4CCeRv9AMfrFen3XV0353eiIyw5I%3D"
+                + "&se=1567003600&skn=keyName")
+    }
+
+    private func iomtSignature(
+        of host: String, _ path: String, end: Int, key: String = key, policy: String = "devices"
+    ) throws -> String {
+        let signed = "\(host)\(path)/".lowercased().replacing("/", with: "%2f")
+        let code = try ChildProcess(
+            "openssl", ["dgst", "-sha256", "-hmac", key, "-binary"], input: .bytes(Array("\(signed)\n\(end)".utf8))
+        ).finish().output
+        let text = Data(code).base64EncodedString().replacing("+", with: "%2B").replacing("/", with: "%2F")
+            .replacing("=", with: "%3D")
+        return "SharedAccessSignature sr=\(signed)&sig=\(text)&se=\(end)&skn=\(policy)"
+    }
+
+    /// The requests of IomtFhirClient with messages of HealthKitOnFhir, byte by byte as Foundation writes them, with
+    /// slashes escaped, and properties in an element of their own: each becomes an Observation of its patient.
+    @Test func iomtFhirClientWithHealthKit() throws {
+        let key = folder.write("hub.key", Self.key + "\n")
+        // Safe: Swift lends the path for the call.
+        unsafe chmod(key, 0o600)
+        let list = folder.write(
+            "peers.yaml",
+            """
+            peers:
+              - sharedAccessKeyFile: \(key)
+                name: devices
+                devices: ["com.apple.health.*"]
+                mappings: [healthkit-on-fhir]
+            """)
+        let source = TLSText.source("http", ["mappings: healthkit-on-fhir", "peers: \(list)"])
+        let door = try Door(source, in: folder, settings: "output: {to: \(folder.file("out"))}\n")
+        let path = "\(SharedMaterial.package)/mappings/healthkit-on-fhir/examples/heart-rate.in.json"
+        let message = Files.text(path).trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(message.contains("beats\\/min") && message.contains("\"heartRate\":65"))
+        let authorization = try iomtSignature(of: "ns.servicebus.windows.net", "/Devices/messages", end: later)
+        let event = "{\"Body\":\(text(message))}"
+        let next = message.replacing("22:46:01Z", with: "22:46:09Z").replacing("8BA093D9", with: "8BA093DA")
+        let bodies = [
+            "[\(event)]", "[\(event),{\"UserProperties\":{\"app\":\"a\"}}]", "[\(event),{\"Body\":\(text(next))}]",
+        ]
+        for (body, received) in zip(bodies, [1, 1, 2]) {
+            let answer = try post(
+                body, to: door, path: "/Devices/messages", authorization: authorization,
+                host: "ns.servicebus.windows.net")
+            let report = "{\"received\":\(received),\"rejectedCount\":0,\"rejected\":[]}\n"
+            #expect(answer.status == 201 && answer.body == report, "\(body): \(answer)")
+        }
+        let balance = try door.balance()
+        #expect(balance.accepted == 2 && balance.duplicate == 2 && balance.isClosed, "\(door.run.errorText)")
+        var bundles = BundleReader()
+        for name in Files.names(folder.file("out")) {
+            try bundles.read(ndjson: Files.read(folder.file("out/\(name)")))
+        }
+        let texts = Files.names(folder.file("out")).map { Files.text(folder.file("out/\($0)")) }.joined()
+        #expect(!bundles.observations.isEmpty)
+        for part in ["\"8867-4\"", "\"value\":65", "p-0042", "com.apple.health.p-0042"] {
+            #expect(texts.contains(part), "\(part): \(texts.prefix(2_000))")
+        }
+    }
+
     /// The signature of a policy's key, for this hub, that has not ended.
     @Test func signaturesAreVerified() throws {
         let door = try door(["peers: \(peers())"])

@@ -18,6 +18,8 @@ struct Tutorial: Sendable, CustomTestStringConvertible {
         Tutorial(name: "health-auto-export.md"),
         Tutorial(name: "health-connect.md"),
         Tutorial(name: "into-a-fhir-server.md", needsServer: true),
+        Tutorial(name: "keep-your-event-hub-clients.md"),
+        Tutorial(name: "mllp-to-fhir.md", needsServer: true),
         Tutorial(name: "production-on-one-box.md"),
         Tutorial(name: "strap-to-observation.md"),
     ]

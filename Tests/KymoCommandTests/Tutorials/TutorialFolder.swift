@@ -17,7 +17,9 @@ final class TutorialFolder {
     init(_ tutorial: Tutorial) throws {
         let folder = folder
         var places = ["/etc/kymograph", "/var/lib/kymo", "/run/kymo"].map { ($0, folder.file(String($0.dropFirst()))) }
-        for port in [5757, 5780, 5790] { places.append(("127.0.0.1:\(port)", "127.0.0.1:\(try FreePort.find())")) }
+        for port in [2575, 5757, 5780, 5790] {
+            places.append(("127.0.0.1:\(port)", "127.0.0.1:\(try FreePort.find())"))
+        }
         let server = try FreePort.find()
         places.append(("http://localhost:8080/fhir", "http://localhost:\(server)"))
         self.places = places
@@ -54,6 +56,7 @@ final class TutorialFolder {
             "kymo": "exec '\(Kymo.path)' \"$@\"",
             "sudo": "[ \"$1\" = -u ] && shift 2\nexec \"$@\"",
             "systemctl": "exec '\(SharedMaterial.python)' -B '\(servers)/systemctl.py' \(state) \"$@\"",
+            "python3": "exec '\(SharedMaterial.python)' -B \"$@\"",
             "docker": """
             [ "$1" = run ] || { echo "docker: only 'run' is known here" >&2; exit 1; }
             '\(SharedMaterial.python)' -B '\(stub)' --port \(server) --profiles >/dev/null 2>&1 &
