@@ -3,6 +3,7 @@ import Glibc
 @testable import Kymograph
 import KymographTestKit
 import Testing
+import TrialSupport
 
 /// `kymo import apple` with the real binary.
 @Suite struct ImportAppleTests {
@@ -52,6 +53,39 @@ import Testing
         let later = try importing(
             export(elements + [Export.record("HeartRate", "63", "count/min", at: "10:00:01")]), options)
         #expect(later.balance?.duplicate == 4 && later.balance?.accepted == 1, "\(later.error)")
+    }
+
+    /// Killed at any moment, and run again: in the end all is there as if nothing had been, and nothing twice.
+    @Test func killedAndRunAgain() throws {
+        let seconds = (0..<30_000).map { second in
+            let time = [second / 3_600, second / 60 % 60, second % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
+            return Export.record("HeartRate", "\(50 + second % 90)", "count/min", at: time.joined(separator: ":"))
+        }
+        let file = export(seconds)
+        let options = ["--data", folder.file("data"), "--out", folder.file("out")]
+        var random = SeededBytes(seed: Trials.seed(50))
+        var killed = 0
+        for _ in 0..<8 {
+            let run = try Kymo.start(["import", "apple", file, "--patient", Export.patient] + options)
+            usleep(UInt32(20_000 + random.next(upTo: 400) * 1_000))
+            run.signal(SIGKILL)
+            if try run.wait() == .signal(SIGKILL) { killed += 1 }
+        }
+        #expect(killed > 0)
+        let last = try importing(file, options)
+        #expect(last.end == .exit(0) && last.balance?.received == seconds.count, "\(last.error)")
+        let whole = try importing(file, ["--ephemeral", "--out", folder.file("whole")])
+        #expect(whole.balance?.accepted == seconds.count)
+        #expect(try read("out").differences(from: try read("whole"), ignoring: ["status"]).prefix(5) == [])
+        #expect(try read("whole").observations.count > 50)
+    }
+
+    private func read(_ name: String) throws -> BundleReader {
+        var reader = BundleReader()
+        for file in Files.names(folder.file(name)) {
+            try reader.read(ndjson: Files.read(folder.file("\(name)/\(file)")))
+        }
+        return reader
     }
 
     @Test func mistakes() throws {
