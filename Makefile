@@ -87,7 +87,7 @@ demo: setup .venv/ready ## Devices in, validated FHIR out
 TESTS := .build/tests
 # Properties generate a tenth of the slow cases here and all in `torture`; KYMO_SEED=n generates others.
 RUN_TESTS := $(KYMO_PYTHON) -B Tests/Validation/run_tests.py $(TESTS)/debug/kymographPackageTests.xctest
-test test-build torture door-kills docs console-test console-screenshots: export KYMO_TESTS_OPTIMISED = 1
+test test-build torture door-kills rabbitmq docs console-test console-screenshots: export KYMO_TESTS_OPTIMISED = 1
 
 .PHONY: test-build
 test-build: setup ## Build the tests
@@ -116,6 +116,11 @@ torture: test-build .venv/ready ## Run all tests but those of EndToEndTests with
 .PHONY: door-kills
 door-kills: test-build .venv/ready ## Kill kymo 100 times under load at each door that acknowledges (minutes)
 	KYMO_TORTURE=100 $(RUN_TESTS) --timeout 0 --filter 'DoorCrashTests|MQTTCrashTests'
+
+.PHONY: rabbitmq
+rabbitmq: test-build .venv/ready ## Install RabbitMQ, and kill it and kymo in turn while readings come by it
+	@dpkg -s rabbitmq-server >/dev/null 2>&1 || DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq rabbitmq-server >/dev/null
+	KYMO_BINARY=$(TESTS)/debug/kymo $(KYMO_PYTHON) -B -m unittest discover -v -s Tests/Brokers
 
 .PHONY: docs
 docs: test-build ## Build the reference of the library (.build/docs); warnings are errors
@@ -151,13 +156,18 @@ durable: build ## Print what losing nothing costs, beside what is promised
 	KYMO=$(KYMO) Benchmarks/durable.sh
 
 .PHONY: bench-doors
-bench-doors: build ## Compare HTTP with a Unix stream socket, TLS with TCP, MQTT with mosquitto_sub; and MLLP: what is on disk
+bench-doors: build .venv/ready ## Compare HTTP with a Unix stream socket and an aiohttp service, TLS with TCP, MQTT with mosquitto_sub; and MLLP
 	KYMO=$(KYMO) Benchmarks/mllp.sh
 	KYMO=$(KYMO) Benchmarks/mqtt.sh
 	KYMO=$(KYMO) Benchmarks/doors.sh
+	KYMO=$(KYMO) Benchmarks/single.sh
+
+.PHONY: import
+import: build ## Print time and memory of importing a generated export of Apple Health with 2 GB of XML
+	KYMO=$(KYMO) Benchmarks/import.sh
 
 .PHONY: hostile
-hostile: build ## Print what a good client of HTTP keeps of its rate beside 1,000 hostile connections
+hostile: build ## Print what a good client of HTTP, TCP and MLLP keeps of its rate beside 1,000 hostile connections
 	KYMO=$(KYMO) Benchmarks/hostile.sh
 
 .PHONY: latency
