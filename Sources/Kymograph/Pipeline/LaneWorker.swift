@@ -199,7 +199,7 @@ final class LaneReporter: LaneEvents, Sendable {
         store.queue.add { batch in
             batch.tallies.merge(tallies) { $0 + $1 }
             batch.deadLetters += letters
-            batch.byteCount += letters.reduce(0) { $0 + $1.bytes.count }
+            batch.byteCount += letters.reduce(0) { $0 + $1.weight }
         }
     }
 

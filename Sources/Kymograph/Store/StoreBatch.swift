@@ -23,6 +23,9 @@ struct StoredDeadLetter: Sendable {
     /// Of an entry, what it is called in receipts, and the row that it came with.
     var resource: String?
     var outbox: Int64?
+
+    /// Bytes that it takes while it waits, nearly: an array whose elements are all rejected is letters of one byte each.
+    var weight: Int { 200 + bytes.count + detail.utf8.count }
 }
 
 /// Whose readings a count is of: the row of a ledger.
