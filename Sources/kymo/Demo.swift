@@ -14,13 +14,20 @@ struct Demo: ParsableCommand {
             a pipeline within this process. On a terminal it takes six seconds. Nothing is kept, and nothing leaves \
             the process.
 
+            With --console it runs an instance with four devices, three of which are in trouble, and serves its \
+            console on this machine, until it is ended with Ctrl-C. What it has kept is removed then.
+
             Example: kymo demo
             """)
 
     @Option(help: ArgumentHelp("Plays another half an hour.", valueName: "n"))
     var seed: UInt64 = 7
 
+    @Flag(help: "Serve the console of an instance with simulated devices, until Ctrl-C.")
+    var console = false
+
     func run() throws {
+        if console { return try DemoConsole(seed: seed).run() }
         let screen = DemoScreen()
         try screen.write(
             """

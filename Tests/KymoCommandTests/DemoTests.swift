@@ -1,4 +1,5 @@
 import CommandSupport
+import Glibc
 import Testing
 
 /// `kymo demo`, which a new user runs first: it needs nothing, keeps nothing, and its picture is of what came out.
@@ -33,6 +34,29 @@ import Testing
             let isSilent = command.contains("--export")
             #expect(done.end == .exit(0) && done.output.isEmpty == isSilent, "\(command): \(done.error)")
         }
+    }
+
+    /// The console of an instance with a ward, until it is stopped.
+    @Test func servesTheConsole() throws {
+        let folder = TemporaryFolder()
+        let demo = try Kymo.start(["demo", "--console"], environment: ["TMPDIR": folder.path])
+        try demo.waitForError("#login=")
+        let link = try #require(demo.errorText.firstMatch(of: /(http:\/\/127\.0\.0\.1:[0-9]+)\/console\/#login=\S+/))
+        let address = String(link.output.1)
+        let page = try ChildProcess("/usr/bin/curl", ["-sS", "\(address)/console/"]).finish()
+        #expect(page.text.contains("<html"), "\(page.error)")
+        // What each device's trouble comes to, in the metrics.
+        try Waiting.until("rejections of both reasons") {
+            let metrics = try ChildProcess("/usr/bin/curl", ["-sS", "\(address)/metrics"]).finish().text
+            return ["clockAhead", "patientDeviceMismatch"].allSatisfy { reason in
+                metrics.contains(try! Regex("kymo_rejected_total\\{[^}]*reason=\"\(reason)\"[^}]*\\} [1-9]"))
+            }
+        }
+        #expect(Files.names(folder.path).count == 1)
+        demo.signal(SIGINT)
+        let done = try demo.finish()
+        #expect(done.end == .exit(0), "\(done.error)")
+        #expect(Files.names(folder.path).isEmpty, "nothing is kept")
     }
 
     @Test func closedOutputIsNoCrash() throws {
