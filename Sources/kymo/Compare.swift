@@ -127,9 +127,11 @@ private enum ComparedArgument {
     private static func settings(
         _ flags: [(key: String, flag: String, value: String)], _ path: String?
     ) throws -> ServerSettings {
-        let input = ConfigurationInput(
-            flags: flags, environment: path == nil ? [:] : ProcessInfo.processInfo.environment,
+        var input = ConfigurationInput(
+            // What the environment says of a server would be of both.
+            flags: flags, environment: [:],
             file: try path.map { ($0, try InputFile.read($0, advice)) })
+        input.variables = ProcessInfo.processInfo.environment
         let (settings, diagnostics) = ConfigurationLoader.load(input)
         let errors = diagnostics.filter { $0.severity == .error }
         Diagnostics.write(errors)

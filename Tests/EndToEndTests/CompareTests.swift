@@ -118,6 +118,23 @@ import TrialSupport
         #expect(half["same"] as? Int == 5)
     }
 
+    /// `Patient/17` of two servers that do not say who that is are not one person.
+    @Test func whoIsNotKnownIsNobodyElse() throws {
+        let first = try observations()
+        for name in ["a-closed", "b-closed"] { _ = try write(first, "\(name).ndjson") }
+        let server = try TestServer("fhir_search.py", [folder.path])
+        let found = try report([server.url("/a-closed"), server.url("/b-closed")], status: 65)
+        #expect(found["parts"] as? [String: Int] == ["subject": first.count, "device": first.count])
+        let content = try report([server.url("/a-closed"), server.url("/b-closed"), "--by", "content"], status: 65)
+        #expect(content["same"] as? Int == 0 && content["onlyInFirst"] as? Int == first.count)
+    }
+
+    /// A server may give strangers nothing.
+    @Test func nothingAndNothingAreNotTheSame() throws {
+        Files.write(Array("{\"resourceType\":\"Bundle\"}\n".utf8), to: folder.file("empty.json"))
+        _ = try report([folder.file("empty.json"), folder.file("empty.json")], status: 65)
+    }
+
     @Test(arguments: [
         (["http://127.0.0.1:9/fhir", "."], 66, "has no such files"),
         (["nothing.ndjson", "nothing.ndjson"], 66, "nothing.ndjson"),

@@ -5,7 +5,8 @@
 
 Prints "listening on PORT". FOLDER has an NDJSON file of Observations for each server: NAME.ndjson is /NAME. Each server gives
 Patients and Devices ids of its own, and refers by these; a search gives pages of 4, and every third page is 503 at first.
-Only Patients are included: who wants Devices has to ask for them.
+Only Patients are included: who wants Devices has to ask for them. A server NAME-closed shows neither, and has the ids that
+all such servers have.
 """
 import hashlib
 import json
@@ -22,11 +23,13 @@ class Store:
 
     def __init__(self, path):
         self.others, self.observations, self.refused = {}, [], set()
+        self.is_closed = path.stem.endswith("-closed")
+        salt = "" if self.is_closed else path.stem
         for line in path.read_text().splitlines():
             observation = json.loads(line)
             for name, kind in (("subject", "Patient"), ("device", "Device")):
                 if name in observation:
-                    observation[name] = self.reference(kind, observation[name], path.stem)
+                    observation[name] = self.reference(kind, observation[name], salt)
             self.observations.append(observation)
 
     def reference(self, kind, reference, salt):
@@ -41,7 +44,7 @@ class Store:
     def page(self, number, base):
         rows = self.observations[number * PAGE:(number + 1) * PAGE]
         entries = [{"resource": row, "search": {"mode": "match"}} for row in rows]
-        for name in {row["subject"]["reference"] for row in rows if "subject" in row}:
+        for name in set() if self.is_closed else {row["subject"]["reference"] for row in rows if "subject" in row}:
             entries.append({"fullUrl": f"{base}/{name}", "resource": self.others[name], "search": {"mode": "include"}})
         bundle = {"resourceType": "Bundle", "type": "searchset", "entry": entries}
         if (number + 1) * PAGE < len(self.observations):
@@ -74,6 +77,8 @@ class Handler(BaseHTTPRequestHandler):
                 store.refused.add(number)
                 return self.reply(503, {"resourceType": "OperationOutcome"})
             return self.reply(200, store.page(number, base))
+        if store and store.is_closed:
+            return self.reply(403, {"resourceType": "OperationOutcome"})
         if store and rest in store.others:
             return self.reply(200, store.others[rest])
         return self.reply(404, {"resourceType": "OperationOutcome"})

@@ -35,7 +35,7 @@ package enum ComparedSide: Sendable {
     private static func forEach(
         in content: [UInt8], _ name: String, _ body: (JSONNode, ReferencedIdentifiers) -> Void
     ) throws(PipelineError) {
-        var owners = ReferencedIdentifiers()
+        var owners = ReferencedIdentifiers(side: name)
         if let whole = JSONNode.answer(content) { return hand(on: whole, &owners, body) }
         for (number, line) in content.split(separator: 0x0A).enumerated() where line.contains(where: { $0 > 0x20 }) {
             guard let node = JSONNode.answer(Array(line)), node.members != nil else {

@@ -27,8 +27,10 @@ package struct ObservationComparison: Sendable {
         package var parts: [String: Int] = [:]
         package var examples: [Example] = []
 
-        /// Whether both systems have the same.
-        package var isSame: Bool { onlyInFirst == 0 && onlyInSecond == 0 && different == 0 && repeated == 0 }
+        /// Whether both systems have the same. Nothing and nothing is not: a server may give strangers an empty answer.
+        package var isSame: Bool {
+            same > 0 && onlyInFirst == 0 && onlyInSecond == 0 && different == 0 && repeated == 0
+        }
     }
 
     private var waiting: [IdentifierText: ComparedObservation] = [:]

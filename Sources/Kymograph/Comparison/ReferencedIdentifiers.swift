@@ -5,6 +5,19 @@ import KymographTemplates
 struct ReferencedIdentifiers: Sendable {
     /// Texts of identifiers, by what refers to them: `Patient/17`, `urn:uuid:…`.
     private var known: [IdentifierText: IdentifierText] = [:]
+    /// What was asked for without an answer.
+    private var missing: Set<IdentifierText> = []
+    /// Where it is from: whom a reference is to that no one could resolve is known there only, and another's `Patient/17` is
+    /// somebody else.
+    private let side: String
+    /// The server's address, below which references are its own; empty for files.
+    private let base: String
+
+    /// Of the `side` that is `base`.
+    init(side: String, base: String = "") { (self.side, self.base) = (side, base) }
+
+    /// Notes that the server does not tell who `reference` is.
+    mutating func note(missing reference: String) { missing.insert(IdentifierText(reference)) }
 
     /// Notes a resource by the ways in which it is referred to.
     mutating func note(_ resource: JSONNode, fullURL: String?) {
@@ -22,7 +35,7 @@ struct ReferencedIdentifiers: Sendable {
             return IdentifierText(ComparedText.of(reference))
         }
         if let mark = target.firstRange(of: "?identifier=") { return Self.decoded(target[mark.upperBound...]) }
-        return known[IdentifierText(Self.local(target))] ?? IdentifierText(target)
+        return known[IdentifierText(local(target))] ?? IdentifierText("\(target) of \(side)")
     }
 
     /// What `reference` is to when that is not known: `Patient/17`; nil when it is known, or no resource of a server.
@@ -30,8 +43,9 @@ struct ReferencedIdentifiers: Sendable {
         guard reference.child("identifier") == nil, let target = reference.child("reference")?.string else {
             return nil
         }
-        let local = Self.local(target)
-        guard known[IdentifierText(local)] == nil, local.split(separator: "/").count == 2, !local.contains("?"),
+        let local = local(target)
+        guard known[IdentifierText(local)] == nil, !missing.contains(IdentifierText(local)),
+            local.split(separator: "/").count == 2, !local.contains("?"),
             !local.contains(":")
         else { return nil }
         return local
@@ -45,12 +59,13 @@ struct ReferencedIdentifiers: Sendable {
         }.sorted()
     }
 
-    /// `Patient/17` of `https://fhir.example/r4/Patient/17/_history/2`.
-    private static func local(_ target: String) -> String {
-        guard target.contains("://") else { return target }
-        let parts = target.split(separator: "/")
+    /// `Patient/17` of `https://fhir.example/r4/Patient/17/_history/2`, when that is below the server's address.
+    private func local(_ target: String) -> String {
+        let isOwn = !base.isEmpty && target.hasPrefix(base + "/")
+        guard isOwn || !target.contains("://") else { return target }
+        let parts = (isOwn ? target.dropFirst(base.count + 1) : target[...]).split(separator: "/")
         let end = parts.firstIndex(of: "_history") ?? parts.endIndex
-        return end >= 2 ? parts[(end - 2)..<end].joined(separator: "/") : target
+        return parts[..<end].joined(separator: "/")
     }
 
     private static func decoded(_ text: Substring) -> IdentifierText {

@@ -28,7 +28,7 @@ struct ServerObservations {
         _ selection: ComparedSelection, _ body: (JSONNode, ReferencedIdentifiers) -> Void
     ) throws(PipelineError) {
         defer { transport.close() }
-        var owners = ReferencedIdentifiers()
+        var owners = ReferencedIdentifiers(side: base, base: base)
         var next: String? = first(selection)
         var seen: Set<IdentifierText> = []
         while let url = next {
@@ -69,6 +69,7 @@ struct ServerObservations {
             if response.status == 200, let resource = JSONNode.answer(response.body) {
                 owners.note(resource, fullURL: nil)
             }
+            if owners.unknown(reference) != nil { owners.note(missing: unknown) }
         }
     }
 
