@@ -10,6 +10,8 @@ struct SMARTConfiguration {
     var algorithms: [String]?
 
     private static let extensionURL = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
+    /// Most bytes of a CapabilityStatement, which lists every search parameter of every resource.
+    private static let longestStatement = 16 << 20
     private static let wellKnown = ".well-known/smart-configuration"
 
     /// The request for it.
@@ -38,7 +40,7 @@ struct SMARTConfiguration {
     /// Reads the CapabilityStatement of `base`, which has no document of its own.
     init(statement response: HTTPResponse, of base: ServerURL) throws(AuthorizationFailure) {
         let place = "\(base.origin) /metadata, since there is no \(Self.wellKnown)"
-        let object = try Self.object(response, place)
+        let object = try Self.object(response, place, most: Self.longestStatement)
         let extensions = (object.child("rest")?.elements ?? []).flatMap {
             $0.child("security")?.child("extension")?.elements ?? []
         }
@@ -49,14 +51,19 @@ struct SMARTConfiguration {
         tokenURL = try Self.tokenURL(text, "token URL in the extension oauth-uris", of: base, place)
     }
 
-    private static func object(_ response: HTTPResponse, _ place: String) throws(AuthorizationFailure) -> JSONNode {
+    private static func object(
+        _ response: HTTPResponse, _ place: String, most: Int = 1 << 20
+    ) throws(AuthorizationFailure) -> JSONNode {
         guard response.status == 200 else {
             throw AuthorizationFailure(
                 isRetriable: response.status >= 500 || [408, 425, 429].contains(response.status),
                 "\(place): status \(response.status); if the server has none, name the token URL")
         }
-        guard let object = JSONNode.response(response.body) else {
-            throw AuthorizationFailure(isRetriable: true, "\(place): the answer is no JSON object")
+        guard let object = JSONNode.response(response.body, most: most) else {
+            let isLong = response.body.count > most
+            throw AuthorizationFailure(
+                isRetriable: !isLong,
+                "\(place): the answer is \(isLong ? "too long; name the token URL" : "no JSON object")")
         }
         return object
     }

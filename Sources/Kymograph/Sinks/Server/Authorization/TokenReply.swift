@@ -56,9 +56,10 @@ struct TokenReply {
 }
 
 extension JSONNode {
-    /// The object that a server answered with; nil when it is none, or longer than any answer about tokens.
-    static func response(_ body: [UInt8]) -> JSONNode? {
-        guard body.count <= 1 << 20 else { return nil }
+    /// The object that a server answered with; nil when it is none, or longer than `most`, which is more than any answer
+    /// about tokens has.
+    static func response(_ body: [UInt8], most: Int = 1 << 20) -> JSONNode? {
+        guard body.count <= most else { return nil }
         var log = DiagnosticLog(file: "answer")
         guard let node = parse(body, log: &log), node.members != nil else { return nil }
         return node
