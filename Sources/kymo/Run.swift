@@ -69,6 +69,7 @@ struct Run: ParsableCommand {
             log.tick()
         }
         for line in outcome.summary.lines { log.write(.info(line)) }
+        Self.tell(pipeline.rejectedInFile, firstRejection, settings, log)
         if !outcome.message.isEmpty { log.write(.error(outcome.message)) }
         log.close()
         // Threads that were left behind, by force or by a second signal, must not run on while the process is taken
@@ -104,18 +105,23 @@ struct Run: ParsableCommand {
         return ExitCode(check.exitCode ?? error.exitCode)
     }
 
-    /// Says where what was rejected is, and why nothing came out of a run that ended well.
+    /// Says where what a pipe has rejected is.
+    private static func tell(
+        _ rejected: UInt64, _ firstRejection: FirstRejection?, _ settings: PipelineSettings, _ log: Log
+    ) {
+        guard rejected > 0, let file = settings.rejectedFile else { return }
+        let reason = firstRejection?.reason.map { ", the first as \($0.name)" } ?? ""
+        log.write(
+            .warning("\(CountText.of(Int(rejected), "rejected reading"))\(reason): with reasons and bytes in \(file)"))
+    }
+
+    /// Says why nothing came out of a run that ended well.
     ///
     /// - Throws: the exit status when everything was rejected.
     private static func explain(
         _ summary: PipelineSummary, _ firstRejection: FirstRejection?, _ settings: PipelineSettings, _ log: Log
     ) throws {
         guard summary.received > 0 else { return }
-        if summary.rejectedTotal > 0, let file = settings.rejectedFile {
-            let count = CountText.of(summary.rejectedTotal, "rejected reading")
-            let reason = firstRejection?.reason.map { ", the first as \($0.name)" } ?? ""
-            log.write(.warning("\(count)\(reason): with reasons and bytes in \(file)"))
-        }
         // One that takes the place of another is rejected and changes an Observation.
         if summary.rejectedTotal == summary.received, summary.observations == 0, let rejection = firstRejection?.text {
             // A log has no payload; who runs a command in a shell wants to see it.

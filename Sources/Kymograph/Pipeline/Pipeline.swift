@@ -505,6 +505,9 @@ package final class Pipeline: Sendable {
         return outcome(exitCode: ExitStatus.success, "")
     }
 
+    /// How many letters the file of rejected readings has; 0 without one.
+    package var rejectedInFile: UInt64 { settings.rejectedFile == nil ? 0 : deadLetters?.counts.taken ?? 0 }
+
     private func closeDeadLetters() -> String? {
         guard let deadLetters else { return nil }
         do throws(SinkError) {
