@@ -36,7 +36,9 @@ setup: ## Install the Debian packages that are missing
 COMPILING := -Xswiftc -Xfrontend -Xswiftc -function-sections
 # Nothing is loaded that calls back into the binary, so it exports no symbols; nothing unwinds its stack, so it has no
 # index of unwind tables. The map is what Benchmarks/size.sh reads.
-LINKING := -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker --no-eh-frame-hdr \
+# Relocations are packed, which needs glibc 2.36 (Debian 12): a fifth of them is left (docs/decisions/0025).
+LINKING := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs \
+    -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker --no-eh-frame-hdr \
     -Xlinker -Map=$(CURDIR)/.build/kymo.map
 
 # What `kymo --version` and the metrics tell. Git writes it into the archives that it makes of a commit.
