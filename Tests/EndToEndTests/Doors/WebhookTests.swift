@@ -29,10 +29,11 @@ import Testing
     }
 
     private func post(
-        _ body: [UInt8], to door: Door, _ fields: [(String, String)], encoding: String = ""
+        _ body: [UInt8], to door: Door, _ fields: [(String, String)], encoding: String = "",
+        path: String = PostClient.path
     ) throws -> AdminClient.Answer {
         let signed = fields.map { "\($0.0): \($0.1)\r\n" }.joined()
-        let request = PostClient.request(body, fields: signed + encoding + "Connection: close\r\n")
+        let request = PostClient.request(body, path: path, fields: signed + encoding + "Connection: close\r\n")
         return AdminClient.answer(try RawConnection.exchange(String(decoding: request, as: UTF8.self), port: door.port))
     }
 
@@ -151,6 +152,23 @@ import Testing
         #expect(ofSecond.body.hasPrefix("{\"received\":1,\"rejectedCount\":0,"), "\(ofSecond)")
         let ofFirst = try post(body, to: door, fields("a", time, try code("a", time, body)))
         #expect(ofFirst.body.contains("deviceNotAllowed"), "\(ofFirst)")
+        // Which of them sends shows the body alone, and so which mapping it may use.
+        Files.write(Array(Files.text(list).replacing("devices: [watch-2]", with: "mappings: [reading]").utf8), to: list)
+        try Waiting.until("the new list") {
+            try post(
+                body, to: door, fields("a", time, try code("a", time, body, key: other)), path: "/v1/ingest/reading"
+            )
+            .status == 200
+        }
+        Files.write(
+            Array(Files.text(list).replacing("devices: [watch-1]", with: "mappings: [wristband]").utf8), to: list)
+        try Waiting.until("the list after it") {
+            try post(body, to: door, fields("a", time, try code("a", time, body)), path: "/v1/ingest/reading").status
+                == 404
+        }
+        let ofOther = try post(
+            body, to: door, fields("a", time, try code("a", time, body, key: other)), path: "/v1/ingest/reading")
+        #expect(ofOther.status == 200, "\(ofOther)")
         _ = secret("second", third)
         try Waiting.until("the new secret") {
             let time = now

@@ -47,23 +47,27 @@ struct HTTPIngestContent {
     /// The reply to a request that brings nothing, and asks for no more than that; nil for others.
     private(set) var fixedReply: HTTPReply?
     private var compression: CompressionFormat?
-    /// The one of several mappings that its path names; nil for all.
+    /// The mapping that it is for, by its path; nil for all of the source.
+    private var named: String?
+    /// The same where the source has others, which are not to be tried.
     private(set) var mapping: String?
 
     /// JSON that is not compressed.
     init() {}
 
-    /// Reads `head`; `mappings` are those of the source that the sender may use.
+    /// Reads `head`; `mappings` are those of the source.
     ///
     /// - Throws: ``HTTPDecline`` when the body is not to come.
     init(of head: HTTPHead, mappings: [String]) throws(HTTPDecline) {
         let request = head.request
         let nightscout = NightscoutPath(request.path)
-        if let nightscout {
-            try nightscout.check(mappings)
+        if nightscout != nil {
+            named = NightscoutPath.mapping
         } else {
-            mapping = try Self.mapping(request.path, mappings)
+            named = try Self.mapping(request.path)
+            mapping = mappings.count > 1 ? named : nil
         }
+        try check(mappings)
         let method = nightscout?.method ?? "POST"
         guard request.method == method else {
             var decline = HTTPDecline(405, "methodNotAllowed", "use \(method)")
@@ -85,15 +89,19 @@ struct HTTPIngestContent {
         compression = try Self.compression(request)
     }
 
-    /// The mapping that `path` names, if there are others.
-    private static func mapping(_ path: String, _ mappings: [String]) throws(HTTPDecline) -> String? {
+    /// The mapping that `path` names.
+    private static func mapping(_ path: String) throws(HTTPDecline) -> String? {
         guard path != Self.path, !isHub(path) else { return nil }
         guard path.hasPrefix(Self.path + "/") else { throw HTTPDecline(404, "notFound", "post to \(Self.path)") }
-        let name = path.dropFirst(Self.path.count + 1)
-        guard mappings.contains(String(name)) else {
-            throw HTTPDecline(404, "mappingNotFound", "the source has no mapping of that name")
-        }
-        return mappings.count > 1 ? String(name) : nil
+        return String(path.dropFirst(Self.path.count + 1))
+    }
+
+    /// Refuses a body for another mapping than `mappings`, those of the source that its sender may use.
+    ///
+    /// - Throws: ``HTTPDecline`` with status 404.
+    func check(_ mappings: [String]) throws(HTTPDecline) {
+        guard let named, !mappings.contains(named) else { return }
+        throw HTTPDecline(404, "mappingNotFound", "the source has no mapping of that name")
     }
 
     /// Whether `path` is where clients of Azure Event Hubs post to, below any name of a hub.

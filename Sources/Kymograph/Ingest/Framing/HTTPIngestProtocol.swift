@@ -111,15 +111,17 @@ final class HTTPIngestProtocol: StreamProtocol {
     ) {
         do throws(HTTPDecline) {
             let admission = try HTTPIngestSender.admission(of: head.request, &intake)
-            let all = consumer.mappings(of: intake.arrival.source)
-            let mappings = admission?.grant?.allowed(all) ?? all
+            let mappings = consumer.mappings(of: intake.arrival.source)
             isUnproven = admission != nil && HTTPIngestSender.isSigned(head.request)
             if isUnproven { try HTTPIngestSender.checkUnproven(head.body) }
             // A body like the one before it is told by the same head.
-            if head.isRepeated, contentMappings == mappings { return }
-            contentMappings = nil
-            content = try HTTPIngestContent(of: head, mappings: mappings)
-            contentMappings = mappings
+            if !head.isRepeated || contentMappings != mappings {
+                contentMappings = nil
+                content = try HTTPIngestContent(of: head, mappings: mappings)
+                contentMappings = mappings
+            }
+            // Whose it is that is signed shows only the body.
+            if !isUnproven, let grant = admission?.grant { try content.check(grant.allowed(mappings)) }
         } catch {
             note(error, intake, &consumer)
             finish(error.reply, &intake, isHEAD: head.request.method == "HEAD")
@@ -134,6 +136,7 @@ final class HTTPIngestProtocol: StreamProtocol {
         do throws(HTTPDecline) {
             // Since its head came, the list of peers may have changed; and a signature may be of the body.
             let admission = try HTTPIngestSender.admission(of: request, &intake, hasBody: true)
+            if let grant = admission?.grant, let contentMappings { try content.check(grant.allowed(contentMappings)) }
             consumer.admit(admission, mapping: content.mapping)
             if let fixed = content.fixedReply {
                 reply = fixed

@@ -8,7 +8,7 @@ enum NightscoutPath {
     case test
 
     /// The mapping of entries, which a source must have.
-    private static let mapping = "nightscout"
+    static let mapping = "nightscout"
 
     /// What `path` is; nil for any other.
     init?(_ path: String) {
@@ -34,15 +34,6 @@ enum NightscoutPath {
         case .entries: nil
         case .status: HTTPReply(200, type: "application/json", "{\"status\":\"ok\",\"apiEnabled\":true}\n")
         case .test: HTTPReply(200, type: "application/json", "{\"status\":\"ok\"}\n")
-        }
-    }
-
-    /// Refuses sources whose `mappings` are for something else.
-    ///
-    /// - Throws: ``HTTPDecline`` with status 404.
-    func check(_ mappings: [String]) throws(HTTPDecline) {
-        guard mappings.contains(Self.mapping) else {
-            throw HTTPDecline(404, "mappingNotFound", "the source does not have the mapping nightscout")
         }
     }
 }
