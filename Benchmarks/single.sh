@@ -2,7 +2,7 @@
 # single.sh: readings per second by HTTP, a request each, beside those of a service of aiohttp, orjson and SQLite that has
 # them on disk before it answers, too.
 #
-# KYMO_PYTHON: a Python interpreter with aiohttp and orjson. KYMO: the binary, built here when not given. KYMO_SINGLE: how
+# It needs wrk. KYMO_PYTHON: a Python interpreter with aiohttp and orjson. KYMO: the binary, built here when not given. KYMO_SINGLE: how
 # many times the service's rate passes (3).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
