@@ -30,7 +30,8 @@ struct Kymo: ParsableCommand {
         subcommands: [
             Run.self, Import.self, Demo.self, Check.self, Config.self, Test.self, Map.self, Migrate.self, Eval.self,
             Replay.self, Simulate.self, Mappings.self, TrainDictionary.self, Query.self, Export.self, Decode.self,
-            Compare.self, Ledger.self, Receipts.self, Sources.self, Dead.self, Patients.self, Status.self, Top.self, Tap.self,
+            Compare.self, Ledger.self, Receipts.self, Sources.self, Dead.self, Patients.self, Status.self, Top.self,
+            Tap.self,
             ConsoleCommand.self, Flush.self, PauseCommand.self, ResumeCommand.self, ForgetLookups.self,
             CapabilitiesCommand.self, Completions.self, Support.self,
         ])
