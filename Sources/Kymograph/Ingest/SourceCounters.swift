@@ -24,7 +24,7 @@ package struct SourceCounts: Hashable, Sendable {
     /// Connections that were to come by a proxy, and did not begin as the PROXY protocol says.
     package var proxyFailures: UInt64 = 0
     /// Connections, requests and datagrams of senders that are none of the list of peers.
-    package var authFailures: UInt64 = 0
+    package var authFailures = AuthFailures()
     /// Streams that are open now: connections of clients, a serial line, standard input.
     package var openStreams: UInt64 = 0
 
@@ -43,7 +43,7 @@ package struct SourceCounts: Hashable, Sendable {
         idleConnections += other.idleConnections
         tlsFailures += other.tlsFailures
         proxyFailures += other.proxyFailures
-        authFailures += other.authFailures
+        authFailures.add(other.authFailures)
         openStreams += other.openStreams
     }
 }
@@ -60,7 +60,7 @@ final class SourceCounters: Sendable {
     private let idleConnections = Atomic<UInt64>(0)
     private let tlsFailures = Atomic<UInt64>(0)
     private let proxyFailures = Atomic<UInt64>(0)
-    private let authFailures = Atomic<UInt64>(0)
+    private let authFailures = Mutex(AuthFailures())
     private let openStreams = Atomic<UInt64>(0)
 
     /// Adds what a batch brought, but for ``SourceCounts/openStreams``; `kernelDrops` too is what is new.
@@ -75,7 +75,7 @@ final class SourceCounters: Sendable {
         idleConnections.add(counts.idleConnections, ordering: .relaxed)
         tlsFailures.add(counts.tlsFailures, ordering: .relaxed)
         proxyFailures.add(counts.proxyFailures, ordering: .relaxed)
-        authFailures.add(counts.authFailures, ordering: .relaxed)
+        if counts.authFailures != AuthFailures() { authFailures.withLock { $0.add(counts.authFailures) } }
     }
 
     /// Notes how many streams are open.
@@ -94,7 +94,7 @@ final class SourceCounters: Sendable {
         counts.idleConnections = idleConnections.load(ordering: .relaxed)
         counts.tlsFailures = tlsFailures.load(ordering: .relaxed)
         counts.proxyFailures = proxyFailures.load(ordering: .relaxed)
-        counts.authFailures = authFailures.load(ordering: .relaxed)
+        counts.authFailures = authFailures.withLock { $0 }
         counts.openStreams = openStreams.load(ordering: .relaxed)
         return counts
     }

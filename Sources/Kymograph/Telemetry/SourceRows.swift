@@ -61,11 +61,20 @@ enum SourceRows {
         ) { input in
             (input.run?.sources ?? []).compactMap { source in source.certificateExpiry.map { ([source.name], $0) } }
         },
-        .ofSources(
-            "kymo_auth_failures_total", unit: "senders",
-            "Connections, requests and datagrams of senders that the source's list of peers does not know",
-            [.ifAny(.source, ", auth failures ")]
-        ) { Int($0.counts.authFailures) },
+        Counter(
+            name: "kymo_auth_failures_total", kind: .counter, unit: "senders", labels: ["source", "reason"],
+            help:
+                "Connections, requests and datagrams of senders that the source's list of peers does not know, by what "
+                + "did not show it: token, signature, certificate, user, address",
+            phrases: [.ifAny(.source, ", auth failures ")]
+        ) { input in
+            (input.run?.sources ?? []).flatMap { source in
+                AuthFailure.allCases.compactMap { reason in
+                    let count = source.counts.authFailures[reason]
+                    return count > 0 ? ([source.name, reason.rawValue], Double(count)) : nil
+                }
+            }
+        },
         .ofSources(
             "kymo_source_receive_buffer_bytes", .gauge, unit: "bytes", "Receive buffer that the kernel granted"
         ) { $0.receiveBufferBytes },

@@ -1,4 +1,5 @@
 import CommandSupport
+import Kymograph
 import KymographTestKit
 
 /// `kymo run` with one source of a configuration file, and its metrics.
@@ -22,6 +23,16 @@ final class Door {
     }
 
     var port: UInt16 { PostClient.port(address) }
+
+    /// How many senders were none of the list of peers, by what did not show it.
+    func authFailures() throws -> [String: Int] {
+        var found: [String: Int] = [:]
+        for reason in AuthFailure.allCases.map(\.rawValue) {
+            let series = "kymo_auth_failures_total{source=\"\(source)\",reason=\"\(reason)\"}"
+            if let value = try admin.value(series) { found[reason] = Int(value) }
+        }
+        return found
+    }
 
     /// The value of a metric of the source.
     func metric(_ name: String) throws -> Int {

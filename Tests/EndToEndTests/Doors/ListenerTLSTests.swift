@@ -140,7 +140,7 @@ import Testing
         #expect(text.contains("deviceNotAllowed") && text.contains("patientNotAllowed"), "\(text)")
         client.closeInput()
         _ = try client.wait()
-        #expect(try door.metric("kymo_auth_failures_total") == 1)
+        #expect(try door.authFailures() == ["certificate": 1])
         let balance = try door.balance()
         let reasons = ["deviceNotAllowed": 1, "patientNotAllowed": 1, "frameIncomplete": 1]
         #expect(balance.accepted == 1 && balance.reasons == reasons && balance.isClosed, "\(door.run.errorText)")

@@ -82,7 +82,7 @@ import Testing
                 #expect(answer.status == 401 && !answer.body.contains("104"), "\(fields): \(answer)")
             }
         }
-        #expect(try door.metric("kymo_auth_failures_total") == 2 * bad.count)
+        #expect(try door.authFailures() == ["token": 2 * bad.count])
         #expect(try door.balance().received == 0)
         #expect(!door.run.errorText.contains(secret) && !door.run.errorText.contains(hash))
     }

@@ -28,7 +28,10 @@ import Testing
         (source.counts.rejected, source.counts.kernelDrops, source.counts.connections) = (29, 31, 37)
         (source.counts.refusedConnections, source.counts.idleConnections) = (41, 43)
         source.counts.openStreams = 379
-        (source.counts.tlsFailures, source.counts.authFailures) = (383, 389)
+        source.counts.tlsFailures = 383
+        for (place, reason) in AuthFailure.allCases.enumerated() {
+            source.counts.authFailures[reason] = UInt64(9_101 + place)
+        }
         (source.counts.proxyFailures, source.certificateExpiry) = (9_001, 9_003.5)
         run.sources = [source]
         (run.shards.accepted, run.shards.duplicate, run.shards.conflict) = (47, 53, 59)

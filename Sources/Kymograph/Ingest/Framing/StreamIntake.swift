@@ -91,7 +91,7 @@ public struct StreamIntake {
     mutating func sender(bearing credential: RequestCredential?) -> Sender {
         guard let access = stream.access else { return .anybody }
         if let admission = access.admission(bearing: credential, at: arrival.received) { return .known(admission) }
-        counts.authFailures += 1
+        counts.authFailures[RequestCredential.failure(of: credential)] += 1
         return .unknown
     }
 

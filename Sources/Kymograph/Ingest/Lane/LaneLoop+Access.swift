@@ -27,16 +27,17 @@ extension LaneLoop {
         let name = sources[stream.source].name
         access.refresh({ stream.identity }) { consumer.noted("\(name): \($0)") }
         guard access.isRefused else { return .yes }
-        refuseStranger(stream.peer, source: stream.source, &consumer)
+        refuseStranger(stream.peer, stream.identity.failure, source: stream.source, &consumer)
         return .no
     }
 
     /// Counts a client that the list of peers does not know.
     private mutating func refuseStranger(
-        _ peer: Peer?, source index: Int, _ consumer: inout some PayloadConsumer & ~Copyable
+        _ peer: Peer?, _ failure: AuthFailure, source index: Int,
+        _ consumer: inout some PayloadConsumer & ~Copyable
     ) {
         var counts = SourceCounts()
-        counts.authFailures = 1
+        counts.authFailures[failure] = 1
         sources[index].counters.add(counts)
         tell(ClientLimit(kind: .stranger, source: index), peer, &consumer)
     }

@@ -39,7 +39,7 @@ extension LaneLoop {
             let isKnown = peers.map { admitSender(ofDatagram: place, source: index, $0, &consumer) } ?? true
             if datagrams.isTruncated(place) {
                 counts.rejected += 1
-                if !isKnown { counts.authFailures += 1 }
+                if !isKnown { counts.authFailures[.address] += 1 }
                 consumer.rejected(.truncatedDatagram, bytes: bytes, source: number, received: received)
                 continue
             }
@@ -50,7 +50,7 @@ extension LaneLoop {
             counts.datagrams += parts - 1
             if !isKnown {
                 counts.rejected += parts
-                counts.authFailures += parts
+                counts.authFailures[.address] += parts
             }
         }
         // The last datagram of a batch has the latest count.

@@ -8,6 +8,9 @@ struct PeerIdentity: Hashable, Sendable {
     var address: [UInt8]?
     /// The user of its process.
     var user: UInt32?
+
+    /// What is counted of one that is none of the list.
+    var failure: AuthFailure { names.isEmpty ? user == nil ? .address : .user : .certificate }
 }
 
 /// Who may bring readings to a source. It never changes: ``PeerBook`` has another one when the file has changed.
@@ -148,6 +151,14 @@ enum RequestCredential {
     case hashedSecret(String)
     /// A form that is not known.
     case unknown
+
+    /// What is counted of a request with `credential`, or none, that is of none of the list.
+    static func failure(of credential: RequestCredential?) -> AuthFailure {
+        switch credential {
+        case .signature, .webhook, .malformedWebhook: .signature
+        case .token, .hashedSecret, .unknown, nil: .token
+        }
+    }
 
     /// Whether the body is needed to know who sends it.
     var isOfBody: Bool { if case .webhook = self { true } else { false } }
