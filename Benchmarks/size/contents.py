@@ -9,9 +9,9 @@ LARGEST_STRIPPED = 40_000_000
 # Of the stripped file, what the map must explain: less means that the map is of another binary, or of an unknown form.
 LEAST_EXPLAINED = 0.6
 
-OUTPUT_SECTION = re.compile(r"^([._A-Za-z]\S*)")
-# GNU gold's form: name, address, size, object; a long name stands on a line of its own.
-CONTRIBUTION = re.compile(r"^ (?:\S+)?\s+0x[0-9a-f]+\s+0x([0-9a-f]+)\s+(\S.*)$")
+# lld's form: two addresses, size, alignment, then an output section behind one blank, or behind nine an object and in
+# parentheses its section; symbols stand further to the right.
+ROW = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) +[0-9]+ ( {8})?(\S.*)$")
 NOT_LOADED = (".debug", ".bss", ".tbss", ".comment", ".symtab", ".strtab")
 
 
@@ -40,19 +40,17 @@ def group(name):
 def contents(map_path):
     """Bytes loaded at run time, by module or library."""
     sizes = collections.Counter()
-    section = None
-    in_memory_map = False
+    section = ""
     with open(map_path, errors="replace") as lines:
         for line in lines:
-            in_memory_map = in_memory_map or line.startswith("Memory map")
-            if not in_memory_map:
+            row = ROW.match(line)
+            if not row:
                 continue
-            start = OUTPUT_SECTION.match(line)
-            if start:
-                section = start.group(1)
-            part = CONTRIBUTION.match(line)
-            if part and section and not section.startswith(NOT_LOADED) and ".o" in part.group(2):
-                sizes[owner(part.group(2))] += int(part.group(1), 16)
+            size, is_object, name = row.groups()
+            if not is_object:
+                section = name
+            elif not section.startswith(NOT_LOADED) and ".o" in name:
+                sizes[owner(name.partition(":(")[0])] += int(size, 16)
     return sizes
 
 
