@@ -90,8 +90,8 @@ import Testing
                 + "fhirMapping, framing, name, defaultDevice, "
                 + "defaultPatient, types, until, whenFull, timezone, peers, receiveBuffer, coalesce, socketMode, "
                 + "connections, "
-                + "connectionsPerPeer, proxies, idleLimit, certificateFile, certificateKeyFile, caFile, clientCAFile, "
-                + "clientCRLFile, "
+                + "connectionsPerPeer, proxies, idleLimit, certificateFile, certificateKeyFile, caFile, crlFile, "
+                + "clientCAFile, clientCRLFile, "
                 + "insecure, topics, qos, sharded, receiveMaximum, mqttVersion, clientId, user, passwordFile, "
                 + "keepAlive, sessionExpiry, statusTopic"
         ),
