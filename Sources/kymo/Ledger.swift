@@ -9,13 +9,14 @@ struct Ledger: ParsableCommand {
         commandName: "ledger",
         abstract: "Say where every reading is: the balance, and whether a device's or patient's span is complete.",
         discussion: """
-            received = accepted + duplicate + conflict + rejected, for the whole store; and for the span that is asked \
-            about, each window with its readings by source, how often its Observation was written, and which sinks \
-            have it. Counts are of whole hours: a rejected reading counts in the hour of its own time, and by the \
-            time of receipt where that is unknown or wrong, as drops do; those of the hours that the span has are \
-            shown. Exits with status 65 when something is open or missing in the span of a device or patient. Readings \
-            whose place others have taken are dead letters, and not missing: the span is 'complete, 2 superseded' \
-            then, and --strict exits with status 65 for it.
+            received = accepted + duplicate + conflict + rejected + retractions, for the whole store; and for the span \
+            that is asked about, each window with its readings by source, how often its Observation was written, and \
+            which sinks have it. Counts are of whole hours: a rejected reading counts in the hour of its own time, and \
+            by the time of receipt where that is unknown or wrong, as drops do; those of the hours that the span has \
+            are shown. Exits with status 65 when something is open or missing in the span of a device or patient. \
+            Readings whose place others have taken are dead letters, and not missing: the span is 'complete, 2 \
+            superseded' then, and --strict exits with status 65 for it. So it is with readings that were taken back: \
+            'complete, 1 retracted'.
 
             --verify decodes every archived window and the journal, compares them with what was counted, and exits \
             with status 65 on any difference.

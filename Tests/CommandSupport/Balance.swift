@@ -5,6 +5,7 @@ package struct Balance: Equatable {
     package var duplicate = 0
     package var conflict = 0
     package var rejected = 0
+    package var retractions = 0
     package var inFlight = 0
     package var kernelDropped = 0
     package var windows = 0
@@ -21,6 +22,7 @@ package struct Balance: Equatable {
         duplicate = Balance.number(after: "duplicate", in: words)
         conflict = Balance.number(after: "conflict", in: words)
         rejected = Balance.number(after: "rejected", in: words)
+        retractions = Balance.number(after: "retractions", in: words)
         inFlight = Balance.number(after: "flight", in: words)
         for line in lines {
             if line.hasPrefix("kymo: rejected: ") { reasons = Balance.reasons(line.dropFirst(16)) }
@@ -36,7 +38,7 @@ package struct Balance: Equatable {
 
     /// Whether what came in has ended somewhere, and no count is below zero.
     package var isClosed: Bool {
-        received == accepted + duplicate + conflict + rejected && inFlight == 0
+        received == accepted + duplicate + conflict + rejected + retractions && inFlight == 0
             && rejected == reasons.values.reduce(0, +)
             && min(received, accepted, duplicate, conflict, rejected, windows, observations) >= 0
     }

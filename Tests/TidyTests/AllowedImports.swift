@@ -51,7 +51,7 @@ struct AllowedImports {
                 Map/Program FastPath FHIR/Template Map/Values
             Patients: Memory Model
             Rules: Memory Model Reading
-            Lane: Memory Model Decode Ring GATT Map/Program Map Patients Rules
+            Lane: Memory Model Reading Decode Ring GATT Map/Program Map Patients Rules
             Window/Blocks: Memory Model Reading
             Window/Journal: Memory Model Reading Window/Blocks
             Window: Memory Model Reading Ring Window/Blocks Window/Journal

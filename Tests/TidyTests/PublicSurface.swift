@@ -14,7 +14,7 @@ enum PublicSurface {
             .sourceKinds .framings .sinks .onRejection .onDelivery .onNote .init .init
         EngineError: EngineError Kind (4 cases) Problem .isError .file .line .column .message .advice
             .description .kind .message .problems .summary .description
-        EngineSummary: EngineSummary .received .accepted .duplicate .conflict .rejections .observations
+        EngineSummary: EngineSummary .received .accepted .duplicate .conflict .retractions .rejections .observations
             .resources .kernelDropped .undelivered .lines .rejected .inFlight
         EntrySink: EntrySink .Handler .name .types .devices .sources .init
         FramingDescriptor: FramingDescriptor .init
@@ -26,7 +26,7 @@ enum PublicSurface {
             .admit .taken .declined .batchEnd DurableMark
         PeerGrant: PeerAdmission
         RejectedPayload: RejectedPayload .reason .detail .source .receivedAt .bytes .isMapped
-        Rejection: Rejection .name (78 cases)
+        Rejection: Rejection .name (81 cases)
         ResourceEntry: ResourceEntry Identifier .system .value .resourceType .id .identifier .device
             .patient .json
         SettingProblem: SettingProblem .init

@@ -1,6 +1,7 @@
 public import KymographCore
 
-/// What became of everything that was received: `received = accepted + duplicate + conflict + rejected + inFlight`.
+/// What became of everything that was received: `received = accepted + duplicate + conflict + retractions
+/// + rejected + inFlight`.
 ///
 /// After a run that ended well, ``inFlight`` is 0: a difference is an error of the run.
 public struct EngineSummary: Sendable {
@@ -12,6 +13,8 @@ public struct EngineSummary: Sendable {
     public let duplicate: Int
     /// Readings whose values differed from what was there.
     public let conflict: Int
+    /// Retractions that have taken a reading out, or had done so before.
+    public let retractions: Int
     /// Rejected readings by reason; each was also given to ``EngineConfiguration/onRejection``.
     public let rejections: [Rejection: Int]
     /// Observations written, further versions of one among them.
@@ -29,7 +32,7 @@ public struct EngineSummary: Sendable {
     public var rejected: Int { rejections.values.reduce(0, +) }
 
     /// Readings that entered and have not ended anywhere: on their way while the engine runs.
-    public var inFlight: Int { received - accepted - duplicate - conflict - rejected }
+    public var inFlight: Int { received - accepted - duplicate - conflict - retractions - rejected }
 }
 
 extension EngineSummary {
@@ -38,6 +41,7 @@ extension EngineSummary {
         accepted = summary.shards.accepted
         duplicate = summary.shards.duplicate
         conflict = summary.shards.conflict
+        retractions = summary.shards.retractions
         var rejections: [Rejection: Int] = [:]
         for reason in Rejection.allCases where summary.shards.rejected[Int(reason.rawValue)] > 0 {
             rejections[reason] = summary.shards.rejected[Int(reason.rawValue)]

@@ -241,6 +241,9 @@ struct LedgerReader {
             if outcome == LedgerOutcome.unreplaced {
                 series[number]?.rejected[Rejection.superseded.name, default: 0] -= count
             }
+            if outcome == LedgerOutcome.unretracted {
+                series[number]?.rejected[Rejection.retracted.name, default: 0] -= count
+            }
             if outcome == LedgerOutcome.droppedReadings { series[number]?.dropped += count }
         } else if source >= 0 {
             if outcome == LedgerOutcome.received { sources[source, default: Self.others].received += count }
@@ -365,11 +368,14 @@ struct LedgerReader {
         let name = "\(one.device) \(one.type)"
         if one.open > 0 { report.missing.append("\(name): \(one.open) readings are in windows that are still open") }
         for (reason, count) in one.rejected.sorted(by: { $0.key < $1.key }) {
-            guard reason != Rejection.superseded.name else {
+            // Neither is missing.
+            if reason == Rejection.superseded.name {
                 report.superseded += count
-                continue
+            } else if reason == Rejection.retracted.name {
+                report.retracted += count
+            } else {
+                report.missing.append("\(name): \(count) readings were rejected: \(reason)")
             }
-            report.missing.append("\(name): \(count) readings were rejected: \(reason)")
         }
         if one.dropped > 0 {
             report.missing.append("\(name): the archive has dropped windows with \(one.dropped) readings")

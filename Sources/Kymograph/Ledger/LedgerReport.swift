@@ -115,20 +115,24 @@ package struct LedgerReport: Encodable, Sendable {
     /// Readings whose place others have taken, or that were refused for others, and whose own times are in the hours of
     /// the span: each is a dead letter. Nothing is missing, but somebody should know.
     package var superseded = 0
+    /// Readings that their senders have taken back, and those that came again after that, in the same way.
+    package var retracted = 0
     /// What is open or missing; empty when the span is complete.
     package var missing: [String] = []
     /// Whether everything that is known to have been sent has been delivered.
     package var isComplete: Bool { missing.isEmpty }
-    /// Whether nothing was superseded, either.
-    package var isPlainlyComplete: Bool { isComplete && superseded == 0 }
-    /// The same in words: `complete`, `complete, 2 superseded` or `not complete`.
+    /// Whether nothing was superseded or retracted, either.
+    package var isPlainlyComplete: Bool { isComplete && superseded == 0 && retracted == 0 }
+    /// The same in words: `complete`, `complete, 2 superseded, 1 retracted` or `not complete`.
     package var completeness: String {
         guard isComplete else { return "not complete" }
-        return superseded > 0 ? "complete, \(superseded) superseded" : "complete"
+        return "complete" + (superseded > 0 ? ", \(superseded) superseded" : "")
+            + (retracted > 0 ? ", \(retracted) retracted" : "")
     }
 
     private enum CodingKeys: String, CodingKey {
-        case from, to, balance, sources, series, sequenceGaps, missingFrames, lacking, windows, superseded, missing
+        case from, to, balance, sources, series, sequenceGaps, missingFrames, lacking, windows, superseded
+        case retracted, missing
         case isComplete, completeness
     }
 
@@ -147,6 +151,7 @@ package struct LedgerReport: Encodable, Sendable {
         try container.encode(lacking, forKey: .lacking)
         try container.encode(windows, forKey: .windows)
         try container.encode(superseded, forKey: .superseded)
+        try container.encode(retracted, forKey: .retracted)
         try container.encode(missing, forKey: .missing)
         try container.encode(isComplete, forKey: .isComplete)
         try container.encode(completeness, forKey: .completeness)

@@ -1,13 +1,15 @@
 import KymographCore
 
 extension PayloadPreview {
-    /// `{"measurements": […], "observations": […], "resources": […], "rejected": [{"reason", "detail"}]}`, without
-    /// layout, and `"explain": {…}` when there is an explanation (docs/explain.md); lists that are empty are left out.
+    /// `{"measurements": […], "retractions": […], "observations": […], "resources": […], "rejected": [{"reason",
+    /// "detail"}]}`, without layout, and `"explain": {…}` when there is an explanation (docs/explain.md); lists that
+    /// are empty are left out.
     package var json: [UInt8] {
         var writer = ByteWriter()
         writer.append("{")
         var isFirst = true
         append("measurements", measurements, &isFirst, to: &writer)
+        append("retractions", retractions, &isFirst, to: &writer)
         append("observations", observations, &isFirst, to: &writer)
         append("resources", resources, &isFirst, to: &writer)
         append("rejected", rejected.map(Self.json), &isFirst, to: &writer)

@@ -15,6 +15,8 @@ package struct PayloadPreview: Sendable {
 
     /// Measurements in the reference system's form, one JSON object each.
     package var measurements: [[UInt8]] = []
+    /// What is taken back, one JSON object each.
+    package var retractions: [[UInt8]] = []
     /// Observations with references by identifier, one JSON object each.
     package var observations: [[UInt8]] = []
     /// Other resources, one JSON object each.
@@ -32,8 +34,8 @@ package struct PayloadPreview: Sendable {
         rejected = [Rejected(reason: .lineTooLong, bytes: message.bytes, detail: detail)]
     }
 
-    /// Whether there are measurements, and everything became one.
-    package var isWhole: Bool { rejected.isEmpty && !measurements.isEmpty }
+    /// Whether there are measurements or retractions, and everything became one.
+    package var isWhole: Bool { rejected.isEmpty && !(measurements.isEmpty && retractions.isEmpty) }
 
     /// Maps `payload`, one document or several as in a datagram, with the templates numbered `templates`; `patients`
     /// say whose devices are, and `rules`, of which the payload is of source 0, what is taken.
@@ -58,6 +60,15 @@ package struct PayloadPreview: Sendable {
             rejected[place].detail = "rule \(rule.name), \(rejected[place].detail)"
         }
         measurements = collector.readings.map { $0.json(set) }
+        retractions = collector.retractions.map { retraction in
+            var writer = ByteWriter()
+            retraction.payload.withByteView {
+                MeasurementJSON.append(
+                    retraction: retraction.measurement, content: $0, type: set.types[retraction.identity.type],
+                    identity: retraction.identity, to: &writer)
+            }
+            return writer.view.array
+        }
         writeObservations(collector.readings, set, options)
     }
 
@@ -112,6 +123,7 @@ package struct PayloadPreview: Sendable {
         /// What is taken of the source, which has number 0.
         var intake = IntakeLimits()
         var readings: [Reading] = []
+        var retractions: [Reading] = []
         /// Rules that have rejected readings, with the places of these in ``rejected``.
         var ruled: [(place: Int, rule: ReadingRule)] = []
         var rejected: [(Rejection, [UInt8], RejectionDetail)] = []
@@ -149,6 +161,22 @@ package struct PayloadPreview: Sendable {
             }
             let identity = SeriesKey.identity(filed)
             readings.append(Reading(measurement: measurement, payload: payload.array, identity: identity))
+            return nil
+        }
+
+        mutating func retract(
+            _ record: Measurement, payload: ByteView, key: ByteView, template: Int32
+        ) -> Rejection? {
+            let type = SeriesKey.type(of: key)
+            if intake.isOn, let reason = intake.refusal(type: type, source: 0, at: record.instant, length: 0) {
+                return reason
+            }
+            guard retractions.count < most else {
+                isCut = true
+                return nil
+            }
+            retractions.append(
+                Reading(measurement: record, payload: payload.array, identity: SeriesKey.identity(key)))
             return nil
         }
 

@@ -8,6 +8,8 @@ package struct LedgerBalance: Codable, Sendable, Equatable {
     package var duplicate = 0
     /// Readings whose values differed from what was there.
     package var conflict = 0
+    /// Retractions that have taken a reading out, or had done so before.
+    package var retractions = 0
     /// Readings of windows that are still open.
     package var open = 0
     /// Rejected readings by reason.
@@ -24,13 +26,14 @@ package struct LedgerBalance: Codable, Sendable, Equatable {
 
 extension LedgerBalance {
     /// Readings that have ended somewhere, or are in an open window.
-    var accountedFor: Int { accepted + duplicate + conflict + open + rejected.values.reduce(0, +) }
+    var accountedFor: Int { accepted + duplicate + conflict + retractions + open + rejected.values.reduce(0, +) }
 
     /// The balance in one line.
     package var text: String {
         var text =
             "received \(received) = accepted \(accepted) + duplicate \(duplicate) + conflict \(conflict) + rejected "
             + "\(rejected.values.reduce(0, +))"
+        if retractions != 0 { text += " + retractions \(retractions)" }
         if open != 0 { text += " + open \(open)" }
         if onTheWay != 0 { text += " + on the way \(onTheWay)" }
         if lost != 0 || isLostAtLeast { text += " + lost \(isLostAtLeast ? "at least " : "")\(lost)" }

@@ -11,6 +11,10 @@ enum LedgerOutcome {
     static let unwritten = "unwritten"
     /// Readings that count as superseded, and are not any more: what had taken their places was rejected later.
     static let unreplaced = "unreplaced"
+    /// Readings that count as retracted, and are not any more: they were rejected for something else later.
+    static let unretracted = "unretracted"
+    /// Retractions that have taken a reading out, or had done so before.
+    static let retractions = "retractions"
     /// Readings of windows that the archive has dropped.
     static let droppedReadings = "droppedReadings"
     /// Readings of such windows that added values to others.
@@ -22,8 +26,8 @@ enum LedgerOutcome {
 
     /// All of them: what is none of these is the name of a rejection.
     static let names: Set<String> = [
-        received, kernelDropped, unwritten, unreplaced, droppedReadings, droppedMerged, droppedDuplicate,
-        droppedConflict,
+        received, kernelDropped, unwritten, unreplaced, unretracted, retractions, droppedReadings, droppedMerged,
+        droppedDuplicate, droppedConflict,
     ]
 
     /// Whether `outcome` counts rejected readings.
@@ -45,6 +49,16 @@ enum LedgerOutcome {
             return FrameGap(device: device, missing: isLate ? 0 : count, late: isLate ? count : 0)
         }
         return nil
+    }
+
+    /// What `settled`, retractions of a unit, add: of no series, since readings of several may be meant.
+    static func settled(_ settled: [(source: Int, received: Instant)]) -> [TallyKey: Int] {
+        var tallies: [TallyKey: Int] = [:]
+        for (source, received) in settled {
+            let key = TallyKey(source: source, series: -1, hour: hour(of: received), outcome: retractions)
+            tallies[key, default: 0] += 1
+        }
+        return tallies
     }
 
     /// Nanoseconds of an hour.

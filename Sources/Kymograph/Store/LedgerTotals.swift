@@ -14,6 +14,8 @@ struct LedgerTotals {
     private var unwritten = 0
     /// Readings that count as superseded, and are not any more.
     private var unreplaced = 0
+    /// Readings that count as retracted, and are not any more.
+    private var unretracted = 0
 
     /// Reads `db`, and what `open` has of its journal. `mark` is what was noted outside of it, before it was read.
     init(_ db: Database, open: OpenReadings, mark: StoreCounts? = nil) throws {
@@ -30,6 +32,8 @@ struct LedgerTotals {
         }
         let superseded = Rejection.superseded.name
         if let count = balance.rejected[superseded] { balance.rejected[superseded] = max(0, count - unreplaced) }
+        let retracted = Rejection.retracted.name
+        if let count = balance.rejected[retracted] { balance.rejected[retracted] = max(0, count - unretracted) }
         // Their windows may be lost, and nothing else is to be taken from.
         balance.accepted = max(0, balance.accepted - unwritten)
         // More have left archived windows than are new: the archive has them still.
@@ -73,6 +77,8 @@ struct LedgerTotals {
         case LedgerOutcome.kernelDropped: balance.kernelDropped += count
         case LedgerOutcome.unwritten: unwritten += count
         case LedgerOutcome.unreplaced: unreplaced += count
+        case LedgerOutcome.unretracted: unretracted += count
+        case LedgerOutcome.retractions: balance.retractions += count
         case LedgerOutcome.droppedReadings, LedgerOutcome.droppedMerged: balance.accepted += count
         case LedgerOutcome.droppedDuplicate: balance.duplicate += count
         case LedgerOutcome.droppedConflict: balance.conflict += count

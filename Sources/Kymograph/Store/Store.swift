@@ -36,6 +36,8 @@ package final class Store: ShardStore {
     private let reader = Mutex<ArchiveReader?>(nil)
     /// ``StoreFacts/floor``.
     private let floor: Int64?
+    /// Whether an earlier run has left retractions.
+    package let hasRetractions: Bool
     private let usage = Mutex(Usage())
     /// Threads that wait in ``waitUntilCommitted()``.
     private let awaited = Atomic(0)
@@ -84,6 +86,7 @@ package final class Store: ShardStore {
         blocks = Atomic(facts.lastBlock + 1)
         series = Atomic(facts.lastSeries + 1)
         hasSeries = facts.lastSeries >= 0
+        hasRetractions = facts.hasRetractions
         dropped = Mutex(facts.dropped)
         floor = facts.floor
         hasDropped.store(!facts.dropped.isEmpty || facts.floor != nil, ordering: .relaxed)
@@ -190,6 +193,12 @@ package final class Store: ShardStore {
     /// The time of the reading called `id` of a series, in an archived window.
     package func instant(ofReading id: [UInt8], series: Int) -> Instant? {
         look { try $0.instant(of: id, series: series) }.flatMap { $0 }
+    }
+
+    /// The retractions of `device` that earlier runs have left.
+    package func retractions(ofDevice device: [UInt8]) -> [Retraction] {
+        guard hasRetractions else { return [] }
+        return read { try StoredRetraction.read(ofDevice: device, $0) } ?? []
     }
 
     /// Finds a row on the calling thread; nil when that fails, as ``read(_:)`` does.

@@ -100,6 +100,9 @@ struct StoreCommit: ~Copyable {
         for unit in batch.units {
             try unit.series.forEach { try $0.insert(db) }
             try unit.journal.map { try insert($0, shard: unit.shard, db) }
+            // Before windows: what has come again since is in one of them.
+            for change in unit.retractions { try change.apply(db) }
+            try add(LedgerOutcome.settled(unit.settledRetractions), db)
             var departures = WindowDepartures(store, newest: rows.last?.number ?? store.tail.newest)
             for block in unit.blocks {
                 let row = try insert(block, now, db)

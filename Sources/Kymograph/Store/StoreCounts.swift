@@ -20,6 +20,7 @@ struct StoreCounts: Hashable, Sendable {
         var added = StoreCounts()
         for unit in batch.units {
             added.kept += unit.journal.map { $0.count - $0.surplus } ?? 0
+            added.kept += unit.settledRetractions.count
             added.kept += unit.rejections.count { $0.place == nil && !$0.isKnown && !$0.reading.isInWindow }
         }
         for (key, count) in batch.tallies {

@@ -12,6 +12,8 @@ struct StoreFacts {
     var dropped: [Int: Int64]
     /// The latest start of windows that were lost, of whatever series.
     var floor: Int64?
+    /// Whether there are retractions.
+    var hasRetractions: Bool
     /// Readings that it has taken.
     var counts: StoreCounts
     /// None of them was received after this time.
@@ -31,6 +33,7 @@ struct StoreFacts {
         lastSeries = try StoreFacts.lastSeries(db)
         latestWindow = try Int64.fetchOne(db, sql: "SELECT max(start) FROM window")
         floor = try StoreFacts.number("floor", db)
+        hasRetractions = try StoredRetraction.exist(db)
         counts = try StoreCounts.read(db) ?? StoreCounts()
         latestReceipt = try StoreCounts.latest(db)
         lost = try LostReadings(db)

@@ -112,6 +112,7 @@ struct StoreRetention {
         guard commits % StoreRetention.interval == 0 else { return [:] }
         try dropLetters(db)
         try forgetOrder(db)
+        try StoredRetraction.dropUnknown(beyond: StoreRetention.mostLetters, db)
         guard settings.archiveAge > 0 else { return [:] }
         let limit = now.nanoseconds &- settings.archiveAge
         try db.cachedStatement(
@@ -122,7 +123,9 @@ struct StoreRetention {
         ).execute(arguments: [limit, StoreRetention.most])
         // As old as the windows that the archive drops.
         try db.cachedStatement(sql: "DELETE FROM lacking WHERE at < ?").execute(arguments: [limit])
-        return try dropOldest(db, before: limit)
+        let dropped = try dropOldest(db, before: limit)
+        try StoredRetraction.drop(before: limit, db)
+        return dropped
     }
 
     /// A flood of what nobody can read must not push out windows. What pauses have put aside was acknowledged, nobody

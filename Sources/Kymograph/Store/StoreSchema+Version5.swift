@@ -4,9 +4,12 @@ import GRDB
 /// there already.
 extension StoreSchema {
     /// All of it, in steps that may each be there already. The version is noted together with them: an earlier program
-    /// would not see what has decided on readings.
+    /// would not see what has decided on readings, and would let in again what was retracted.
     static func migrateTo5(_ db: Database) throws {
-        for step in [keepRemovedNames, keepSuccesses, keepReceiptLines, keepPauses, keepDeciders] {
+        let steps = [
+            keepRemovedNames, keepSuccesses, keepReceiptLines, keepPauses, keepDeciders, keepRetractions,
+        ]
+        for step in steps {
             CrashPoint.duringTables.pass()
             try step(db)
         }
@@ -59,5 +62,18 @@ extension StoreSchema {
             try decider.note(db)
             try db.execute(sql: "DROP TABLE \(decider.rawValue)")
         }
+    }
+
+    /// What senders have taken back (``StoredRetraction``). `patient` is empty where the sender named none, and else 1 and the identifier; `series` and
+    /// `start` are of the window that the reading was in, or would belong to, where that is known.
+    private static func keepRetractions(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS retraction (
+                    device BLOB NOT NULL, type TEXT NOT NULL, name BLOB NOT NULL, patient BLOB NOT NULL,
+                    at INTEGER NOT NULL, series INTEGER, start INTEGER,
+                    PRIMARY KEY (device, type, name, patient)) WITHOUT ROWID;
+                CREATE INDEX IF NOT EXISTS retraction_at ON retraction (at);
+                """)
     }
 }

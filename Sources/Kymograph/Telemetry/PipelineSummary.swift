@@ -88,7 +88,9 @@ package struct PipelineSummary: Sendable {
     package var rejectedTotal: Int { shards.rejected.reduce(0, +) }
 
     /// Readings that entered and have not ended anywhere: on their way while the pipeline runs, lost when it has ended.
-    package var inFlight: Int { received - shards.accepted - shards.duplicate - shards.conflict - rejectedTotal }
+    package var inFlight: Int {
+        received - shards.accepted - shards.duplicate - shards.conflict - shards.retractions - rejectedTotal
+    }
 
     /// At least so many readings are unaccounted for, or were counted twice where they end.
     ///

@@ -60,6 +60,10 @@ enum ReceivedRows {
             }
         },
         .ofRun(
+            "kymo_retractions_total", unit: "retractions",
+            "Retractions whose reading is out; others are rejected", [.ifAny(.balance, " + retractions ")]
+        ) { $0.retractions },
+        .ofRun(
             "kymo_readings_in_flight", .gauge, unit: "readings",
             "Readings that entered and have not ended anywhere: on their way; lost, when the instance has ended",
             [.ifAny(.balance, " + in flight ")]

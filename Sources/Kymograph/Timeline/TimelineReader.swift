@@ -341,13 +341,20 @@ struct TimelineReader {
             explain(count, start, place)
             bucket.map { timeline.series[place].rejected[$0] += count }
         } else if outcome == LedgerOutcome.unreplaced {
-            let superseded = Rejection.superseded.name
-            for index in timeline.series[place].rejectedHours.indices
-            where timeline.series[place].rejectedHours[index].start == start
-                && timeline.series[place].rejectedHours[index].reason == superseded
-            {
-                timeline.series[place].rejectedHours[index].count -= count
-            }
+            takeBack(count, of: Rejection.superseded.name, start, place)
+        } else if outcome == LedgerOutcome.unretracted {
+            takeBack(count, of: Rejection.retracted.name, start, place)
+            explain(-count, start, place)
+            bucket.map { timeline.series[place].rejected[$0] -= count }
+        }
+    }
+
+    private mutating func takeBack(_ count: Int, of reason: String, _ start: Int64, _ place: Int) {
+        for index in timeline.series[place].rejectedHours.indices
+        where timeline.series[place].rejectedHours[index].start == start
+            && timeline.series[place].rejectedHours[index].reason == reason
+        {
+            timeline.series[place].rejectedHours[index].count -= count
         }
     }
 

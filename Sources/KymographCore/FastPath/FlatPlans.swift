@@ -35,7 +35,7 @@ struct FlatPlan: BitwiseCopyable {
         format = template.format
         firstValue = template.firstValue
         valueCount = template.valueCount
-        guard !template.isCompatible, !template.needsComposition, template.hasFHIRTemplate,
+        guard !template.isCompatible, !template.needsComposition, template.isReading,
             template.correlation.isAbsent, !template.needsCorrelation, let device = program.member(template.device),
             let timestamp = program.member(template.timestamp)
         else { return }

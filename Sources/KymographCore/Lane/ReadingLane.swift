@@ -300,6 +300,10 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private var isParticular = false
     /// Whether each reading is shown to a tap: when it is routed, so that it costs nothing when it is staged.
     private(set) var isTapped = false
+    /// Shards that have got retractions of the present document.
+    private var retractionShards: Set<Int> = []
+    /// A retraction as shards get it.
+    private var tombstone = ByteWriter(capacity: 256)
 
     /// Takes the readings of `inputs`, by the numbers of their sources; `byTemplate` counts those of each template.
     init(
@@ -515,6 +519,61 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
                 if !events.waitForRoom(shard: shard) { return .shutdown }
             }
         }
+    }
+
+    /// Takes a retraction. Whose its reading is was decided when that was filed; the map has no say in it now, and
+    /// where it prevails over messages, what this one says of the patient counts for nothing.
+    @inline(never)
+    mutating func retract(_ record: Measurement, payload: ByteView, key: ByteView, template: Int32) -> Rejection? {
+        if let refusal = boundRefusal(key) { return refusal }
+        let type = SeriesKey.type(of: key)
+        // Of one by its id the time is not known, and its receive time stands for it.
+        if intake.isOn,
+            let refusal = intake.refusal(type: type, source: source, at: record.instant, length: 0)
+        {
+            events.limited(type: type)
+            return refusal
+        }
+        if let refusal = admission?.refusal(of: key) { return refusal }
+        routeStaged()
+        let isNameless = admission == nil && !isBound && patients.rules?.policy.conflict == .map
+        Tombstone.write(key, isNameless: isNameless, content: payload, into: &tombstone)
+        var record = record
+        record.kind = RecordKind.retraction.rawValue
+        record.mark = mark
+        record.payloadBytes = tombstone.count
+        record.received = record.received.advanced(by: lead)
+        while true {
+            switch router.route(record, retraction: tombstone.view) {
+            case .written(let isDue):
+                retractionShards.insert(ReadingRouter.shard(ofKey: key, of: router.shardCount))
+                counts[source] += 1
+                byTemplate.add(Int(template))
+                routed += 1
+                if isDue {
+                    report()
+                    router.publishQuietly()
+                }
+                return nil
+            case .refused(let reason): return reason
+            case .full(let shard):
+                publish { [events] in events.wake(shard: $0) }
+                if !events.waitForRoom(shard: shard) { return .shutdown }
+            }
+        }
+    }
+
+    /// Ends a document: its readings are behind its retractions, and what comes next is not of it.
+    mutating func endRetractions() {
+        guard !retractionShards.isEmpty else { return }
+        routeStaged()
+        for shard in retractionShards {
+            while !router.endDocument(for: shard) {
+                publish { [events] in events.wake(shard: $0) }
+                if !events.waitForRoom(shard: shard) { return retractionShards.removeAll() }
+            }
+        }
+        retractionShards.removeAll()
     }
 
     /// What has no room in the ring to `shard` is dropped; the shard hears once of what came before it.

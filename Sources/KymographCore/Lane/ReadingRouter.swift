@@ -85,6 +85,23 @@ package struct ReadingRouter: ~Copyable {
         longRoutes.append(route)
     }
 
+    /// Routes a retraction of the series `key`, which is not introduced: nothing is filed there.
+    @inline(never)
+    mutating func route(_ record: Measurement, retraction payload: ByteView) -> Outcome {
+        guard producers[0].canHold(payload) else { return .refused(.tooManySamples) }
+        let shard = ReadingRouter.shard(ofKey: Tombstone.key(in: payload), of: nextNumber.count)
+        let isWritten = producers[shard].write(record, series: 0, payload: payload)
+        return isWritten ? .written(isDue: producers[shard].isDue) : .full(shard: shard)
+    }
+
+    /// Tells `shard`, in order with the readings, that a document with retractions has ended. False when its ring is
+    /// full.
+    mutating func endDocument(for shard: Int) -> Bool {
+        var record = Measurement(instant: .distantPast, received: .distantPast)
+        record.kind = RecordKind.documentEnd.rawValue
+        return producers[shard].write(record, series: 0, payload: ByteView(""))
+    }
+
     private static func shard(ofDevice device: ByteView, of shards: Int) -> Int {
         Int(SeriesTable.hash(device) >> 32) % shards
     }

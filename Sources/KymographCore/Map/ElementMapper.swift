@@ -14,6 +14,7 @@ struct ElementMapper: ~Copyable {
     init(_ code: FlatTemplates, in program: PathProgram, limits: ScanLimits, isOff: Bool) {
         longest =
             !isOff && limits.depth > 2 && code.areElementwise(in: program)
+                && !code.templates.contains(where: \.retracts)
             ? limits.values - ElementMapper.envelopeValues : 0
     }
 

@@ -194,7 +194,8 @@ package final class MappingSet: Sendable {
         case .none: return nil
         case .match: return "typeMatchExpression \(template.match.text)"
         case .device: return "deviceIdExpression \(template.device?.text ?? "")"
-        case .timestamp: return "timestampExpression \(template.timestamp.text) (\(template.timestampFormat.name))"
+        case .timestamp:
+            return "timestampExpression \(template.timestamp?.text ?? "") (\(template.timestampFormat.name))"
         case .start: return "startExpression \(template.start?.text ?? "")"
         case .readingId: return "readingIdExpression \(template.readingId?.text ?? "")"
         case .patient: return "patientIdExpression \(template.patient?.text ?? "(none)")"
@@ -209,10 +210,13 @@ package final class MappingSet: Sendable {
 }
 
 extension MappingSet {
-    /// The flat code of the templates numbered `indexes`.
+    /// The flat code of the templates numbered `indexes`: those that take readings back come first, so that they are
+    /// told before the readings of their documents.
     func code(of indexes: [Int]) -> FlatTemplates {
         var flat = FlatTemplates()
-        for index in indexes {
+        let retractions = indexes.filter { templates[$0].template.retracts }
+        let others = retractions.isEmpty ? indexes : indexes.filter { !templates[$0].template.retracts }
+        for index in retractions + others {
             let linked = templates[index]
             flat.templates.append(code(linked, index: index, firstValue: flat.values.count))
             flat.add(linked.template.values, slots: linked.slots, reading: types[linked.type].readings)
@@ -224,7 +228,7 @@ extension MappingSet {
     private func code(_ linked: LinkedTemplate, index: Int, firstValue: Int) -> TemplateCode {
         let template = linked.template
         let type = types[linked.type]
-        return TemplateCode(
+        var code = TemplateCode(
             match: ExpressionCode(template.match), requiredNames: template.match.path?.requiredNames ?? 0,
             device: ExpressionCode(template.device),
             timestamp: ExpressionCode(template.timestamp),
@@ -233,7 +237,7 @@ extension MappingSet {
             patient: ExpressionCode(template.patient),
             encounter: ExpressionCode(template.encounter), correlation: ExpressionCode(template.correlation),
             format: template.timestampFormat, type: Int32(linked.type), index: Int32(index),
-            needsCorrelation: template.correlation != nil || type.grouping == .correlation,
+            needsCorrelation: !template.retracts && (template.correlation != nil || type.grouping == .correlation),
             needsComposition: template.expressions.contains(where: \.needsComposition),
             takesMadeMatches: template.takesMadeMatches,
             isCompatible: template.compatibility == .iomtFHIR,
@@ -241,6 +245,9 @@ extension MappingSet {
             firstValue: Int32(firstValue),
             valueCount: Int32(template.values.count),
             hasFHIRTemplate: !type.needsFHIRTemplate || fhirTemplates[linked.type] != nil)
+        code.retracts = template.retracts
+        code.isReading = code.hasFHIRTemplate && !template.retracts
+        return code
     }
 }
 

@@ -19,7 +19,7 @@ struct MatchReader: ~Copyable {
         _ match: borrowing TemplateMatch, _ evaluator: inout ExpressionEvaluator, _ context: borrowing SourceContext,
         received: Instant
     ) throws(MatchFailure) -> Measurement {
-        guard match.template.hasFHIRTemplate else { throw match.failure(.noFHIRTemplate, .none) }
+        guard match.template.isReading else { return try readRetraction(match, &evaluator, context, received) }
         try readKey(match, &evaluator, context)
         let time = try readTimestamp(match, &evaluator, context)
         guard time.instant <= received.advanced(by: context.maxFuture) else {
@@ -50,7 +50,9 @@ struct MatchReader: ~Copyable {
             head.patient = try readPart(
                 match.template.patient, .patient, match, &evaluator, fallback: context.defaultPatient)
         }
-        if head.patient == 0, context.requiresPatient { throw match.failure(.noPatient, .patient) }
+        if head.patient == 0, context.requiresPatient, !match.template.retracts {
+            throw match.failure(.noPatient, .patient)
+        }
         if !match.template.encounter.isAbsent {
             head.encounter = try readPart(match.template.encounter, .encounter, match, &evaluator, fallback: [])
         }
@@ -93,6 +95,31 @@ struct MatchReader: ~Copyable {
             }
         }
         return UInt16(length + 1)
+    }
+
+    // MARK: What it takes back
+
+    /// The retraction of a match, whose ``key`` and ``payload`` it leaves behind: of the reading with its id, or
+    /// else of that of its time.
+    @inline(never)
+    private mutating func readRetraction(
+        _ match: borrowing TemplateMatch, _ evaluator: inout ExpressionEvaluator, _ context: borrowing SourceContext,
+        _ received: Instant
+    ) throws(MatchFailure) -> Measurement {
+        guard match.template.hasFHIRTemplate else { throw match.failure(.noFHIRTemplate, .none) }
+        try readKey(match, &evaluator, context)
+        payload.removeAll()
+        try readId(match, &evaluator)
+        var record = Measurement(instant: received, received: received)
+        record.payloadBytes = payload.count
+        // The id says which reading it is, whatever time it has.
+        if payload.count > 0 { return record }
+        let time = try readTimestamp(match, &evaluator, context)
+        guard time.instant <= received.advanced(by: context.maxFuture) else {
+            throw match.failure(.clockAhead, .timestamp)
+        }
+        (record.instant, record.timeForm) = (time.instant, time.form)
+        return record
     }
 
     // MARK: When it was made

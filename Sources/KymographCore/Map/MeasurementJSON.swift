@@ -34,6 +34,27 @@ package enum MeasurementJSON {
         writer.append("]}")
     }
 
+    /// Appends a retraction as one JSON object, without line feed: type, device and patient, and the id of the reading
+    /// or else its time. `content` is that of a ``Tombstone``.
+    package static func append(
+        retraction record: Measurement, content: ByteView, type: MeasurementType, identity: SeriesIdentity,
+        to writer: inout ByteWriter
+    ) {
+        writer.append("{\"Retracts\":\"")
+        writer.appendJSON(type.name)
+        writer.append("\"")
+        append("DeviceId", identity.device, to: &writer)
+        append("PatientId", identity.patient, to: &writer)
+        if let id = ValueRecord.read(content, at: 0) {
+            append("ReadingId", content[id.bytes].array, to: &writer)
+        } else {
+            writer.append(",\"OccurrenceTimeUtc\":\"")
+            writer.append(record.instant)
+            writer.append("\"")
+        }
+        writer.append("}")
+    }
+
     /// The value in `slot` as text, numbers with the digits that they came with; nil when there is none.
     package static func text(of slot: Int, _ measurement: Measurement, _ payload: ByteView) -> String? {
         var writer = ByteWriter(capacity: 32)

@@ -203,6 +203,7 @@ struct TemplateMapper: ~Copyable {
     ) {
         outcome.matches += 1
         if let reading = known.readFlat(number, evaluator.paths.scanner, bytes, context, received) {
+            // A retraction, which has no values, has no plan.
             let refused =
                 templates[number].isJoined
                 ? hold(reading, templates[number], payload: ByteView(""), key: known.key.view)
@@ -216,7 +217,7 @@ struct TemplateMapper: ~Copyable {
         let failure = mapMatch(match, context: context, received: received, output: &output)
         if let failure {
             output.reject(failure.reason, bytes: text(documentRange, of: bytes), detail: failure.detail)
-        } else if match.template.isJoined {
+        } else if match.template.isJoined, !match.template.retracts {
             let range = documentRange
             held?.noteSource(range)
         }
@@ -253,7 +254,7 @@ struct TemplateMapper: ~Copyable {
                 let range = readingRange(of: match.token, isArray: isArray, from: &element)
                 output.reject(failure.reason, bytes: text(range, of: bytes), detail: failure.detail)
                 outcome.isAborted = outcome.isAborted || isCompatible && failure.endsEvent
-            } else if match.template.isJoined {
+            } else if match.template.isJoined, !match.template.retracts {
                 let range = readingRange(of: match.token, isArray: isArray, from: &element)
                 held?.noteSource(range)
             }
@@ -293,7 +294,7 @@ struct TemplateMapper: ~Copyable {
                 : try reader.read(match, &evaluator, context, received: received)
             let refused =
                 match.template.isJoined
-                ? hold(reading, match.template, payload: reader.payload.view, key: reader.key.view)
+                ? holdOrRetract(reading, match.template, output: &output)
                 : output.accept(
                     reading, payload: reader.payload.view, key: reader.key.view, template: match.template.index)
             guard let refused else { return nil }
@@ -327,6 +328,18 @@ struct TemplateMapper: ~Copyable {
 
     // MARK: Joined readings
 
+    /// Hands on a retraction at once, and keeps a reading.
+    @inline(never)
+    private mutating func holdOrRetract(
+        _ reading: Measurement, _ template: borrowing TemplateCode, output: inout some MeasurementOutput & ~Copyable
+    ) -> Rejection? {
+        guard template.retracts else {
+            return hold(reading, template, payload: reader.payload.view, key: reader.key.view)
+        }
+        return output.retract(
+            reading, payload: reader.payload.view, key: reader.key.view, template: template.index)
+    }
+
     /// Keeps a reading that other templates may give more of; nil when it was taken.
     @inline(never)
     private mutating func hold(
@@ -343,6 +356,7 @@ struct TemplateMapper: ~Copyable {
     /// Hands on what the templates of a document have given together.
     @inline(never)
     private mutating func handOnHeld(_ bytes: ByteView, output: inout some MeasurementOutput & ~Copyable) {
+        defer { output.endRetractions() }
         guard var held = held.take() else { return }
         for index in 0..<held.count {
             let entry = held[index]

@@ -184,4 +184,8 @@ package enum RecordKind: UInt8, Sendable {
     case padding = 3
     /// From here on readings are mapped by a newer mapping set.
     case mappings = 4
+    /// A retraction (``Tombstone``).
+    case retraction = 5
+    /// The end of a document that had retractions.
+    case documentEnd = 6
 }

@@ -28,7 +28,8 @@ extension Rejection {
             .bufferFull, .deviceNotAllowed, .patientNotAllowed, .rateLimited, .unknownPeer,
             .malformedMessage, .unsupportedMessage, .unsupportedCharset, .resultStatus, .unknownTimeZone,
             .patientUnknown, .patientChanged, .droppedByRule, .rejectedByRule,
-            .typeNotAllowed, .afterStopDate, .typePaused, .sourcePaused:
+            .typeNotAllowed, .afterStopDate, .typePaused, .sourcePaused,
+            .retracted, .unknownRetraction, .ambiguousRetraction:
             .payload
         // Packets and frames of bridges, as they came.
         case .truncatedPacket, .malformedPacket, .wrongChecksum, .implausibleValue, .controlSolution,

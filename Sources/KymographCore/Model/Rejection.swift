@@ -171,6 +171,13 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     /// The source is paused, and whoever sends to it does not wait.
     case sourcePaused = 77
 
+    /// The reading was taken back by its sender, and has left its window; or it came again after that.
+    case retracted = 78
+    /// A retraction names a reading that is not there. It keeps the reading out if that comes later.
+    case unknownRetraction = 79
+    /// A retraction fits several readings, and takes none of them.
+    case ambiguousRetraction = 80
+
     /// Places of a list that is indexed by raw values.
     package static let placeCount = Int(allCases.map(\.rawValue).max() ?? 0) + 1
 

@@ -10,6 +10,8 @@ enum ReadingMark {
     /// Of a record of the journal: the reading, which was there, has moved to another time, and the next record is what
     /// it became.
     static let moves: UInt8 = 2
+    /// Of a record of the journal: the reading, which was there, was taken back. No other record has both marks.
+    static let retracts: UInt8 = moves | supersedes
     /// Of a record of the journal: a dead letter that was taken again. What is there was there after it.
     static let returned: UInt8 = 4
     /// Instance grouping: is being encoded by the owner; any change takes this away.

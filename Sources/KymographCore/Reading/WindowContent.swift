@@ -34,6 +34,8 @@ package struct WindowContent {
     package let status: ObservationStatus
     /// The readings.
     package let readings: WindowReadings
+    /// The sources of readings that have gone since it was shown, as bits (``ReadingSource``).
+    var formerSources: UInt16 = 0
 
     /// Makes a content.
     package init(

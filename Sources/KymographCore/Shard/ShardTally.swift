@@ -8,6 +8,8 @@ package struct ShardTally: Sendable {
     package var conflict = 0
     /// Rejected readings by reason, indexed by raw value.
     package var rejected: [Int] = Array(repeating: 0, count: Rejection.placeCount)
+    /// Retractions that have taken a reading out, or had done so before.
+    package var retractions = 0
     /// Readings of an earlier run's journal that were rejected: this run has neither received nor accepted them.
     package var withdrawn = 0
     /// Windows emitted as preliminary or final.
@@ -35,7 +37,7 @@ package struct ShardTally: Sendable {
     package init() {}
 
     /// Readings counted.
-    package var readings: Int { accepted + duplicate + conflict + rejected.reduce(0, +) }
+    package var readings: Int { accepted + duplicate + conflict + retractions + rejected.reduce(0, +) }
 
     /// Counts a rejection.
     mutating func reject(_ reason: Rejection, count: Int = 1) {
@@ -48,6 +50,7 @@ package struct ShardTally: Sendable {
         duplicate += other.duplicate
         conflict += other.conflict
         for index in rejected.indices { rejected[index] += other.rejected[index] }
+        retractions += other.retractions
         withdrawn += other.withdrawn
         windows += other.windows
         closings.add(other.closings)

@@ -31,6 +31,11 @@ package struct ShardUnit: Sendable {
     package var windows = ClosedWindows()
     /// Readings that were rejected and are in no window, those of an earlier run's journal among them.
     package var rejections: [KeptRejection] = []
+    /// What has happened to retractions, in this order.
+    package var retractions: [RetractionChange] = []
+    /// Retractions that have taken a reading out, or had done so before: when they were received, and from which source
+    /// (``ReadingSource``).
+    package var settledRetractions: [(source: Int, received: Instant)] = []
     /// Blocks with the Observations of these windows among others; those of carriers may have left before.
     package var blocks: [Block] = []
     /// The oldest block that the shard may need again, once this unit is durable: it may be one that has not begun. Nil
@@ -54,13 +59,14 @@ package struct ShardUnit: Sendable {
     /// Bytes that it keeps in memory, about.
     package var byteCount: Int {
         var count = (journal?.bytes.count ?? 0) + rejections.count * KeptRejection.byteCount
-        count += windows.byteCount
+        count += windows.byteCount + retractions.count * 256 + settledRetractions.count * 16
         return blocks.reduce(count) { $0 + $1.bytes.count }
     }
 
     /// Whether there is anything that must become durable.
     package var isEmpty: Bool {
         journal == nil && windows.isEmpty && blocks.isEmpty && series.isEmpty && rejections.isEmpty
+            && retractions.isEmpty && settledRetractions.isEmpty
     }
 }
 
@@ -97,6 +103,12 @@ package protocol ShardStore: AnyObject, Sendable {
     /// The time of the reading called `id` of a series, in an archived window.
     func instant(ofReading id: [UInt8], series: Int) -> Instant?
 
+    /// Whether it may remember any retraction of an earlier run.
+    var hasRetractions: Bool { get }
+
+    /// The retractions of `device` that are durable.
+    func retractions(ofDevice device: [UInt8]) -> [Retraction]
+
     /// Waits until everything that was submitted before is durable.
     func waitUntilCommitted()
 
@@ -110,6 +122,12 @@ extension ShardStore {
 
     /// Not known: it keeps no ids.
     package func instant(ofReading id: [UInt8], series: Int) -> Instant? { nil }
+
+    /// None.
+    package var hasRetractions: Bool { false }
+
+    /// None.
+    package func retractions(ofDevice device: [UInt8]) -> [Retraction] { [] }
 
     /// Everything is.
     package func waitUntilCommitted() {}

@@ -59,6 +59,15 @@ package struct StoredArchive: ~Copyable, WindowArchive {
     /// It can.
     package static var keepsIds: Bool { true }
 
+    /// It does.
+    package static var keepsRetractions: Bool { true }
+
+    /// Asks the store.
+    package var hasRetractions: Bool { store.hasRetractions }
+
+    /// Asks the store.
+    package func retractions(ofDevice device: [UInt8]) -> [Retraction] { store.retractions(ofDevice: device) }
+
     /// Keeps the ids for the next unit.
     package mutating func name(_ readings: [NamedReading]) { waiting.nameLast(readings) }
 

@@ -69,6 +69,7 @@ package struct StoredShard: ~Copyable {
         guard shard.rejections.count * KeptRejection.byteCount >= StoredShard.blockBytes else { return }
         var unit = ShardUnit(shard: number)
         swap(&unit.rejections, &shard.rejections)
+        unit.retractions = shard.machine.retractions.takeChanges()
         store.submit(unit)
     }
 
@@ -90,8 +91,11 @@ package struct StoredShard: ~Copyable {
             if let through, place < through { return }
         }
         if record.moves {
-            let isMoved = shard.machine.remove(series: series, reading, payload: record.payload)
-            if !isMoved { shard.undoMove(reading, identity, series: record.series, place: place) }
+            let isGone =
+                record.retracts
+                ? shard.machine.removeRetracted(series: series, reading, payload: record.payload)
+                : shard.machine.remove(series: series, reading, payload: record.payload)
+            if !isGone { shard.undoMove(reading, identity, series: record.series, place: place) }
             return
         }
         replayed += 1
@@ -178,6 +182,8 @@ package struct StoredShard: ~Copyable {
         if !unit.blocks.isEmpty { shard.events.handedOver(unit.blocks) }
         shard.finishedBlocks.removeAll(keepingCapacity: true)
         swap(&unit.rejections, &shard.rejections)
+        swap(&unit.settledRetractions, &shard.settledRetractions)
+        unit.retractions = shard.machine.retractions.takeChanges()
         let isBlockOpen = shard.entries.isOpen
         shard.machine.archive.moveReady(into: &unit, isBlockOpen: isBlockOpen)
         unit.journal = shard.takeJournal()

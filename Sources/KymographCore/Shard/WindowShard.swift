@@ -20,20 +20,22 @@ extension ShardEvents {
 ///
 /// It has no clock and does not wait; its owner gives it the time and decides when to sleep.
 struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
-    private var inputs: OwnedList<ShardInput>
+    var inputs: OwnedList<ShardInput>
     var machine: WindowMachine<Archive>
     private(set) var entries: RoutedEntries
-    private var tally = ShardTally()
+    var tally = ShardTally()
     /// Readings that were accepted as of the last report.
-    private var accepted = 0
+    private(set) var accepted = 0
     /// Where readings are kept until their windows are archived; nil when everything stays in memory.
     private let store: (any ShardStore)?
-    private let isJournaled: Bool
+    let isJournaled: Bool
     var journal = JournalWriter()
     /// Blocks that wait to be handed over with the journal.
     var finishedBlocks: [ShardUnit.Block] = []
     /// Rejected readings that wait to be handed over with the journal.
     var rejections: [KeptRejection] = []
+    /// ``ShardUnit/settledRetractions`` that wait to be handed over with the journal.
+    var settledRetractions: [(source: Int, received: Instant)] = []
     /// What will be needed by the records behind those that are being taken; nothing between two rings.
     private var upcoming = UpcomingRecords()
     let events: any ShardEvents
@@ -105,7 +107,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         var place = inputs[index].ring.taken
         while upcoming.advance(&inputs[index], from: &place, mayLook: taken < WindowShard.burst) {
             // Behind the look at the ring: what a lane has put there by another map finds its devices guarded.
-            if machine.siblings.isOn { machine.lookAtGuard() }
+            if machine.needsLooks { machine.beginLook(ring: index) }
             for number in 0..<upcoming.laterCount { machine.prefetchSeries(upcoming.later[number]) }
             for number in 0..<upcoming.nextCount { machine.prefetchReading(upcoming.next[number]) }
             for _ in 0..<upcoming.nowCount { takeNext(from: index, now: now) }
@@ -167,8 +169,12 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             add(record, input: input)
         } else if record.kind == RecordKind.definition.rawValue {
             define(inputs[input].ring.payload(of: record), input: input)
-        } else {
+        } else if record.kind == RecordKind.mappings.rawValue {
             adoptMappings(generation: Int(record.received.nanoseconds), input: input, now: now)
+        } else if record.kind == RecordKind.retraction.rawValue {
+            retract(record, input: input)
+        } else {
+            machine.retractions.endDocument(of: input)
         }
     }
 
@@ -256,29 +262,32 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if place != nil, isJournaled { rejections[rejections.count - 1].isReplacedFrom = true }
     }
 
-    /// Notes that what a reading of an earlier run was rejected for has not taken its place: `record`, at `place` in
-    /// the journal, says that it did.
+    /// Notes that what a reading of an earlier run was rejected for has not taken its place, or not taken it out:
+    /// `record`, at `place` in the journal, says that it did.
     mutating func undoMove(_ record: Measurement, _ identity: SeriesIdentity, series: Int, place: JournalPlace) {
+        let isRetracted = record.mark & ReadingMark.retracts == ReadingMark.retracts
         let reading = RejectedReading(
-            reason: .superseded, measurement: record, identity: identity, series: series, isInWindow: false)
+            reason: isRetracted ? .retracted : .superseded, measurement: record, identity: identity, series: series,
+            isInWindow: false)
         var rejection = KeptRejection(reading: reading, payload: [], place: place)
         (rejection.undoesReplacement, rejection.isKnown) = (true, true)
         rejections.append(rejection)
     }
 
-    private mutating func beginBlock() {
+    mutating func beginBlock() {
         guard let store else { return }
         journal.begin(store.nextBlock())
         machine.journal(from: journal.number)
     }
 
-    private mutating func reject(
+    mutating func reject(
         _ reason: Rejection, _ record: Measurement, _ payload: ByteView, _ identity: SeriesIdentity, series: Int,
         place: JournalPlace? = nil
     ) {
         if place == nil { tally.reject(reason) } else { tally.withdrawn += 1 }
-        let rejected = RejectedReading(
+        var rejected = RejectedReading(
             reason: reason, measurement: record, identity: identity, series: series, isInWindow: false)
+        if reason == .retracted { rejected.form = machine.retractions.lastForm }
         events.rejected(rejected, payload: payload)
         guard isJournaled else { return }
         rejections.append(KeptRejection(reading: rejected, payload: payload.array, place: place))

@@ -10,6 +10,10 @@ package struct RejectedReading: Sendable {
     package var series: Int
     /// Whether a closed window holds it all the same: the window as a whole gives no Observation.
     package var isInWindow: Bool
+    /// By what it was taken back, if it was; or what it takes back, if it is a retraction itself.
+    package var form: RetractionForm?
+    /// Whether it is no reading, but a retraction.
+    package var isRetraction = false
 }
 
 /// A rejected reading, for a store to keep as a dead letter and to count.

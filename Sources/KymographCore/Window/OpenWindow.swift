@@ -23,6 +23,15 @@ struct OpenWindow: BitwiseCopyable {
         case sending
     }
 
+    /// What of a window was emitted.
+    enum Shown: UInt8, BitwiseCopyable {
+        case nothing
+        /// It may have been, and as `preliminary` alone.
+        case preliminary
+        /// As `final` or `amended`.
+        case whole
+    }
+
     /// What the archive has of a window.
     enum ArchiveCopy: BitwiseCopyable {
         /// Nothing, or other content.
@@ -49,8 +58,8 @@ struct OpenWindow: BitwiseCopyable {
     private(set) var isPreliminaryDue = false
     /// Whether it holds readings of instance grouping, each of which is emitted by itself.
     let isCarrier: Bool
-    /// Whether it was emitted as `final` or `amended` before.
-    private(set) var wasEmitted: Bool
+    /// How it was emitted before.
+    private var shown: Shown
     /// Whether some reading may have a block of its own.
     var hasBlocks = false
     /// Size class of the readings' block.
@@ -98,7 +107,7 @@ struct OpenWindow: BitwiseCopyable {
         self.series = UInt32(series)
         self.isCarrier = isCarrier
         archiveCopy = isStored ? .same : .other
-        wasEmitted = isStored
+        shown = isStored ? .whole : .nothing
         self.readings = UInt32(readings)
         self.sizeClass = UInt8(sizeClass)
         self.journal = journal
@@ -129,10 +138,19 @@ extension OpenWindow {
         if !isCarrier { content = .changed }
     }
 
+    /// Whether it was emitted as `final` or `amended` before.
+    private var wasEmitted: Bool { shown == .whole }
+
     /// Notes that a reading has gone. An empty window that nobody has seen is nothing to show.
     mutating func changeByRemoval() {
         archiveCopy = .other
-        if !isCarrier { content = total > 0 || wasEmitted ? .changed : .shown }
+        if !isCarrier { content = total > 0 || shown != .nothing ? .changed : .shown }
+    }
+
+    /// Notes that an earlier run may have shown it, which it loses a reading of now.
+    mutating func noteMayHaveBeenSeen() {
+        if shown == .nothing { shown = .preliminary }
+        if !isCarrier { content = .changed }
     }
 
     /// Notes that a reading was received at another time than before.
@@ -152,7 +170,7 @@ extension OpenWindow {
     }
 
     /// Notes that it was restored without any reading: there was nothing to emit.
-    mutating func forgetEmission() { wasEmitted = false }
+    mutating func forgetEmission() { shown = .nothing }
 
     /// Notes that the reading at `place` of the run is to be sent, which it was not.
     mutating func noteUnsent(_ place: Int) {
@@ -198,7 +216,7 @@ extension OpenWindow {
         if unsent > 0 { return .reading }
         if isClosing {
             guard content != .shown else { return .retirement }
-            return .emission(!wasEmitted ? .final : total > 0 ? .amended : .enteredInError)
+            return .emission(total == 0 ? .enteredInError : wasEmitted ? .amended : .final)
         }
         return isPreliminaryDue && total > 0 ? .emission(.preliminary) : .nothing
     }
@@ -245,10 +263,11 @@ extension OpenWindow {
     /// Notes that the owner has encoded it with `status`. What has changed since is due again.
     mutating func settleEmission(_ status: ObservationStatus) {
         guard status != .preliminary else {
+            if shown == .nothing { shown = .preliminary }
             isPreliminaryDue = false
             return
         }
-        wasEmitted = true
+        shown = .whole
         if content == .sending { content = .shown }
     }
 }

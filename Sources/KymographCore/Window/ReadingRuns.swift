@@ -119,6 +119,19 @@ struct ReadingRuns: ~Copyable {
 
     // MARK: Readings
 
+    /// Keeps a reading that is in no window, and gives its slot.
+    mutating func keepApart(_ reading: Measurement, _ payload: ByteView) -> Int {
+        let slot = slots.allocate(sizeClass: 0)
+        _ = slots.put(reading, payload, at: slot)
+        return slot
+    }
+
+    /// Forgets such a reading.
+    mutating func forgetApart(_ slot: Int) {
+        slots.releaseBlock(at: slot)
+        slots.release(slot, sizeClass: 0)
+    }
+
     /// Writes a plain reading to `slot` of a run that its window has given to its series.
     @inline(__always)
     mutating func putNext(_ reading: PlainReading, at slot: Int) {

@@ -34,6 +34,15 @@ package protocol WindowArchive: ~Copyable {
     /// Whether it can tell that of all windows that were stored by now; it may have to wait for that.
     mutating func canTellIds() -> Bool
 
+    /// Whether it remembers retractions; otherwise the machine remembers all.
+    static var keepsRetractions: Bool { get }
+
+    /// Whether it remembers any retraction.
+    var hasRetractions: Bool { get }
+
+    /// The retractions of `device` that it remembers.
+    func retractions(ofDevice device: [UInt8]) -> [Retraction]
+
     /// Keeps a rejected reading until the window at `windowStart`, which holds it, is stored.
     mutating func hold(_ rejection: KeptRejection, windowStart: Instant)
 
@@ -71,6 +80,15 @@ extension WindowArchive where Self: ~Copyable {
 
     /// It does not know.
     package mutating func instant(of id: ByteView, series: Int) -> Instant? { nil }
+
+    /// It does not.
+    package static var keepsRetractions: Bool { false }
+
+    /// None.
+    package var hasRetractions: Bool { false }
+
+    /// None.
+    package func retractions(ofDevice device: [UInt8]) -> [Retraction] { [] }
 
     /// Nobody needs it for that.
     package mutating func canTellIds() -> Bool { true }

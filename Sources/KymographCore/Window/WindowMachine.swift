@@ -24,14 +24,22 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var ids = ReadingIds()
     /// Series that may not have the same readings.
     var siblings: SeriesSiblings
+    /// Readings that were taken back.
+    var retractions: RetractionBook
+    /// Whether readings may need a look at others first.
+    private(set) var needsLooks: Bool
     var archive: Archive
 
     /// Makes a machine without readings. A series' type is an index into `types`.
     package init(types: [MeasurementType], settings: WindowSettings, archive: consuming Archive) {
         table = WindowTable(settings: settings)
         siblings = SeriesSiblings(settings.deviceGuard)
+        retractions = RetractionBook(keepsChanges: Archive.keepsRetractions)
+        needsLooks = siblings.isOn
         self.types = types
         self.archive = archive
+        // Asked last: to ask the archive before it is in its place ends in a second release of it (Swift 6.3).
+        if self.archive.hasRetractions { beginRetractions() }
     }
 
     /// The number of a series, from 0 in order of introduction; the same identity always has the same number. Nil when
@@ -40,7 +48,7 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if let known = registry.number(of: identity) { return known }
         guard let number = registry.introduce(identity, limits: table.limits) else { return nil }
         introduce(number, identity)
-        if siblings.isOn { noteSiblings(of: number) }
+        if needsLooks, siblings.isOn { noteSiblings(of: number) }
         return number
     }
 
@@ -48,6 +56,20 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     mutating func introduce(_ number: Int, _ identity: SeriesIdentity) {
         table.append(types[identity.type])
         archive.introduce(series: number, identity: identity)
+        if retractions.isOn { noteRetractable(number) }
+    }
+
+    /// Looks at readings before they are added, from here on.
+    mutating func beginRetractions() {
+        retractions.turnOn()
+        needsLooks = true
+    }
+
+    /// What is added next comes from ring `ring`.
+    @inline(never)
+    mutating func beginLook(ring: Int) {
+        retractions.ring = ring
+        if siblings.isOn { lookAtGuard() }
     }
 
     /// What a series number stands for.
@@ -82,6 +104,21 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// Adds a reading that needs a look at its window.
     @inline(never)
     private mutating func addWithLook(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
+        needsLooks
+            ? addLooked(series: series, reading, payload: payload)
+            : addToItsWindow(series: series, reading, payload: payload)
+    }
+
+    /// Adds a reading that may have been taken back, or filed for another patient.
+    @inline(never)
+    private mutating func addLooked(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
+        retractions.hasAny(series)
+            ? addUnlessRetracted(series: series, reading, payload: payload)
+            : addAmongAny(series: series, reading, payload: payload)
+    }
+
+    /// Adds a reading, whatever was taken back.
+    mutating func addAmongAny(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
         siblings.hasAny(series)
             ? addAmongSiblings(series: series, reading, payload: payload)
             : addToItsWindow(series: series, reading, payload: payload)
@@ -228,9 +265,11 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// What `emission` shows, borrowed: valid until the machine is next changed.
     package mutating func content(of emission: Emission) -> WindowContent {
-        WindowContent(
+        var content = WindowContent(
             series: registry.identities[emission.series], start: emission.start, end: emission.end,
             status: emission.status, readings: table.readings(of: emission))
+        content.formerSources = table.formerSources(of: emission)
+        return content
     }
 
     /// Notes that the Observation of `emission`, which is not settled yet, is in a block for `route`.

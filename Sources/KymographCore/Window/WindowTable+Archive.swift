@@ -71,6 +71,56 @@ extension WindowTable {
         return wasShown
     }
 
+    /// The places of the readings of a window that `name`, with `key`, says, at `instant`. Nothing of the window is
+    /// packed afterwards.
+    mutating func places(of name: RetractionName, at instant: Instant, in index: Int) -> [Int] {
+        windows.settle(window: index)
+        runs.unpack(&windows[index])
+        let window = windows[index]
+        let key = windows.series[Int(window.series)].rules.key
+        let run = Int(window.readings)
+        var found: [Int] = []
+        var place = runs.lowerBound(window, instant)
+        while place < Int(window.count), runs[run + place].instant == instant {
+            if name.fits(runs.content(run + place), by: key) { found.append(place) }
+            place += 1
+        }
+        return found
+    }
+
+    /// The place of the reading that says what `content` says, or else of the only one of its instant; nil when it is
+    /// not there. Nothing of the window is packed afterwards.
+    mutating func place(of content: ReadingKey.Content, in index: Int) -> Int? {
+        let key = windows.series[Int(windows[index].series)].rules.key
+        let name = key.id(of: content).map { RetractionName(id: $0) }
+        let instant = content.reading.instant
+        let places = places(of: name ?? RetractionName(instant: instant), at: instant, in: index)
+        let window = windows[index]
+        let same = places.first { key.compareAll(runs.content(Int(window.readings) + $0), content) == .same }
+        return same ?? (places.count == 1 ? places[0] : nil)
+    }
+
+    /// Takes the reading at `place`, which its sender has taken back, out of a window, of which nothing is packed. With
+    /// `isReplayed`, an earlier run may have shown it.
+    mutating func retract(at place: Int, from index: Int, isReplayed: Bool) {
+        let window = windows[index]
+        let wasShown = isReplayed || runs[Int(window.readings) + place].mark & ReadingMark.emitted != 0
+        inserter.remove(at: place, from: &windows[index], &runs)
+        lostSources[index, default: 0] |= 1 << UInt16(ReadingSource.number(inserter.superseded.reading.mark))
+        if isReplayed { windows[index].noteMayHaveBeenSeen() }
+        guard window.isCarrier, wasShown else { return }
+        let former = inserter.superseded.reading
+        let slot = runs.keepApart(former, inserter.superseded.payload.view)
+        withdrawn.append(.init(series: Int(window.series), slot: slot, instant: former.instant))
+    }
+
+    /// Notes of the reading that `name` says, which is of its own Observation, that this has been shown before.
+    mutating func noteShown(_ name: RetractionName, at instant: Instant, in index: Int) {
+        windows.settle(window: index)
+        guard windows[index].isCarrier, let place = places(of: name, at: instant, in: index).first else { return }
+        runs[Int(windows[index].readings) + place].mark |= ReadingMark.emitted
+    }
+
     /// Notes of a reading of its own Observation, which is to be sent, that this has been shown before.
     mutating func noteShown(_ id: ByteView, at instant: Instant, in index: Int) {
         guard windows[index].isCarrier, let slot = slot(of: id, at: instant, in: index) else { return }

@@ -11,6 +11,7 @@ extension WindowTable {
 
     /// Finds what is due first, dropping windows from the queue that have nothing to show and stay open.
     mutating func due() -> Due {
+        if !withdrawn.isEmpty { return .emission(withdrawnEmission()) }
         while let index = queue.first {
             switch windows[index].due {
             case .nothing: dequeue()
@@ -58,6 +59,15 @@ extension WindowTable {
     @inline(__always)
     func dueWindow(behindFirst places: Int) -> OpenWindow? { queue.behindFirst(places).map { windows.unsettled($0) } }
 
+    /// A reading that was taken back after it had been shown: its Observation was an error.
+    @inline(never)
+    private func withdrawnEmission() -> Emission {
+        let next = withdrawn.next
+        return Emission(
+            series: next.series, status: .enteredInError, start: next.instant, end: next.instant, window: noWindow,
+            slot: UInt32(next.slot))
+    }
+
     private mutating func readingEmission(_ index: Int) -> Emission {
         let slot = runs.firstUnsent(of: &windows[index])
         runs[slot].mark |= ReadingMark.sending
@@ -69,11 +79,13 @@ extension WindowTable {
 
     /// Notes who gets the Observation of `emission`.
     mutating func leaves(_ emission: Emission, by route: BundleRoute) {
+        if emission.isWithdrawn { return }
         windows[Int(emission.window)].leaves(by: route)
     }
 
     /// The readings that `emission` shows.
     mutating func readings(of emission: Emission) -> WindowReadings {
+        if emission.isWithdrawn { return runs.reading(Int(emission.slot)) }
         let window = windows[Int(emission.window)]
         precondition(Int(window.series) == emission.series, "the emission was settled before")
         guard window.isCarrier else {
@@ -83,12 +95,23 @@ extension WindowTable {
         return runs.reading(slot(of: emission))
     }
 
+    /// The sources of readings that its window has lost since it was shown.
+    @inline(__always)
+    func formerSources(of emission: Emission) -> UInt16 {
+        lostSources.isEmpty ? 0 : lostSources[Int(emission.window)] ?? 0
+    }
+
     /// Notes that the owner has encoded `emission`, which must be the first of the queue.
     mutating func settle(_ emission: Emission) {
+        if emission.isWithdrawn {
+            runs.forgetApart(Int(emission.slot))
+            return withdrawn.removeFirst()
+        }
         let index = Int(emission.window)
         precondition(queue.first == index, "emissions are settled in the order in which they are given")
         if windows[index].isCarrier { return settleReading(emission, in: index) }
         windows[index].settleEmission(emission.status)
+        if emission.status != .preliminary { forgetLostSources(index) }
         if emission.status == .preliminary, !windows[index].isClosing { _ = runs.packOlder(&windows[index]) }
     }
 
@@ -120,6 +143,12 @@ package struct Emission: Equatable, Sendable {
     package let start: Instant
     /// End, as in ``WindowContent/end``.
     package let end: Instant
-    /// Place in the table of open windows.
+    /// Place in the table of open windows; ``noWindow`` of a reading that has left its own.
     let window: UInt32
+    /// Where such a reading is.
+    var slot = noWindow
+
+    /// Whether it shows a reading that was taken back.
+    @inline(__always)
+    var isWithdrawn: Bool { window == noWindow }
 }

@@ -14,6 +14,11 @@ struct WindowTable: ~Copyable {
     var runs: ReadingRuns
     var inserter: ReadingInserter
     var queue = DueQueue()
+    /// By window, the sources (``ReadingSource``) of readings that were taken back since it was emitted, as bits: who
+    /// got the window for them is told.
+    var lostSources: [Int: UInt16] = [:]
+    /// Readings that are due as errors.
+    var withdrawn = WithdrawnReadings()
     private var quiet: QuietChecks
     private var holds: LateHolds
     /// What a journal, where there is one, has to know of the windows.
@@ -88,8 +93,15 @@ struct WindowTable: ~Copyable {
     /// Forgets a window and frees its memory; it must not be in the queue.
     mutating func discard(_ index: Int) {
         runs.discard(&windows[index])
+        forgetLostSources(index)
         journal.forget(index)
         windows.remove(index)
+    }
+
+    /// Forgets what window `index` has lost.
+    @inline(__always)
+    mutating func forgetLostSources(_ index: Int) {
+        if !lostSources.isEmpty { lostSources[index] = nil }
     }
 
     /// Lets a window that was opened by a reading received at `received` wait for more, if its time has passed already;
@@ -176,6 +188,11 @@ extension WindowTable {
     @inline(__always)
     private mutating func advance(series number: Int, _ instant: Instant, received: Instant) {
         if windows.series[number].advance(instant, received: received) { closePassed(series: number) }
+    }
+
+    /// Puts a window into the queue, which has lost a reading, if that makes it due.
+    mutating func enqueueIfDue(_ index: Int) {
+        if windows[index].isDue { enqueue(index) }
     }
 
     /// Puts a window into the queue unless it is there.

@@ -11,7 +11,7 @@ struct DeviceTemplateLoader {
         "typeName", "typeMatchExpression", "deviceIdExpression", "timestampExpression", "timestampFormat",
         "startExpression", "readingIdExpression", "patientIdExpression", "encounterIdExpression",
         "correlationIdExpression", "values",
-        "defaultExpressionLanguage",
+        "defaultExpressionLanguage", "retracts",
     ]
     private static let valueFields = ["valueName", "valueExpression", "required"] + ValueRuleLoader.fields
 
@@ -117,7 +117,11 @@ struct DeviceTemplateLoader {
         let match = expression(reader, "typeMatchExpression", kind, isMatch: true, required: true)
         matchIsMade = match?.isJMESPath ?? false
         let device = source(reader, "deviceIdExpression", kind, fixed: kind.fixedDevice)
-        let timestamp = source(reader, "timestampExpression", kind, fixed: kind.fixedTimestamp)
+        let retracts = retracts(reader)
+        // An id is enough to take a reading back.
+        let needsTime = !retracts || reader.member("readingIdExpression") == nil
+        let timestamp = source(
+            reader, "timestampExpression", kind, fixed: kind.fixedTimestamp, required: needsTime)
         let alternative = kind.alternativeTimestamp.flatMap { fixed($0) }
         let start = expression(reader, "startExpression", kind)
         let readingId = expression(reader, "readingIdExpression", kind)
@@ -126,23 +130,46 @@ struct DeviceTemplateLoader {
         let correlation = expression(reader, "correlationIdExpression", kind)
         let format = timestampFormat(reader)
         let values = values(reader, kind)
-        guard let typeName, let match, let timestamp, log.all[errors...].allSatisfy({ $0.severity != .error }) else {
-            return nil
-        }
-        return DeviceTemplate(
+        guard let typeName, let match, log.all[errors...].allSatisfy({ $0.severity != .error }) else { return nil }
+        var template = DeviceTemplate(
             kind: kind, typeName: typeName, position: reader.position(of: "typeName"),
             compatibility: compatibility, values: values, timestampFormat: format, match: match, device: device,
             timestamp: timestamp, alternativeTimestamp: alternative, start: start, readingId: readingId,
             patient: patient, encounter: encounter, correlation: correlation)
+        template.retracts = retracts
+        return template
+    }
+
+    /// Whether matches take readings back.
+    private mutating func retracts(_ reader: FieldReader) -> Bool {
+        guard let member = reader.member("retracts") else { return false }
+        guard case .bool(let retracts) = member.node.value else {
+            log.error(member.node.position, "'retracts' must be true or false, found \(member.node.kind)")
+            return false
+        }
+        guard retracts else { return false }
+        if compatibility == .iomtFHIR {
+            log.error(
+                member.position, "there are no retractions with compatibility iomt-fhir",
+                advice: "its Observations are merged with those of the server, and no merge removes a value",
+                finding: .unknownField)
+        }
+        for field in ["values", "startExpression", "encounterIdExpression", "correlationIdExpression"] {
+            guard let other = reader.member(field) else { continue }
+            log.error(
+                other.position, "a template that retracts has no '\(field)'",
+                advice: "a reading is taken back by its id, or by its time", finding: .unknownField)
+        }
+        return true
     }
 
     /// The expression of a field that some kinds of templates fix: what such a template says is ignored, as the
     /// reference ignores it.
     private mutating func source(
-        _ reader: FieldReader, _ field: String, _ kind: DeviceTemplateKind, fixed text: String?
+        _ reader: FieldReader, _ field: String, _ kind: DeviceTemplateKind, fixed text: String?, required: Bool = true
     ) -> TemplateExpression? {
         if let text { return fixed(text) }
-        return expression(reader, field, kind, required: true)
+        return expression(reader, field, kind, required: required)
     }
 
     private mutating func defaultLanguage(_ reader: FieldReader, _ kind: DeviceTemplateKind) -> ExpressionLanguage {

@@ -41,6 +41,15 @@ struct MatchOutcomes: MeasurementOutput {
         return nil
     }
 
+    mutating func retract(_ record: Measurement, payload: ByteView, key: ByteView, template: Int32) -> Rejection? {
+        guard let id = ValueRecord.read(payload, at: 0) else {
+            all.append(MatchOutcome(text: "a retraction by time"))
+            return nil
+        }
+        all.append(MatchOutcome(text: "a retraction by id: \(payload[id.bytes].string)"))
+        return nil
+    }
+
     /// The value in `slot` as it was kept, after units and maps.
     private func value(
         _ slot: Int, _ type: MeasurementType, _ measurement: Measurement, _ payload: ByteView

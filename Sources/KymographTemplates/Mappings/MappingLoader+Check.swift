@@ -79,7 +79,7 @@ extension MappingLoader {
                 "the FHIR template of '\(template.typeName)' does not use the value '\(value.name)'",
                 advice: "it will not appear in Observations\(near)", finding: .unusedValue)
         }
-        guard fhir.declaredGrouping == .correlation, template.correlation == nil else { return }
+        guard fhir.declaredGrouping == .correlation, template.correlation == nil, !template.retracts else { return }
         log.warning(
             template.position,
             "the FHIR template of '\(template.typeName)' groups by correlation id, and this template gives none",
@@ -107,10 +107,44 @@ extension MappingLoader {
     }
 }
 
+extension MappingLoader {
+    /// A retraction is of readings that other templates give, and by an id only if these have one.
+    mutating func checkRetractions(_ mappings: [NamedMapping]) {
+        for linked in templates where linked.template.retracts {
+            var log = DiagnosticLog(file: mappings[linked.mapping].device.name)
+            let template = linked.template
+            if !templates.contains(where: { $0.type == linked.type && !$0.template.retracts }) {
+                log.error(
+                    template.position, "no device template gives readings of '\(template.typeName)' to retract",
+                    advice: NearestName.advice(
+                        for: template.typeName,
+                        among: templates.filter { !$0.template.retracts }.map(\.template.typeName),
+                        otherwise: "add one, or remove this"), finding: .noDeviceTemplate)
+            } else if templates.contains(where: { $0.type == linked.type && $0.template.compatibility == .iomtFHIR }) {
+                log.error(
+                    template.position, "there are no retractions with compatibility iomt-fhir",
+                    advice: "another mapping gives '\(template.typeName)' with that", finding: .unknownField)
+            } else if drafts[linked.type].fhir?.resource != nil {
+                log.error(
+                    template.position, "the readings of '\(template.typeName)' are no Observations",
+                    advice: "only Observations can be retracted: they have a status that says so",
+                    finding: .unknownField)
+            } else if template.readingId != nil, !drafts[linked.type].hasId {
+                log.error(
+                    template.position, "the readings of '\(template.typeName)' have no ids by which to retract them",
+                    advice: "give their device template a readingIdExpression, or take this one's out",
+                    finding: .unknownField)
+            }
+            log.attribute(to: template.typeName, since: 0)
+            diagnostics += log.all
+        }
+    }
+}
+
 extension DeviceTemplate {
     /// Whether both give readings of one type from the same parts of a payload at the same time.
     fileprivate func matchesSame(as other: DeviceTemplate) -> Bool {
         kind == other.kind && typeName == other.typeName && match.text == other.match.text
-            && timestamp.text == other.timestamp.text && timestampFormat == other.timestampFormat
+            && timestamp?.text == other.timestamp?.text && timestampFormat == other.timestampFormat
     }
 }

@@ -23,6 +23,7 @@ extension MappingLoader {
             guard template.grouping(defaultPeriod: 1) == .instance else { continue }
             let lacking = templates.contains {
                 $0.mapping == index && $0.type < drafts.count && $0.template.readingId == nil
+                    && !$0.template.retracts
                     && $0.template.typeName.isCaseVariant(of: template.typeName)
             }
             guard lacking else { continue }

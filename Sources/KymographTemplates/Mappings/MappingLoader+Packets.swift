@@ -9,9 +9,10 @@ extension MappingLoader {
         let members = form.members
         let known = Set(members + ["Body", "Properties", "SystemProperties", "matchedToken"])
         for template in templates {
-            var expressions = [(template.match, template.position), (template.timestamp, template.position)]
+            var expressions = [(template.match, template.position)]
             expressions += [
-                template.device, template.start, template.patient, template.encounter, template.correlation,
+                template.timestamp, template.device, template.start, template.patient, template.encounter,
+                template.correlation,
             ]
             .compactMap { expression in expression.map { ($0, template.position) } }
             expressions += template.values.flatMap { value in

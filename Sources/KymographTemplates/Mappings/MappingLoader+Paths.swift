@@ -33,19 +33,19 @@ extension MappingLoader {
     /// Notes a template that alone takes its time from another member than the templates beside it, which all agree:
     /// a copy in which the one that differs was forgotten gives times that are not comparable.
     func checkTimes(of templates: [DeviceTemplate], _ log: inout DiagnosticLog) {
-        let named = templates.filter { $0.kind == .jsonPath || $0.kind == .calculated }
+        let named = templates.filter { ($0.kind == .jsonPath || $0.kind == .calculated) && !$0.retracts }
         for kind in [DeviceTemplateKind.jsonPath, .calculated] {
             let siblings = named.filter { $0.kind == kind }
             guard
                 let usual = siblings.first(where: { first in
-                    siblings.count { $0.timestamp.text == first.timestamp.text } >= siblings.count - 1
+                    siblings.count { $0.timestamp?.text == first.timestamp?.text } >= siblings.count - 1
                 }), siblings.count > Self.agreement,
-                let other = siblings.first(where: { $0.timestamp.text != usual.timestamp.text })
+                let other = siblings.first(where: { $0.timestamp?.text != usual.timestamp?.text })
             else { continue }
             log.warning(
                 other.position,
-                "the template takes its time from \(other.timestamp.text), and the \(siblings.count - 1) others of the "
-                    + "file from \(usual.timestamp.text)",
+                "the template takes its time from \(other.timestamp?.text ?? ""), and the \(siblings.count - 1) others "
+                    + "of the file from \(usual.timestamp?.text ?? "")",
                 advice: "take the same, unless the payloads differ in this", finding: .differentTime)
         }
     }

@@ -50,6 +50,7 @@ package struct MappingLoader {
     ) -> Result {
         var loader = MappingLoader(defaultPeriod: defaultPeriod, measurementsOnly: measurementsOnly)
         for (index, mapping) in mappings.enumerated() { loader.add(mapping, index) }
+        loader.checkRetractions(mappings)
         let set = loader.link(mappings.map(\.name))
         let failed = loader.diagnostics.contains { $0.severity == .error }
         guard !failed, former != nil || !stored.isEmpty else {
@@ -106,7 +107,7 @@ package struct MappingLoader {
     mutating func addTemplate(_ template: DeviceTemplate, mapping: Int, _ log: inout DiagnosticLog) {
         let type = draft(named: template.typeName)
         if template.start != nil { drafts[type].hasStart = true }
-        if template.readingId != nil { drafts[type].hasId = true }
+        if template.readingId != nil, !template.retracts { drafts[type].hasId = true }
         let slots = template.values.map { value in
             slot(of: value.name, in: type)
         }

@@ -25,7 +25,11 @@ import Testing
             : TestTemplates.heartRate
         var pipeline = try TestPipeline(body)
         for index in pipeline.types.indices { pipeline.types[index].compatibility = compatibility }
-        retracts(try pipeline.observation(Self.emptied()))
+        let node = try pipeline.observation(Self.emptied())
+        retracts(node)
+        // Or else a vital sign is not valid.
+        let reason = node.text("dataAbsentReason.coding.0.code")
+        #expect(reason == (compatibility == .none ? "unknown" : nil))
     }
 
     @Test func observationsOfTheGuide() throws {

@@ -144,6 +144,13 @@ final class ReconfiguredRun {
         return true
     }
 
+    /// Loads `named`, another mapping; false when it is refused.
+    func reload(_ named: NamedMapping) -> Bool {
+        guard let set = MappingLoader.load([named], continuing: mappings.current).set else { return false }
+        mappings.replace(with: set)
+        return true
+    }
+
     /// Lets a lane follow to the newest mapping.
     func follow(lane: Int) {
         let (set, generation) = mappings.announce(rings: shards.count)

@@ -38,6 +38,7 @@ import Testing
         run.shards.rejected[Int(Rejection.invalidJSON.rawValue)] = 13
         run.shards.rejected[Int(Rejection.clockAhead.rawValue)] = 61
         (run.shards.withdrawn, run.shards.windows, run.shards.amended) = (67, 71, 73)
+        run.shards.retractions = 491
         for (cause, count) in zip(WindowCause.allCases, [383, 389, 397, 401, 491, 409]) {
             run.shards.closings[cause] = count
         }

@@ -19,6 +19,8 @@ package struct ObservationEncoder: ~Copyable, Sendable {
     private var series: SeriesWriter
     private var summaries: GlucoseSummaryWriter
     private var resources: ResourceWriter
+    /// The member that says why an Observation without readings has no value: profiles demand one of both.
+    private let absence: [UInt8]
 
     /// Writes by `programs`. `compile` makes programs for newer templates.
     package init(
@@ -34,6 +36,8 @@ package struct ObservationEncoder: ~Copyable, Sendable {
         series = SeriesWriter(options.version.seriesTiming)
         summaries = GlucoseSummaryWriter(programs.summaries, options.version)
         resources = ResourceWriter(programs.resources, programs.resourceSteps, options)
+        let member = JSONText.dataAbsentReason("unknown") + ","
+        absence = Array((options.version == .stu3 ? CodeSystemNames.stu3(in: member) : member).utf8)
     }
 
     /// An encoder with the same options for other templates.
@@ -90,12 +94,14 @@ package struct ObservationEncoder: ~Copyable, Sendable {
         return nil
     }
 
-    /// Prepares to say of an Observation without readings that it was an error.
+    /// Prepares to say of an Observation without readings, or of one reading that is no more, that it was an error.
     @inline(never)
     private mutating func prepareEmpty(
         _ content: borrowing WindowContent, _ program: TypeProgram
     ) -> Rejection? {
-        head.times.span = EffectiveSpan(window: content, program)
+        head.times.span =
+            content.readings.count > 0
+            ? EffectiveSpan(content, program) : EffectiveSpan(window: content, program)
         values.clear(program)
         head.takeIdentity(of: content, program)
         return nil
@@ -135,7 +141,9 @@ package struct ObservationEncoder: ~Copyable, Sendable {
             case .subject: head.references.writeSubject(of: content.series, &writer)
             case .device: head.references.writeDevice(of: content.series, &writer)
             case .encounter: writeEncounter(step, content, &writer)
-            case .effective: head.times.writeEffective(content, program, &writer)
+            case .effective:
+                if content.status == .enteredInError, !program.isCompatible { writer.append(absence) }
+                head.times.writeEffective(content, program, &writer)
             case .issued: head.times.writeIssued(content, &writer)
             case .referenceIssued: head.times.writeReferenceIssued(content, &writer)
             case .result: values.writeResult(step, &writer)

@@ -70,7 +70,7 @@ struct TimeWriter: ~Copyable, Sendable {
 
     /// Writes the member that says when the last of the readings came: nothing was known of the Observation before.
     mutating func writeIssued(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
-        guard let last = content.readings.lastReceived else { return }
+        guard content.status != .enteredInError, let last = content.readings.lastReceived else { return }
         writer.append("\"issued\":\"")
         write(last, .unknown, &writer)
         writer.append("\",")

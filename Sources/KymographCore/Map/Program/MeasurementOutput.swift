@@ -16,6 +16,15 @@ package protocol MeasurementOutput: PlainReadingOutput, ~Copyable {
         _ measurement: Measurement, payload: ByteView, key: ByteView, template: Int32
     ) -> Rejection?
 
+    /// A retraction, whose ``Tombstone`` content `payload` is, of a reading of the device and type of `key`. Those of a
+    /// document come before its readings, and ``endRetractions()`` after them.
+    ///
+    /// - Returns: nil when it was taken, else why not.
+    mutating func retract(_ record: Measurement, payload: ByteView, key: ByteView, template: Int32) -> Rejection?
+
+    /// A document that may have had retractions has ended.
+    mutating func endRetractions()
+
     /// A payload, or a match in it, that gave no reading. `bytes` is the original text of what was rejected.
     mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail)
 }
@@ -24,6 +33,14 @@ extension MeasurementOutput where Self: ~Copyable {
     /// Has no way of its own for them.
     @inline(__always)
     package mutating func take(_ reading: PlainReading, key: ShortKey, template: Int32) -> Bool { false }
+
+    /// Default: ignored.
+    package mutating func retract(
+        _ record: Measurement, payload: ByteView, key: ByteView, template: Int32
+    ) -> Rejection? { nil }
+
+    /// Default: ignored.
+    package mutating func endRetractions() {}
 }
 
 /// Which part of a mapping rejected a reading; turned into text only when a dead letter is written.

@@ -93,12 +93,17 @@ struct TemplateCode: BitwiseCopyable {
     var durationSlot: Int32
     /// Where a reading's id goes, or -1.
     var idSlot: Int32
-    /// Whether other templates of the mapper give readings of the same type, with which its own are joined.
+    /// Whether a match takes a reading back.
+    var retracts = false
+    /// Whether its readings need a look before they leave: other templates of the mapper give readings of the same
+    /// type, with which its own are joined; or they are retractions.
     var isJoined = false
     var firstValue: Int32
     var valueCount: Int32
     /// Whether the type's readings become Observations at all.
     var hasFHIRTemplate: Bool
+    /// Whether a match is a reading, which becomes an Observation.
+    var isReading = true
 }
 
 /// Templates in flat form.
@@ -116,10 +121,10 @@ struct FlatTemplates {
     /// (`isWhole`). Those of others are joined there.
     mutating func markJoined(isWhole: [Bool]) {
         var counts: [Int32: Int] = [:]
-        for template in templates { counts[template.type, default: 0] += 1 }
+        for template in templates where !template.retracts { counts[template.type, default: 0] += 1 }
         for index in templates.indices {
             let type = templates[index].type
-            templates[index].isJoined = isWhole[Int(type)] && counts[type] ?? 0 > 1
+            templates[index].isJoined = templates[index].retracts || isWhole[Int(type)] && counts[type] ?? 0 > 1
         }
     }
 

@@ -58,7 +58,7 @@ package struct DeviceTemplate: Sendable {
     package var timestampFormat: TimestampFormat
     package var match: TemplateExpression
     package var device: TemplateExpression?
-    package var timestamp: TemplateExpression
+    package var timestamp: TemplateExpression?
     /// The second choice of Iot templates.
     package var alternativeTimestamp: TemplateExpression?
     package var start: TemplateExpression?
@@ -67,11 +67,13 @@ package struct DeviceTemplate: Sendable {
     package var patient: TemplateExpression?
     package var encounter: TemplateExpression?
     package var correlation: TemplateExpression?
+    /// Whether a match takes a reading back, and is none.
+    package var retracts = false
 
     package init(
         kind: DeviceTemplateKind, typeName: String, position: SourcePosition, compatibility: Compatibility,
         values: [Value], timestampFormat: TimestampFormat, match: TemplateExpression, device: TemplateExpression? = nil,
-        timestamp: TemplateExpression, alternativeTimestamp: TemplateExpression? = nil,
+        timestamp: TemplateExpression?, alternativeTimestamp: TemplateExpression? = nil,
         start: TemplateExpression? = nil, readingId: TemplateExpression? = nil, patient: TemplateExpression? = nil,
         encounter: TemplateExpression? = nil, correlation: TemplateExpression? = nil
     ) {

@@ -14,6 +14,9 @@ package struct JournalReader {
 
         /// Whether it is no new reading, but one that has moved to another time, and so left its window.
         package var moves: Bool { reading.mark & ReadingMark.moves != 0 }
+
+        /// Whether it has left its window because its sender has taken it back: it ``moves`` to nowhere.
+        package var retracts: Bool { reading.mark & ReadingMark.retracts == ReadingMark.retracts }
     }
 
     private let series: ByteView

@@ -68,6 +68,14 @@ struct JournalWriter: ~Copyable {
         surplus += 2
     }
 
+    /// Adds that a reading, which was there, was taken back: one reading less.
+    mutating func append(retracted reading: Measurement, _ payload: ByteView, series number: Int) {
+        var marked = reading
+        marked.mark |= ReadingMark.retracts
+        append(series: number, marked, payload)
+        surplus += 2
+    }
+
     /// Ends the block and gives it, or nil when nothing is in it; its number is used up then, too.
     mutating func take() -> JournalBlock? {
         defer { reset() }

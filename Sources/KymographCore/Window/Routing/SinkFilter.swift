@@ -37,6 +37,7 @@ package struct SinkFilter: Hashable, Sendable {
         where sources.contains(ReadingSource.number(content.readings[index].mark)) {
             return true
         }
-        return false
+        // Who has got the window for a reading that has gone must hear of that.
+        return content.formerSources != 0 && sources.contains { content.formerSources >> UInt16($0) & 1 == 1 }
     }
 }

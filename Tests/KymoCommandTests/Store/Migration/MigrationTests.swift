@@ -42,7 +42,7 @@ import Testing
             try kill(copy, at: death)
             #expect(try image(copy) == before, "\(death)")
         }
-        for death in (1...5).map({ "during-tables:\($0)" }) + ["after-tables"] {
+        for death in (1...6).map({ "during-tables:\($0)" }) + ["after-tables"] {
             try kill(copy, at: death)
             #expect(try copy.version() == 4, "\(death)")
         }

@@ -1,0 +1,134 @@
+/// What a retraction calls a reading.
+package enum RetractionForm: Sendable {
+    /// The sender's id.
+    case byID
+    /// Its time.
+    case byTime
+}
+
+/// What a retraction calls the reading that it takes back, within a device and type: the sender's id, or a time.
+package struct RetractionName: Hashable, Sendable {
+    /// As a store keeps it: `i` and the id, or `t` and the time in nanoseconds (8 bytes, big-endian).
+    package let bytes: [UInt8]
+
+    /// The reading called `id`.
+    package init(id: ByteView) { bytes = [UInt8(ascii: "i")] + id.array }
+
+    /// The reading at `instant`.
+    package init(instant: Instant) {
+        let bits = UInt64(bitPattern: instant.nanoseconds)
+        bytes = [UInt8(ascii: "t")] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(56 - 8 * $0)) }
+    }
+
+    /// What a store has kept; nil when it is neither.
+    package init?(bytes: [UInt8]) {
+        switch bytes.first {
+        case UInt8(ascii: "i") where bytes.count > 1: break
+        case UInt8(ascii: "t") where bytes.count == 9: break
+        default: return nil
+        }
+        self.bytes = bytes
+    }
+
+    /// What it is.
+    package var form: RetractionForm { bytes[0] == UInt8(ascii: "i") ? .byID : .byTime }
+
+    /// The id; nil where a time names the reading.
+    package var id: [UInt8]? { bytes[0] == UInt8(ascii: "i") ? Array(bytes.dropFirst()) : nil }
+
+    /// The time; nil where an id names the reading.
+    package var instant: Instant? {
+        guard bytes[0] == UInt8(ascii: "t") else { return nil }
+        let bits = bytes.dropFirst().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Instant(nanoseconds: Int64(bitPattern: bits))
+    }
+}
+
+extension RetractionName {
+    /// Whether it is a name of the reading.
+    func fits(_ content: ReadingKey.Content, by key: ReadingKey) -> Bool {
+        if let instant { return content.reading.instant == instant }
+        guard let id = key.id(of: content) else { return false }
+        return bytes.withByteView { $0[1..<$0.count].equals(id) }
+    }
+
+    /// All names of a reading.
+    static func all(of content: ReadingKey.Content, by key: ReadingKey) -> [RetractionName] {
+        let byInstant = RetractionName(instant: content.reading.instant)
+        return key.id(of: content).map { [RetractionName(id: $0), byInstant] } ?? [byInstant]
+    }
+}
+
+/// A reading that was taken back, and is kept out when it comes again.
+package struct Retraction: Hashable, Sendable {
+    /// The device.
+    package var device: [UInt8]
+    /// The name of the type.
+    package var type: String
+    /// What the sender has called it.
+    package var name: RetractionName
+    /// The patient that the sender has named; nil for none.
+    package var patient: [UInt8]?
+
+    /// A retraction.
+    package init(device: [UInt8], type: String, name: RetractionName, patient: [UInt8]?) {
+        (self.device, self.type, self.name, self.patient) = (device, type, name, patient)
+    }
+}
+
+/// What has happened to a retraction that a store remembers.
+package struct RetractionChange: Sendable {
+    /// Which one.
+    package var retraction: Retraction
+    /// Whether the reading may come again: it did, in a document that takes it back.
+    package var isLifted = false
+    /// The store's number of the series that the reading was in, or belongs to; -1 when that is not known.
+    package var series = -1
+    /// Start of its window in the archive.
+    package var start = Instant.distantPast
+    /// When it was received, or has kept its reading out the last time.
+    package var at: Instant
+}
+
+/// A retraction as it comes through a ring: the length of the ``SeriesKey`` (2 bytes, little-endian), that, and, where
+/// it names an id, the ``ValueRecord`` of that; else the record's time names the reading.
+package struct Tombstone {
+    /// Device, type, and the patient that it names.
+    var series: SeriesIdentity
+    /// What it calls the reading.
+    var name: RetractionName
+    /// When it was received.
+    var received: Instant
+
+    /// What `record`, with `payload`, says.
+    init(_ record: Measurement, _ payload: ByteView) {
+        series = SeriesKey.identity(Tombstone.key(in: payload))
+        let content = Tombstone.content(of: payload)
+        if let id = ValueRecord.read(content, at: 0) {
+            name = RetractionName(id: content[id.bytes])
+        } else {
+            name = RetractionName(instant: record.instant)
+        }
+        received = record.received
+    }
+
+    /// The series that it names.
+    static func key(in payload: ByteView) -> ByteView { payload[2..<2 + keyLength(payload)] }
+
+    /// What it has besides.
+    static func content(of payload: ByteView) -> ByteView { payload[2 + keyLength(payload)..<payload.count] }
+
+    private static func keyLength(_ payload: ByteView) -> Int { Int(payload[0]) | Int(payload[1]) << 8 }
+
+    /// Writes one of `key`, without its patient and encounter if `isNameless`.
+    static func write(_ key: ByteView, isNameless: Bool, content: ByteView, into writer: inout ByteWriter) {
+        var rewritten = ByteWriter(capacity: 64)
+        if isNameless { SeriesKey.rewrite(key, patient: nil, encounter: nil, into: &rewritten) }
+        let count = isNameless ? rewritten.count : key.count
+        writer.removeAll()
+        writer.append(UInt8(truncatingIfNeeded: count))
+        writer.append(UInt8(truncatingIfNeeded: count >> 8))
+        writer.append(isNameless ? rewritten.view : key)
+        writer.append(content)
+    }
+}

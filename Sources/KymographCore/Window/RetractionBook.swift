@@ -1,0 +1,224 @@
+/// Which readings were taken back, of the devices that this run has to do with, and of which series they are.
+///
+/// Nothing is kept, and nothing is asked, before the first retraction of a store. From then on only the readings of
+/// devices and types with retractions are looked at.
+struct RetractionBook {
+    /// A device and type.
+    private struct Kind: Hashable {
+        var device: [UInt8]
+        var type: String
+    }
+
+    /// What is known of a device and type.
+    private struct Group {
+        /// The machine's numbers of its series.
+        var series: [Int] = []
+        /// Of each reading that was taken back, the patients that were named with it; nil for none.
+        var retracted: [RetractionName: [[UInt8]?]] = [:]
+        /// Whether the series of earlier runs are among them.
+        var hasFormer = false
+    }
+
+    /// What the present document of a ring takes back.
+    private struct Expected {
+        var group: Int
+        var name: RetractionName
+        var patient: [UInt8]?
+    }
+
+    /// Whether there was any retraction.
+    private(set) var isOn = false
+    private var groups: [Group] = []
+    private var numbers: [Kind: Int] = [:]
+    private var kinds: [Kind] = []
+    /// By series, its group.
+    private var groupOfSeries: [Int] = []
+    private var devices: Set<[UInt8]> = []
+    /// By ring.
+    private var expected: [Int: [Expected]] = [:]
+    /// The ring that readings are taken from.
+    var ring = 0
+    /// What has kept a reading out the last time.
+    private(set) var lastForm = RetractionForm.byID
+    /// Names of readings that were taken back.
+    private var count = 0
+    private var changes: [RetractionChange] = []
+    private let keepsChanges: Bool
+
+    /// Knows of nothing. With `keepsChanges`, somebody takes them.
+    init(keepsChanges: Bool) { self.keepsChanges = keepsChanges }
+
+    /// Looks at readings from here on.
+    mutating func turnOn() { isOn = true }
+
+    // MARK: Devices and series
+
+    /// Whether the retractions of `device` have to be noted first; it is asked once.
+    mutating func needs(_ device: [UInt8]) -> Bool { devices.insert(device).inserted }
+
+    /// The number of a device and type.
+    mutating func group(_ device: [UInt8], type: String) -> Int {
+        let kind = Kind(device: device, type: type)
+        if let known = numbers[kind] { return known }
+        numbers[kind] = groups.count
+        kinds.append(kind)
+        groups.append(Group())
+        return groups.count - 1
+    }
+
+    /// Notes series `number`, the next one, of `group`.
+    mutating func note(series number: Int, of group: Int) {
+        precondition(number == groupOfSeries.count)
+        groupOfSeries.append(group)
+        groups[group].series.append(number)
+    }
+
+    /// Whether the series of earlier runs have to be noted first; it is asked once.
+    mutating func needsFormer(_ group: Int) -> Bool {
+        defer { groups[group].hasFormer = true }
+        return !groups[group].hasFormer
+    }
+
+    /// The series of `group`.
+    func series(of group: Int) -> [Int] { groups[group].series }
+
+    /// Whether a reading of `series` may have been taken back.
+    func hasAny(_ series: Int) -> Bool { isOn && !groups[groupOfSeries[series]].retracted.isEmpty }
+
+    // MARK: Retractions
+
+    /// Notes one that a store remembers.
+    mutating func recall(_ retraction: Retraction) {
+        let number = group(retraction.device, type: retraction.type)
+        note(retraction.name, retraction.patient, in: number)
+    }
+
+    private mutating func note(_ name: RetractionName, _ patient: [UInt8]?, in group: Int) {
+        let patients = groups[group].retracted[name] ?? []
+        if patients.isEmpty { count += 1 }
+        if !patients.contains(patient) { groups[group].retracted[name] = patients + [patient] }
+    }
+
+    /// Whether no more are remembered of readings that have not come: a sender may invent any number.
+    var isFull: Bool { count >= 1 << 20 }
+
+    /// Whether a retraction that names `patient` has come before.
+    func isKnown(_ name: RetractionName, _ patient: [UInt8]?, in group: Int) -> Bool {
+        guard let patients = groups[group].retracted[name] else { return false }
+        return patient == nil || patients.contains(nil) || patients.contains(patient)
+    }
+
+    /// Notes that the present document takes the reading back.
+    mutating func expect(_ name: RetractionName, _ patient: [UInt8]?, in group: Int) {
+        expected[ring, default: []].append(Expected(group: group, name: name, patient: patient))
+    }
+
+    /// The present document of ring `number` has ended.
+    mutating func endDocument(of number: Int) { expected[number] = nil }
+
+    /// Notes a retraction as of `place`, where its reading is.
+    mutating func add(_ name: RetractionName, _ patient: [UInt8]?, in group: Int, _ place: RetractionPlace) {
+        note(name, patient, in: group)
+        change(name, patient, in: group, place)
+    }
+
+    private mutating func change(
+        _ name: RetractionName, _ patient: [UInt8]?, in group: Int, _ place: RetractionPlace, isLifted: Bool = false
+    ) {
+        guard keepsChanges else { return }
+        let kind = kinds[group]
+        let retraction = Retraction(device: kind.device, type: kind.type, name: name, patient: patient)
+        changes.append(
+            RetractionChange(
+                retraction: retraction, isLifted: isLifted, series: place.series, start: place.start, at: place.at))
+    }
+
+    /// What happened since the last call.
+    mutating func takeChanges() -> [RetractionChange] {
+        defer { changes.removeAll() }
+        return changes
+    }
+
+    // MARK: Readings
+
+    /// The names by which a reading of `series`, filed for `patient`, was taken back.
+    ///
+    /// An id is the reading's, whoever it is filed for when it comes again. A time is that of a patient's reading where
+    /// the sender has named one.
+    func retractions(of names: [RetractionName], series: Int, patient: [UInt8]?) -> [RetractionName] {
+        let retracted = groups[groupOfSeries[series]].retracted
+        return names.filter { name in
+            guard let patients = retracted[name] else { return false }
+            return name.instant == nil || patients.contains(nil) || patients.contains(patient)
+        }
+    }
+
+    /// Whether the present document, which brings the reading, has taken it back.
+    func isRenewed(_ names: [RetractionName], series: Int, patient: [UInt8]?) -> Bool {
+        guard let expected = expected[ring] else { return false }
+        let group = groupOfSeries[series]
+        return expected.contains {
+            $0.group == group && names.contains($0.name) && ($0.patient == nil || $0.patient == patient)
+        }
+    }
+
+    /// Lets a reading of `series`, filed for `patient`, in again.
+    mutating func lift(_ names: [RetractionName], series: Int, patient: [UInt8]?, _ place: RetractionPlace) {
+        let group = groupOfSeries[series]
+        for name in names {
+            let patients = groups[group].retracted[name] ?? []
+            let others = patients.filter { $0 != nil && $0 != patient }
+            groups[group].retracted[name] = others.isEmpty ? nil : others
+            for one in patients where one == nil || one == patient {
+                change(name, one, in: group, place, isLifted: true)
+            }
+        }
+    }
+
+    /// Notes that a reading of `series` was kept out.
+    mutating func touch(_ names: [RetractionName], series: Int, _ place: RetractionPlace) {
+        let group = groupOfSeries[series]
+        lastForm = names.first?.form ?? lastForm
+        for name in names {
+            for patient in groups[group].retracted[name] ?? [] { change(name, patient, in: group, place) }
+        }
+    }
+}
+
+/// Where a reading that was taken back was, or belongs, and when that was said.
+struct RetractionPlace {
+    /// The store's number of the series; -1 when that is not known.
+    var series = -1
+    /// Start of its window in the archive.
+    var start = Instant.distantPast
+    var at: Instant
+}
+
+/// Readings of instance grouping that have been shown and were taken back: their Observations are to be sent as errors.
+struct WithdrawnReadings {
+    /// One of them.
+    struct Entry {
+        var series: Int
+        var slot: Int
+        var instant: Instant
+    }
+
+    private var entries: [Entry] = []
+    private var first = 0
+
+    @inline(__always)
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// The first of them, of which there is one.
+    var next: Entry { entries[first] }
+
+    mutating func append(_ entry: Entry) { entries.append(entry) }
+
+    mutating func removeFirst() {
+        first += 1
+        if first == entries.count {
+            entries.removeAll()
+            first = 0
+        }
+    }
+}

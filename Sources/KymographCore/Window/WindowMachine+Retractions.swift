@@ -1,0 +1,231 @@
+/// Readings that their senders take back.
+extension WindowMachine where Archive: ~Copyable {
+    /// What became of a retraction.
+    enum RetractionOutcome {
+        /// It has taken a reading out of this series: ``superseded``.
+        case taken(series: Int)
+        /// It has come before.
+        case known
+        /// It takes nothing.
+        case rejected(Rejection)
+    }
+
+    /// What of a series a retraction may mean.
+    private enum Holding {
+        /// Nothing.
+        case nothing
+        /// Readings at this time.
+        case readings(Int, at: Instant)
+        /// What it may have had is lost for this reason.
+        case lost(Rejection)
+    }
+
+    /// A series with readings that a retraction means.
+    private struct Holder {
+        var series: Int
+        var count: Int
+        var instant: Instant
+    }
+
+    // MARK: Series
+
+    /// Notes series `number`, the last one.
+    mutating func noteRetractable(_ number: Int) {
+        let identity = registry.identities[number]
+        recallRetractions(of: identity.device)
+        retractions.note(
+            series: number, of: retractions.group(identity.device, type: types[identity.type].name))
+    }
+
+    /// Notes what earlier runs have taken back of `device`.
+    private mutating func recallRetractions(of device: [UInt8]) {
+        guard retractions.needs(device) else { return }
+        for retraction in archive.retractions(ofDevice: device) { retractions.recall(retraction) }
+    }
+
+    /// Looks at all readings from here on.
+    private mutating func watchRetractions() {
+        guard !retractions.isOn else { return }
+        beginRetractions()
+        for number in 0..<registry.identities.count { noteRetractable(number) }
+    }
+
+    /// Introduces the series of `device` and `type` that earlier runs have left, whoever they are of.
+    private mutating func introduceFormer(_ device: [UInt8], type: String) {
+        for key in archive.series(ofDevice: device) {
+            let identity = key.withByteView { SeriesKey.identity($0) }
+            guard identity.device == device, types.indices.contains(identity.type),
+                types[identity.type].name == type, registry.number(of: identity) == nil,
+                // Beyond any limit: without it, what it holds could not be taken back.
+                let number = registry.introduce(identity, limits: nil)
+            else { continue }
+            introduce(number, identity)
+            if siblings.isOn { noteSiblings(of: number) }
+        }
+    }
+
+    // MARK: Retractions
+
+    /// Takes a reading out of its window, wherever it was filed.
+    mutating func retract(_ tombstone: Tombstone) -> RetractionOutcome {
+        watchRetractions()
+        let (device, patient) = (tombstone.series.device, tombstone.series.patient)
+        let type = types[tombstone.series.type].name
+        recallRetractions(of: device)
+        let group = retractions.group(device, type: type)
+        if retractions.needsFormer(group) { introduceFormer(device, type: type) }
+        for series in retractions.series(of: group) { table.windows.settle(series: series) }
+        retractions.expect(tombstone.name, patient, in: group)
+        if retractions.isKnown(tombstone.name, patient, in: group) { return .known }
+        switch holder(of: tombstone, in: group) {
+        case .failure(.reason(.unknownRetraction)):
+            if retractions.isFull { return .rejected(.unknownRetraction) }
+            retractions.add(tombstone.name, patient, in: group, RetractionPlace(at: tombstone.received))
+            return .rejected(.unknownRetraction)
+        case .failure(.reason(let reason)): return .rejected(reason)
+        case .success(let holder): return take(tombstone, from: holder, group)
+        }
+    }
+
+    /// Why a retraction has no reading.
+    private enum NoHolder: Error {
+        case reason(Rejection)
+    }
+
+    /// The one series with the one reading that is meant. What cannot be told takes nothing.
+    private mutating func holder(of tombstone: Tombstone, in group: Int) -> Result<Holder, NoHolder> {
+        let patient = tombstone.series.patient
+        var (own, others, lost) = ([Holder](), [Holder](), Rejection?.none)
+        for series in retractions.series(of: group) {
+            let isOther = patient != nil && registry.identities[series].patient != patient
+            switch holding(tombstone.name, series) {
+            case .nothing: break
+            case .lost(let reason): if !isOther { lost = reason }
+            case .readings(let count, let instant):
+                let holder = Holder(series: series, count: count, instant: instant)
+                isOther ? others.append(holder) : own.append(holder)
+            }
+        }
+        if let lost { return .failure(.reason(lost)) }
+        if let holder = own.first {
+            return own.count == 1 && holder.count == 1
+                ? .success(holder) : .failure(.reason(.ambiguousRetraction))
+        }
+        return .failure(.reason(others.isEmpty ? .unknownRetraction : .patientDeviceMismatch))
+    }
+
+    /// What a series has of the readings that `name` may mean. No window is opened for that.
+    private mutating func holding(_ name: RetractionName, _ series: Int) -> Holding {
+        let key = table.windows.series[series].rules.key
+        guard let instant = name.instant ?? instant(of: name, series, key) else { return .nothing }
+        if let window = table.find(series: series, at: instant) {
+            let count = table.places(of: name, at: instant, in: window).count
+            return count > 0 ? .readings(count, at: instant) : .nothing
+        }
+        let start = archiveStart(series: series, at: instant)
+        block.removeAll()
+        switch archive.load(series: series, windowStart: start, into: &block) {
+        case .found:
+            guard let count = name.count(in: block.view, by: key) else { return .lost(.archiveDamaged) }
+            return count > 0 ? .readings(count, at: instant) : .nothing
+        case .damaged: return .lost(.archiveDamaged)
+        case .absent:
+            let isEvicted = archive.evictedThrough(series: series).map { $0 >= start } ?? false
+            return isEvicted ? .lost(.archiveEvicted) : .nothing
+        }
+    }
+
+    private mutating func instant(of name: RetractionName, _ series: Int, _ key: ReadingKey) -> Instant? {
+        guard key.hasIds, let id = name.id else { return nil }
+        return id.withByteView { ids.instant(series: series, $0) ?? archive.instant(of: $0, series: series) }
+    }
+
+    private mutating func take(_ tombstone: Tombstone, from holder: Holder, _ group: Int) -> RetractionOutcome {
+        switch window(series: holder.series, at: holder.instant, received: tombstone.received) {
+        case .rejected(let reason): return .rejected(reason)
+        case .window(let window):
+            guard let place = table.places(of: tombstone.name, at: holder.instant, in: window).first else {
+                return .rejected(.archiveDamaged)
+            }
+            table.retract(at: place, from: window, isReplayed: false)
+            table.enqueueIfDue(window)
+            let name = nameOfSuperseded(in: holder.series)
+            if let id = name.id { id.withByteView { ids.forget(series: holder.series, $0) } }
+            retractions.add(
+                name, tombstone.series.patient, in: group,
+                retractionPlace(in: holder.series, holder.instant, at: tombstone.received))
+            return .taken(series: holder.series)
+        }
+    }
+
+    /// What is remembered of the reading that was taken out last: its id, if it has one, however it was taken back.
+    private func nameOfSuperseded(in series: Int) -> RetractionName {
+        let (reading, payload) = superseded
+        return payload.withByteView { payload in
+            let content = ReadingKey.Content(reading: reading, payload: payload)
+            let id = table.windows.series[series].rules.key.id(of: content)
+            return id.map { RetractionName(id: $0) } ?? RetractionName(instant: reading.instant)
+        }
+    }
+
+    private func retractionPlace(in series: Int, _ instant: Instant, at received: Instant) -> RetractionPlace {
+        RetractionPlace(
+            series: archive.number(of: series), start: archiveStart(series: series, at: instant), at: received)
+    }
+
+    /// Takes out a reading of an earlier run's journal that was taken back since; false when it is not there.
+    mutating func removeRetracted(series: Int, _ reading: Measurement, payload: ByteView) -> Bool {
+        guard case .window(let window) = window(series: series, at: reading.instant, received: reading.received),
+            let place = table.place(of: .init(reading: reading, payload: payload), in: window)
+        else { return false }
+        table.retract(at: place, from: window, isReplayed: true)
+        table.enqueueIfDue(window)
+        if let id = nameOfSuperseded(in: series).id { id.withByteView { ids.forget(series: series, $0) } }
+        return true
+    }
+
+    // MARK: Readings
+
+    /// Adds a reading of a device and type of which some were taken back: if it is none of these, or if its own
+    /// document takes it back, too, and so renews it.
+    @inline(never)
+    mutating func addUnlessRetracted(series: Int, _ reading: Measurement, payload: ByteView) -> ReadingOutcome {
+        // None goes into a run: each is looked at.
+        defer { table.windows.settle(series: series) }
+        // What an earlier run has accepted, and taken out, its journal says in order; letters that are taken again come
+        // behind all of it.
+        if isReplaying, reading.mark & ReadingMark.returned == 0 {
+            return addAmongAny(series: series, reading, payload: payload)
+        }
+        let key = table.windows.series[series].rules.key
+        let names = RetractionName.all(of: .init(reading: reading, payload: payload), by: key)
+        let patient = registry.identities[series].patient
+        let retracted = retractions.retractions(of: names, series: series, patient: patient)
+        if retracted.isEmpty { return addAmongAny(series: series, reading, payload: payload) }
+        let place = retractionPlace(in: series, reading.instant, at: reading.received)
+        guard retractions.isRenewed(names, series: series, patient: patient) else {
+            retractions.touch(retracted, series: series, place)
+            return .rejected(.retracted)
+        }
+        let outcome = addAmongAny(series: series, reading, payload: payload)
+        if case .rejected = outcome { return outcome }
+        retractions.lift(retracted, series: series, patient: patient, place)
+        if let window = table.find(series: series, at: reading.instant) {
+            table.noteShown(names[0], at: reading.instant, in: window)
+        }
+        return outcome
+    }
+}
+
+extension RetractionName {
+    /// How many readings of an archived window it fits; nil when `block` is damaged.
+    fileprivate func count(in block: ByteView, by key: ReadingKey) -> Int? {
+        guard var decoder = WindowBlockDecoder(block) else { return nil }
+        var count = 0
+        while let reading = decoder.next() {
+            let payload = decoder.payload[0..<reading.payloadBytes]
+            if fits(ReadingKey.Content(reading: reading, payload: payload), by: key) { count += 1 }
+        }
+        return decoder.isComplete ? count : nil
+    }
+}

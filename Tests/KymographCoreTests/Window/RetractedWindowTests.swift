@@ -1,0 +1,110 @@
+@testable import KymographCore
+import Testing
+
+/// What a window machine shows of windows that readings were taken out of.
+@Suite struct RetractedWindowTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private static func machine(preliminaryEvery: Int = 0) -> WindowMachine<MemoryArchive> {
+        var settings = WindowSettings(lateness: 0, idle: 0)
+        settings.limits.preliminaryEvery = preliminaryEvery
+        let type = MeasurementType(
+            name: "x", valueNames: ["x"], grouping: .tumbling(nanoseconds: 60 * second), isNumeric: [true])
+        return WindowMachine(types: [type], settings: settings)
+    }
+
+    private static func reading(_ at: Int64, source: Int) -> Measurement {
+        var reading = Measurement(
+            instant: Instant(nanoseconds: at * second), received: Instant(nanoseconds: at * second))
+        reading.setInline(0, Decimal64(mantissa: at))
+        reading.mark = ReadingSource.mark(source)
+        return reading
+    }
+
+    private static func retraction(_ at: Int64, source: Int) -> Tombstone {
+        let key = SeriesKey.encode(SeriesIdentity(type: 0, device: Array("d".utf8)))
+        var payload = ByteWriter()
+        key.withByteView { Tombstone.write($0, isNameless: false, content: ByteView(""), into: &payload) }
+        return Tombstone(reading(at, source: source), payload.view)
+    }
+
+    /// Which of the sources 1, 2 and 3 get what the machine shows next.
+    private static func sources(_ machine: inout WindowMachine<MemoryArchive>) -> [Int] {
+        guard let emission = machine.nextEmission() else { return [] }
+        let content = machine.content(of: emission)
+        let found = (1...3).filter { source in
+            var filter = SinkFilter()
+            filter.sources = [source]
+            return filter.matchesSources(of: content)
+        }
+        machine.settle(emission)
+        return found
+    }
+
+    /// Catches: a sink that has got a window for a reading, and does not hear that this is gone; and one that hears of a
+    /// window that it has never got, because the retraction came by its source.
+    @Test func whoGotTheReadingHearsOfIt() throws {
+        var machine = Self.machine()
+        let defined = machine.define(SeriesIdentity(type: 0, device: Array("d".utf8)))
+        let series = try #require(defined)
+        for (at, source) in [(1, 1), (2, 2)] as [(Int64, Int)] {
+            _ = machine.add(series: series, Self.reading(at, source: source), payload: ByteView(""))
+        }
+        machine.drain()
+        var told = Self.sources(&machine)
+        #expect(told == [1, 2])
+        guard case .taken = machine.retract(Self.retraction(1, source: 3)) else {
+            Issue.record("the reading stays")
+            return
+        }
+        machine.drain()
+        told = Self.sources(&machine)
+        #expect(told == [1, 2])
+        _ = machine.retract(Self.retraction(2, source: 3))
+        machine.drain()
+        told = Self.sources(&machine)
+        #expect(told == [2])
+    }
+
+    /// Catches: a preliminary Observation that stays though its only reading is gone.
+    @Test func whatWasPreliminaryWasAnError() throws {
+        var machine = Self.machine(preliminaryEvery: 1)
+        let defined = machine.define(SeriesIdentity(type: 0, device: Array("d".utf8)))
+        let series = try #require(defined)
+        _ = machine.add(series: series, Self.reading(1, source: 1), payload: ByteView(""))
+        let emission = machine.nextEmission()
+        let first = try #require(emission)
+        #expect(first.status == .preliminary)
+        machine.settle(first)
+        _ = machine.retract(Self.retraction(1, source: 1))
+        machine.drain()
+        let next = machine.nextEmission()
+        let last = try #require(next)
+        let count = machine.content(of: last).readings.count
+        #expect(last.status == .enteredInError && count == 0)
+        machine.settle(last)
+        let further = machine.nextEmission()
+        #expect(further == nil)
+    }
+
+    /// Catches: a reading that goes by without a look, because the one before it did.
+    @Test func eachReadingIsLookedAt() throws {
+        var machine = Self.machine()
+        let defined = machine.define(SeriesIdentity(type: 0, device: Array("d".utf8)))
+        let series = try #require(defined)
+        _ = machine.add(series: series, Self.reading(1, source: 1), payload: ByteView(""))
+        for at in 5...20 as ClosedRange<Int64> {
+            guard case .rejected(.unknownRetraction) = machine.retract(Self.retraction(at, source: 1)) else {
+                Issue.record("there is a reading at \(at)")
+                return
+            }
+        }
+        machine.retractions.endDocument(of: 0)
+        var outcomes: [ReadingOutcome] = []
+        for at in 2...22 as ClosedRange<Int64> {
+            outcomes.append(machine.add(series: series, Self.reading(at, source: 1), payload: ByteView("")))
+        }
+        #expect(outcomes.count { $0 == .rejected(.retracted) } == 16)
+        #expect(outcomes.count { $0 == .accepted } == 5)
+    }
+}

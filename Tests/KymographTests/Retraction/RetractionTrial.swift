@@ -1,0 +1,89 @@
+import GRDB
+@testable import Kymograph
+import KymographCore
+@testable import KymographTemplates
+import KymographTestKit
+import Testing
+
+/// Runs on one store that readings and retractions are sent to, one document after the other.
+final class RetractionTrial {
+    let scratch = Scratch(inMemory: true)
+    /// None between two runs: each locks the store.
+    private var current: ReconfiguredRun?
+    private var now = Instant(seconds: 1_900_000_000)
+    private var observations: [String: JSONTree] = [:]
+
+    static let start = 1_772_352_000
+
+    init() throws { current = try Self.begin(scratch, now) }
+
+    var run: ReconfiguredRun {
+        guard let current else { preconditionFailure("there is a run but while another one begins") }
+        return current
+    }
+
+    private static func begin(_ scratch: Scratch, _ now: Instant) throws -> ReconfiguredRun {
+        let store = try Store(path: scratch.path)
+        let set = try #require(
+            MappingLoader.load([RetractionMapping().named], stored: try store.formerTypes()).set)
+        return try ReconfiguredRun(store, set, MappingVariant(), lanes: 2, shards: 2, lateness: 0, now: now)
+    }
+
+    /// A reading, or a retraction, of `second` seconds behind ``start``.
+    static func item(
+        _ kind: RetractionItem.Kind, _ value: Int? = nil, at second: Int? = nil, id: String? = nil,
+        patient: String? = nil
+    ) -> RetractionItem {
+        RetractionItem(
+            kind: kind, device: "d", patient: patient, second: second.map { start + $0 }, id: id, value: value)
+    }
+
+    /// Sends a document to a lane, and waits until all of it is durable.
+    func send(_ items: RetractionItem..., lane: Int = 0) throws {
+        let text = items.count == 1 ? items[0].json : "[\(items.map(\.json).joined(separator: ","))]"
+        now = now.advanced(by: 1_000_000)
+        run.now = now
+        run.take(Array(text.utf8), lane: lane, received: now)
+        try run.settle()
+    }
+
+    /// Ends the run, or lets go of it as SIGKILL does, and begins another one.
+    func restart(isKilled: Bool = false) throws {
+        if !isKilled { try run.end() }
+        try show()
+        now = now.advanced(by: 1_000_000)
+        current = nil
+        current = try Self.begin(scratch, now)
+    }
+
+    private func show() throws {
+        var reader = BundleReader()
+        try reader.read(ndjson: run.delivered)
+        observations.merge(reader.observations) { $1 }
+    }
+
+    /// Ends the last run; status and value of the Observations of `kind`, in the order of their identities.
+    func end(_ kind: RetractionItem.Kind) throws -> [String] {
+        try run.end()
+        try show()
+        let own = observations.values.filter { $0["code"]?["coding"]?.elements?.first?["code"]?.text == kind.rawValue }
+        let named = own.map { observation in
+            let name = observation["identifier"]?.elements?.first?["value"]?.text ?? ""
+            var value = ""
+            if case .number(let text)? = observation["valueQuantity"]?["value"] { value = " \(text)" }
+            return (name, "\(observation["status"]?.text ?? "")\(value)")
+        }
+        return named.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    /// Dead letters by reason.
+    func letters() throws -> [String: Int] {
+        let rows = try run.store.pool.read {
+            try Row.fetchAll($0, sql: "SELECT reason, count(*) FROM dead GROUP BY reason")
+        }
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+    }
+
+    /// The balance of the store, which is open.
+    func balance() throws -> LedgerBalance { try run.store.pool.read { try LedgerTotals($0).balance } }
+}
