@@ -52,7 +52,7 @@ import Testing
         let client = try MLLPClient(address)
         let results = [
             MonitorMessages.heartRate("72"), MonitorMessages.saturation("secret"),
-            MonitorMessages.saturation("97", status: "W"),
+            MonitorMessages.saturation("97", status: "X"),
         ]
         let reply = try #require(try client.exchange(message(1, results)))
         #expect(reply.contains("MSA|AE|1\n") && !reply.contains("secret") && !reply.contains("p-1"), "\(reply)")
@@ -70,6 +70,30 @@ import Testing
             "--out", folder.file("out"),
         ])
         #expect(replay.end == .exit(65) && replay.error.contains("rejected again: invalidValue"), "\(replay.error)")
+    }
+
+    /// Each result is taken for itself: one is withdrawn, another comes. What was never sent is counted, and the sender
+    /// hears of no error.
+    @Test(arguments: ["D", "W"]) func withdrawnResultsAreTakenBack(_ status: String) throws {
+        let (run, address) = try start()
+        let client = try MLLPClient(address)
+        let first = message(1, [MonitorMessages.heartRate("72"), MonitorMessages.saturation("97")])
+        #expect(try client.exchange(first)?.contains("MSA|AA|1\n") == true)
+        run.signal(SIGKILL)
+        _ = try run.wait()
+        let (again, other) = try start()
+        let sender = try MLLPClient(other)
+        let second = message(2, [MonitorMessages.heartRate("72"), MonitorMessages.saturation("", status: status)])
+        #expect(try sender.exchange(second)?.contains("MSA|AA|2\n") == true)
+        #expect(try sender.exchange(second)?.contains("MSA|AA|2\n") == true)
+        let third = message(3, [MonitorMessages.saturation("97", status: status)], second: 60)
+        #expect(try sender.exchange(third)?.contains("MSA|AA|3\n") == true)
+        #expect(try sender.exchange(first)?.contains("MSA|AA|1\n") == true)
+        let balance = try #require(try again.terminate().balance)
+        #expect(balance.isClosed && balance.retractions == 2, "\(balance)")
+        #expect(balance.reasons["unknownRetraction"] == 1 && balance.reasons["retracted"] ?? 0 >= 1, "\(balance)")
+        let shown = try bundles().observations.values.filter { $0["status"]?.text != "entered-in-error" }
+        #expect(shown.count == 1)
     }
 
     /// Results that cannot be told apart are one letter.

@@ -14,6 +14,9 @@ package struct HL7Needs {
         static let device = Members(rawValue: 1 << 7)
         static let patient = Members(rawValue: 1 << 8)
         static let channel = Members(rawValue: 1 << 9)
+        /// Results that are withdrawn, which only templates that retract look for.
+        static let withdrawn = Members(rawValue: 1 << 10)
+        /// All but those.
         static let all = Members(rawValue: (1 << 10) - 1)
 
         /// The members that the name of one says; nothing for other names.
@@ -29,6 +32,7 @@ package struct HL7Needs {
             case "device": self = .device
             case "patient": self = .patient
             case "channel": self = .channel
+            case "withdrawn": self = .withdrawn
             default: self = []
             }
         }
@@ -52,6 +56,7 @@ package struct HL7Needs {
         self.all = all
         tellsChannels = names.contains("channel")
         members = all ? .all : []
+        if names.contains("withdrawn") { members.insert(.withdrawn) }
         guard !all else { return }
         for name in names {
             let bytes = Array(name.utf8)

@@ -245,13 +245,16 @@ package final class HL7Reader {
         var result = HL7Result(segment: index, end: end)
         let start = output.count
         do throws(ScanFailure) {
-            guard fields.isResult else { throw ScanFailure(reason: .resultStatus, offset: 0) }
+            let isWithdrawn = fields.isWithdrawn && needs.members.contains(.withdrawn)
+            guard fields.isResult || isWithdrawn else { throw ScanFailure(reason: .resultStatus, offset: 0) }
             if elements.count > 0 { output.append(",") }
             result.start = output.count
-            output.append("{")
+            output.append(isWithdrawn ? "{\"withdrawn\":{" : "{")
+            // What value it had does not matter any more.
+            if !isWithdrawn { try appendValue(of: fields) }
             try appendRead(fields, &result)
             appendWritten(index, end)
-            output.append("}")
+            output.append(isWithdrawn ? "}}" : "}")
             result.stop = output.count
             elements.append(result)
         } catch {
@@ -262,9 +265,12 @@ package final class HL7Reader {
         return end
     }
 
-    /// Writes what is read of the fields of a result, and of what is around it.
-    private func appendRead(_ fields: HL7ResultFields, _ result: inout HL7Result) throws(ScanFailure) {
+    private func appendValue(of fields: HL7ResultFields) throws(ScanFailure) {
         try HL7Value.append(fields.value, type: fields.type, needs.members, &writer.text, to: &output)
+    }
+
+    /// Writes what else is read of the fields of a result, and of what is around it.
+    private func appendRead(_ fields: HL7ResultFields, _ result: inout HL7Result) throws(ScanFailure) {
         if needs.members.contains(.time) { try appendTime(of: fields) }
         if needs.members.contains(.device) { try appendDevice(of: fields, &result) }
         switch patient {

@@ -74,6 +74,9 @@ struct HL7ResultFields {
         type.count == 0 && value.count == 0 && containment.isHL7Place && containment.part(3, between: 0x2E).isZero
     }
 
+    /// Whether the status says that what was sent before is deleted (D), or was wrong (W).
+    var isWithdrawn: Bool { status.count == 1 && [UInt8(ascii: "D"), UInt8(ascii: "W")].contains(status[0]) }
+
     /// Whether status and flags say that there is a result which may be filed.
     var isResult: Bool { hasResultStatus && !isWithheld }
 
