@@ -33,11 +33,12 @@ setup: ## Install the Debian packages that are missing
 	@touch $@
 
 # Each function is a section of its own, so that the linker leaves out those that nothing refers to.
-COMPILING := -Xswiftc -Xfrontend -Xswiftc -function-sections
+# The linker is named here, since the compiler gets its name too: with another name everything is compiled again.
+COMPILING := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld
 # Nothing is loaded that calls back into the binary, so it exports no symbols; nothing unwinds its stack, so it has no
 # index of unwind tables. The map is what Benchmarks/size.sh reads.
 # Relocations are packed, which needs glibc 2.36 (Debian 12): a fifth of them is left (docs/decisions/0025).
-LINKING := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs \
+LINKING := -Xlinker -z -Xlinker pack-relative-relocs \
     -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker --no-eh-frame-hdr \
     -Xlinker -Map=$(CURDIR)/.build/kymo.map
 

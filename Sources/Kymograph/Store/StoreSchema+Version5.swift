@@ -64,8 +64,9 @@ extension StoreSchema {
         }
     }
 
-    /// What senders have taken back (``StoredRetraction``). `patient` is empty where the sender named none, and else 1 and the identifier; `series` and
-    /// `start` are of the window that the reading was in, or would belong to, where that is known.
+    /// What senders have taken back (``StoredRetraction``). `patient` is empty where the sender named none, and else 1
+    /// and the identifier; `series` and `start` are of the window that the reading was in, or would belong to, where
+    /// that is known.
     private static func keepRetractions(_ db: Database) throws {
         try db.execute(
             sql: """
