@@ -10,8 +10,11 @@ struct LogFolding {
 
     /// How long repeats of an entry are only counted.
     static let period = Duration.seconds(10)
-    /// Kinds that are known at once; entries of further ones are written without a look at repeats.
+    /// Kinds that are known at once; entries of further ones are written without a look at repeats, or are repeats of
+    /// each other where senders could fill the log with them.
     private static let mostKinds = 512
+    /// The kind of those. Others begin with a level.
+    private static let further = IdentifierText("further")
 
     private var known: [IdentifierText: Repeats] = [:]
     /// Kinds in the order in which they began.
@@ -19,13 +22,14 @@ struct LogFolding {
 
     /// Whether `entry` is to be written; else it is counted. Call ``ended(at:)`` before.
     mutating func admits(_ entry: LogEntry, at now: ContinuousClock.Instant) -> Bool {
-        let kind = IdentifierText("\(entry.level.rawValue) \(entry.kind ?? entry.text)")
+        var kind = IdentifierText("\(entry.level.rawValue) \(entry.kind ?? entry.text)")
+        if entry.isFolded, known[kind] == nil, order.count >= LogFolding.mostKinds { kind = LogFolding.further }
         if known[kind] != nil {
             known[kind]?.count += 1
             known[kind]?.last = entry
             return false
         }
-        if order.count < LogFolding.mostKinds {
+        if order.count < LogFolding.mostKinds || entry.isFolded {
             known[kind] = Repeats(began: now, last: entry)
             order.append(kind)
         }
@@ -43,7 +47,8 @@ struct LogFolding {
             guard repeats.count > 0 else { continue }
             let seconds = min(LogFolding.period, repeats.began.duration(to: now)).components.seconds
             var entry = repeats.last
-            entry.text = "… \(repeats.count) more like this in \(max(1, seconds)) s: \(entry.text)"
+            let what = kind == LogFolding.further ? "of this or other kinds" : "like this"
+            entry.text = "… \(repeats.count) more \(what) in \(max(1, seconds)) s: \(entry.text)"
             entry.fields.append(("suppressed", .number(repeats.count)))
             entries.append(entry)
         }

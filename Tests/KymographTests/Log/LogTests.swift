@@ -46,6 +46,23 @@ import Testing
         #expect(written.text == String(repeating: "kymo: has revealed 7\n", count: 3))
     }
 
+    /// What senders can cause is written for so many kinds alone; the rest of it is counted, and of other entries none.
+    @Test func manyKindsOfTheAuditAreFoldedTogether() {
+        let written = Written()
+        let log = written.log(.error)
+        for number in 0..<3_000 {
+            var entry = LogEntry(.warning, "refused \(number)")
+            (entry.isAudit, entry.isFolded) = (true, true)
+            log.write(entry)
+            if number % 1_000 == 999 { log.write(.error("failed \(number)")) }
+        }
+        let lines = written.text.split(separator: "\n")
+        #expect(lines.count == 512 + 1 + 3 && lines.count { $0.contains("failed") } == 3, "\(lines.count)")
+        #expect(written.counts.suppressed == 3_000 - 513)
+        log.close()
+        #expect(written.text.contains("2487 more of this or other kinds in 1 s: refused 2999"), "\(lines.last ?? "")")
+    }
+
     @Test func timesAlwaysHaveMilliseconds() {
         #expect(LogStyle.time(Instant(seconds: 0)) == "1970-01-01T00:00:00.000Z")
         #expect(LogStyle.time(Instant(nanoseconds: -1)) == "1969-12-31T23:59:59.999Z")
