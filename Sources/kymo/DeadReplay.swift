@@ -22,6 +22,8 @@ struct DeadReplay: ParsableCommand {
             Letters that hold only a part of what came, such as a line that was too long or a frame with a wrong \
             checksum, could give a reading that nobody took: they are named and left as they are, unless --parts is \
             given. What came from a peer of a list is judged by that list as it is now, unless --not-allowed is given. \
+            Where that list has, or had, one patient for all that a peer brings, it comes only while the list has the \
+            same one, and never with --not-allowed. \
             Whose a reading is says the patient map as it is now, at the time of the reading: name the configuration \
             that has it, or --patients.
 
@@ -57,6 +59,10 @@ struct DeadReplay: ParsableCommand {
             RunningReplay(directory: directory, notes: Self.write).run(&replay)
         } else {
             refuseStrangers(&replay, settings)
+            replay.refuse(
+                replay.payloads.compactMap { letter in
+                    letter.patientObstacle(settings, anyway: notAllowed).map { LetterRefusal(letter.number, $0) }
+                })
             refuseUndecided(&replay, used, settings.deciders)
             replay.refuse(
                 replay.payloads.compactMap { letter in

@@ -137,7 +137,7 @@ struct AllowedImports {
                 Ingest/Sources Sinks/Files Sinks/Kinds Store Crypto Telemetry
             Configuration/Printing: System Configuration/Values Ingest/Sources Sinks/Kinds Store Configuration
             Preview: System Configuration
-            Ledger: System Ingest Sinks/Outbox Telemetry Store Archive Configuration
+            Ledger: System Ingest Ingest/Peers Sinks/Outbox Telemetry Store Archive Configuration
             Timeline: System Configuration Store Archive Ledger
             Top: Telemetry Ledger
             Control: System Ingest Ingest/Sources Tap Store Archive Ledger

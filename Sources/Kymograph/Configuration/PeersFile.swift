@@ -120,7 +120,7 @@ enum PeersFile {
             key: "mappings", form: "name", about: "Mappings of the source that its payloads may use", values: .text,
             elements: { _ in [] }
         ) { (texts, entry) throws(SettingProblem) in
-            entry.rule.mappings = texts
+            entry.rule.mappings = texts.map { IdentifierText($0) }
         } shown: { _ in
             ""
         },
@@ -149,8 +149,19 @@ enum PeersFile {
 
     /// What no sender of a source can prove: peers of the list that it could never let in, or whose mappings are none
     /// of `mappings`, which the source has; nil when there is nothing.
+    /// A list that is read again is refused for the same, and the former one stays in use.
     static func problem(of configuration: SourceConfiguration, mappings: [String]) -> SettingProblem? {
-        guard let list = configuration.peers?.current(note: { _ in }) else { return nil }
+        guard let book = configuration.peers else { return nil }
+        var source = configuration
+        source.peers = nil
+        let names = mappings.map { IdentifierText($0) }
+        book.demand { [source] in problem(of: $0, source, names) }
+        return problem(of: book.current(note: { _ in }), source, names)
+    }
+
+    private static func problem(
+        of list: PeerList, _ configuration: SourceConfiguration, _ mappings: [IdentifierText]
+    ) -> SettingProblem? {
         if let other = list.mappings.first(where: { !mappings.contains($0) }) {
             return SettingProblem(
                 message: "a peer may use the mapping '\(other)', which this source does not have",

@@ -39,7 +39,7 @@ public protocol PayloadReceiver: ~Copyable {
     /// Says which readings are taken of what follows, up to the next call; nil for all. With `mapping`, this one alone
     /// of the mappings of the source is tried. Called after what came before has ended, or between two requests of one
     /// connection.
-    mutating func admit(_ admission: PeerAdmission?, mapping: String?)
+    mutating func admit(_ admission: PeerAdmission?, mapping: IdentifierText?)
 
     /// Readings that were taken so far.
     var taken: Int { get }
@@ -70,7 +70,7 @@ extension PayloadReceiver where Self: ~Copyable {
     package mutating func takeRejections() -> [Rejection] { [] }
 
     /// Takes all.
-    package mutating func admit(_ admission: PeerAdmission?, mapping: String?) {}
+    package mutating func admit(_ admission: PeerAdmission?, mapping: IdentifierText?) {}
 
     /// Counts none.
     package var taken: Int { 0 }

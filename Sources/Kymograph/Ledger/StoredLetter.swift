@@ -42,15 +42,24 @@ package struct StoredLetter: Sendable {
     }
 
     /// The peer that brought it, by the list of peers of its source; nil when there was no list, or none of it.
-    package var peerName: String? {
-        guard let place = detail.ranges(of: Peer.listedText).last else { return nil }
-        return String(detail[place.upperBound...])
-    }
+    package var peerName: IdentifierText? { sender.peer }
+
+    /// Whose the readings of that peer were when it came, where that was fixed.
+    var fixedPatient: FixedPatient { sender.patient }
 
     /// The mapping that its request had chosen of those of its source; nil when all were tried.
-    package var mappingName: String? {
-        let rest = detail[..<(detail.ranges(of: Peer.listedText).last?.lowerBound ?? detail.endIndex)]
-        return rest.ranges(of: Peer.mappingText).last.map { String(rest[$0.upperBound...]) }
+    package var mappingName: IdentifierText? { sender.mapping }
+
+    /// Who sent it, by the end of its details, which are looked at as bytes.
+    private var sender: (mapping: IdentifierText?, peer: IdentifierText?, patient: FixedPatient) {
+        func part(_ text: ArraySlice<UInt8>, behind mark: String) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
+            text.ranges(of: Array(mark.utf8)).last.map { (text[..<$0.lowerBound], text[$0.upperBound...]) }
+        }
+        let text = Array(detail.utf8)[...]
+        let listed = part(text, behind: Peer.listedText)
+        let mapping = part(listed?.0 ?? text, behind: Peer.mappingText).map { IdentifierText(utf8: Array($0.1)) }
+        guard let (name, patient) = listed.map({ FixedPatient.divided($0.1) }) else { return (mapping, nil, .unknown) }
+        return (mapping, IdentifierText(utf8: Array(name)), patient)
     }
 
     /// Whether a list of peers has to say whose readings it may bring.

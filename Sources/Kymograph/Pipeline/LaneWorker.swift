@@ -16,8 +16,8 @@ final class LaneReporter: LaneEvents, Sendable {
     private let drops: [Bool]
     /// Who sends what the lane reads now.
     private let peer = Mutex<Peer?>(nil)
-    /// What the list of peers calls it, and the one mapping that its request has chosen.
-    private let listed = Mutex<(name: String?, mapping: String?)>((nil, nil))
+    /// What the list of peers calls it, and whose its readings are; and the one mapping that its request has chosen.
+    private let listed = Mutex<(name: String?, patient: FixedPatient, mapping: IdentifierText?)>((nil, .unknown, nil))
     /// The rule that has not let the last reading through.
     private let rule = Mutex<String?>(nil)
     /// Names of types, and the number of that whose reading was last refused for it.
@@ -149,12 +149,13 @@ final class LaneReporter: LaneEvents, Sendable {
             let type = types.withLock { $0.names.indices.contains($0.limited) ? $0.names[$0.limited] : "" }
             text = "type \(type)" + (text.isEmpty ? "" : ", \(text)")
         }
-        let (name, mapping) = listed.withLock { $0 }
+        let (name, patient, mapping) = listed.withLock { $0 }
         // What is replayed comes by no connection.
         let isKnown = name != nil || mapping != nil
         guard let sender = peer.withLock({ $0?.text }) ?? (isKnown ? "it came again" : nil) else { return text }
         let who =
-            sender + (mapping.map { "\(Peer.mappingText)\($0)" } ?? "") + (name.map { "\(Peer.listedText)\($0)" } ?? "")
+            sender + (mapping.map { "\(Peer.mappingText)\($0)" } ?? "")
+            + (name.map { "\(Peer.listedText)\($0)\(patient.text)" } ?? "")
         return text.isEmpty ? who : "\(text); \(who)"
     }
 
@@ -166,7 +167,9 @@ final class LaneReporter: LaneEvents, Sendable {
     }
 
     /// It is one of the list of peers, and has chosen `mapping` alone.
-    func admit(_ admission: PeerAdmission?, mapping: String?) { listed.withLock { $0 = (admission?.name, mapping) } }
+    func admit(_ admission: PeerAdmission?, mapping: IdentifierText?) {
+        listed.withLock { $0 = (admission?.name, admission?.fixedPatient ?? .unknown, mapping) }
+    }
 
     /// A request of `peer` to source `source` was refused.
     func declined(_ peer: PeerAdmission?, _ reason: Rejection, source: Int) {
@@ -486,7 +489,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
 
     mutating func sender(_ peer: Peer?) { reporter.sender(peer) }
 
-    mutating func admit(_ admission: PeerAdmission?, mapping: String?) {
+    mutating func admit(_ admission: PeerAdmission?, mapping: IdentifierText?) {
         guard admission !== admitted || bounds.mapping != mapping else { return }
         admitted = admission
         lane.admission = admission

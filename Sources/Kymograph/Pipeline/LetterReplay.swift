@@ -22,12 +22,10 @@ package enum LetterReplay {
         replay.noticesMissingFrames = false
         let timezones = try StoreReader(directory: directory).timezones()
         for letter in letters { letter.expect(replay.returning) }
-        for (name, peer, mapping) in senders(of: letters, settings) {
-            let known = settings.listeningSources.first { $0.name == name }
-            let isListed = known?.configuration.peers != nil
-            let payloads = letters.filter {
-                $0.source == name && $0.mappingName == mapping && (!isListed || $0.peerName == peer)
-            }.compactMap(\.bytes)
+        for (sender, letters) in senders(of: letters, settings) {
+            let name = sender.source.text
+            let known = sender.source(of: settings)
+            let payloads = letters.compactMap(\.bytes)
             let lineFeed = UInt8(ascii: "\n")
             let comesAsLines = hasLines(name, known, settings)
             // What has a line feed did not come as a line, whatever the source's framing is now.
@@ -40,10 +38,11 @@ package enum LetterReplay {
                 var source = known ?? PipelineSettings.Source(.standardInput(descriptor: file))
                 source.configuration = SourceConfiguration(.standardInput(descriptor: file))
                 if let peers = known?.configuration.peers {
-                    (source.configuration.peers, source.configuration.former) = (peers, .init(name: peer))
+                    let former = FormerPeer(name: sender.peer, patient: sender.patient)
+                    (source.configuration.peers, source.configuration.former) = (peers, former)
                 }
                 source.statedName = name
-                if let mapping { source.choose(mapping, of: settings) }
+                if let mapping = sender.mapping { source.choose(mapping, of: settings) }
                 source.statedFraming = part.framing
                 if source.timezone == nil, let zone = timezones.first(where: { $0.source == name })?.timezone {
                     source.timezone = try timezone(zone, of: name)
@@ -68,21 +67,33 @@ package enum LetterReplay {
         return try Pipeline(replay, set: set, notes: notes).run(signals: nil)
     }
 
-    /// The sources that letters came from, of those with a list of peers each peer that brought some, and the mappings
-    /// that their requests had chosen.
+    /// What letters have in common that are mapped together: their source, the mapping that their requests had chosen
+    /// and, of a source with a list of peers, which of them brought them, and for whom.
+    private struct Sender: Hashable {
+        var source: IdentifierText
+        var mapping: IdentifierText?
+        var peer: IdentifierText?
+        var patient = FixedPatient.unknown
+
+        init(_ letter: StoredLetter, _ settings: PipelineSettings) {
+            (source, mapping) = (IdentifierText(letter.source), letter.mappingName)
+            guard source(of: settings)?.configuration.peers != nil else { return }
+            (peer, patient) = (letter.peerName, letter.fixedPatient)
+        }
+
+        /// Where they came from, if it is there.
+        func source(of settings: PipelineSettings) -> PipelineSettings.Source? {
+            settings.listeningSources.first { IdentifierText($0.name) == source }
+        }
+    }
+
     private static func senders(
         of letters: [StoredLetter], _ settings: PipelineSettings
-    ) -> [(source: String, peer: String?, mapping: String?)] {
-        let listed = settings.listeningSources.filter { $0.configuration.peers != nil }.map(\.name)
-        var found: [(source: String, peer: String?, mapping: String?)] = []
-        for letter in letters.sorted(by: { $0.source < $1.source }) {
-            let sender = (
-                source: letter.source, peer: listed.contains(letter.source) ? letter.peerName : nil,
-                mapping: letter.mappingName
-            )
-            if !found.contains(where: { $0 == sender }) { found.append(sender) }
-        }
-        return found
+    ) -> [(sender: Sender, letters: [StoredLetter])] {
+        var found: [Sender: [StoredLetter]] = [:]
+        for letter in letters { found[Sender(letter, settings), default: []].append(letter) }
+        // In the order of their first letters.
+        return found.map { ($0.key, $0.value) }.sorted { $0.letters[0].number < $1.letters[0].number }
     }
 
     /// The time zone `zone`, by which the source `name` read its times: others would be hours away.
@@ -147,21 +158,40 @@ extension StoredLetter {
         guard let name = mappingName else { return nil }
         let known = settings.listeningSources.first { $0.name == source }
         let present = settings.mappings(of: known ?? PipelineSettings.Source(.standardInput(descriptor: -1)))
-        return present.contains(name) ? nil : name
+        return present.map { IdentifierText($0) }.contains(name) ? nil : name.text
+    }
+
+    /// Why it could be filed under another patient than that of its peer when it came, by the lists of peers of
+    /// `settings`, or without regard to them (`anyway`); nil when it could not.
+    package func patientObstacle(_ settings: PipelineSettings, anyway: Bool) -> String? {
+        guard kind == "payload", let peerName else { return nil }
+        let lists = settings.listeningSources.filter { IdentifierText($0.name) == IdentifierText(source) }
+        let peer = lists.first?.configuration.peers?.current(note: { _ in }).peer(named: peerName)
+        if let now = peer?.fixedPatient {
+            guard fixedPatient.permits(now) else {
+                return "for whom its peer brings readings is not what it was when it came, or that is not known: name "
+                    + "a list of peers with the patient of that time"
+            }
+            return anyway && now != .absent ? "all its peer brings is of one patient: leave out --not-allowed" : nil
+        }
+        return fixedPatient == .absent || fixedPatient == .unknown && !anyway
+            ? nil
+            : "its peer had one patient for all its readings, or that is not known: name the configuration whose list "
+                + "of peers says so with --config"
     }
 }
 
 extension PipelineSettings.Source {
     /// Leaves it only the mapping `name` of those that it has by `settings`.
-    fileprivate mutating func choose(_ name: String, of settings: PipelineSettings) {
-        let chosen = settings.references(of: self).filter { $0.name == name }
+    fileprivate mutating func choose(_ name: IdentifierText, of settings: PipelineSettings) {
+        let chosen = settings.references(of: self).filter { IdentifierText($0.name) == name }
         for case .files(let device, let fhir) in chosen {
             mappings = []
             (namedFiles.device, namedFiles.fhir) = (device, fhir)
             return
         }
         namedFiles = NamedMappingFiles()
-        mappings = [name]
+        mappings = [name.text]
         for case .named(let path) in chosen { mappings = [path] }
     }
 }

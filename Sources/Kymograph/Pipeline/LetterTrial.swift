@@ -56,7 +56,11 @@ package struct LetterTrial {
         let known = settings.listeningSources.first { $0.name == letter.source }
         let source = known ?? PipelineSettings.Source(.standardInput(descriptor: -1))
         let input = settings.laneInput(source, set: set)
-        var mapper = Mapper(set, templates: input.templates)
+        let bounds = PayloadBounds(admission(of: letter, by: source), mapping: letter.mappingName)
+        let names = bounds.mappings(of: settings.mappings(of: source))
+        var mapper = Mapper(set, templates: names.map { set.templates(of: $0) } ?? input.templates)
+        var context = input.context
+        if let patient = bounds.owner?.patient { context.defaultPatient = patient }
         var collector = PayloadPreview.Collector(patients: settings.patientRules, lengthSlots: set.lengthSlots)
         if let rules = settings.rules?.current.rules {
             collector.rules = RuleDecider(rules, sources: [letter.source], types: set.types)
@@ -64,14 +68,21 @@ package struct LetterTrial {
         collector.intake = IntakeLimits([source.intake], pausedTypes: pausedTypes, types: set.types)
         let storage = PaddedBytes(copying: bytes)
         if LetterReplay.hasLines(letter.source, known, settings), !bytes.contains(0x0A) {
-            mapper.mapLine(storage.view, context: input.context, received: letter.at, output: &collector)
+            mapper.mapLine(storage.view, context: context, received: letter.at, output: &collector)
         } else {
-            mapper.mapDatagram(storage.view, context: input.context, received: letter.at, output: &collector)
+            mapper.mapDatagram(storage.view, context: context, received: letter.at, output: &collector)
         }
         let again = collector.rejected.first { $0.0.name == letter.reason }
         guard let rejected = again ?? (collector.readings.isEmpty ? collector.rejected.first : nil) else { return nil }
         let detail = set.describe(rejected.2)
         return detail.isEmpty ? rejected.0.name : "\(rejected.0.name), \(detail)"
+    }
+
+    /// What the list of peers of `source` lets its sender bring; nil without one, or for a sender that it does not
+    /// know.
+    private func admission(of letter: StoredLetter, by source: PipelineSettings.Source) -> PeerAdmission? {
+        let list = source.configuration.peers?.current(note: { _ in })
+        return letter.peerName.flatMap { list?.peer(named: $0)?.single }
     }
 
     /// Of a reading that was mapped before: it is filed for the patient that it got only if the map still says so, and

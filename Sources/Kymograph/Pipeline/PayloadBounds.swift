@@ -3,7 +3,7 @@ import KymographCore
 /// What is asked of each payload of one sender, besides whose readings it may bring: see docs/peers.md.
 struct PayloadBounds {
     /// The one mapping that its request has chosen; nil for none.
-    let mapping: String?
+    let mapping: IdentifierText?
     private let admission: PeerAdmission?
     /// Whether nothing is asked.
     let isNone: Bool
@@ -13,7 +13,7 @@ struct PayloadBounds {
     private var narrowed = -1
 
     /// Of a sender with `admission`, nil for anybody, and with `mapping` alone of those of the source.
-    init(_ admission: PeerAdmission? = nil, mapping: String? = nil) {
+    init(_ admission: PeerAdmission? = nil, mapping: IdentifierText? = nil) {
         (self.admission, self.mapping) = (admission, mapping)
         let grant = admission?.grant
         isNone = mapping == nil && !(grant?.boundsPayloads ?? false)
@@ -36,7 +36,7 @@ struct PayloadBounds {
     /// Those of `all`, the mappings of a source, that it may use; nil for all of them.
     func mappings(of all: [String]) -> [String]? {
         let allowed = admission?.grant?.allowed(all) ?? all
-        let chosen = mapping.map { name in allowed.filter { $0 == name } } ?? allowed
+        let chosen = mapping.map { name in allowed.filter { IdentifierText($0) == name } } ?? allowed
         return chosen.count == all.count ? nil : chosen
     }
 }

@@ -130,7 +130,7 @@ package final class MappingSet: Sendable {
     /// Numbers of the templates of the mappings named, in order.
     package func templates(of names: [String]) -> [Int] {
         names.flatMap { name in
-            templates.indices.filter { mappings[templates[$0].mapping] == name }
+            templates.indices.filter { mappings[templates[$0].mapping].utf8.elementsEqual(name.utf8) }
         }
     }
 

@@ -48,9 +48,9 @@ struct HTTPIngestContent {
     private(set) var fixedReply: HTTPReply?
     private var compression: CompressionFormat?
     /// The mapping that it is for, by its path; nil for all of the source.
-    private var named: String?
-    /// The same where the source has others, which are not to be tried.
-    private(set) var mapping: String?
+    private var named: IdentifierText?
+    /// The same, also if the source has no others: there may be when a dead letter comes again.
+    private(set) var mapping: IdentifierText?
 
     /// JSON that is not compressed.
     init() {}
@@ -58,14 +58,14 @@ struct HTTPIngestContent {
     /// Reads `head`; `mappings` are those of the source.
     ///
     /// - Throws: ``HTTPDecline`` when the body is not to come.
-    init(of head: HTTPHead, mappings: [String]) throws(HTTPDecline) {
+    init(of head: HTTPHead, mappings: [IdentifierText]) throws(HTTPDecline) {
         let request = head.request
         let nightscout = NightscoutPath(request.path)
         if nightscout != nil {
             named = NightscoutPath.mapping
         } else {
             named = try Self.mapping(request.path)
-            mapping = mappings.count > 1 ? named : nil
+            mapping = named
         }
         try check(mappings)
         let method = nightscout?.method ?? "POST"
@@ -90,16 +90,16 @@ struct HTTPIngestContent {
     }
 
     /// The mapping that `path` names.
-    private static func mapping(_ path: String) throws(HTTPDecline) -> String? {
+    private static func mapping(_ path: String) throws(HTTPDecline) -> IdentifierText? {
         guard path != Self.path, !isHub(path) else { return nil }
         guard path.hasPrefix(Self.path + "/") else { throw HTTPDecline(404, "notFound", "post to \(Self.path)") }
-        return String(path.dropFirst(Self.path.count + 1))
+        return IdentifierText(String(path.dropFirst(Self.path.count + 1)))
     }
 
     /// Refuses a body for another mapping than `mappings`, those of the source that its sender may use.
     ///
     /// - Throws: ``HTTPDecline`` with status 404.
-    func check(_ mappings: [String]) throws(HTTPDecline) {
+    func check(_ mappings: [IdentifierText]) throws(HTTPDecline) {
         guard let named, !mappings.contains(named) else { return }
         throw HTTPDecline(404, "mappingNotFound", "the source has no mapping of that name")
     }

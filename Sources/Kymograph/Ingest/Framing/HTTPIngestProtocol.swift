@@ -20,7 +20,7 @@ final class HTTPIngestProtocol: StreamProtocol {
     private let shared: HeldBytes
     private var reader = HTTPRequestReader(HTTPIngestProtocol.limits, announcesHeads: true)
     /// What the body that is being read holds, and with which mappings that was found.
-    private var (content, contentMappings): (HTTPIngestContent, [String]?) = (HTTPIngestContent(), nil)
+    private var (content, contentMappings): (HTTPIngestContent, [IdentifierText]?) = (HTTPIngestContent(), nil)
     /// Bytes after the last reply; nil before.
     private var discarded: Int?
     /// Bytes of unfinished requests that ``shared`` knows of.
@@ -111,7 +111,7 @@ final class HTTPIngestProtocol: StreamProtocol {
     ) {
         do throws(HTTPDecline) {
             let admission = try HTTPIngestSender.admission(of: head.request, &intake)
-            let mappings = consumer.mappings(of: intake.arrival.source)
+            let mappings = consumer.mappings(of: intake.arrival.source).map { IdentifierText($0) }
             isUnproven = admission != nil && HTTPIngestSender.isSigned(head.request)
             if isUnproven { try HTTPIngestSender.checkUnproven(head.body) }
             // A body like the one before it is told by the same head.

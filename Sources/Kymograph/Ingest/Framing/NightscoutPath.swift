@@ -1,3 +1,5 @@
+import KymographCore
+
 /// What clients of Nightscout ask for (cgm-remote-monitor, API version 1): see docs/http.md.
 enum NightscoutPath {
     /// Entries of a glucose monitor or meter are posted.
@@ -8,7 +10,7 @@ enum NightscoutPath {
     case test
 
     /// The mapping of entries, which a source must have.
-    static let mapping = "nightscout"
+    static let mapping: IdentifierText = "nightscout"
 
     /// What `path` is; nil for any other.
     init?(_ path: String) {

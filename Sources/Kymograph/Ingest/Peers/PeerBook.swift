@@ -22,6 +22,7 @@ package final class PeerBook: Sendable {
     /// Where the list is.
     package let path: String
     private let load: Load
+    private let demands = Mutex<(@Sendable (PeerList) -> SettingProblem?)?>(nil)
     private let state: Mutex<State>
 
     /// Reads the list at `path` by `load`.
@@ -31,6 +32,11 @@ package final class PeerBook: Sendable {
         self.path = path
         self.load = load
         state = Mutex(try Self.read(load))
+    }
+
+    /// Refuses lists that are read from here on in which `problem` finds one.
+    package func demand(_ problem: @escaping @Sendable (PeerList) -> SettingProblem?) {
+        demands.withLock { $0 = problem }
     }
 
     /// The list. `note` hears when it was read again, or cannot be: what was read before stays in use then.
@@ -49,7 +55,11 @@ package final class PeerBook: Sendable {
         state.looked = now
         guard state.failure != nil || Self.stamps(state.files) != state.stamps else { return nil }
         do throws(SettingProblem) {
-            state = try Self.read(load)
+            let new = try Self.read(load)
+            if let problem = demands.withLock({ $0 })?(new.list) {
+                throw SettingProblem(message: "\(path): \(problem.message)", advice: problem.advice)
+            }
+            state = new
             return "the peers of \(path) were read again: there are \(state.list.count)"
         } catch {
             let text = "the former peers stay in use: \(error.message); \(error.advice)"

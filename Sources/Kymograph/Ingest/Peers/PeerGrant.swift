@@ -24,7 +24,12 @@ package final class PeerGrant: Sendable {
 
     /// Those of `mappings` that it may use.
     func allowed(_ mappings: [String]) -> [String] {
-        rule.mappings.isEmpty ? mappings : mappings.filter(rule.mappings.contains)
+        rule.mappings.isEmpty ? mappings : mappings.filter { rule.mappings.contains(IdentifierText($0)) }
+    }
+
+    /// The same of names as they are compared.
+    func allowed(_ mappings: [IdentifierText]) -> [IdentifierText] {
+        rule.mappings.isEmpty ? mappings : mappings.filter { rule.mappings.contains($0) }
     }
 
     /// Notes a reading of a request, which is taken as a whole.
@@ -62,13 +67,13 @@ public final class PeerAdmission: Sendable {
     let grant: PeerGrant?
     /// Whether readings beyond the rate are taken, because the sender is told to wait with the next request.
     private let isCharged: Bool
-    private let former: String?
+    private let former: FormerPeer?
 
     /// Readings of `grant`'s peer.
     init(_ grant: PeerGrant, isCharged: Bool) { (self.grant, self.isCharged, former) = (grant, isCharged, nil) }
 
-    /// No reading of any, of what a peer brought that was called `former`.
-    init(unknown former: String?) {
+    /// No reading of any, of what `former` brought.
+    init(unknown former: FormerPeer?) {
         (grant, isCharged) = (nil, false)
         self.former = former
     }
@@ -77,7 +82,10 @@ public final class PeerAdmission: Sendable {
     static let nobody = PeerAdmission(unknown: nil)
 
     /// What it is called, or was.
-    var name: String? { grant?.rule.name ?? former }
+    var name: String? { grant?.rule.name ?? former?.name?.text }
+
+    /// Whose its readings are, or were, where that is fixed.
+    var fixedPatient: FixedPatient { grant?.rule.fixedPatient ?? former?.patient ?? .unknown }
 
     /// Whether a payload of `count` bytes may come now.
     func take(bytes count: Int) -> Bool {

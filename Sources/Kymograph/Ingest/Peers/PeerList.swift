@@ -1,4 +1,4 @@
-import KymographCore
+package import KymographCore
 
 /// What is known of the other end of a connection, or of the sender of a datagram.
 struct PeerIdentity: Hashable, Sendable {
@@ -22,6 +22,8 @@ package final class PeerList: Sendable {
         /// Its readings in requests.
         let requested: PeerAdmission
         fileprivate let rule: PeerRule
+        /// Whose its readings are, where that is fixed.
+        var fixedPatient: FixedPatient { rule.fixedPatient }
 
         fileprivate init(_ rule: PeerRule) {
             let grant = PeerGrant(rule)
@@ -50,7 +52,7 @@ package final class PeerList: Sendable {
     var count: Int { peers.count }
 
     /// Mappings that its peers may use, where not all of their source.
-    package var mappings: [String] { peers.flatMap(\.rule.mappings) }
+    package var mappings: [IdentifierText] { peers.flatMap(\.rule.mappings) }
 
     /// By what they are known.
     package var proofs: [PeerRule.Proof] { peers.map(\.rule.proof) }
@@ -78,8 +80,8 @@ package final class PeerList: Sendable {
     }
 
     /// The peer called `name`, of which a letter says that it came.
-    func peer(named name: String) -> Peer? {
-        guard name != PeerRule.ofAddress, name != PeerRule.ofToken else { return nil }
+    func peer(named name: IdentifierText) -> Peer? {
+        guard name.text != PeerRule.ofAddress, name.text != PeerRule.ofToken else { return nil }
         let found = peers.filter { $0.rule.name.utf8.elementsEqual(name.utf8) }
         return found.count == 1 ? found[0] : nil
     }

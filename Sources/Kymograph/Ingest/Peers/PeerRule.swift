@@ -1,3 +1,5 @@
+package import KymographCore
+
 /// Who a peer is, and what it may bring: one entry of a list of peers, see docs/peers.md.
 package struct PeerRule: Sendable {
     /// By what it is known.
@@ -31,13 +33,16 @@ package struct PeerRule: Sendable {
     /// The patient of all its readings; nil when they may be of others.
     package var patient: [UInt8]?
     /// Mappings of its source that its payloads may use; empty for all.
-    package var mappings: [String] = []
+    package var mappings: [IdentifierText] = []
     /// Readings a second, and at once.
     package var readings = Rate(burst: 1_000)
     /// Readings of each of its devices a second, and at once.
     package var readingsOfDevice = Rate(burst: 1_000)
     /// Bytes of its payloads a second, and at once.
     package var bytes = Rate(burst: 1 << 20)
+
+    /// What dead letters keep of ``patient``.
+    var fixedPatient: FixedPatient { patient.map(FixedPatient.patient) ?? .absent }
 
     /// How much of something may come.
     package struct Rate: Sendable {

@@ -1,24 +1,26 @@
 import KymographCore
 
+/// Who sent what comes again, in place of who sends it now.
+struct FormerPeer {
+    /// The name of the peer; nil for none.
+    var name: IdentifierText?
+    /// Whose its readings were, where that was fixed.
+    var patient: FixedPatient
+}
+
 /// Who sends on one stream, by the list of peers of its source. Of the lane's thread.
 final class StreamAccess {
     private let book: PeerBook
     /// The peer that sent it once, in place of who sends it now.
-    private let former: Former?
+    private let former: FormerPeer?
     private var list: PeerList?
     private var identity: PeerIdentity?
     private var peer: PeerList.Peer?
     /// Whether what comes is requests, each of which may bear a token.
     private let hasRequests: Bool
 
-    /// Who sent what comes again.
-    struct Former {
-        /// The name of the peer; nil for none.
-        var name: String?
-    }
-
     /// A stream of a source with the peers of `book`.
-    init(_ book: PeerBook, former: Former?, hasRequests: Bool) {
+    init(_ book: PeerBook, former: FormerPeer?, hasRequests: Bool) {
         self.book = book
         self.former = former
         self.hasRequests = hasRequests
@@ -29,7 +31,7 @@ final class StreamAccess {
 
     /// What is taken that bears no token.
     var admission: PeerAdmission {
-        guard let peer else { return former.map { PeerAdmission(unknown: $0.name) } ?? .nobody }
+        guard let peer else { return former.map(PeerAdmission.init(unknown:)) ?? .nobody }
         return hasRequests ? peer.requested : peer.single
     }
 
@@ -45,7 +47,9 @@ final class StreamAccess {
         guard current !== list else { return }
         list = current
         if let former {
-            peer = former.name.flatMap(current.peer(named:))
+            let found = former.name.flatMap(current.peer(named:))
+            // Readings of another's time are none of whom the list names now.
+            peer = found.flatMap { former.patient.permits($0.fixedPatient) ? $0 : nil }
             return
         }
         let known = self.identity ?? identity()

@@ -35,7 +35,7 @@ public struct SourceConfiguration: Sendable {
     /// Who may bring readings, and which; nil for everybody.
     package var peers: PeerBook?
     /// Who sent what comes again, by ``peers``; nil for whoever connects.
-    var former: StreamAccess.Former?
+    var former: FormerPeer?
     /// By which files it speaks TLS; network sources only.
     package var tls = SourceTLS()
     /// Whether other machines may send without encryption and authentication; network sources only.
