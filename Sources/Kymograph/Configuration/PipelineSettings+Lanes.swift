@@ -2,7 +2,22 @@ package import KymographCore
 
 extension PipelineSettings {
     /// The sources to open: those that were named, or the default ones when none was.
-    package var listeningSources: [Source] { sources.isEmpty ? Self.defaultSources : sources }
+    package var listeningSources: [Source] {
+        sources.isEmpty ? Self.defaultSources : sources.filter { !$0.isRemoved }
+    }
+
+    /// What source `number` is opened with, by a lane that shares ports with others.
+    func laneConfiguration(_ number: Int, sharesPort: Bool) -> SourceConfiguration {
+        let source = sources[number]
+        var configuration = source.configuration
+        configuration.number = number
+        configuration.statedName = source.statedName ?? ""
+        configuration.framing = framing(of: source)
+        configuration.lineCap = lineBytes
+        configuration.sharesPort = sharesPort
+        configuration.longestRest = longestRest
+        return configuration
+    }
 
     /// The mappings that `source` uses: its own, or the common ones; the one of two files comes last.
     package func references(of source: Source) -> [MappingReference] {
@@ -29,7 +44,7 @@ extension PipelineSettings {
     /// What a lane needs to know of `source`; `set` holds its mappings, see ``ConfigurationLoader/checkMappings(_:)``.
     package func laneInput(_ source: Source, set: MappingSet) -> LaneInput {
         var input = LaneInput(
-            templates: set.templates(of: mappings(of: source)),
+            templates: source.isRemoved ? [] : set.templates(of: mappings(of: source)),
             context: SourceContext(
                 defaultDevice: Array((source.defaultDevice ?? "").utf8),
                 defaultPatient: Array((source.defaultPatient ?? "").utf8),

@@ -26,6 +26,8 @@ package struct PipelineSettings: Sendable {
         package var statedName: String?
         /// The number of the source in the ledger (``ReadingSource``), once there is one.
         var ledgerNumber = 0
+        /// Whether a reload has removed it: its number stays its own.
+        var isRemoved = false
         /// Where the source's values were written, by key (`udp`, `mappings[0]`); empty for a source made in code.
         package var origins: [String: SettingOrigin] = [:]
 

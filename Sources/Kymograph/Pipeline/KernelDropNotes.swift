@@ -3,23 +3,30 @@ import Synchronization
 
 /// Tells the ledger of a store what the kernel has dropped, as often as it is asked.
 final class KernelDropNotes: Sendable {
-    private let store: Store
-    private let numbers: [Int]
-    private let noted: Mutex<[Int]>
-
-    /// `numbers` are those of the sources in the ledger, by lane and source.
-    init(_ store: Store, numbers: [Int]) {
-        self.store = store
-        self.numbers = numbers
-        noted = Mutex(Array(repeating: 0, count: numbers.count))
+    /// What a lane reads at one of its places.
+    struct Socket {
+        var lane: Int
+        var place: Int
+        /// The source's number in the ledger.
+        var number: Int
+        /// Datagrams that the kernel has dropped there.
+        var total: Int
     }
 
-    /// Notes what is new in `totals`, in the order of the numbers.
-    func note(_ totals: [Int], at now: Instant) {
+    private let store: Store
+    /// By lane and place.
+    private let noted = Mutex<[[Int]: Int]>([:])
+
+    init(_ store: Store) { self.store = store }
+
+    /// Notes what is new.
+    func note(_ sockets: [Socket], at now: Instant) {
         noted.withLock { noted in
-            for (index, total) in totals.enumerated() where total > noted[index] {
-                store.noteKernelDrops(total - noted[index], source: numbers[index], at: now)
-                noted[index] = total
+            for socket in sockets {
+                let before = noted[[socket.lane, socket.place], default: 0]
+                guard socket.total > before else { continue }
+                store.noteKernelDrops(socket.total - before, source: socket.number, at: now)
+                noted[[socket.lane, socket.place]] = socket.total
             }
         }
     }

@@ -5,15 +5,22 @@ import Synchronization
 final class LaneReporter: LaneEvents, Sendable {
     /// Describes rejections by what the lane maps with.
     private let templates: Mutex<NearestTemplates>
-    private let names: [String]
+    /// What is known of a source.
+    private struct Account {
+        var name: String
+        /// Its number in the store's ledger.
+        var number: Int
+        /// Whether it drops what has no room.
+        var drops: Bool
+        var ledger: SourceLedger
+    }
+
+    /// By the numbers of sources.
+    private let accounts = Mutex<[Account]>([])
     private let ledger: PipelineLedger
     private let deadLetters: DeadLetterWriter?
     private let store: Store?
     private let clock: ReceiveClock
-    /// Numbers of the sources in the store's ledger.
-    private let numbers: [Int]
-    /// Whether each source drops what has no room.
-    private let drops: [Bool]
     /// Who sends what the lane reads now.
     private let peer = Mutex<Peer?>(nil)
     /// What the list of peers calls it, and whose its readings are; and the one mapping that its request has chosen.
@@ -55,9 +62,6 @@ final class LaneReporter: LaneEvents, Sendable {
         self.observer = observer
         templates = Mutex(NearestTemplates(set))
         types = Mutex((set.types.map(\.name), -1))
-        names = sources.map(\.name)
-        numbers = sources.map(\.ledgerNumber)
-        drops = sources.map(\.configuration.dropsWhenFull)
         self.store = store
         self.clock = clock
         self.ledger = ledger
@@ -68,7 +72,20 @@ final class LaneReporter: LaneEvents, Sendable {
         self.noticesMissingFrames = noticesMissingFrames
         self.wait = wait
         self.pulse = pulse
+        adopt(sources)
     }
+
+    /// The lane reads `sources` from here on, by their numbers.
+    func adopt(_ sources: [PipelineSettings.Source]) {
+        let known = sources.enumerated().map { number, source in
+            Account(
+                name: source.name, number: source.ledgerNumber, drops: source.configuration.dropsWhenFull,
+                ledger: ledger.source(number))
+        }
+        accounts.withLock { $0 = known }
+    }
+
+    private func account(_ source: Int) -> Account { accounts.withLock { $0[source] } }
 
     func lead(at received: Instant) -> Int64 {
         // A time of a dead letter is of the clock already, and long gone.
@@ -92,17 +109,18 @@ final class LaneReporter: LaneEvents, Sendable {
     }
 
     func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
-        ledger.sources[source].reject(reason)
+        let account = account(source)
+        account.ledger.reject(reason)
         tap.rejected(reason)
         remember(reason)
         PeerAudit.note(reason, of: listed.withLock { $0.name }, source: names[source], to: control)
         if reason == .bufferFull || reason == .droppedByRule { return noteDropped(reason, source, received) }
         guard deadLetters != nil || store != nil || observer != nil else { return }
         let text = describe(detail, reason, bytes, source, received)
-        deadLetters?.append(reason: reason, source: names[source], receivedAt: received, bytes: bytes, detail: text)
+        deadLetters?.append(reason: reason, source: account.name, receivedAt: received, bytes: bytes, detail: text)
         guard store != nil || observer != nil else { return }
         let letter = StoredDeadLetter(
-            at: received, kind: .payload, reason: reason.name, source: names[source], detail: text, bytes: bytes.array)
+            at: received, kind: .payload, reason: reason.name, source: account.name, detail: text, bytes: bytes.array)
         observer?.rejected(reason, letter, source: source)
         if store != nil { rejections.withLock { $0.add(letter, source: source) } }
     }
@@ -128,7 +146,7 @@ final class LaneReporter: LaneEvents, Sendable {
         if store != nil { rejections.withLock { $0.add(reason: reason, source: source) } }
         guard let observer else { return }
         let letter = StoredDeadLetter(
-            at: received, kind: .payload, reason: reason.name, source: names[source], detail: "",
+            at: received, kind: .payload, reason: reason.name, source: account(source).name, detail: "",
             bytes: [])
         observer.rejected(reason, letter, source: source)
     }
@@ -181,24 +199,25 @@ final class LaneReporter: LaneEvents, Sendable {
 
     /// Hands what was rejected to the store together with the count that it is among.
     func received(_ count: Int, source: Int) {
-        ledger.sources[source].add(received: count)
+        let account = account(source)
+        account.ledger.add(received: count)
         observer?.received(count, source: source)
         guard let store else { return }
         let hour = LedgerOutcome.hour(of: WallClock.now())
-        let key = TallyKey(source: numbers[source], series: -1, hour: hour, outcome: LedgerOutcome.received)
+        let key = TallyKey(source: account.number, series: -1, hour: hour, outcome: LedgerOutcome.received)
         let (letters, counts) = rejections.withLock { $0.take(source: source) }
         if letters.isEmpty, counts.isEmpty { return store.book.add(count, to: key) }
         var tallies = [key: count]
         for (reason, count) in counts {
-            tallies[TallyKey(source: numbers[source], series: -1, hour: hour, outcome: reason.name)] = count
+            tallies[TallyKey(source: account.number, series: -1, hour: hour, outcome: reason.name)] = count
         }
         for letter in letters {
             let hour = LedgerOutcome.hour(of: letter.at)
-            tallies[TallyKey(source: numbers[source], series: -1, hour: hour, outcome: letter.reason), default: 0] += 1
+            tallies[TallyKey(source: account.number, series: -1, hour: hour, outcome: letter.reason), default: 0] += 1
         }
         // A source that may not wait: what it has rejected is counted without its bytes.
-        guard !letters.isEmpty, !drops[source] || store.queue.hasRoom else { return store.book.add(tallies) }
-        if !drops[source] { store.queue.waitForRoom { pulse.beat() } }
+        guard !letters.isEmpty, !account.drops || store.queue.hasRoom else { return store.book.add(tallies) }
+        if !account.drops { store.queue.waitForRoom { pulse.beat() } }
         store.queue.add { batch in
             batch.tallies.merge(tallies) { $0 + $1 }
             batch.deadLetters += letters
@@ -219,7 +238,7 @@ final class LaneReporter: LaneEvents, Sendable {
     /// Tells the operator of a source.
     func note(_ text: String) { control.note(.warning(text)) }
 
-    func noted(_ notes: MappingNotes, source: Int) { ledger.sources[source].note(notes) }
+    func noted(_ notes: MappingNotes, source: Int) { account(source).ledger.note(notes) }
 
     func missed(_ gaps: [FrameGap], source: Int) {
         for gap in gaps where noticesMissingFrames {
@@ -227,7 +246,7 @@ final class LaneReporter: LaneEvents, Sendable {
             guard let store else { continue }
             let hour = LedgerOutcome.hour(of: WallClock.now())
             for (count, outcome) in LedgerOutcome.counts(of: gap) where count > 0 {
-                let key = TallyKey(source: numbers[source], series: -1, hour: hour, outcome: outcome)
+                let key = TallyKey(source: account(source).number, series: -1, hour: hour, outcome: outcome)
                 store.book.add(count, to: key)
             }
         }
@@ -305,6 +324,8 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     private var pausedTypes: Set<String> = []
     /// By the numbers of sources, whether all that they bring is rejected; empty when of none.
     private var rejectsAll: [Bool] = []
+    /// Sources whose brokers keep nothing while they are paused, and such that are gone.
+    private var rejected: Set<Int> = []
     /// Which readings are taken now; nil for all.
     private var admitted: PeerAdmission?
     /// What each payload of its sender is asked.
@@ -339,14 +360,15 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     }
 
     mutating func pausesChanged(_ generation: Int) {
+        rejected = []
         adoptPauses()
         pauses.noteAdopted(generation, lane: number)
     }
 
     mutating func rejectsAll(of source: Int) {
-        if rejectsAll.isEmpty { rejectsAll = settings.sources.map { _ in false } }
-        rejectsAll[source] = true
-        // For good: the lane ends.
+        rejected.insert(source)
+        adoptPauses()
+        // For good: the lane ends, or the source.
         attention.add(1)
     }
 
@@ -354,8 +376,9 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     private mutating func adoptPauses() {
         let paused = pauses.current
         pausedTypes = Set(paused.filter { $0.kind == .type }.map(\.name))
-        let rejecting = settings.sources.map { source in
-            !source.configuration.canWait && paused.contains { $0.kind == .source && $0.isNamed(source.name) }
+        let rejecting = settings.sources.enumerated().map { number, source in
+            rejected.contains(number)
+                || !source.configuration.canWait && paused.contains { $0.kind == .source && $0.isNamed(source.name) }
         }
         rejectsAll = rejecting.contains(true) ? rejecting : []
         limit()
@@ -404,13 +427,14 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         (set, generation) = mappings.announce(rings: settings.shards)
         settings = newSettings.settings(at: generation)
         let inputs = settings.laneInputs(set: set)
+        reporter.adopt(settings.sources)
         reporter.adopt(set, inputs)
         lane.adopt(set, generation: generation, inputs: inputs)
         bounds.forgetTemplates()
         (self.set, types) = (set, set.types)
         adoptPatients()
         adoptRules()
-        limit()
+        adoptPauses()
     }
 
     mutating func line(_ bytes: ByteView, source: Int, received: Instant) {

@@ -3,8 +3,8 @@ import KymographTemplates
 import Synchronization
 
 /// Loads the mappings again when a signal asks for it or a file changes, and puts them into use when they are good. On
-/// a signal also the settings, of which some are taken over: with a change that needs a restart nothing is changed.
-/// Likewise the patient map and the rules.
+/// a signal also the settings, of which some are taken over, sources among them: with a change that needs a restart, or
+/// an address that cannot be opened, nothing is changed. Likewise the patient map and the rules.
 ///
 /// On a thread of its own: a file system that hangs must keep neither readings nor signals waiting.
 final class MappingReloader: Sendable {
@@ -15,6 +15,7 @@ final class MappingReloader: Sendable {
     /// The settings as a start would have them, for the comparison with what is read.
     private let stated: Mutex<PipelineSettings>
     private let settings: SettingsExchange
+    private let sources: SourceExchange
     private let rereading: ConfigurationRereading?
     private let mappings: MappingExchange
     private let watch: MappingWatch?
@@ -30,12 +31,14 @@ final class MappingReloader: Sendable {
     private static let interval: Int32 = 500
 
     init(
-        _ stated: PipelineSettings, _ settings: SettingsExchange, _ mappings: MappingExchange, watch: MappingWatch?,
-        rereading: ConfigurationRereading?, notes: @escaping LogTaker,
+        _ stated: PipelineSettings, _ settings: SettingsExchange, _ sources: SourceExchange,
+        _ mappings: MappingExchange, watch: MappingWatch?, rereading: ConfigurationRereading?,
+        notes: @escaping LogTaker,
         findings: @escaping @Sendable ([Diagnostic]) -> Void
     ) throws(SystemError) {
         self.stated = Mutex(stated)
         self.settings = settings
+        self.sources = sources
         self.rereading = rereading
         self.mappings = mappings
         self.watch = watch
@@ -48,7 +51,10 @@ final class MappingReloader: Sendable {
     func request() { give(.reload) }
 
     /// Ends ``run()``.
-    func stop() { give(.stop) }
+    func stop() {
+        sources.stop()
+        give(.stop)
+    }
 
     /// Whether nothing is asked for or under way.
     var isSettled: Bool { order.withLock { $0 == .none && !isWorking.load(ordering: .relaxed) } }
@@ -124,11 +130,19 @@ final class MappingReloader: Sendable {
                     + "settings and mappings stay in use")
         }
         let next = settings.current.takingOver(new)
+        let plan: SourceExchange.Plan
+        do throws(SourceExchange.Refusal) {
+            plan = try sources.plan(from: settings.current, to: next)
+        } catch {
+            return refuse(
+                "SIGHUP: \(error.message); nothing was changed, the former settings and mappings stay in use")
+        }
         // Made before the files are read, so that no change goes unnoticed.
         let fresh = watch.map { _ in MappingWatch(next) }
-        guard reload("SIGHUP", next), !changes.all.isEmpty else { return }
+        guard reload("SIGHUP", next, plan), !changes.all.isEmpty else { return }
         stated.withLock { $0 = new }
         watch = fresh
+        for line in sources.descriptions(plan) { notes(.info("listening on \(line)")) }
         notes(.info("SIGHUP: took over \(changes.all.map(\.text).joined(separator: ", "))"))
     }
 
@@ -137,21 +151,47 @@ final class MappingReloader: Sendable {
         notes(.error(note))
     }
 
-    /// Loads the mappings of `next`, and puts both into use; false when they have errors.
+    /// Loads the mappings of `next`, and puts both into use, with the sources of `plan`; false when they have errors.
     @discardableResult
-    private func reload(_ cause: String, _ next: PipelineSettings) -> Bool {
+    private func reload(_ cause: String, _ next: PipelineSettings, _ plan: SourceExchange.Plan? = nil) -> Bool {
         let (set, diagnostics) = ConfigurationLoader.checkMappings(next, continuing: mappings.current)
         findings(diagnostics)
         guard let set else {
+            if let plan { sources.abandon(plan) }
             refuse("\(cause): the mappings have errors; the former ones stay in use")
             return false
         }
-        // Nothing else replaces mappings.
-        settings.replace(with: next, from: mappings.generation + 1)
-        mappings.replace(with: set)
+        if let plan {
+            guard exchange(plan, set) else { return false }
+        } else {
+            use(next, set)
+        }
         tally.withLock { $0.succeeded += 1 }
         let names = set.mappings.joined(separator: ", ")
         notes(.info("\(cause): loaded the mappings \(names) again; readings are mapped by them now"))
+        return true
+    }
+
+    /// Puts settings and mappings into use. Nothing else replaces mappings.
+    private func use(_ next: PipelineSettings, _ set: MappingSet) {
+        settings.replace(with: next, from: mappings.generation + 1)
+        mappings.replace(with: set)
+    }
+
+    /// Leaves the sources that go, and then reads those that come by the new settings; false when the store cannot keep
+    /// their names, and nothing has changed.
+    private func exchange(_ planned: SourceExchange.Plan, _ set: MappingSet) -> Bool {
+        var plan = planned
+        do throws(StoreError) {
+            try sources.number(&plan)
+        } catch {
+            sources.abandon(plan)
+            refuse("SIGHUP: \(error.message); nothing was changed, the former settings and mappings stay in use")
+            return false
+        }
+        sources.leave(plan)
+        use(plan.settings, set)
+        sources.begin(plan)
         return true
     }
 }

@@ -4,23 +4,32 @@ import Synchronization
 final class PauseBook: Sendable {
     private struct State {
         var pauses: [Pause]
+        var sources: [PipelineSettings.Source]
         /// Sources whose payloads are looked at, to be rejected.
         var attended = 0
         /// The generation that each lane follows.
         var adopted: [Int: Int] = [:]
+
+        /// The numbers of the sources that are paused, and how many more of them are looked at than before.
+        mutating func settle() -> (paused: Set<Int>, change: Int) {
+            let paused = sources.indices.filter { place in
+                pauses.contains { $0.kind == .source && $0.isNamed(sources[place].name) }
+            }
+            let before = attended
+            attended = paused.count { !sources[$0].configuration.canWait }
+            return (Set(paused), attended - before)
+        }
     }
 
     /// What lanes do not read.
     let holds = SourceHolds()
-    private let sources: [PipelineSettings.Source]
     private let attention: PayloadAttention
     private let state: Mutex<State>
 
     /// Begins with `pauses`, of `sources` in the order of their numbers; `attention` is that of the lanes.
     init(_ pauses: [Pause], sources: [PipelineSettings.Source], attention: PayloadAttention) {
-        self.sources = sources
         self.attention = attention
-        state = Mutex(State(pauses: []))
+        state = Mutex(State(pauses: [], sources: sources))
         if !pauses.isEmpty { replace(with: pauses) }
     }
 
@@ -49,16 +58,22 @@ final class PauseBook: Sendable {
     /// Pauses these from here on, and no others; gives the generation that lanes follow soon.
     @discardableResult
     func replace(with pauses: [Pause]) -> Int {
-        let paused = sources.indices.filter { place in
-            pauses.contains { $0.kind == .source && $0.isNamed(sources[place].name) }
-        }
-        let attended = paused.count { !sources[$0].configuration.canWait }
-        let change = state.withLock { state in
-            defer { (state.pauses, state.attended) = (pauses, attended) }
-            return attended - state.attended
+        let (paused, change) = state.withLock { state in
+            state.pauses = pauses
+            return state.settle()
         }
         attention.add(change)
-        return holds.replace(with: Set(paused))
+        return holds.replace(with: paused)
+    }
+
+    /// Goes by `new` sources from here on, which are those that there were, and others behind them.
+    func follow(_ new: [PipelineSettings.Source]) {
+        let (paused, change) = state.withLock { state in
+            state.sources = new
+            return state.settle()
+        }
+        attention.add(change)
+        holds.replace(with: paused)
     }
 
     /// Notes that lane `number` follows `generation`.

@@ -22,7 +22,8 @@ struct PauseControl {
     /// - Throws: ``PipelineError`` when a name is not known, or it cannot be kept on disk.
     func make(_ request: PauseRequest, isPausing: Bool, types: [String]) throws(PipelineError) -> [PauseOutcome] {
         let plan = try PausePlan(
-            request, isPausing: isPausing, present: book.current, types: types, sources: sources.map(\.name),
+            request, isPausing: isPausing, present: book.current, types: types,
+            sources: sources.filter { !$0.isRemoved }.map(\.name),
             now: WallClock.now())
         for (target, former) in plan.steps where isPausing && former == nil {
             guard let reason = limits.refusal(target, keeps: keeps) else { continue }

@@ -5,6 +5,9 @@ import KymographCore
 
 /// What a running pipeline answers to commands.
 extension Pipeline {
+    /// The settings in use.
+    private var present: PipelineSettings { newSettings.current }
+
     /// Listens in the data directory, if there is one. Without it the pipeline works all the same: commands then see
     /// the directory only.
     func openControl() -> ControlServer? {
@@ -56,7 +59,7 @@ extension Pipeline {
     }
 
     private var tappedSources: [(name: String, framing: String)] {
-        settings.sources.map { source in
+        present.sources.map { source in
             let isStream = source.configuration.capabilities.contains(.framing)
             return (source.name, isStream ? settings.framingText(of: source) ?? "lines" : "messages")
         }
@@ -86,8 +89,8 @@ extension Pipeline {
     private func expect(_ numbers: [Int64], _ store: Store) -> ControlAnswer {
         let letters = store.read { try StoredLetter.fetch(numbers, $0) } ?? []
         let trial = LetterTrial(
-            settings, mappings.current, types: mappings.current.types, pauses: pauses.current)
-        let closed = Set(settings.sources.filter(\.configuration.isClosedToReplay).map(\.name))
+            present, mappings.current, types: mappings.current.types, pauses: pauses.current)
+        let closed = Set(present.listeningSources.filter(\.configuration.isClosedToReplay).map(\.name))
         let (used, present) = (store.deciders, settings.deciders)
         let unsent = letters.compactMap { letter -> LetterRefusal? in
             if closed.contains(letter.source) {
@@ -158,7 +161,7 @@ extension Pipeline {
         _ request: PauseRequest, isPausing: Bool, _ asker: ControlServer.Asker, _ store: Store
     ) -> ControlAnswer {
         let change = PauseControl(
-            book: pauses, store: store, sources: settings.sources, limits: PauseLimits(settings),
+            book: pauses, store: store, sources: present.sources, limits: PauseLimits(present),
             keeps: { [self] in keepsMessages(source: $0) }, lanes: laneCount, asker: asker.name,
             notes: { [control] in control.note($0) })
         do throws(PipelineError) {
@@ -172,7 +175,7 @@ extension Pipeline {
     private func remove(
         _ request: RemovalRequest, _ asker: ControlServer.Asker, _ store: Store
     ) -> ControlAnswer {
-        let own = request.sources.filter { name in settings.sources.contains { $0.name == name } }
+        let own = request.sources.filter { name in present.listeningSources.contains { $0.name == name } }
         guard own.isEmpty else {
             return ControlAnswer(error: "this instance reads \(own.joined(separator: ", ")): it is not gone")
         }
@@ -208,7 +211,7 @@ extension Pipeline {
         var status = InstanceStatus(directory: store.directory.path)
         status.process = getpid()
         let summary = summary
-        status.sources = zip(summary.sources, settings.sources).map { counted, source in
+        status.sources = zip(summary.sources, present.sources).filter { !$0.0.isRemoved }.map { counted, source in
             InstanceStatus.Source(counted, framing: settings.framingText(of: source))
         }
         status.started = started.text

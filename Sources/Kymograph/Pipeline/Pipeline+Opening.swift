@@ -111,22 +111,13 @@ extension Pipeline {
     }
 
     static func openLanes(
-        _ settings: PipelineSettings, _ assignment: [[Int]], _ holds: SourceHolds
+        _ settings: PipelineSettings, _ assignment: [[Int]], _ holds: SourceHolds, _ live: LiveSources
     ) throws(SourceError) -> [Lane] {
         if assignment.count > 1 { try claimPorts(settings) }
         var lanes: [Lane] = []
         for numbers in assignment {
-            let configurations = numbers.map { number in
-                var configuration = settings.sources[number].configuration
-                configuration.number = number
-                configuration.statedName = settings.sources[number].statedName ?? ""
-                configuration.framing = settings.framing(of: settings.sources[number])
-                configuration.lineCap = settings.lineBytes
-                configuration.sharesPort = assignment.count > 1
-                configuration.longestRest = settings.longestRest
-                return configuration
-            }
-            lanes.append(try Lane(configurations, holds: holds))
+            let configurations = numbers.map { settings.laneConfiguration($0, sharesPort: assignment.count > 1) }
+            lanes.append(try Lane(configurations, holds: holds, live: live))
         }
         return lanes
     }

@@ -22,7 +22,7 @@ package final class Pipeline: Sendable {
     /// What lanes and shards begin with.
     private let set: MappingSet
     let mappings: MappingExchange
-    private let newSettings: SettingsExchange
+    let newSettings: SettingsExchange
     /// Where `kymo tap` looks in.
     let taps: TapPoint
     /// What is paused.
@@ -31,8 +31,6 @@ package final class Pipeline: Sendable {
     let flushes: FlushControl
     private let reloader: MappingReloader
     private let lanes: [Lane]
-    /// For each lane, the numbers of the sources that it reads, in its order.
-    private let laneSources: [[Int]]
     /// `rings[lane][shard]`.
     private let rings: [[Ring]]
     private let bells: [Doorbell]
@@ -120,25 +118,28 @@ package final class Pipeline: Sendable {
             throw PipelineError(error)
         }
         let assignment = Pipeline.assignment(settings)
+        let live = LiveSources(mayGrow: rereading != nil)
+        do throws(SourceError) { lanes = try Pipeline.openLanes(settings, assignment, pauses.holds, live) } catch {
+            throw PipelineError(error)
+        }
         do throws(SystemError) {
             reloader = try MappingReloader(
-                stated, newSettings, mappings, watch: watch, rereading: rereading, notes: notes,
+                stated, newSettings, SourceExchange(lanes, live, store, pauses, outputs), mappings, watch: watch,
+                rereading: rereading, notes: notes,
                 findings: findings ?? { found in for diagnostic in found { notes(.warning(diagnostic.text)) } })
             bells = try Pipeline.bells(settings.shards)
         } catch {
             throw PipelineError(error)
         }
-        do throws(SourceError) { lanes = try Pipeline.openLanes(settings, assignment, pauses.holds) } catch {
-            throw PipelineError(error)
-        }
         adminListener = try Pipeline.openAdmin(settings)
         consoleSessions = settings.console.isEnabled ? ConsoleSessions() : nil
         if consoleSessions != nil, store == nil { throw PipelineError.noStoreForConsole }
-        laneSources = assignment
         rings = lanes.map { _ in (0..<settings.shards).map { _ in Ring(capacity: settings.ringSlots) } }
         if let store {
             stage = try StoreStage(
-                store, settings: settings, outputs: outputs, mappings: mappings, control: control
+                store, settings: settings, rotation: { [newSettings] in newSettings.current.rotation },
+                outputs: outputs, mappings: mappings,
+                control: control
             ) { observer?.settled($0) }
             store.begin(shards: settings.shards)
         } else {
@@ -150,10 +151,7 @@ package final class Pipeline: Sendable {
             stage = nil
         }
         clock = store?.receiveClock ?? ReceiveClock()
-        dropNotes = stage.map { stage in
-            KernelDropNotes(
-                stage.store, numbers: assignment.flatMap { $0.map { settings.sources[$0].ledgerNumber } })
-        }
+        dropNotes = stage.map { KernelDropNotes($0.store) }
         (runningLanes, runningShards) = (RunningThreads(lanes.count), RunningThreads(settings.shards))
         (lanePulses, laneClocks) = (lanes.map { _ in Pulse() }, lanes.map { _ in ThreadClock() })
         let shards = 0..<settings.shards
@@ -163,18 +161,17 @@ package final class Pipeline: Sendable {
 
     /// What is listened to, one line per source, with what the kernel granted.
     package var sourceDescriptions: [String] {
+        let sources = newSettings.current.sources
         var lines: [String] = []
-        for (lane, numbers) in zip(lanes, laneSources) {
-            for (index, number) in numbers.enumerated() where lane === firstLane(of: number) {
-                lines.append(describe(lane, index, settings.sources[number]))
+        for lane in lanes {
+            for (index, number) in lane.numbers.enumerated() where lane === firstLane(of: number) {
+                lines.append(describe(lane, index, sources[number]))
             }
         }
         return lines
     }
 
-    private func firstLane(of number: Int) -> Lane? {
-        zip(lanes, laneSources).first { $0.1.contains(number) }?.0
-    }
+    private func firstLane(of number: Int) -> Lane? { lanes.first { $0.numbers.contains(number) } }
 
     private func describe(_ lane: Lane, _ index: Int, _ source: PipelineSettings.Source) -> String {
         let granted = lane.receiveBufferBytes(index)
@@ -228,18 +225,14 @@ package final class Pipeline: Sendable {
 
     /// Whether the broker of source `number` has granted a session that keeps messages.
     func keepsMessages(source number: Int) -> Bool {
-        zip(lanes, laneSources).contains { lane, numbers in
-            numbers.firstIndex(of: number).map { lane.keepsMessages($0) } ?? false
-        }
+        lanes.contains { lane in lane.numbers.lastIndex(of: number).map { lane.keepsMessages($0) } ?? false }
     }
 
     /// The addresses in use, by source.
     package var addresses: [any SourceAddress] {
         settings.sources.indices.compactMap { number in
-            guard let place = laneSources.firstIndex(where: { $0.contains(number) }),
-                let index = laneSources[place].firstIndex(of: number)
-            else { return nil }
-            return lanes[place].address(index)
+            guard let lane = firstLane(of: number), let index = lane.numbers.firstIndex(of: number) else { return nil }
+            return lane.address(index)
         }
     }
 
@@ -364,8 +357,8 @@ package final class Pipeline: Sendable {
     /// The balance at this moment.
     package var summary: PipelineSummary {
         var sockets: [ReceivedSocket] = []
-        for (lane, numbers) in zip(lanes, laneSources) {
-            for (index, number) in numbers.enumerated() {
+        for lane in lanes {
+            for (index, number) in lane.numbers.enumerated() {
                 sockets.append(
                     ReceivedSocket(
                         source: number, name: lane.address(index).name, counts: lane.counts(index),
@@ -373,7 +366,9 @@ package final class Pipeline: Sendable {
                         certificateExpiry: lane.certificateExpiry(index)))
             }
         }
-        var summary = ledger.summary(settings.sources.map(\.name), sockets)
+        let sources = newSettings.current.sources
+        var summary = ledger.summary(sources.map(\.name), sockets)
+        for (number, source) in sources.enumerated() { summary.sources[number].isRemoved = source.isRemoved }
         summary.reloads = reloader.counts
         summary.rules = settings.rules?.counts ?? []
         summary.paused = pauses.current.count
@@ -392,8 +387,15 @@ package final class Pipeline: Sendable {
     /// Tells the ledger what the kernel has dropped.
     private func noteKernelDrops() {
         guard let dropNotes else { return }
-        let totals = lanes.flatMap { lane in (0..<lane.count).map { Int(lane.counts($0).kernelDrops) } }
-        dropNotes.note(totals, at: WallClock.now())
+        let sources = newSettings.current.sources
+        let sockets = lanes.enumerated().flatMap { number, lane in
+            lane.numbers.enumerated().map { place, source in
+                KernelDropNotes.Socket(
+                    lane: number, place: place, number: sources[source].ledgerNumber,
+                    total: Int(lane.counts(place).kernelDrops))
+            }
+        }
+        dropNotes.note(sockets, at: WallClock.now())
     }
 
     /// Begins to look for changes; without the event that this needs, the pipeline works all the same.
@@ -402,7 +404,7 @@ package final class Pipeline: Sendable {
             sinks: { [self] in stage?.deliverySummaries ?? [] }, sources: { [self] in summary.sources },
             outboxAge: { [self] in stage?.store.outboxAge(now: WallClock.now()) })
         do throws(SystemError) {
-            let watch = try StateWatch(looks, settings.log, notes: notes)
+            let watch = try StateWatch(looks, { [newSettings] in newSettings.current.log }, notes: notes)
             watch.start()
             return watch
         } catch {

@@ -24,4 +24,12 @@ package protocol BlockSink: AnyObject, Sendable {
     /// Writes everything, makes it durable where that is possible, and takes no more. May be called again after an
     /// error.
     func close() throws(SinkError)
+
+    /// Ends files by `limits` from here on. From any thread. Default: there are no files.
+    func follow(_ limits: RotationLimits)
+}
+
+extension BlockSink {
+    /// There are no files.
+    package func follow(_ limits: RotationLimits) {}
 }

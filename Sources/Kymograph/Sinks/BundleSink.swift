@@ -17,6 +17,14 @@ package protocol BundleSink: AnyObject, Sendable {
 
     /// Writes everything, makes it durable where it is a file, and takes no more. May be called again after an error.
     func close() throws(SinkError)
+
+    /// Ends files by `limits` from here on. From any thread. Default: there are no files.
+    func follow(_ limits: RotationLimits)
+}
+
+extension BundleSink {
+    /// There are no files.
+    package func follow(_ limits: RotationLimits) {}
 }
 
 /// Makes a bundle, or lines of NDJSON, of each block of entries for a ``BundleSink``.
@@ -57,4 +65,7 @@ package final class BundleWriter: BlockSink {
     ///
     /// - Throws: ``SinkError`` when the sink below cannot.
     package func close() throws(SinkError) { try sink.close() }
+
+    /// Ends files by `limits` from here on.
+    package func follow(_ limits: RotationLimits) { sink.follow(limits) }
 }

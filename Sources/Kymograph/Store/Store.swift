@@ -12,7 +12,7 @@ import Synchronization
 package final class Store: ShardStore {
     let directory: StoreDirectory
     let pool: DatabasePool
-    let settings: StoreSettings
+    private let limits: Mutex<StoreSettings>
     let queue: StoreQueue
     let tail = OutboxTail()
     let book = LedgerBook()
@@ -71,7 +71,7 @@ package final class Store: ShardStore {
     package init(
         path: String, settings: StoreSettings = StoreSettings(), notes: LogTaker? = nil
     ) throws(StoreError) {
-        self.settings = settings
+        limits = Mutex(settings)
         directory = try StoreDirectory(path)
         let opened = try Store.open(directory, watch, notes)
         let facts = opened.facts
@@ -296,6 +296,13 @@ package final class Store: ShardStore {
     func begin(shards: Int) { usage.withLock { $0.shards = shards } }
 
     var sinks: [String] { usage.withLock { $0.sinks } }
+
+    /// What it may use at present.
+    var settings: StoreSettings { limits.withLock { $0 } }
+
+    /// Goes by the limits of `new` from here on.
+    func follow(_ new: StoreSettings) { limits.withLock { $0.takeLimits(of: new) } }
+
     var shards: Int { usage.withLock { $0.shards } }
 
     /// Types of earlier runs, which a mapping set must continue.

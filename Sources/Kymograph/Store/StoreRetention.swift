@@ -4,7 +4,7 @@ import Synchronization
 
 /// Keeps a store within its limits: drops old windows, and refuses more when the disk share is used up.
 struct StoreRetention {
-    private let settings: StoreSettings
+    private var settings: StoreSettings
     private var commits = 0
     private var bytes = 0
     /// Bytes submitted since the last look at the size.
@@ -34,6 +34,7 @@ struct StoreRetention {
     ///
     /// - Throws: ``StoreError`` of kind ``StoreError/Kind/full`` when what cannot be dropped is over the limit.
     mutating func check(_ store: Store, adding size: Int) throws {
+        settings = store.settings
         added += size
         let isDue = commits % StoreRetention.sizeInterval == 0 || added >= settings.maxBytes / 16
         guard isDue || bytes >= settings.maxBytes else { return }

@@ -23,4 +23,9 @@ package struct StoreSettings: Sendable {
 
     /// The defaults.
     package init() {}
+
+    /// Takes over what may change while the store is open.
+    mutating func takeLimits(of other: StoreSettings) {
+        (maxBytes, archiveAge, commitInterval) = (other.maxBytes, other.archiveAge, other.commitInterval)
+    }
 }

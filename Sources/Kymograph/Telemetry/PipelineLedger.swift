@@ -22,7 +22,7 @@ final class SourceLedger: Sendable {
 
 /// Counts every reading twice, where it enters and where it ends, so that a lost one shows as a difference.
 final class PipelineLedger: Sendable {
-    let sources: [SourceLedger]
+    private let sources: Mutex<[SourceLedger]>
     /// By mapping and type.
     let readings = ReadingCounts()
     private let routed = Atomic<Int>(0)
@@ -39,7 +39,15 @@ final class PipelineLedger: Sendable {
     private let waits = Mutex<[[Int]: Int]>([:])
 
     init(sources: Int) {
-        self.sources = (0..<sources).map { _ in SourceLedger() }
+        self.sources = Mutex((0..<sources).map { _ in SourceLedger() })
+    }
+
+    /// Of source `number`, which may be new.
+    func source(_ number: Int) -> SourceLedger {
+        sources.withLock { sources in
+            while sources.count <= number { sources.append(SourceLedger()) }
+            return sources[number]
+        }
     }
 
     /// Notes what shard `number` keeps.
@@ -92,7 +100,8 @@ final class PipelineLedger: Sendable {
     func summary(_ names: [String], _ sockets: [ReceivedSocket]) -> PipelineSummary {
         var summary = PipelineSummary()
         summary.shards = shards.withLock { $0 }
-        for (source, name) in zip(sources, names) {
+        for (number, name) in names.enumerated() {
+            let source = source(number)
             var received = PipelineSummary.Source(name: name)
             received.received = source.receivedCount
             received.rejected = source.rejectedCounts

@@ -19,6 +19,8 @@ package struct PipelineSummary: Sendable {
         /// When the first of the certificates ends that clients, or a broker, are shown, in seconds since 1970; nil
         /// without any.
         package var certificateExpiry: Double?
+        /// Whether a reload has removed it.
+        package var isRemoved = false
 
         /// A source that has received nothing.
         package init(name: String) { self.name = name }

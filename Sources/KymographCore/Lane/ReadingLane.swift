@@ -107,12 +107,12 @@ package struct ReadingLane: ~Copyable {
             router: router, events: events, set: set, inputs: inputs, byTemplate: events.readingCounts(for: set))
     }
 
-    /// Maps with `set`, which continues the former one, from here on. `inputs` are the same sources, and `generation`
-    /// is what ``MappingExchange/announce(rings:)`` gave with it.
+    /// Maps with `set`, which continues the former one, from here on. `inputs` are the same sources, and others behind
+    /// them; `generation` is what ``MappingExchange/announce(rings:)`` gave with it.
     ///
     /// Every shard learns of it in order with the readings: what was mapped by a newer set comes after the mark.
     package mutating func adopt(_ set: MappingSet, generation: Int, inputs: [LaneInput]) {
-        precondition(inputs.count == self.inputs.count)
+        precondition(inputs.count >= self.inputs.count)
         let limits = self.limits
         (self.set, self.inputs, narrowed, narrow) = (set, inputs, [], (-1, -1))
         sources = OwnedList(count: inputs.count) { MappedSource(set: set, input: inputs[$0], limits: limits) }
@@ -272,7 +272,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private var counts: RawArray<Int>
     /// Readings of each template of the set in use.
     private var byTemplate: SharedCounts
-    private let marks: RawArray<UInt8>
+    private var marks: RawArray<UInt8>
     /// Of each source, ``LaneInput/dropsWhenFull``.
     private var drops: [Bool]
     /// Readings that were routed since the last report, and before.
@@ -316,13 +316,19 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         self.events = events
         self.byTemplate = byTemplate
         counts = RawArray(repeating: 0, count: inputs.count)
-        var kept = RawArray<UInt8>(capacity: inputs.count)
-        for input in inputs { kept.append(ReadingSource.mark(input.ledgerNumber)) }
-        self.marks = kept
+        marks = LaneOutput.marks(inputs)
     }
 
-    /// Takes the readings of the same sources as `set` maps them from here on.
+    private static func marks(_ inputs: [LaneInput]) -> RawArray<UInt8> {
+        var marks = RawArray<UInt8>(capacity: inputs.count)
+        for input in inputs { marks.append(ReadingSource.mark(input.ledgerNumber)) }
+        return marks
+    }
+
+    /// Takes the readings of the same sources, and of others behind them, as `set` maps them from here on.
     mutating func adopt(_ set: MappingSet, _ inputs: [LaneInput]) {
+        while counts.count < inputs.count { counts.append(0) }
+        marks = LaneOutput.marks(inputs)
         drops = inputs.map(\.dropsWhenFull)
         lengthSlots = set.lengthSlots
         byTemplate = events.readingCounts(for: set)

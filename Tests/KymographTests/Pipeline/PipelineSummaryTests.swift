@@ -64,9 +64,9 @@ import Testing
     /// A ledger counts at the entrance and at the exit, so that a difference shows.
     @Test func ledger() {
         let ledger = PipelineLedger(sources: 2)
-        ledger.sources[0].add(received: 5)
-        ledger.sources[1].add(received: 2)
-        ledger.sources[1].reject(.noDevice)
+        ledger.source(0).add(received: 5)
+        ledger.source(1).add(received: 2)
+        ledger.source(1).reject(.noDevice)
         var tally = ShardTally()
         tally.accepted = 4
         tally.duplicate = 1

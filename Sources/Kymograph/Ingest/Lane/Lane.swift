@@ -19,10 +19,13 @@ package final class Lane: Sendable {
         case sourcesEnded
     }
 
-    let sources: [LaneSource]
+    /// What other threads tell the lane.
+    let inbox: LaneInbox
+    var sources: [LaneSource] { inbox.sources }
     let stopEvent: Descriptor
     private let hasRun = Atomic(false)
     private let holds: SourceHolds
+    private let live: LiveSources
 
     /// Opens `configurations`.
     ///
@@ -31,11 +34,14 @@ package final class Lane: Sendable {
         try self.init(configurations, holds: SourceHolds())
     }
 
-    /// Opens `configurations`, and does not read those that `holds` say, if they can wait.
+    /// Opens `configurations`, and does not read those that `holds` say, if they can wait. `live` counts them, with
+    /// those of other lanes.
     ///
     /// - Throws: the first ``SourceError``; what was opened before it is closed again.
-    init(_ configurations: [SourceConfiguration], holds: SourceHolds) throws(SourceError) {
-        self.holds = holds
+    init(
+        _ configurations: [SourceConfiguration], holds: SourceHolds, live: LiveSources = LiveSources(mayGrow: false)
+    ) throws(SourceError) {
+        (self.holds, self.live) = (holds, live)
         let raw = kymo_event_create()
         guard raw >= 0 else { throw .system(-raw, "create", "an event for stopping") }
         stopEvent = Descriptor(raw)
@@ -46,12 +52,16 @@ package final class Lane: Sendable {
             for source in opened { source.opened.close() }
             throw error
         }
-        sources = opened
+        inbox = LaneInbox(opened)
+        live.enter(opened.count)
     }
 
     deinit {
         for source in sources { source.opened.close() }
     }
+
+    /// The numbers of its sources by their places, of those that are gone, too.
+    var numbers: [Int] { sources.map(\.configuration.number) }
 
     /// Number of sources, in the order they were given.
     package var count: Int { sources.count }
@@ -61,12 +71,17 @@ package final class Lane: Sendable {
 
     /// Bytes of receive buffer that the kernel granted source `index`, comparable with what was asked for; 0 for
     /// streams. The kernel counts its own bookkeeping against it: small datagrams take 768 bytes each and more.
-    package func receiveBufferBytes(_ index: Int) -> Int { sources[index].opened.bufferBytes }
+    package func receiveBufferBytes(_ index: Int) -> Int {
+        let source = sources[index]
+        return source.isGone ? 0 : source.opened.bufferBytes
+    }
 
     /// When the first of the certificates ends that source `index` shows its clients or its broker, in seconds since
     /// 1970; nil without any. Its files are looked at, as for a new connection.
     package func certificateExpiry(_ index: Int) -> Double? {
-        switch sources[index].opened.form {
+        let source = sources[index]
+        guard !source.isGone else { return nil }
+        return switch source.opened.form {
         case .listener(let listener): listener.tls?.renewedExpiry()
         case .broker(let broker): broker.tls?.expiry
         case .datagrams, .stream, .returningStream: nil
@@ -91,12 +106,12 @@ package final class Lane: Sendable {
     package func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> End {
         precondition(!hasRun.exchange(true, ordering: .relaxed), "a lane runs once")
         defer {
-            for source in sources {
+            for source in inbox.end() {
                 source.opened.close()
                 source.counters.note(openStreams: 0)
             }
         }
-        var loop = LaneLoop(sources: sources, readiness: try Readiness(), holds: holds)
+        var loop = LaneLoop(inbox, readiness: try Readiness(), holds: holds, live: live)
         try loop.start(stopEvent: stopEvent)
         return try loop.run(&consumer)
     }
@@ -104,9 +119,11 @@ package final class Lane: Sendable {
 
 /// One open source of a lane, and what it has received.
 struct LaneSource: Sendable {
-    let configuration: SourceConfiguration
+    var configuration: SourceConfiguration
     let opened: OpenedSource
-    let counters = SourceCounters()
+    var counters = SourceCounters()
+    /// Whether it is read no more: it was removed.
+    var isGone = false
     /// Of a broker.
     let session = SessionGrant()
 

@@ -9,7 +9,7 @@ extension LaneLoop {
         let wanted = Set(
             sources.indices.filter { index in
                 let configuration = sources[index].configuration
-                return configuration.canWait && numbers.contains(configuration.number)
+                return !sources[index].isGone && configuration.canWait && numbers.contains(configuration.number)
             })
         for index in wanted.subtracting(held) { hold(index) }
         let released = held.subtracting(wanted)
@@ -90,12 +90,12 @@ extension LaneLoop {
         }
     }
 
-    /// Reads sources again, for the last time: what the system has of those that are paused would be lost with their
-    /// sockets, and the consumer rejects it. Not of clients that hear what was taken: they send again what they have
-    /// not heard of, and would not send what they hear was rejected.
-    mutating func takeHeld(_ consumer: inout some PayloadConsumer & ~Copyable) {
-        for index in held where !answers(index) { consumer.rejectsAll(of: sources[index].configuration.number) }
-        held = held.filter { answers($0) }
+    /// Reads the paused sources `leaving` again, for the last time: what the system has of them would be lost with
+    /// their sockets, and the consumer rejects it. Not of clients that hear what was taken: they send again what they
+    /// have not heard of, and would not send what they hear was rejected.
+    mutating func takeHeld(_ leaving: Set<Int>, _ consumer: inout some PayloadConsumer & ~Copyable) {
+        for index in leaving where !answers(index) { consumer.rejectsAll(of: sources[index].configuration.number) }
+        held = held.filter { !leaving.contains($0) || answers($0) }
         for slot in streams.slots {
             guard let stream = streams.stream(slot), stream.isHeld, !held.contains(stream.source) else { continue }
             stream.isHeld = stream.progress.acknowledger != nil

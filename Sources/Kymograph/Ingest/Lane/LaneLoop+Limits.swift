@@ -33,21 +33,21 @@ struct ClientLimit: Hashable {
 extension LaneLoop {
     /// Whether another client of listener `index` can be accepted, if only to be refused.
     func hasRoom(_ index: Int, _ listener: OpenedSource.Listener) -> Bool {
-        if case .isRefused = listener.overflow, !isStopping { return true }
+        if case .isRefused = listener.overflow, !isLeaving(index) { return true }
         return streams.connections(of: index) < sources[index].configuration.connectionLimit + heldOpen(index)
     }
 
     /// The limit that a new connection of `peer` passes; nil when it may stay. A lane that stops takes all who wait,
     /// one after the other.
     func passedLimit(_ index: Int, _ listener: OpenedSource.Listener, _ peer: Peer?) -> ClientLimit.Kind? {
-        guard case .isRefused = listener.overflow, !isStopping else { return nil }
+        guard case .isRefused = listener.overflow, !isLeaving(index) else { return nil }
         if streams.connections(of: index) >= sources[index].configuration.connectionLimit { return .connections }
         return passedHostLimit(index, peer)
     }
 
     /// The limit of the host of `peer` that another connection to listener `index` passes.
     func passedHostLimit(_ index: Int, _ peer: Peer?) -> ClientLimit.Kind? {
-        guard let host = peer?.host, !isStopping else { return nil }
+        guard let host = peer?.host, !isLeaving(index) else { return nil }
         let open = streams.connections(of: index, host: host)
         return open >= sources[index].configuration.maxConnectionsPerPeer ? .connectionsPerPeer : nil
     }

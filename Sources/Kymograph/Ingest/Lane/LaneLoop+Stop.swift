@@ -10,6 +10,7 @@ extension LaneLoop {
         guard passed >= .milliseconds(Int64(LaneLoop.idleMilliseconds)) else { return }
         lastIdle = now
         for index in sources.indices where isDatagram(index) { refreshDrops(index) }
+        if hasLeaving { showSources() }
         try resumeListeners()
         try endIdleClients(now, &consumer)
         // While the lane waited for room, nobody could send.
@@ -23,21 +24,27 @@ extension LaneLoop {
 
     /// Takes what the kernel has already queued, and no more: senders may never pause.
     mutating func drain(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) {
-        if !held.isEmpty { takeHeld(&consumer) }
-        for index in sources.indices where isDatagram(index) {
+        if !held.isEmpty { takeHeld(held, &consumer) }
+        for index in sources.indices where isDatagram(index) { try takeQueued(index, &consumer) }
+        for index in sources.indices where !isDatagram(index) { try takeQueued(index, &consumer) }
+        for slot in streams.slots { try drainStream(slot, &consumer) }
+        try acknowledgeLast(&consumer)
+    }
+
+    /// Takes what the kernel has queued of source `index`: datagrams, and clients that wait.
+    mutating func takeQueued(
+        _ index: Int, _ consumer: inout some PayloadConsumer & ~Copyable
+    ) throws(SourceError) {
+        guard !sources[index].isGone, !held.contains(index) else { return }
+        switch sources[index].opened.form {
+        case .datagrams:
             // The kernel charges UDP at least 512 bytes for a datagram, and a Unix socket's queue is short.
             let queued = max(refreshDrops(index) / 512, 4096)
             try receive(index, maxBatches: queued / DatagramBatch.size + 1, &consumer)
             refreshDrops(index)
+        case .listener(let listener): try drainListener(index, listener, &consumer)
+        case .stream, .returningStream, .broker: break
         }
-        for index in sources.indices where !held.contains(index) {
-            switch sources[index].opened.form {
-            case .listener(let listener): try drainListener(index, listener, &consumer)
-            case .datagrams, .stream, .returningStream, .broker: break
-            }
-        }
-        for slot in streams.slots { try drainStream(slot, &consumer) }
-        try acknowledgeLast(&consumer)
     }
 
     /// Takes the clients that wait at listener `index`, as many at a time as the cap allows. Those that have been read
@@ -46,12 +53,16 @@ extension LaneLoop {
         _ index: Int, _ listener: OpenedSource.Listener, _ consumer: inout some PayloadConsumer & ~Copyable
     ) throws(SourceError) {
         for _ in 0..<LaneLoop.maxDrainRounds {
-            pausedListeners.removeAll()
+            pausedListeners.removeAll { $0 == index }
             let before = streams.connections(of: index)
             try accept(index, listener, &consumer)
             let isStuck = streams.connections(of: index) == before && !acknowledging.isEmpty
-            for slot in streams.slots { try drainStream(slot, &consumer) }
-            if pausedListeners.isEmpty { return }
+            for slot in streams.slots where streams.stream(slot)?.source == index {
+                try drainStream(slot, &consumer)
+            }
+            if !pausedListeners.contains(index) { return }
+            // Clients of other sources do not wait for the room that those of one need that ends.
+            if isStuck, !isStopping { return }
             if isStuck { try makeRoom(&consumer) }
         }
     }

@@ -57,9 +57,10 @@ extension LaneLoop {
         return context.accept(raw).map { .tls($0) }
     }
 
-    /// Connections of listener `index` that a stopping lane has read, and keeps for their acknowledgements only.
+    /// Connections of listener `index` that have been read for the last time, and are kept for their acknowledgements
+    /// only.
     func heldOpen(_ index: Int) -> Int {
-        guard isStopping else { return 0 }
+        guard isLeaving(index) else { return 0 }
         var count = 0
         for slot in acknowledging {
             if let stream = streams.stream(slot), stream.isHalfClosed, stream.source == index { count += 1 }
@@ -175,8 +176,10 @@ extension LaneLoop {
         readiness.remove(stream.descriptor.raw)
         close(slot, stream)
         switch sources[stream.source].opened.form {
-        case .stream: liveSources -= 1
-        case .returningStream: lose(stream.source, &consumer)
+        case .stream:
+            liveSources -= 1
+            live.leave()
+        case .returningStream: if !sources[stream.source].isGone { lose(stream.source, &consumer) }
         case .broker: loseBroker(stream.source, &consumer)
         case .listener, .datagrams: break
         }

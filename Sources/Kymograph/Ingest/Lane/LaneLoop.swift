@@ -29,7 +29,15 @@ struct LaneLoop: ~Copyable {
     /// Most bytes that a stopping lane still takes from a stream that may come back.
     static let queuedLineBytes = 4 << 20
 
-    let sources: [LaneSource]
+    var sources: [LaneSource]
+    /// What other threads tell the lane.
+    let inbox: LaneInbox
+    /// Sources of all lanes.
+    let live: LiveSources
+    /// The source that takes what waits for the last time.
+    var leaving: Int?
+    /// Whether clients are still there of sources that are gone.
+    var hasLeaving = false
     var readiness: Readiness
     var datagrams = DatagramBatch()
     var drops: [DropCounter]
@@ -66,16 +74,23 @@ struct LaneLoop: ~Copyable {
     var hasEmptied = false
 
     /// A loop that waits for nothing yet.
-    init(sources: [LaneSource], readiness: consuming Readiness, holds: SourceHolds) {
-        self.sources = sources
+    init(_ inbox: LaneInbox, readiness: consuming Readiness, holds: SourceHolds, live: LiveSources) {
+        let sources = inbox.sources
+        (self.inbox, self.live, self.sources) = (inbox, live, sources)
         self.holds = holds
         self.readiness = readiness
         drops = Array(repeating: DropCounter(), count: sources.count)
         liveSources = sources.count
-        pace = ArrivalPace(
-            longestRest: sources.map(\.configuration.longestRest).min() ?? 0,
-            bufferBytes: sources.map(\.opened.bufferBytes).filter { $0 > 0 }.min() ?? 0)
+        pace = LaneLoop.pace(sources)
         streams = StreamTable(longestLine: sources.map(\.configuration.lineCap).max() ?? 0)
+    }
+
+    /// How densely datagrams of `sources` come, before any has.
+    static func pace(_ sources: [LaneSource]) -> ArrivalPace {
+        let open = sources.filter { !$0.isGone }
+        return ArrivalPace(
+            longestRest: open.map(\.configuration.longestRest).min() ?? 0,
+            bufferBytes: open.map(\.opened.bufferBytes).filter { $0 > 0 }.min() ?? 0)
     }
 
     /// Begins to wait for the sources and for `stopEvent`.
@@ -128,8 +143,9 @@ struct LaneLoop: ~Copyable {
 
     /// Reads until told to stop or until every source has ended.
     mutating func run(_ consumer: inout some PayloadConsumer & ~Copyable) throws(SourceError) -> Lane.End {
-        while liveSources > 0 {
+        while !isDone {
             let ready = try readiness.wait(milliseconds: patience)
+            if inbox.hasChanges { try followChanges(&consumer) }
             if holds.generation != heldGeneration { try followHolds(&consumer) }
             try idle(&consumer)
             if !acknowledging.isEmpty { try acknowledge(&consumer) }
@@ -145,6 +161,9 @@ struct LaneLoop: ~Copyable {
         }
         return .sourcesEnded
     }
+
+    /// Whether nothing can come any more: of others, only where sources may be added.
+    private var isDone: Bool { liveSources == 0 && (!live.mayGrow || live.isZero) }
 
     /// Whether to let datagrams gather before the next look.
     private var rests: Bool {

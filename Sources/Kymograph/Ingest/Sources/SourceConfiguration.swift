@@ -71,6 +71,19 @@ public struct SourceConfiguration: Sendable {
         return !capabilities.isDisjoint(with: [.clients, .ends])
     }
 
+    /// Whether the limits of clients are those of `other`.
+    func hasLimits(of other: SourceConfiguration) -> Bool {
+        maxConnections == other.maxConnections && maxConnectionsPerPeer == other.maxConnectionsPerPeer
+            && idleLimit == other.idleLimit
+    }
+
+    /// Takes over the limits of clients of `other`, which hold for those that come, and for silence from now on.
+    mutating func takeLimits(of other: SourceConfiguration) {
+        maxConnections = other.maxConnections
+        maxConnectionsPerPeer = other.maxConnectionsPerPeer
+        idleLimit = other.idleLimit
+    }
+
     /// Whether the first bytes tell how the input is read: of what ends, since files are piped into it.
     var isRecognised: Bool { capabilities.contains(.ends) && RecognisingProtocol.applies(to: framing) }
 }

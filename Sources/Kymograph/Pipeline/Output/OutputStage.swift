@@ -95,6 +95,9 @@ final class OutputStage: Sendable {
         }
     }
 
+    /// Ends files by `limits` from here on.
+    func follow(_ limits: RotationLimits) { sink.follow(limits) }
+
     /// Completes the output.
     func close() {
         turn.withLock { _ in

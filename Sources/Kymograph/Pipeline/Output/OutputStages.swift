@@ -93,6 +93,11 @@ struct OutputStages: Sendable {
     /// Whether shards that write wait for a sink: its disk is full, or it compresses more slowly than they write.
     var isWaiting: Bool { outputs.contains { $0.stage.isRetrying || ($0.queue?.isFull ?? false) } }
 
+    /// Ends files by `limits` from here on.
+    func follow(_ limits: RotationLimits) {
+        for output in outputs { output.stage.follow(limits) }
+    }
+
     /// Completes the output.
     func close() {
         for output in outputs {

@@ -8,7 +8,9 @@ import Synchronization
 final class ReceiptFiles: Sendable {
     private let store: Store
     private let directory: String
+    /// As files begin, and as they end at present.
     private let rotation: RotationOptions
+    private let present: @Sendable () -> RotationOptions
     /// Open from the start on; nil once the thread has it, and where the disk has failed.
     private let first: Mutex<RotatingFileSink?>
     private let control: PipelineControl
@@ -21,15 +23,16 @@ final class ReceiptFiles: Sendable {
     private static let most = 1_000
     private static let patience = 1_000
 
-    /// Writes to files in `directory`, readable only by the owner, rotated as `rotation` says.
+    /// Writes to files in `directory`, readable only by the owner, rotated as `rotation` says at the time.
     ///
     /// - Throws: ``PipelineError`` when the directory cannot be used. A disk that fails is none of the readings'
     ///   business: receipts wait for it.
     init(
-        _ store: Store, directory: String, rotation: RotationOptions, control: PipelineControl
+        _ store: Store, directory: String, rotation: @escaping @Sendable () -> RotationOptions,
+        control: PipelineControl
     ) throws(PipelineError) {
-        (self.store, self.control, self.directory) = (store, control, directory)
-        var options = rotation
+        (self.store, self.control, self.directory, present) = (store, control, directory, rotation)
+        var options = rotation()
         // A file that ends whenever little is delivered would be many.
         (options.maxIdle, options.compression, options.dictionary, options.isPrivate) = (0, .none, nil, true)
         self.rotation = options
@@ -82,6 +85,9 @@ final class ReceiptFiles: Sendable {
                     open = try RotatingFileSink(directory: directory, options: rotation)
                 }
                 sink = open
+                var limits = present().limits
+                limits.maxIdle = rotation.maxIdle
+                open.follow(limits)
                 let written = try write(after: last, to: open)
                 if hasFailed { control.note(.info("receipts: files take them again")) }
                 hasFailed = false

@@ -11,14 +11,15 @@ final class StoreStage: Sendable {
     private let control: PipelineControl
 
     init(
-        _ store: Store, settings: PipelineSettings, outputs: OutputStages, mappings: MappingExchange,
-        control: PipelineControl, settled: @escaping @Sendable ([Settlement]) -> Void
+        _ store: Store, settings: PipelineSettings, rotation: @escaping @Sendable () -> RotationOptions,
+        outputs: OutputStages,
+        mappings: MappingExchange, control: PipelineControl, settled: @escaping @Sendable ([Settlement]) -> Void
     ) throws(PipelineError) {
         self.store = store
         self.control = control
         store.watch.begin(note: control.note) { control.fail($0.message, exitCode: ExitStatus.ioError) }
         let receipts = try settings.receipts.map { (path) throws(PipelineError) in
-            try ReceiptFiles(store, directory: path, rotation: settings.rotation, control: control)
+            try ReceiptFiles(store, directory: path, rotation: rotation, control: control)
         }
         self.receipts = receipts
         let delivery = try StoreDelivery(store, settings, outputs: outputs, control: control)

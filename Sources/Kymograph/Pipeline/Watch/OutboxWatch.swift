@@ -2,11 +2,14 @@ import KymographCore
 
 /// Tells when the oldest bundle of the outbox has waited for longer than a limit, and when none has any more.
 struct OutboxWatch {
-    private let limit: Double
+    private var limit: Double
     private var isOver = false
 
     /// `limit` in nanoseconds, 0 for none.
     init(limit: Int64) { self.limit = Double(limit) / 1e9 }
+
+    /// Goes by another limit from here on.
+    mutating func follow(limit: Int64) { self.limit = Double(limit) / 1e9 }
 
     /// What has changed, when the oldest bundle is `age` seconds old; 0 when none waits.
     mutating func entry(age: Double) -> LogEntry? {

@@ -5,7 +5,7 @@ import KymographCore
 struct SourceWatch {
     private let name: String
     /// Silence that is told of; nil for none.
-    private let limit: Duration?
+    private var limit: Duration?
     /// What was received until then, and when it was first seen; nil before anything was received.
     private var received: (total: UInt64, at: ContinuousClock.Instant, time: Instant)?
     private var isSilent = false
@@ -24,8 +24,11 @@ struct SourceWatch {
     /// `limit` in nanoseconds, 0 for none.
     init(_ name: String, silentAfter limit: Int64) {
         self.name = name
-        self.limit = limit > 0 ? .nanoseconds(limit) : nil
+        follow(silentAfter: limit)
     }
+
+    /// Goes by another limit from here on.
+    mutating func follow(silentAfter limit: Int64) { self.limit = limit > 0 ? .nanoseconds(limit) : nil }
 
     /// What has changed; `time` is that of day.
     mutating func entries(

@@ -16,7 +16,8 @@ final class StateWatch: Sendable {
     }
 
     private let looks: Looks
-    private let settings: LogSettings
+    /// The settings in use.
+    private let settings: @Sendable () -> LogSettings
     private let notes: LogTaker
     private let bell: Doorbell
     private let isStopped = Atomic(false)
@@ -26,7 +27,9 @@ final class StateWatch: Sendable {
     private static let (interval, outboxInterval): (Int32, Int) = (250, 8)
 
     /// Nothing is looked at before ``start()``.
-    init(_ looks: Looks, _ settings: LogSettings, notes: @escaping LogTaker) throws(SystemError) {
+    init(
+        _ looks: Looks, _ settings: @escaping @Sendable () -> LogSettings, notes: @escaping LogTaker
+    ) throws(SystemError) {
         self.looks = looks
         self.settings = settings
         self.notes = notes
@@ -54,8 +57,8 @@ final class StateWatch: Sendable {
 
     private func run() {
         var sinks: [IdentifierText: SinkWatch] = [:]
-        var outbox = OutboxWatch(limit: settings.outboxAge)
-        var sources = looks.sources().map { SourceWatch($0.name, silentAfter: settings.silentAfter) }
+        var outbox = OutboxWatch(limit: settings().outboxAge)
+        var sources: [SourceWatch] = []
         var turn = 0
         var isLast = false
         while !isLast {
@@ -65,7 +68,12 @@ final class StateWatch: Sendable {
                 sinks[IdentifierText(name), default: SinkWatch(name)].entries(summary, at: .now).forEach(notes)
             }
             if isLast { return }
+            let limits = settings()
+            outbox.follow(limit: limits.outboxAge)
             for (index, source) in looks.sources().enumerated() {
+                if index == sources.count { sources.append(SourceWatch(source.name, silentAfter: 0)) }
+                guard !source.isRemoved else { continue }
+                sources[index].follow(silentAfter: limits.silentAfter)
                 sources[index].entries(source, at: .now, time: WallClock.now()).forEach(notes)
             }
             if turn % Self.outboxInterval == 0, let age = looks.outboxAge() { outbox.entry(age: age).map(notes) }

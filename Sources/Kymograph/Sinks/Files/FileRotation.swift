@@ -29,7 +29,7 @@ struct FileRotation: ~Copyable, Sendable {
     /// Files that are whole and durable.
     private(set) var finished = 0
     private let directory: OutputDirectory
-    private let options: RotationOptions
+    private var options: RotationOptions
     private var pending = PendingBytes()
     private var compressor: ZstdStream?
     private var file: OpenFile?
@@ -45,6 +45,9 @@ struct FileRotation: ~Copyable, Sendable {
             compressor = ZstdStream(level: level, dictionary: options.dictionary)
         }
     }
+
+    /// Goes by `limits` from here on.
+    mutating func follow(_ limits: RotationLimits) { options.limits = limits }
 
     /// Takes a bundle, in another file when it is time for one.
     mutating func write(_ bytes: ByteView, _ now: Instant) throws(SinkError) {

@@ -28,6 +28,12 @@ package struct RotationOptions: Hashable, Sendable {
 
     /// 64 MiB, one hour, ten seconds without a bundle, plain.
     package init() {}
+
+    /// What may change while files are written.
+    var limits: RotationLimits {
+        get { RotationLimits(maxBytes: maxBytes, maxAge: maxAge, maxIdle: maxIdle) }
+        set { (maxBytes, maxAge, maxIdle) = (newValue.maxBytes, newValue.maxAge, newValue.maxIdle) }
+    }
 }
 
 /// Writes bundles to files in a directory, which have their names only when they are whole and durable.
@@ -53,6 +59,9 @@ package final class RotatingFileSink: BundleSink {
         state = Mutex(FileRotation(directory: opened, options: options))
         self.clock = clock
     }
+
+    /// Ends files by `limits` from here on, the present one, too.
+    package func follow(_ limits: RotationLimits) { state.withLock { $0.follow(limits) } }
 
     /// How many files this sink has finished.
     package var finishedFiles: Int { state.withLock { $0.finished } }
