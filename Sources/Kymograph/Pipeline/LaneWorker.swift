@@ -113,7 +113,7 @@ final class LaneReporter: LaneEvents, Sendable {
         account.ledger.reject(reason)
         tap.rejected(reason)
         remember(reason)
-        PeerAudit.note(reason, of: listed.withLock { $0.name }, source: names[source], to: control)
+        PeerAudit.note(reason, of: listed.withLock { $0.name }, source: account.name, to: control)
         if reason == .bufferFull || reason == .droppedByRule { return noteDropped(reason, source, received) }
         guard deadLetters != nil || store != nil || observer != nil else { return }
         let text = describe(detail, reason, bytes, source, received)
@@ -191,7 +191,7 @@ final class LaneReporter: LaneEvents, Sendable {
 
     /// A request of `peer` to source `source` was refused.
     func declined(_ peer: PeerAdmission?, _ reason: Rejection, source: Int) {
-        PeerAudit.note(reason, of: peer?.name, source: names[source], to: control)
+        PeerAudit.note(reason, of: peer?.name, source: account(source).name, to: control)
     }
 
     /// The lane reads what `peer` has sent from here on.
