@@ -1,6 +1,8 @@
 import CommandSupport
+import Foundation
 import Glibc
 import KymographTestKit
+import Synchronization
 import Testing
 import TrialSupport
 
@@ -102,6 +104,31 @@ import TrialSupport
             }
         case .unix, .tcp, .udp: try Sending.send(lines: lines, to: address)
         }
+    }
+
+    /// A source is removed while it is ready to be read: datagrams come, or clients connect, all the time.
+    @Test(arguments: [Kind.udp, .tcp]) func removedWhileItIsBusy(kind: Kind) throws {
+        var scene = Scene()
+        scene.configure([scene.written(kind)])
+        try scene.start(2)
+        let file = scene.run.folder.file("many.ndjson")
+        Files.write(Readings.ndjson(Readings.heartRates(20_000)), to: file)
+        let port = scene.port(kind)
+        let isOver = Mutex(false)
+        let connecting = Thread {
+            while kind == .tcp, !isOver.withLock({ $0 }) { _ = try? RawConnection(port: port) }
+        }
+        connecting.start()
+        defer { isOver.withLock { $0 = true } }
+        for _ in 0..<6 {
+            let sending = try Kymo.start(
+                ["replay", file, "--\(kind.rawValue)", "127.0.0.1:\(port)", "--rate", "20000"])
+            try scene.read([])
+            _ = try? sending.finish()
+            try scene.read([scene.written(kind)])
+        }
+        let done = try scene.end()
+        #expect(done.end == .exit(0) && done.balance?.isClosed == true, "\(done.error)")
     }
 
     /// Added, used and removed again while another source is under load, and once more; a restart reads the same.

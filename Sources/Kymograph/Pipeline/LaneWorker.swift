@@ -360,15 +360,16 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     }
 
     mutating func pausesChanged(_ generation: Int) {
+        attention.add(-rejected.count)
         rejected = []
         adoptPauses()
         pauses.noteAdopted(generation, lane: number)
     }
 
     mutating func rejectsAll(of source: Int) {
-        rejected.insert(source)
+        guard rejected.insert(source).inserted else { return }
         adoptPauses()
-        // For good: the lane ends, or the source.
+        // Until pauses change: then the lane says again what is to be rejected.
         attention.add(1)
     }
 

@@ -13,7 +13,7 @@ final class PauseBook: Sendable {
         /// The numbers of the sources that are paused, and how many more of them are looked at than before.
         mutating func settle() -> (paused: Set<Int>, change: Int) {
             let paused = sources.indices.filter { place in
-                pauses.contains { $0.kind == .source && $0.isNamed(sources[place].name) }
+                !sources[place].isRemoved && pauses.contains { $0.kind == .source && $0.isNamed(sources[place].name) }
             }
             let before = attended
             attended = paused.count { !sources[$0].configuration.canWait }
@@ -58,22 +58,27 @@ final class PauseBook: Sendable {
     /// Pauses these from here on, and no others; gives the generation that lanes follow soon.
     @discardableResult
     func replace(with pauses: [Pause]) -> Int {
-        let (paused, change) = state.withLock { state in
+        // Under the lock, so that of two who change something the later one's is followed.
+        state.withLock { state in
             state.pauses = pauses
-            return state.settle()
+            return hold(&state)
         }
-        attention.add(change)
-        return holds.replace(with: paused)
     }
 
     /// Goes by `new` sources from here on, which are those that there were, and others behind them.
     func follow(_ new: [PipelineSettings.Source]) {
-        let (paused, change) = state.withLock { state in
+        state.withLock { state in
             state.sources = new
-            return state.settle()
+            hold(&state)
         }
+    }
+
+    /// Has lanes hold what is paused.
+    @discardableResult
+    private func hold(_ state: inout State) -> Int {
+        let (paused, change) = state.settle()
         attention.add(change)
-        holds.replace(with: paused)
+        return holds.replace(with: paused)
     }
 
     /// Notes that lane `number` follows `generation`.

@@ -225,7 +225,12 @@ package final class Pipeline: Sendable {
 
     /// Whether the broker of source `number` has granted a session that keeps messages.
     func keepsMessages(source number: Int) -> Bool {
-        lanes.contains { lane in lane.numbers.lastIndex(of: number).map { lane.keepsMessages($0) } ?? false }
+        lanes.contains { lane in
+            lane.sources.indices.contains { place in
+                lane.sources[place].configuration.number == number && !lane.sources[place].isGone
+                    && lane.keepsMessages(place)
+            }
+        }
     }
 
     /// The addresses in use, by source.
@@ -387,13 +392,16 @@ package final class Pipeline: Sendable {
     /// Tells the ledger what the kernel has dropped.
     private func noteKernelDrops() {
         guard let dropNotes else { return }
-        let sources = newSettings.current.sources
-        let sockets = lanes.enumerated().flatMap { number, lane in
+        // The sockets first: settings that are read later have all sources of them.
+        let places = lanes.enumerated().flatMap { number, lane in
             lane.numbers.enumerated().map { place, source in
-                KernelDropNotes.Socket(
-                    lane: number, place: place, number: sources[source].ledgerNumber,
-                    total: Int(lane.counts(place).kernelDrops))
+                (lane: number, place: place, source: source, total: Int(lane.counts(place).kernelDrops))
             }
+        }
+        let sources = newSettings.current.sources
+        let sockets = places.map {
+            KernelDropNotes.Socket(
+                lane: $0.lane, place: $0.place, number: sources[$0.source].ledgerNumber, total: $0.total)
         }
         dropNotes.note(sockets, at: WallClock.now())
     }

@@ -61,6 +61,16 @@ final class SourceExchange: Sendable {
             case (false, false): break
             }
         }
+        guard
+            plan.removed.isEmpty || store?.isFull.load(ordering: .relaxed) != true
+                || next.store.maxBytes > current.store.maxBytes
+        else {
+            abandon(plan)
+            throw Refusal(
+                message:
+                    "the store takes nothing now, so that what has come by the sources that go cannot be kept: give it "
+                    + "more room first (store.maxBytes, or the disk)")
+        }
         return plan
     }
 
@@ -124,6 +134,9 @@ final class SourceExchange: Sendable {
 
     /// Has lanes take what came by the sources that go, and close them, while the former settings hold for it.
     func leave(_ plan: Plan) {
+        // A lane that waits for room goes on with more of it.
+        store?.follow(plan.settings.store)
+        outputs.follow(plan.settings.rotation.limits)
         // Before others go, so that no lane ends for want of sources.
         live.enter(plan.added.reduce(0) { $0 + $1.count })
         guard !plan.removed.isEmpty else { return }
@@ -134,15 +147,15 @@ final class SourceExchange: Sendable {
     /// Has lanes read the sources that are new, now that the settings of `plan` are in use.
     func begin(_ plan: Plan) {
         pauses.follow(plan.settings.sources)
-        store?.follow(plan.settings.store)
-        outputs.follow(plan.settings.rotation.limits)
         for (lane, sources) in zip(lanes, plan.added) {
             let limits = plan.limited.map {
                 LaneInbox.Change.limit(plan.settings.laneConfiguration($0, sharesPort: false))
             }
             lane.inbox.give(limits + sources.map { .add($0) })
         }
-        settle()
+        // Not for as long as it takes: a lane that waits for room makes its changes later, in their order, and the next
+        // reload may be what gives it room.
+        settle(patience: SourceExchange.patience)
     }
 
     /// What is listened to from now on, as ``Pipeline/sourceDescriptions`` has it.
@@ -154,8 +167,12 @@ final class SourceExchange: Sendable {
         }
     }
 
-    /// Waits until lanes have made their changes, or the pipeline ends. One that waits for room makes them later.
-    private func settle() {
-        while !isStopped.load(ordering: .relaxed), !lanes.allSatisfy(\.inbox.isSettled) { Wait.milliseconds(1) }
+    /// Waits until lanes have made their changes, or the pipeline ends, or `patience` milliseconds are over.
+    private func settle(patience: Int = .max) {
+        var left = patience
+        while left > 0, !isStopped.load(ordering: .relaxed), !lanes.allSatisfy(\.inbox.isSettled) {
+            Wait.milliseconds(1)
+            left -= 1
+        }
     }
 }

@@ -22,7 +22,7 @@ struct SnapshotMaker {
     private func status(_ facts: InstanceFacts, _ seen: InstanceWatch.Seen) -> InstanceStatus {
         var status = seen.stored ?? InstanceStatus(directory: subject.directory)
         for (sink, delivery) in facts.deliveries { status.note(delivery, of: sink) }
-        status.sources = facts.run.sources.map { InstanceStatus.Source($0, framing: nil) }
+        status.sources = facts.run.sources.filter { !$0.isRemoved }.map { InstanceStatus.Source($0, framing: nil) }
         status.started = subject.started.text
         status.outputs = subject.settings.outgoingSinks.map(\.name)
         status.count(facts.run)
@@ -36,7 +36,9 @@ extension ConsoleSubject {
         _ report: TopReport, _ now: Instant
     ) -> LiveSnapshot {
         let run = facts.run
-        let sources = zip(run.sources, report.sources).map { LiveSnapshot.Source($0, $1, seen.counts) }
+        let sources = zip(run.sources, report.sources).filter { !$0.0.isRemoved }.map {
+            LiveSnapshot.Source($0, $1, seen.counts)
+        }
         let sinks = report.sinks.map { LiveSnapshot.Sink($0, run.outputs, status.sinks) }
         let store = LiveSnapshot.Store(status.store, counted: seen.storedAt)
         let balance = LiveSnapshot.Balance(run, imbalance: seen.counts.imbalance)

@@ -56,13 +56,14 @@ extension LaneLoop {
             pausedListeners.removeAll { $0 == index }
             let before = streams.connections(of: index)
             try accept(index, listener, &consumer)
-            let isStuck = streams.connections(of: index) == before && !acknowledging.isEmpty
+            let open = streams.connections(of: index)
+            let isStuck = open == before && !acknowledging.isEmpty
             for slot in streams.slots where streams.stream(slot)?.source == index {
                 try drainStream(slot, &consumer)
             }
             if !pausedListeners.contains(index) { return }
             // Clients of other sources do not wait for the room that those of one need that ends.
-            if isStuck, !isStopping { return }
+            if isStuck, !isStopping, streams.connections(of: index) >= open { return }
             if isStuck { try makeRoom(&consumer) }
         }
     }

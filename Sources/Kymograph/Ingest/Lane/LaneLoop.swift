@@ -181,8 +181,8 @@ struct LaneLoop: ~Copyable {
     ) throws(SourceError) {
         let index = Int(token & 0xFFFF_FFFF)
         switch Token(rawValue: token >> 32) {
-        // What is held may have been ready before.
-        case .source where held.contains(index): break
+        // What is held, or was removed, may have been ready before.
+        case .source where held.contains(index) || sources[index].isGone: break
         case .source:
             switch sources[index].opened.form {
             case .datagrams: try receive(index, maxBatches: LaneLoop.maxBatches, &consumer)
