@@ -147,6 +147,9 @@ extension OpenWindow {
         if !isCarrier { content = total > 0 || shown != .nothing ? .changed : .shown }
     }
 
+    /// Whether any emission, if only a preliminary one, may have shown it.
+    var mayHaveBeenSeen: Bool { shown != .nothing }
+
     /// Notes that an earlier run may have shown it, which it loses a reading of now.
     mutating func noteMayHaveBeenSeen() {
         if shown == .nothing { shown = .preliminary }

@@ -106,7 +106,10 @@ extension WindowTable {
         let window = windows[index]
         let wasShown = isReplayed || runs[Int(window.readings) + place].mark & ReadingMark.emitted != 0
         inserter.remove(at: place, from: &windows[index], &runs)
-        lostSources[index, default: 0] |= 1 << UInt16(ReadingSource.number(inserter.superseded.reading.mark))
+        // Who got a single reading is told by its own Observation; and what was never shown went to no one.
+        if !window.isCarrier, isReplayed || window.mayHaveBeenSeen {
+            lostSources[index, default: 0] |= 1 << UInt16(ReadingSource.number(inserter.superseded.reading.mark))
+        }
         if isReplayed { windows[index].noteMayHaveBeenSeen() }
         guard window.isCarrier, wasShown else { return }
         let former = inserter.superseded.reading

@@ -5,11 +5,13 @@ import Testing
 @Suite struct RetractedWindowTests {
     private static let second: Int64 = 1_000_000_000
 
-    private static func machine(preliminaryEvery: Int = 0) -> WindowMachine<MemoryArchive> {
+    private static func machine(
+        preliminaryEvery: Int = 0, grouping: Grouping = .tumbling(nanoseconds: 60 * second)
+    ) -> WindowMachine<MemoryArchive> {
         var settings = WindowSettings(lateness: 0, idle: 0)
         settings.limits.preliminaryEvery = preliminaryEvery
         let type = MeasurementType(
-            name: "x", valueNames: ["x"], grouping: .tumbling(nanoseconds: 60 * second), isNumeric: [true])
+            name: "x", valueNames: ["x"], grouping: grouping, isNumeric: [true])
         return WindowMachine(types: [type], settings: settings)
     }
 
@@ -64,6 +66,38 @@ import Testing
         machine.drain()
         told = Self.sources(&machine)
         #expect(told == [2])
+    }
+
+    /// Catches: a sink that gets a window for a reading which no one has ever got.
+    @Test func whatWasNeverShownIsForNoSink() throws {
+        var machine = Self.machine()
+        let defined = machine.define(SeriesIdentity(type: 0, device: Array("d".utf8)))
+        let series = try #require(defined)
+        for (at, source) in [(1, 1), (2, 2)] as [(Int64, Int)] {
+            _ = machine.add(series: series, Self.reading(at, source: source), payload: ByteView(""))
+        }
+        _ = machine.retract(Self.retraction(1, source: 1))
+        machine.drain()
+        let told = Self.sources(&machine)
+        #expect(told == [2])
+    }
+
+    /// Catches: single readings of one source that go to who got another one's, because that was taken back.
+    @Test func singleReadingsAreForTheirOwnSinks() throws {
+        var machine = Self.machine(grouping: .instance)
+        let defined = machine.define(SeriesIdentity(type: 0, device: Array("d".utf8)))
+        let series = try #require(defined)
+        for (at, source) in [(1, 1), (2, 2)] as [(Int64, Int)] {
+            _ = machine.add(series: series, Self.reading(at, source: source), payload: ByteView(""))
+        }
+        var told = [Self.sources(&machine), Self.sources(&machine)]
+        #expect(told == [[1], [2]])
+        _ = machine.retract(Self.retraction(1, source: 3))
+        for at in 3...4 as ClosedRange<Int64> {
+            _ = machine.add(series: series, Self.reading(at, source: 2), payload: ByteView(""))
+        }
+        told = [Self.sources(&machine), Self.sources(&machine), Self.sources(&machine)]
+        #expect(told == [[1], [2], [2]])
     }
 
     /// Catches: a preliminary Observation that stays though its only reading is gone.
