@@ -65,8 +65,9 @@ extension StoreSchema {
     }
 
     /// What senders have taken back (``StoredRetraction``). `patient` is empty where the sender named none, and else 1
-    /// and the identifier; `series` and `start` are of the window that the reading was in, or would belong to, where
-    /// that is known.
+    /// and the identifier; `series` and `start` are of the window that the reading was in. Of one that was only kept
+    /// out, the number of the series that it would belong to stands there with all its bits inverted, which makes it
+    /// negative; of one that never came, nothing.
     private static func keepRetractions(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -14,12 +14,14 @@ enum StoredRetraction {
 
     /// Those of `device`.
     static func read(ofDevice device: [UInt8], _ db: Database) throws -> [Retraction] {
-        let statement = try db.cachedStatement(sql: "SELECT type, name, patient FROM retraction WHERE device = ?")
+        let statement = try db.cachedStatement(
+            sql: "SELECT type, name, patient, series FROM retraction WHERE device = ?")
         return try Row.fetchAll(statement, arguments: [Data(device)]).compactMap { row in
             let (name, patient) = ([UInt8](row[1] as Data), [UInt8](row[2] as Data))
             return RetractionName(bytes: name).map {
                 Retraction(
-                    device: device, type: row[0], name: $0, patient: patient.isEmpty ? nil : Array(patient.dropFirst()))
+                    device: device, type: row[0], name: $0,
+                    patient: patient.isEmpty ? nil : Array(patient.dropFirst()), hasTaken: row[3] as Int64? ?? -1 >= 0)
             }
         }
     }
@@ -41,7 +43,8 @@ enum StoredRetraction {
         try db.cachedStatement(
             sql: """
                 DELETE FROM retraction WHERE at < ? AND (series IS NULL
-                    OR start <= (SELECT dropped_through FROM series WHERE series.number = retraction.series))
+                    OR start <= (SELECT dropped_through FROM series
+                        WHERE series.number = max(retraction.series, ~retraction.series)))
                 """
         ).execute(arguments: [limit])
     }
@@ -60,10 +63,10 @@ extension RetractionChange {
         let isPlaced = series >= 0
         try db.cachedStatement(sql: "INSERT OR REPLACE INTO retraction VALUES (?, ?, ?, ?, ?, ?, ?)").execute(
             arguments: [
-                device, retraction.type, name, patient, at.nanoseconds, isPlaced ? series : nil,
-                isPlaced ? start.nanoseconds : nil,
+                device, retraction.type, name, patient, at.nanoseconds,
+                isPlaced ? (retraction.hasTaken ? series : ~series) : nil, isPlaced ? start.nanoseconds : nil,
             ])
-        guard isPlaced, let id = retraction.name.id else { return }
+        guard isPlaced, retraction.hasTaken, let id = retraction.name.id else { return }
         try db.cachedStatement(sql: "DELETE FROM reading_id WHERE series = ? AND id = ?").execute(
             arguments: [series, Data(id)])
     }

@@ -101,11 +101,12 @@ extension Rejection {
         case .typePaused: "its type is paused: after 'kymo resume', replay the letter"
         case .sourcePaused: "its source is paused: after 'kymo resume', replay the letter"
         case .retracted:
-            "its sender has taken it back: only a document with its retraction and the reading itself brings it back"
+            "its sender has taken it back: only a document (in HL7 v2, a group of results) with its retraction and the "
+                + "reading brings it back; have one that was corrected sent so"
         case .unknownRetraction:
             "no reading of the device and type has this id or time; if one comes later, it is kept out"
         case .ambiguousRetraction:
-            "several readings of the device and type fit, and none was taken out: name the patient, or the id"
+            "several readings of the device and type may be meant, and none was taken out: name the patient, or the id"
         case .compressedInput: "the gzip or zstd data is damaged or cut here; gzip -t or zstd -t checks the file"
         case .frameChecksum: "the frame does not have the checksum that it states"
         case .frameIncomplete: "the stream ended within a line or frame"

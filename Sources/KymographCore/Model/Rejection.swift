@@ -175,7 +175,7 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case retracted = 78
     /// A retraction names a reading that is not there. It keeps the reading out if that comes later.
     case unknownRetraction = 79
-    /// A retraction fits several readings, and takes none of them.
+    /// A retraction fits several readings, or may do so, and takes none of them.
     case ambiguousRetraction = 80
 
     /// Places of a list that is indexed by raw values.

@@ -69,10 +69,13 @@ package struct Retraction: Hashable, Sendable {
     package var name: RetractionName
     /// The patient that the sender has named; nil for none.
     package var patient: [UInt8]?
+    /// Whether it has taken a reading out; otherwise none has come, or one was kept out.
+    package var hasTaken: Bool
 
     /// A retraction.
-    package init(device: [UInt8], type: String, name: RetractionName, patient: [UInt8]?) {
+    package init(device: [UInt8], type: String, name: RetractionName, patient: [UInt8]?, hasTaken: Bool) {
         (self.device, self.type, self.name, self.patient) = (device, type, name, patient)
+        self.hasTaken = hasTaken
     }
 }
 

@@ -13,10 +13,24 @@ struct RetractionBook {
     private struct Group {
         /// The machine's numbers of its series.
         var series: [Int] = []
-        /// Of each reading that was taken back, the patients that were named with it; nil for none.
-        var retracted: [RetractionName: [[UInt8]?]] = [:]
+        /// Of each reading that was taken back, what was said of it, by each patient that was named.
+        var retracted: [RetractionName: [Entry]] = [:]
         /// Whether the series of earlier runs are among them.
         var hasFormer = false
+    }
+
+    /// What is remembered of retractions of one name that name one patient, or none.
+    private struct Entry {
+        /// Nil for none.
+        var patient: [UInt8]?
+        /// Whether a reading was taken out, so that its name is known to be that reading's.
+        var hasTaken: Bool
+
+        /// Whether it keeps out a reading called `name` that is filed for `other`. The id of a reading that was there
+        /// stays that one's, whoever it is filed for when it comes again.
+        func keepsOut(_ name: RetractionName, _ other: [UInt8]?) -> Bool {
+            patient == nil || patient == other || hasTaken && name.form == .byID
+        }
     }
 
     /// What the present document of a ring takes back.
@@ -90,13 +104,18 @@ struct RetractionBook {
     /// Notes one that a store remembers.
     mutating func recall(_ retraction: Retraction) {
         let number = group(retraction.device, type: retraction.type)
-        note(retraction.name, retraction.patient, in: number)
+        note(retraction.name, Entry(patient: retraction.patient, hasTaken: retraction.hasTaken), in: number)
     }
 
-    private mutating func note(_ name: RetractionName, _ patient: [UInt8]?, in group: Int) {
-        let patients = groups[group].retracted[name] ?? []
-        if patients.isEmpty { count += 1 }
-        if !patients.contains(patient) { groups[group].retracted[name] = patients + [patient] }
+    private mutating func note(_ name: RetractionName, _ entry: Entry, in group: Int) {
+        var entries = groups[group].retracted[name] ?? []
+        if entries.isEmpty { count += 1 }
+        if let place = entries.firstIndex(where: { $0.patient == entry.patient }) {
+            entries[place].hasTaken = entries[place].hasTaken || entry.hasTaken
+        } else {
+            entries.append(entry)
+        }
+        groups[group].retracted[name] = entries
     }
 
     /// Whether no more are remembered of readings that have not come: a sender may invent any number.
@@ -104,8 +123,12 @@ struct RetractionBook {
 
     /// Whether a retraction that names `patient` has come before.
     func isKnown(_ name: RetractionName, _ patient: [UInt8]?, in group: Int) -> Bool {
-        guard let patients = groups[group].retracted[name] else { return false }
-        return patient == nil || patients.contains(nil) || patients.contains(patient)
+        groups[group].retracted[name]?.contains { $0.patient == nil || $0.patient == patient } ?? false
+    }
+
+    /// Whether a retraction that names no patient may mean a reading that one with a patient has taken out.
+    func wasTaken(_ name: RetractionName, _ patient: [UInt8]?, in group: Int) -> Bool {
+        patient == nil && groups[group].retracted[name]?.contains(where: \.hasTaken) ?? false
     }
 
     /// Notes that the present document takes the reading back.
@@ -117,17 +140,21 @@ struct RetractionBook {
     mutating func endDocument(of number: Int) { expected[number] = nil }
 
     /// Notes a retraction as of `place`, where its reading is.
-    mutating func add(_ name: RetractionName, _ patient: [UInt8]?, in group: Int, _ place: RetractionPlace) {
-        note(name, patient, in: group)
-        change(name, patient, in: group, place)
+    mutating func add(
+        _ name: RetractionName, _ patient: [UInt8]?, in group: Int, _ place: RetractionPlace, hasTaken: Bool = false
+    ) {
+        let entry = Entry(patient: patient, hasTaken: hasTaken)
+        note(name, entry, in: group)
+        change(name, entry, in: group, place)
     }
 
     private mutating func change(
-        _ name: RetractionName, _ patient: [UInt8]?, in group: Int, _ place: RetractionPlace, isLifted: Bool = false
+        _ name: RetractionName, _ entry: Entry, in group: Int, _ place: RetractionPlace, isLifted: Bool = false
     ) {
         guard keepsChanges else { return }
         let kind = kinds[group]
-        let retraction = Retraction(device: kind.device, type: kind.type, name: name, patient: patient)
+        let retraction = Retraction(
+            device: kind.device, type: kind.type, name: name, patient: entry.patient, hasTaken: entry.hasTaken)
         changes.append(
             RetractionChange(
                 retraction: retraction, isLifted: isLifted, series: place.series, start: place.start, at: place.at))
@@ -142,14 +169,10 @@ struct RetractionBook {
     // MARK: Readings
 
     /// The names by which a reading of `series`, filed for `patient`, was taken back.
-    ///
-    /// An id is the reading's, whoever it is filed for when it comes again. A time is that of a patient's reading where
-    /// the sender has named one.
     func retractions(of names: [RetractionName], series: Int, patient: [UInt8]?) -> [RetractionName] {
         let retracted = groups[groupOfSeries[series]].retracted
         return names.filter { name in
-            guard let patients = retracted[name] else { return false }
-            return name.instant == nil || patients.contains(nil) || patients.contains(patient)
+            retracted[name]?.contains { $0.keepsOut(name, patient) } ?? false
         }
     }
 
@@ -166,21 +189,23 @@ struct RetractionBook {
     mutating func lift(_ names: [RetractionName], series: Int, patient: [UInt8]?, _ place: RetractionPlace) {
         let group = groupOfSeries[series]
         for name in names {
-            let patients = groups[group].retracted[name] ?? []
-            let others = patients.filter { $0 != nil && $0 != patient }
+            let entries = groups[group].retracted[name] ?? []
+            let others = entries.filter { !$0.keepsOut(name, patient) }
             groups[group].retracted[name] = others.isEmpty ? nil : others
-            for one in patients where one == nil || one == patient {
-                change(name, one, in: group, place, isLifted: true)
+            for entry in entries where entry.keepsOut(name, patient) {
+                change(name, entry, in: group, place, isLifted: true)
             }
         }
     }
 
-    /// Notes that a reading of `series` was kept out.
-    mutating func touch(_ names: [RetractionName], series: Int, _ place: RetractionPlace) {
+    /// Notes that a reading of `series`, filed for `patient`, was kept out.
+    mutating func touch(_ names: [RetractionName], series: Int, patient: [UInt8]?, _ place: RetractionPlace) {
         let group = groupOfSeries[series]
         lastForm = names.first?.form ?? lastForm
         for name in names {
-            for patient in groups[group].retracted[name] ?? [] { change(name, patient, in: group, place) }
+            for entry in groups[group].retracted[name] ?? [] where entry.keepsOut(name, patient) {
+                change(name, entry, in: group, place)
+            }
         }
     }
 }

@@ -68,6 +68,10 @@ extension WindowMachine where Archive: ~Copyable {
 
     /// Takes a reading out of its window, wherever it was filed.
     mutating func retract(_ tombstone: Tombstone) -> RetractionOutcome {
+        // Several readings with ids may be of one time, one after the other: sent again, it would take the next one.
+        if tombstone.name.form == .byTime, ReadingKey(types[tombstone.series.type]).hasIds {
+            return .rejected(.ambiguousRetraction)
+        }
         watchRetractions()
         let (device, patient) = (tombstone.series.device, tombstone.series.patient)
         let type = types[tombstone.series.type].name
@@ -77,13 +81,17 @@ extension WindowMachine where Archive: ~Copyable {
         for series in retractions.series(of: group) { table.windows.settle(series: series) }
         retractions.expect(tombstone.name, patient, in: group)
         if retractions.isKnown(tombstone.name, patient, in: group) { return .known }
+        let wasTaken = retractions.wasTaken(tombstone.name, patient, in: group)
         switch holder(of: tombstone, in: group) {
         case .failure(.reason(.unknownRetraction)):
+            if wasTaken { return .known }
             if retractions.isFull { return .rejected(.unknownRetraction) }
             retractions.add(tombstone.name, patient, in: group, RetractionPlace(at: tombstone.received))
             return .rejected(.unknownRetraction)
         case .failure(.reason(let reason)): return .rejected(reason)
-        case .success(let holder): return take(tombstone, from: holder, group)
+        // One patient's reading is out, and another one's is there: it may be either.
+        case .success(let holder):
+            return wasTaken ? .rejected(.ambiguousRetraction) : take(tombstone, from: holder, group)
         }
     }
 
@@ -153,7 +161,7 @@ extension WindowMachine where Archive: ~Copyable {
             if let id = name.id { id.withByteView { ids.forget(series: holder.series, $0) } }
             retractions.add(
                 name, tombstone.series.patient, in: group,
-                retractionPlace(in: holder.series, holder.instant, at: tombstone.received))
+                retractionPlace(in: holder.series, holder.instant, at: tombstone.received), hasTaken: true)
             return .taken(series: holder.series)
         }
     }
@@ -204,7 +212,7 @@ extension WindowMachine where Archive: ~Copyable {
         if retracted.isEmpty { return addAmongAny(series: series, reading, payload: payload) }
         let place = retractionPlace(in: series, reading.instant, at: reading.received)
         guard retractions.isRenewed(names, series: series, patient: patient) else {
-            retractions.touch(retracted, series: series, place)
+            retractions.touch(retracted, series: series, patient: patient, place)
             return .rejected(.retracted)
         }
         let outcome = addAmongAny(series: series, reading, payload: payload)

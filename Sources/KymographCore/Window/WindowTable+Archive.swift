@@ -91,6 +91,7 @@ extension WindowTable {
     /// The place of the reading that says what `content` says, or else of the only one of its instant; nil when it is
     /// not there. Nothing of the window is packed afterwards.
     mutating func place(of content: ReadingKey.Content, in index: Int) -> Int? {
+        windows.settle(window: index)
         let key = windows.series[Int(windows[index].series)].rules.key
         let name = key.id(of: content).map { RetractionName(id: $0) }
         let instant = content.reading.instant

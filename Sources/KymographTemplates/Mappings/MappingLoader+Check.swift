@@ -134,6 +134,11 @@ extension MappingLoader {
                     template.position, "the readings of '\(template.typeName)' have no ids by which to retract them",
                     advice: "give their device template a readingIdExpression, or take this one's out",
                     finding: .unknownField)
+            } else if template.readingId == nil, drafts[linked.type].hasId {
+                log.error(
+                    template.position, "the readings of '\(template.typeName)' have ids, and this one says none",
+                    advice: "give it a readingIdExpression: by their time, readings with ids are not retracted",
+                    finding: .missingField)
             }
             log.attribute(to: template.typeName, since: 0)
             diagnostics += log.all

@@ -27,9 +27,10 @@ struct RetractionSequence {
 
     private static let start = 1_772_352_000
 
-    init(seed: UInt64, defect: Defect? = nil) {
+    init(seed: UInt64, defect: Defect? = nil, fault: RetractionModel.Fault? = nil) {
         generator = SeededGenerator(seed: seed)
         self.defect = defect
+        model.fault = fault
     }
 
     /// What is wrong in the end; empty when all is as it must be.
@@ -128,13 +129,25 @@ struct RetractionSequence {
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
             let device = lane == 1 ? "c" : once(in: 2) ? "a" : "b"
             items.append(item(device))
+            if once(in: 3) { items.append(relative(of: items[items.count - 1])) }
         }
         return items
     }
 
+    /// A reading, or a retraction, of the same name as `item`, and of the same or another patient.
+    private mutating func relative(of item: RetractionItem) -> RetractionItem {
+        guard let second = item.second, !item.kind.hasIds || item.id != nil else { return item }
+        var relative = item
+        let place = (second - Self.start) % 300 / 40
+        relative.value = once(in: 2) ? nil : 1 << (place * 4 + Int.random(in: 0..<4, using: &generator))
+        if once(in: 2) { relative.patient = [nil, "p", "q"].randomElement(using: &generator) ?? nil }
+        sent.append(relative)
+        return relative
+    }
+
     private mutating func item(_ device: String) -> RetractionItem {
         if once(in: 3), let known = sent.filter({ $0.device == device }).randomElement(using: &generator) {
-            return known
+            return once(in: 2) ? known : relative(of: known)
         }
         let place = Int.random(in: 0..<6, using: &generator)
         let window = Int.random(in: 0..<2, using: &generator)
@@ -195,7 +208,19 @@ struct RetractionSequence {
         return try store.pool.read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM dead WHERE kind = 'measurement' AND replayed IS NULL")
                 .map(StoredLetter.init).filter { $0.hasRecord && $0.reason == Rejection.superseded.name }
+        }.filter(isSettled)
+    }
+
+    /// Whether the letter of a superseded reading brings nothing. One that was taken back, and let in again by a
+    /// document that brought another patient's, would.
+    private func isSettled(_ letter: StoredLetter) throws -> Bool {
+        let tree = try JSONTree(parsing: letter.bytes ?? [])
+        let readings = sent.filter { item in
+            tree["Type"]?.text == item.kind.rawValue && tree["DeviceId"]?.text == item.device
+                && tree["PatientId"]?.text == item.patient
+                && tree["Properties"]?.elements?.first?["Value"]?.text == item.value.map(String.init)
         }
+        return !readings.isEmpty && readings.allSatisfy(model.isSettled)
     }
 
     // MARK: The end

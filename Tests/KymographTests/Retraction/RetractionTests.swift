@@ -23,4 +23,14 @@ import TrialSupport
         }
         #expect(found != nil)
     }
+
+    /// The sequences come to each rule of what is meant and what stays out.
+    @Test(arguments: RetractionModel.Fault.allCases)
+    func faultsAreFound(_ fault: RetractionModel.Fault) throws {
+        let found = try Trials.seeds(1_000).first { seed in
+            var sequence = RetractionSequence(seed: seed, fault: fault)
+            return try !sequence.run().isEmpty
+        }
+        #expect(found != nil)
+    }
 }
