@@ -247,6 +247,9 @@ struct StoreSalvage {
             text += "may have been there"
         }
         if torn.contains("pause") { text += "; what was paused is not known, and is taken: look at 'kymo status'" }
+        if torn.contains(StoredRetraction.table) {
+            text += "; what was taken back is not all known: a reading that was, and comes again, may be taken"
+        }
         return ([text] + migration.notes).joined(separator: "; ")
     }
 }

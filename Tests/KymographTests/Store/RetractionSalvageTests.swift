@@ -1,0 +1,40 @@
+import GRDB
+import KymographTestKit
+import Testing
+
+@testable import Kymograph
+@testable import KymographCore
+
+/// What was taken back, after a repair.
+@Suite struct RetractionSalvageTests {
+    /// It stays so, with all that is known of it; what cannot be read is said.
+    @Test(arguments: [true, false]) func aRepair(isReadable: Bool) throws {
+        let scratch = Scratch()
+        let store = try Store(path: scratch.path)
+        defer { store.close() }
+        let device = Array("d".utf8)
+        let known = [true, false].map { hasTaken in
+            Retraction(
+                device: device, type: hasTaken ? "x" : "y", name: RetractionName(id: ByteView("a")), patient: nil,
+                hasTaken: hasTaken)
+        }
+        try store.pool.write { db in
+            for retraction in known {
+                let change = RetractionChange(
+                    retraction: retraction, isLifted: false, series: 3, start: .distantPast,
+                    at: Instant(nanoseconds: 1))
+                try change.apply(db)
+            }
+            if !isReadable { try db.execute(sql: "DROP TABLE retraction; CREATE TABLE retraction (unreadable)") }
+        }
+        var salvage = StoreSalvage(store.directory, now: DurableRehearsal.start, lostTransactions: 0)
+        let target = try DatabaseQueue()
+        try StoreSchema.prepare(target)
+        let found = try target.write { db in
+            try salvage.run(into: db)
+            return try StoredRetraction.read(ofDevice: device, db)
+        }
+        #expect(Set(found) == Set(isReadable ? known : []))
+        #expect(salvage.summary.contains("what was taken back is not all known") != isReadable, "\(salvage.summary)")
+    }
+}
