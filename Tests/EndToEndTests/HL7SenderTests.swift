@@ -14,7 +14,7 @@ struct HL7SenderTests {
         let port = PostClient.port(try run.addresses()[0])
         let script = "\(SharedMaterial.package)/Tests/Validation/hl7_senders.py"
         let sent = try ChildProcess(SharedMaterial.python, ["-B", script, "127.0.0.1", "\(port)"]).finish(seconds: 120)
-        let codes = ["AA", "AA", "AA", "AA", "AA", "AE", "AE"]
+        let codes = ["AA", "AA", "AA", "AA", "AA", "AA", "AE"]
         let expected =
             codes.indices.map { "hl7 \($0 + 1) \(codes[$0])" }
             + codes.indices.map { "hl7apy \(101 + $0) \(codes[$0])" }
@@ -22,7 +22,7 @@ struct HL7SenderTests {
         let done = try run.terminate()
         // Heart rates at two times, one of them corrected; saturations at three, and a blood pressure.
         let balance = try #require(done.balance)
-        let reasons = ["resultStatus": 2, "nullValue": 2, "superseded": 2]
+        let reasons = ["unknownRetraction": 2, "nullValue": 2, "superseded": 2]
         #expect(balance.isClosed && balance.reasons == reasons, "\(done.error)")
         var bundles = BundleReader()
         let files = Files.names(folder.file("out")).map { folder.file("out/\($0)") }

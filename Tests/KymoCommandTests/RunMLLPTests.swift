@@ -96,6 +96,24 @@ import Testing
         #expect(shown.count == 1)
     }
 
+    /// A correction behind its withdrawal is kept out, as the withdrawn result is; with it, it takes its place.
+    @Test func aCorrectionComesWithItsWithdrawal() throws {
+        let (run, address) = try start()
+        let client = try MLLPClient(address)
+        let (withdrawal, correction) = (
+            MonitorMessages.saturation("", status: "W"), MonitorMessages.saturation("98", status: "C")
+        )
+        for (id, results) in [[MonitorMessages.saturation("97")], [withdrawal], [correction]].enumerated() {
+            #expect(try client.exchange(message(id, results))?.contains("MSA|AA|") == true)
+        }
+        #expect(try client.exchange(message(4, [withdrawal, correction]))?.contains("MSA|AA|4\n") == true)
+        #expect(try client.exchange(message(5, [correction]))?.contains("MSA|AA|5\n") == true)
+        let balance = try #require(try run.terminate().balance)
+        #expect(balance.isClosed && balance.reasons["retracted"] == 2 && balance.duplicate == 1, "\(balance)")
+        let shown = try bundles().observations.values.filter { $0["status"]?.text != "entered-in-error" }
+        #expect(shown.count == 1)
+    }
+
     /// Results that cannot be told apart are one letter.
     @Test func probesOfOneTime() throws {
         let (run, address) = try start()
