@@ -146,7 +146,7 @@ import Testing
               - webhookSecretFile: \(second)
                 devices: [watch-2]
             """)
-        let door = try Door(TLSText.source("http", ["peers: \(list)"]), in: folder)
+        let door = try Door(TLSText.source("http", ["peers: \(list)", "mappings: [reading, wristband]"]), in: folder)
         let body = Readings.ndjson([Readings.heartRate(second: 0, device: "watch-2")])
         let time = now
         let ofSecond = try post(body, to: door, fields("a", time, try code("a", time, body, key: other)))
