@@ -115,8 +115,7 @@ import Testing
         #expect(shown == ["entered-in-error", "final 4"])
     }
 
-    /// Catches: a replay that takes a reading out of a window which does not know of it yet, since nothing of its series
-    /// is out any more.
+    /// A journal with a reading, its retraction and the reading once more, of which nothing is out any more.
     @Test func whatIsRenewedIsReplayed() throws {
         let trial = try Trial()
         try trial.send(Trial.item(.named, 1, at: 1, id: "a"))
