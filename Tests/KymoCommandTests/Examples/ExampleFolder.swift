@@ -121,7 +121,7 @@ final class ExampleFolder {
         if names("capture.bin") { Files.write(ExampleFiles.framed, to: folder.file("capture.bin")) }
         if names("observations.ndjson") { try ExampleFiles.writeObservations(folder.file("observations.ndjson")) }
         if names("other-observations.ndjson") {
-            try ExampleFiles.writeObservations(folder.file("other-observations.ndjson"))
+            Files.write(Files.read(folder.file("observations.ndjson")), to: folder.file("other-observations.ndjson"))
         }
         if names("/var/lib/kymo") { try ExampleFiles.makeStore(data) }
     }
