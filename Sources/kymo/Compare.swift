@@ -10,8 +10,8 @@ struct Compare: ParsableCommand {
         commandName: "compare",
         abstract: "Compare the Observations of two FHIR servers, or of files, by identity.",
         discussion: """
-            FIRST and SECOND are each the base URL of a server that wants no credentials, a configuration file of 'kymo \
-            run' (.yaml, .yml) whose server is asked with its credentials, a file of NDJSON or JSON (Bundles or \
+            FIRST and SECOND are each the base URL of a server that wants no credentials, a configuration file of \
+            'kymo run' (.yaml, .yml) whose server is asked with its credentials, a file of NDJSON or JSON (Bundles or \
             resources), or a folder of such files.
 
             Two Observations are the same when their identifiers are; with --by content when code, subject, device and \
@@ -37,7 +37,7 @@ struct Compare: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What must be equal, where not all: \(ComparedObservation.Part.allCases.map(\.rawValue).joined(separator: ", ")). "
+            "What must be equal, where not all: \(ComparedArgument.parts). "
                 + "Repeatable.", valueName: "part"))
     var part: [ComparedObservation.Part] = []
 
@@ -100,6 +100,7 @@ extension ComparedObservation.Part: ExpressibleByArgument {}
 
 /// An argument that names one side of a comparison.
 private enum ComparedArgument {
+    static let parts = ComparedObservation.Part.allCases.map(\.rawValue).joined(separator: ", ")
     private static let advice = "name a server's URL, a configuration (.yaml), a file, or a folder of .ndjson and .json"
 
     static func side(_ text: String) throws -> ComparedSide {

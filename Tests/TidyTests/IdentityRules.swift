@@ -13,6 +13,8 @@ enum IdentityRules {
     static let otherTexts = [
         "Sources/Kymograph/Configuration/": "keys, variables, names of files and patterns that a user wrote",
         "Sources/Kymograph/Archive/ArchiveEncoder.swift": "names of types",
+        "Sources/Kymograph/Comparison/ObservationComparison.swift":
+            "parts that differ, to be shown, and names of parts",
         "Sources/Kymograph/Console/": "parameters of requests, codes and secrets of sessions",
         "Sources/Kymograph/Archive/ArchiveFilter.swift": "names of types",
         "Sources/Kymograph/Archive/ReadingTable.swift": "names of values",

@@ -3,8 +3,8 @@ import KymographTemplates
 
 /// One Observation, as far as two systems must agree on it.
 ///
-/// What systems number or stamp for themselves is left out: `id`, `meta`, `issued`, the narrative `text`, and identifiers
-/// that are only the whole text of another (`use: secondary`).
+/// What systems number or stamp for themselves is left out: `id`, `meta`, `issued`, the narrative `text`, and
+/// identifiers that are only the whole text of another (`use: secondary`).
 package struct ComparedObservation: Sendable {
     /// By what Observations of two systems are known to be the same.
     package enum Key: String, CaseIterable, Sendable {

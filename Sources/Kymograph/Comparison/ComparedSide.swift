@@ -41,8 +41,8 @@ package enum ComparedSide: Sendable {
             guard let node = JSONNode.answer(Array(line)), node.members != nil else {
                 throw PipelineError(
                     message:
-                        "\(name):\(number + 1): it is no JSON; name files with a Bundle or a resource in each line, or as "
-                        + "a whole", exitCode: ExitStatus.dataError)
+                        "\(name):\(number + 1): it is no JSON; name files with a Bundle or a resource in each line, "
+                        + "or as a whole", exitCode: ExitStatus.dataError)
             }
             hand(on: node, &owners, body)
         }
@@ -85,6 +85,8 @@ package struct ComparedSelection: Sendable {
     }
 
     /// Compares `first` with `second`.
+    ///
+    /// - Throws: ``PipelineError``, and what reading a file throws.
     package func compare(
         _ first: ComparedSide, _ second: ComparedSide
     ) throws -> ObservationComparison.Report {

@@ -7,8 +7,8 @@ struct ReferencedIdentifiers: Sendable {
     private var known: [IdentifierText: IdentifierText] = [:]
     /// What was asked for without an answer.
     private var missing: Set<IdentifierText> = []
-    /// Where it is from: whom a reference is to that no one could resolve is known there only, and another's `Patient/17` is
-    /// somebody else.
+    /// Where it is from: whom a reference is to that no one could resolve is known there only, and another's
+    /// `Patient/17` is somebody else.
     private let side: String
     /// The server's address, below which references are its own; empty for files.
     private let base: String

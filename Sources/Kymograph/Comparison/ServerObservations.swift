@@ -96,8 +96,9 @@ struct ServerObservations {
             let isDenied = response.status == 401 || response.status == 403
             throw PipelineError(
                 message:
-                    "\(base)/Observation gives no Bundle (status \(response.status)): is it the base URL of a FHIR server, and "
-                    + "may this client search?", exitCode: isDenied ? ExitStatus.noPermission : ExitStatus.unavailable)
+                    "\(base)/Observation gives no Bundle (status \(response.status)): is it the base URL of a FHIR "
+                    + "server, and may this client search?",
+                exitCode: isDenied ? ExitStatus.noPermission : ExitStatus.unavailable)
         }
         return bundle
     }

@@ -24,7 +24,8 @@ struct StoredDeadLetter: Sendable {
     var resource: String?
     var outbox: Int64?
 
-    /// Bytes that it takes while it waits, nearly: an array whose elements are all rejected is letters of one byte each.
+    /// Bytes that it takes while it waits, nearly: an array whose elements are all rejected is letters of one byte
+    /// each.
     var weight: Int { 200 + bytes.count + detail.utf8.count }
 }
 

@@ -1,7 +1,8 @@
 import KymographTemplates
 
-/// What a FHIR server says of its authorization: `.well-known/smart-configuration` (SMART App Launch 2), or the extension
-/// `oauth-uris` of its CapabilityStatement (SMART App Launch 1, "FHIR Authorization Endpoint Discovery using a
+/// What a FHIR server says of its authorization: `.well-known/smart-configuration` (SMART App Launch 2), or the
+/// extension `oauth-uris` of its CapabilityStatement (SMART App Launch 1, "FHIR Authorization Endpoint Discovery
+/// using a
 /// CapabilityStatement"), which older servers have only.
 struct SMARTConfiguration {
     /// Where tokens come from.

@@ -56,8 +56,8 @@ struct TokenReply {
 }
 
 extension JSONNode {
-    /// The object that a server answered with; nil when it is none, or longer than `most`, which is more than any answer
-    /// about tokens has.
+    /// The object that a server answered with; nil when it is none, or longer than `most`, which is more than any
+    /// answer about tokens has.
     static func response(_ body: [UInt8], most: Int = 1 << 20) -> JSONNode? {
         guard body.count <= most else { return nil }
         var log = DiagnosticLog(file: "answer")

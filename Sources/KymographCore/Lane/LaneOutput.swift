@@ -1,0 +1,368 @@
+/// Routes a lane's measurements and counts them.
+struct LaneOutput: ~Copyable, MeasurementOutput {
+    private var router: ReadingRouter
+    private let events: any LaneEvents
+    private var counts: RawArray<Int>
+    /// Readings of each template of the set in use.
+    private var byTemplate: SharedCounts
+    private var marks: RawArray<UInt8>
+    /// Of each source, ``LaneInput/dropsWhenFull``.
+    private var drops: [Bool]
+    /// Readings that were routed since the last report, and before.
+    private var (routed, routedBefore) = (0, 0)
+    private var source = 0
+    private var mark: UInt8 = 0
+    private var received = Instant.distantPast
+    /// By how much readings are stamped later than ``received``: mapping goes by the wall clock, the order of what came
+    /// does not.
+    private var lead: Int64 = 0
+    /// Which readings are taken; nil for all.
+    var admission: (any ReadingAdmission)? { didSet { noteParticular() } }
+    /// Device and patient of which readings must be, each nil where they may be of any.
+    private var bound = PayloadOwner(device: nil, patient: nil)
+    /// Says whose readings are, where there is a map.
+    private var patients = PatientAttribution()
+    /// By type, as ``MappingSet/lengthSlots``.
+    private var lengthSlots: [Int]
+    /// Says what is taken, where there are rules.
+    private var rules = RuleDecider()
+    /// Says what of each source is taken, where not all is.
+    private var intake = IntakeLimits()
+    /// Whether readings are stamped later, may be refused, must be of somebody, get a patient or are decided on by
+    /// rules: one question for all.
+    private var isParticular = false
+    /// Whether each reading is shown to a tap: when it is routed, so that it costs nothing when it is staged.
+    private(set) var isTapped = false
+    /// Shards that have got retractions of the present document.
+    private var retractionShards: Set<Int> = []
+    /// A retraction as shards get it.
+    private var tombstone = ByteWriter(capacity: 256)
+
+    /// Takes the readings of `inputs`, by the numbers of their sources; `byTemplate` counts those of each template.
+    init(
+        router: consuming ReadingRouter, events: any LaneEvents, set: MappingSet, inputs: [LaneInput],
+        byTemplate: SharedCounts
+    ) {
+        lengthSlots = set.lengthSlots
+        drops = inputs.map(\.dropsWhenFull)
+        self.router = router
+        self.events = events
+        self.byTemplate = byTemplate
+        counts = RawArray(repeating: 0, count: inputs.count)
+        marks = LaneOutput.marks(inputs)
+    }
+
+    private static func marks(_ inputs: [LaneInput]) -> RawArray<UInt8> {
+        var marks = RawArray<UInt8>(capacity: inputs.count)
+        for input in inputs { marks.append(ReadingSource.mark(input.ledgerNumber)) }
+        return marks
+    }
+
+    /// Takes the readings of the same sources, and of others behind them, as `set` maps them from here on.
+    mutating func adopt(_ set: MappingSet, _ inputs: [LaneInput]) {
+        while counts.count < inputs.count { counts.append(0) }
+        marks = LaneOutput.marks(inputs)
+        drops = inputs.map(\.dropsWhenFull)
+        lengthSlots = set.lengthSlots
+        byTemplate = events.readingCounts(for: set)
+    }
+
+    mutating func begin(source: Int, received: Instant) {
+        self.source = source
+        mark = marks[source]
+        guard received != self.received else { return }
+        self.received = received
+        lead = events.lead(at: received)
+        noteParticular()
+    }
+
+    private mutating func noteParticular() {
+        isParticular = lead != 0 || admission != nil || isBound || isDecided
+    }
+
+    /// Whether a map, rules or limits of sources decide on each reading.
+    private var isDecided: Bool { patients.isOn || rules.isOn || intake.isOn }
+
+    /// Takes no more than `limits` say.
+    mutating func limit(by limits: IntakeLimits) {
+        intake = limits
+        noteParticular()
+    }
+
+    /// Takes what `rules` let through.
+    mutating func decide(by rules: RuleDecider) {
+        self.rules = rules
+        noteParticular()
+    }
+
+    /// Gives readings the patient of their device by `rules`; nil to leave all as their messages say.
+    mutating func attribute(by rules: PatientRules?) {
+        patients.rules = rules
+        noteParticular()
+    }
+
+    /// Refuses what names others than these, up to ``release()``.
+    mutating func bind(_ owner: PayloadOwner) {
+        bound = owner
+        noteParticular()
+    }
+
+    /// Takes readings of all again.
+    mutating func release() {
+        bound = PayloadOwner(device: nil, patient: nil)
+        noteParticular()
+    }
+
+    private var isBound: Bool { bound.device != nil || bound.patient != nil }
+
+    /// Why a reading of the series `key` is not taken.
+    @inline(never)
+    private func refusal(_ key: ByteView) -> Rejection? { boundRefusal(key) ?? admission?.refusal(of: key) }
+
+    /// Why a reading whose message names the series `key` is of somebody else than it must be.
+    private func boundRefusal(_ key: ByteView) -> Rejection? {
+        if let device = bound.device, !SeriesKey.device(of: key).equals(device) { return .deviceNotAllowed }
+        if let patient = bound.patient, !(SeriesKey.patient(of: key)?.equals(patient) ?? false) {
+            return .patientNotAllowed
+        }
+        return nil
+    }
+
+    mutating func setTapped(_ isTapped: Bool) {
+        routeStaged()
+        self.isTapped = isTapped
+    }
+
+    /// Shows what waits to be looked up together, and routes it.
+    mutating func showTapped() {
+        if isTapped { routeStaged() }
+    }
+
+    @inline(__always)
+    mutating func take(_ reading: PlainReading, key: ShortKey, template: Int32) -> Bool {
+        var reading = reading
+        if isParticular {
+            // A reading that may be refused is looked at as a whole.
+            if isBound || admission != nil || isDecided { return false }
+            reading.received = reading.received.advanced(by: lead)
+        }
+        guard router.stage(reading, mark: mark, key: key) else { return false }
+        countStaged(template)
+        return true
+    }
+
+    @inline(__always)
+    mutating func accept(
+        _ measurement: Measurement, payload: ByteView, key: ByteView, template: Int32
+    ) -> Rejection? {
+        var measurement = measurement
+        if isParticular {
+            if isDecided { return acceptDecided(measurement, payload: payload, key: key, template: template) }
+            if let refusal = refusal(key) { return refusal }
+            measurement.received = measurement.received.advanced(by: lead)
+        }
+        guard payload.count == 0, router.stage(measurement, mark: mark, key: key) else {
+            return acceptAtOnce(measurement, payload: payload, key: key, template: template)
+        }
+        countStaged(template)
+        return nil
+    }
+
+    /// Takes a reading for the patient of its device, if rules let it through. What its sender may bring is asked of
+    /// the patient that it has then, and so are rules; whom a topic binds it to, of the message.
+    @inline(never)
+    private mutating func acceptDecided(
+        _ measurement: Measurement, payload: ByteView, key: ByteView, template: Int32
+    ) -> Rejection? {
+        if let refusal = boundRefusal(key) { return refusal }
+        let filed: ByteView
+        let type = SeriesKey.type(of: key)
+        let isLong = patients.isOn || intake.hasEnds
+        let length = isLong ? measurement.length(lengthSlots[type], payload) : 0
+        if intake.isOn,
+            let refusal = intake.refusal(type: type, source: source, at: measurement.instant, length: length)
+        {
+            events.limited(type: type)
+            return refusal
+        }
+        switch patients.attribute(key, at: measurement.instant, length: length) {
+        case .rejected(let reason): return reason
+        case .unchanged: filed = key
+        case .changed: filed = patients.key
+        }
+        if let refusal = admission?.refusal(of: filed) { return refusal }
+        if rules.isOn, let rule = rules.rule(for: measurement, payload, key: filed, source: source),
+            let refusal = rule.action.rejection
+        {
+            events.ruled(by: rule)
+            return refusal
+        }
+        var measurement = measurement
+        measurement.received = measurement.received.advanced(by: lead)
+        guard payload.count == 0, router.stage(measurement, mark: mark, key: filed) else {
+            return acceptAtOnce(measurement, payload: payload, key: filed, template: template)
+        }
+        countStaged(template)
+        return nil
+    }
+
+    /// All that is staged is of one source: a batch ends before another source is read.
+    private func show(_ measurement: Measurement, _ payload: ByteView, _ key: ByteView) {
+        events.tapped(measurement, payload: payload, key: key, source: source)
+    }
+
+    @inline(never)
+    private func showStaged() {
+        router.withStaged { [events, source] in events.tapped($0, payload: ByteView(""), key: $1, source: source) }
+    }
+
+    @inline(__always)
+    private mutating func countStaged(_ template: Int32) {
+        counts[source] &+= 1
+        byTemplate.add(Int(template))
+        routed &+= 1
+        if router.isStageFull { routeStaged() }
+    }
+
+    /// Routes what waits to be looked up together.
+    private mutating func routeStaged() {
+        if isTapped { showStaged() }
+        guard router.routeStaged() else { return }
+        report()
+        router.publishQuietly()
+    }
+
+    @inline(never)
+    private mutating func acceptAtOnce(
+        _ measurement: Measurement, payload: ByteView, key: ByteView, template: Int32
+    ) -> Rejection? {
+        routeStaged()
+        var marked = measurement
+        marked.mark = mark
+        while true {
+            switch router.route(marked, payload: payload, key: key) {
+            case .written(let isDue):
+                counts[source] += 1
+                byTemplate.add(Int(template))
+                routed += 1
+                if isTapped { show(marked, payload, key) }
+                if isDue {
+                    report()
+                    router.publishQuietly()
+                }
+                return nil
+            case .refused(let reason): return reason
+            case .full(let shard):
+                if drops[source] { return dropped(by: shard) }
+                publish { [events] in events.wake(shard: $0) }
+                if !events.waitForRoom(shard: shard) { return .shutdown }
+            }
+        }
+    }
+
+    /// Takes a retraction. Whose its reading is was decided when that was filed; the map has no say in it now, and
+    /// where it prevails over messages, what this one says of the patient counts for nothing.
+    @inline(never)
+    mutating func retract(_ record: Measurement, payload: ByteView, key: ByteView, template: Int32) -> Rejection? {
+        if let refusal = boundRefusal(key) { return refusal }
+        let type = SeriesKey.type(of: key)
+        // Of one by its id the time is not known, and its receive time stands for it.
+        if intake.isOn,
+            let refusal = intake.refusal(type: type, source: source, at: record.instant, length: 0)
+        {
+            events.limited(type: type)
+            return refusal
+        }
+        if let refusal = admission?.refusal(of: key) { return refusal }
+        routeStaged()
+        let isNameless = admission == nil && !isBound && patients.rules?.policy.conflict == .map
+        Tombstone.write(key, isNameless: isNameless, content: payload, into: &tombstone)
+        var record = record
+        record.kind = RecordKind.retraction.rawValue
+        record.mark = mark
+        record.payloadBytes = tombstone.count
+        record.received = record.received.advanced(by: lead)
+        while true {
+            switch router.route(record, retraction: tombstone.view) {
+            case .written(let isDue):
+                retractionShards.insert(ReadingRouter.shard(ofKey: key, of: router.shardCount))
+                counts[source] += 1
+                byTemplate.add(Int(template))
+                routed += 1
+                if isDue {
+                    report()
+                    router.publishQuietly()
+                }
+                return nil
+            case .refused(let reason): return reason
+            case .full(let shard):
+                publish { [events] in events.wake(shard: $0) }
+                if !events.waitForRoom(shard: shard) { return .shutdown }
+            }
+        }
+    }
+
+    /// Ends a document: its readings are behind its retractions, and what comes next is not of it.
+    mutating func endRetractions() {
+        guard !retractionShards.isEmpty else { return }
+        routeStaged()
+        for shard in retractionShards {
+            while !router.endDocument(for: shard) {
+                publish { [events] in events.wake(shard: $0) }
+                if !events.waitForRoom(shard: shard) { return retractionShards.removeAll() }
+            }
+        }
+        retractionShards.removeAll()
+    }
+
+    /// What has no room in the ring to `shard` is dropped; the shard hears once of what came before it.
+    private mutating func dropped(by shard: Int) -> Rejection {
+        if routed > 0 || router.hasUnseen(shard) { publish { [events] in events.wake(shard: $0) } }
+        return .bufferFull
+    }
+
+    mutating func reject(_ reason: Rejection, bytes: ByteView, detail: RejectionDetail) {
+        counts[source] += 1
+        events.rejected(reason, bytes: bytes, source: source, received: received, detail: detail)
+    }
+
+    var written: [UInt64] { router.written }
+
+    var taken: Int { routedBefore + routed }
+
+    /// Waits for room where a ring is full; gives up only when the pipeline is ended by force.
+    mutating func announceMappings(generation: Int) {
+        routeStaged()
+        for shard in 0..<router.shardCount {
+            while !router.announceMappings(generation: generation, to: shard) {
+                publish { [events] in events.wake(shard: $0) }
+                if !events.waitForRoom(shard: shard) { return }
+            }
+        }
+        publish { [events] in events.wake(shard: $0) }
+    }
+
+    func note(_ notes: MappingNotes, source: Int) { events.noted(notes, source: source) }
+
+    func miss(_ gaps: [FrameGap], source: Int) { events.missed(gaps, source: source) }
+
+    /// Counts first: nobody must see more readings leave the rings than were put in and received.
+    private mutating func publish(wake: (Int) -> Void) {
+        report()
+        router.publish(wake: wake)
+    }
+
+    mutating func batchEnd() {
+        routeStaged()
+        publish { [events] in events.wake(shard: $0) }
+    }
+
+    private mutating func report() {
+        if routed > 0 { events.routed(routed) }
+        (routed, routedBefore) = (0, routedBefore + routed)
+        for source in 0..<counts.count where counts[source] > 0 {
+            events.received(counts[source], source: source)
+            counts[source] = 0
+        }
+    }
+}
