@@ -125,7 +125,7 @@ struct AllowedImports {
             Sinks/EventHub: System Crypto Sinks/Outbox Sinks/Server Sinks/Server/HTTP Sinks/Server/Channel
                 Sinks/Server/Delivery
             Tap: Ingest
-            Telemetry: System Ingest Sinks/Outbox
+            Telemetry: System Ingest Ingest/Peers Sinks/Outbox
             Sinks/Kinds: System Crypto/TLS Configuration/Values Sinks/Outbox Sinks Sinks/Files Sinks/Server
                 Sinks/Server/HTTP Sinks/Server/Authorization Sinks/Server/Access Sinks/Server/Responses
                 Sinks/Server/Delivery Sinks/EventHub Telemetry
