@@ -6,5 +6,5 @@
 # that pass (0.8, 0.6).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/doors/begin.sh"
+. "$here/begin.sh"
 "$python" "$here/doors/measure.py" "$KYMO" "$folder" "${KYMO_DOORS:-0.8}" "${KYMO_TLS:-0.6}"

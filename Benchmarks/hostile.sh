@@ -6,5 +6,5 @@
 # passes (0.9).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/doors/begin.sh"
+. "$here/begin.sh"
 "$python" "$here/doors/hostile.py" "$KYMO" "$folder" "${KYMO_HOSTILE:-0.9}"

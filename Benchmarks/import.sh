@@ -5,5 +5,5 @@
 # pass (64).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/doors/begin.sh"
+. "$here/begin.sh"
 "$python" "$here/import/measure.py" "$KYMO" "$folder" "${KYMO_IMPORT_BYTES:-2000000000}" "${KYMO_IMPORT_MEMORY:-64}"

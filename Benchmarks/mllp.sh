@@ -6,5 +6,5 @@
 # second that pass (20000).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/doors/begin.sh"
+. "$here/begin.sh"
 "$python" "$here/doors/mllp.py" "$KYMO" "$folder" "${KYMO_MLLP:-20000}"

@@ -6,5 +6,5 @@
 # passes (1.0). Needs the Debian packages mosquitto and mosquitto-clients.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/doors/begin.sh"
+. "$here/begin.sh"
 "$python" "$here/doors/mqtt.py" "$KYMO" "$folder" "${KYMO_MQTT:-1.0}"

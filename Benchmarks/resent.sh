@@ -8,13 +8,5 @@
 # KYMO: the binary, built here when not given.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-root=$(dirname "$here")
-if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
-    KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-python3 "$here/resent/measure.py" "$KYMO" "$folder" "$here/workload"
+. "$here/begin.sh"
+"$python" "$here/resent/measure.py" "$KYMO" "$folder" "$here/workload"

@@ -6,5 +6,5 @@
 # many times the service's rate passes (3).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/doors/begin.sh"
+. "$here/begin.sh"
 "$python" "$here/doors/single.py" "$KYMO" "$folder" "${KYMO_SINGLE:-3}"

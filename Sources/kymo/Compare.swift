@@ -16,7 +16,8 @@ struct Compare: ParsableCommand {
 
             Two Observations are the same when their identifiers are; with --by content when code, subject, device and \
             effective time are, for systems whose identifiers hold logical ids of their server. Patients and Devices \
-            are compared by their identifiers. Numbers are compared by their value and times as instants. id, meta, \
+            are compared by their identifiers, which files must have, too, as bulk exports do: Patient/17 of one side \
+            is not known to be that of the other. Numbers are compared by their value and times as instants. id, meta, \
             issued, text and identifiers that are only the whole text of another are left out.
 
             Prints how many are in one only, differ (and in which part), or come twice, and the first of them: their \
@@ -110,7 +111,7 @@ private enum ComparedArgument {
         if text.hasSuffix(".yaml") || text.hasSuffix(".yml") { return .server(try settings([], text)) }
         var isFolder = false
         guard FileManager.default.fileExists(atPath: text, isDirectory: &isFolder), isFolder else {
-            return .files([file(text)])
+            return .files([file(text)], name: text)
         }
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: text)) ?? []).sorted().filter { name in
             [".ndjson", ".json", ".ndjson.open"].contains { name.hasSuffix($0) }
@@ -118,7 +119,7 @@ private enum ComparedArgument {
         guard !names.isEmpty else {
             throw StandardError.exit("\(text) has no such files; \(advice)", code: ExitStatus.noInput)
         }
-        return .files(names.map { file("\(text)/\($0)") })
+        return .files(names.map { file("\(text)/\($0)") }, name: text)
     }
 
     private static func file(_ path: String) -> ComparedSide.File {

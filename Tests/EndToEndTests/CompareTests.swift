@@ -129,6 +129,32 @@ import TrialSupport
         #expect(content["same"] as? Int == 0 && content["onlyInFirst"] as? Int == first.count)
     }
 
+    /// Bulk exports have a file for each type: those who are referred to may be in a later one.
+    @Test func exportsHaveAFileForEachType() throws {
+        for (name, id) in [("one", "17"), ("two", "4")] {
+            try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
+            let observation = """
+                {"resourceType":"Observation","identifier":[{"system":"s","value":"1"}],"status":"final",\
+                "subject":{"reference":"Patient/\(id)"}}
+
+                """
+            let patient = #"{"resourceType":"Patient","id":"\#(id)","identifier":[{"system":"p","value":"anna"}]}"#
+            Files.write(Array(observation.utf8), to: folder.file("\(name)/Observation.ndjson"))
+            Files.write(Array((patient + "\n").utf8), to: folder.file("\(name)/Patient.ndjson"))
+        }
+        #expect(try report([folder.file("one"), folder.file("two")], status: 0)["same"] as? Int == 1)
+        let alone = folder.file("one/Observation.ndjson")
+        let found = try report([alone, folder.file("two")], status: 65)
+        #expect(found["parts"] as? [String: Int] == ["subject": 1])
+    }
+
+    /// What has no identifier is no counterpart of another one that has none.
+    @Test func withoutIdentifierNothingIsTheSame() throws {
+        Files.write(Array("{\"resourceType\":\"Observation\",\"status\":\"final\"}\n".utf8), to: folder.file("a.json"))
+        let found = try report([folder.file("a.json"), folder.file("a.json"), "--part", "value"], status: 65)
+        #expect(found["onlyInFirst"] as? Int == 1 && found["onlyInSecond"] as? Int == 1)
+    }
+
     /// A server may give strangers nothing.
     @Test func nothingAndNothingAreNotTheSame() throws {
         Files.write(Array("{\"resourceType\":\"Bundle\"}\n".utf8), to: folder.file("empty.json"))

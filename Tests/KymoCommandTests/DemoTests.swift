@@ -46,11 +46,12 @@ import Testing
         let page = try ChildProcess("/usr/bin/curl", ["-sS", "\(address)/console/"]).finish()
         #expect(page.text.contains("<html"), "\(page.error)")
         // What each device's trouble comes to, in the metrics.
+        let rejections = try ["clockAhead", "patientDeviceMismatch"].map { reason in
+            try Regex("kymo_rejected_total\\{[^}]*reason=\"\(reason)\"[^}]*\\} [1-9]")
+        }
         try Waiting.until("rejections of both reasons") {
             let metrics = try ChildProcess("/usr/bin/curl", ["-sS", "\(address)/metrics"]).finish().text
-            return ["clockAhead", "patientDeviceMismatch"].allSatisfy { reason in
-                metrics.contains(try! Regex("kymo_rejected_total\\{[^}]*reason=\"\(reason)\"[^}]*\\} [1-9]"))
-            }
+            return rejections.allSatisfy { metrics.contains($0) }
         }
         #expect(Files.names(folder.path).count == 1)
         demo.signal(SIGINT)

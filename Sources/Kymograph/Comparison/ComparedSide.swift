@@ -5,10 +5,10 @@ import KymographTemplates
 package enum ComparedSide: Sendable {
     /// What a FHIR server has.
     case server(ServerSettings)
-    /// Files of NDJSON or JSON: Bundles, or resources.
-    case files([File])
+    /// Files of NDJSON or JSON: Bundles, or resources; and what messages call them together.
+    case files([File], name: String)
 
-    /// A file, which is read when it is its turn.
+    /// A file, which is read when it is its turn, and twice.
     package struct File: Sendable {
         /// What messages call it.
         package var name: String
@@ -27,37 +27,43 @@ package enum ComparedSide: Sendable {
     ) throws {
         switch self {
         case .server(let settings): try ServerObservations(settings).forEach(selection, body)
-        case .files(let files):
-            for file in files { try Self.forEach(in: file.content(), file.name, body) }
+        case .files(let files, let name):
+            // Those who are referred to may be in files behind the Observations, as bulk exports have it.
+            var owners = ReferencedIdentifiers(side: name)
+            for file in files {
+                try Self.forEachResource(in: file) { owners.note($0, fullURL: $1) }
+            }
+            for file in files {
+                try Self.forEachResource(in: file) { resource, _ in
+                    if resource.child("resourceType")?.string == "Observation" { body(resource, owners) }
+                }
+            }
         }
     }
 
-    private static func forEach(
-        in content: [UInt8], _ name: String, _ body: (JSONNode, ReferencedIdentifiers) -> Void
-    ) throws(PipelineError) {
-        var owners = ReferencedIdentifiers(side: name)
-        if let whole = JSONNode.answer(content) { return hand(on: whole, &owners, body) }
+    /// Hands on each resource of `file`, with what its Bundle calls it.
+    private static func forEachResource(
+        in file: File, _ body: (_ resource: JSONNode, _ fullURL: String?) -> Void
+    ) throws {
+        let content = try file.content()
+        if let whole = JSONNode.answer(content) { return forEachResource(of: whole, body) }
         for (number, line) in content.split(separator: 0x0A).enumerated() where line.contains(where: { $0 > 0x20 }) {
             guard let node = JSONNode.answer(Array(line)), node.members != nil else {
                 throw PipelineError(
                     message:
-                        "\(name):\(number + 1): it is no JSON; name files with a Bundle or a resource in each line, "
-                        + "or as a whole", exitCode: ExitStatus.dataError)
+                        "\(file.name):\(number + 1): it is no JSON; name files with a Bundle or a resource in each "
+                        + "line, or as a whole", exitCode: ExitStatus.dataError)
             }
-            hand(on: node, &owners, body)
+            forEachResource(of: node, body)
         }
     }
 
-    private static func hand(
-        on node: JSONNode, _ owners: inout ReferencedIdentifiers, _ body: (JSONNode, ReferencedIdentifiers) -> Void
+    private static func forEachResource(
+        of node: JSONNode, _ body: (_ resource: JSONNode, _ fullURL: String?) -> Void
     ) {
-        let entries = node.child("resourceType")?.string == "Bundle" ? node.child("entry")?.elements ?? [] : nil
-        let resources = entries?.compactMap { entry in
-            entry.child("resource").map { (resource: $0, url: entry.child("fullUrl")?.string) }
-        }
-        for (resource, url) in resources ?? [(node, nil)] { owners.note(resource, fullURL: url) }
-        for (resource, _) in resources ?? [(node, nil)] where resource.child("resourceType")?.string == "Observation" {
-            body(resource, owners)
+        guard node.child("resourceType")?.string == "Bundle" else { return body(node, nil) }
+        for entry in node.child("entry")?.elements ?? [] {
+            if let resource = entry.child("resource") { body(resource, entry.child("fullUrl")?.string) }
         }
     }
 }

@@ -45,12 +45,21 @@ package struct ObservationComparison: Sendable {
     /// Notes an Observation of the first system; all of them come before those of the second.
     mutating func addFirst(_ observation: ComparedObservation) {
         report.first += 1
+        // Without identifiers it is no one's counterpart.
+        guard !observation.identity.isEmpty else {
+            report.onlyInFirst += 1
+            return show(Example(kind: "onlyInFirst", identity: ""))
+        }
         if waiting.updateValue(observation, forKey: observation.identity) != nil { note(repeated: observation) }
     }
 
     /// Compares an Observation of the second system.
     mutating func addSecond(_ observation: ComparedObservation) {
         report.second += 1
+        guard !observation.identity.isEmpty else {
+            report.onlyInSecond += 1
+            return show(Example(kind: "onlyInSecond", identity: ""))
+        }
         guard met.insert(observation.identity).inserted else { return note(repeated: observation) }
         guard let first = waiting.removeValue(forKey: observation.identity) else {
             report.onlyInSecond += 1
@@ -69,7 +78,7 @@ package struct ObservationComparison: Sendable {
 
     /// What came of it.
     consuming func finish() -> Report {
-        report.onlyInFirst = waiting.count
+        report.onlyInFirst += waiting.count
         for identity in waiting.keys.sorted().prefix(max(0, mostExamples - report.examples.count)) {
             show(Example(kind: "onlyInFirst", identity: identity.text))
         }

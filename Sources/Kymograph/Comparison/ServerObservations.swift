@@ -106,7 +106,13 @@ struct ServerObservations {
     private func get(_ url: String) throws(PipelineError) -> HTTPResponse {
         var wait = Self.firstWait
         for _ in 1..<Self.mostTries {
-            if let response = try? answer(url), !Self.isBusy(response) { return response }
+            do throws(PipelineError) {
+                let response = try answer(url)
+                if !Self.isBusy(response) { return response }
+            } catch {
+                // Refused credentials stay refused, and each try may count against the client.
+                guard error.exitCode == ExitStatus.unavailable else { throw error }
+            }
             Wait.milliseconds(wait)
             wait *= 2
         }

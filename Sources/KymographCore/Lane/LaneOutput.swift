@@ -242,14 +242,8 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         while true {
             switch router.route(marked, payload: payload, key: key) {
             case .written(let isDue):
-                counts[source] += 1
-                byTemplate.add(Int(template))
-                routed += 1
                 if isTapped { show(marked, payload, key) }
-                if isDue {
-                    report()
-                    router.publishQuietly()
-                }
+                noteRouted(template, isDue)
                 return nil
             case .refused(let reason): return reason
             case .full(let shard):
@@ -258,6 +252,16 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
                 if !events.waitForRoom(shard: shard) { return .shutdown }
             }
         }
+    }
+
+    /// Counts a record of `template` that is in a ring; reports when it is due.
+    private mutating func noteRouted(_ template: Int32, _ isDue: Bool) {
+        counts[source] += 1
+        byTemplate.add(Int(template))
+        routed += 1
+        guard isDue else { return }
+        report()
+        router.publishQuietly()
     }
 
     /// Takes a retraction. Whose its reading is was decided when that was filed; the map has no say in it now, and
@@ -286,13 +290,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
             switch router.route(record, retraction: tombstone.view) {
             case .written(let isDue):
                 retractionShards.insert(ReadingRouter.shard(ofKey: key, of: router.shardCount))
-                counts[source] += 1
-                byTemplate.add(Int(template))
-                routed += 1
-                if isDue {
-                    report()
-                    router.publishQuietly()
-                }
+                noteRouted(template, isDue)
                 return nil
             case .refused(let reason): return reason
             case .full(let shard):

@@ -71,8 +71,7 @@ struct StoredRun {
 
     /// Changes the database as a forger would who knows its format: the pages keep their checksums.
     func change(_ sql: String) throws {
-        guard kymo_pages_register() == 0 else { throw WaitError(description: "no checksums of pages") }
-        let queue = try DatabaseQueue(path: "\(data)/kymo.sqlite")
+        let queue = try opened()
         try queue.write { try $0.execute(sql: sql) }
         try queue.close()
     }
@@ -86,16 +85,23 @@ struct StoredRun {
         guard end == .exit(0) else { throw WaitError(description: "the change failed") }
     }
 
+    /// The database, as kymo opens it: who closes it brings the log of a killed run into its pages, which must have
+    /// checksums.
+    private func opened() throws -> DatabaseQueue {
+        guard kymo_pages_register() == 0 else { throw WaitError(description: "no checksums of pages") }
+        return try DatabaseQueue(path: "\(data)/kymo.sqlite")
+    }
+
     /// The number that a query of the database gives.
     func value(_ sql: String) throws -> Int? {
-        let queue = try DatabaseQueue(path: "\(data)/kymo.sqlite")
+        let queue = try opened()
         defer { try? queue.close() }
         return try queue.read { try Int.fetchOne($0, sql: sql) }
     }
 
     /// The bytes that a query of the database gives.
     func bytes(_ sql: String) throws -> [UInt8]? {
-        let queue = try DatabaseQueue(path: "\(data)/kymo.sqlite")
+        let queue = try opened()
         defer { try? queue.close() }
         return try queue.read { try Data.fetchOne($0, sql: sql) }.map { [UInt8]($0) }
     }

@@ -1,5 +1,5 @@
 /// HTTP/1.1 on a numeric IPv4 or IPv6 host, for `POST /v1/ingest`; port 0 lets the kernel choose.
-package struct HTTPSource: SourceAddress {
+package struct HTTPSource: ListeningSource {
     /// Where it listens.
     package var address: NetworkAddress
 
@@ -21,18 +21,11 @@ package struct HTTPSource: SourceAddress {
 
     /// `http 127.0.0.1:5780`.
     package var name: String { "http \(address.text)" }
-    /// The address, which a TCP source has no less; nothing when the kernel chooses the port.
-    package var claim: String? { address.port == 0 ? nil : "tcp \(address.text)" }
 
     /// An address that others reach, without a word that they may; or readings that may be dropped after they were
     /// answered for.
     package func problem(in configuration: SourceConfiguration) -> SettingProblem? {
-        guard !configuration.dropsWhenFull else {
-            return SettingProblem(
-                message: "replies of HTTP say what is on disk, and this source drops readings",
-                advice: "say whenFull: block")
-        }
-        return NetworkListener.problem(address, "HTTP", configuration)
+        NetworkListener.problem(address, "HTTP", configuration, answers: "replies of HTTP say")
     }
 
     /// Binds a socket and listens.
@@ -43,15 +36,6 @@ package struct HTTPSource: SourceAddress {
         var listener = try NetworkListener.form(configuration)
         listener.requests = HeldBytes()
         return OpenedSource(HTTPSource(bound), descriptor, .listener(listener))
-    }
-}
-
-extension HTTPSource: ProbedSource {
-    /// Binds the address for a moment.
-    ///
-    /// - Throws: ``SourceError`` as opening it would.
-    package func probe(_ configuration: SourceConfiguration) throws(SourceError) {
-        try NetworkListener.probe(address, name, configuration)
     }
 }
 

@@ -1,5 +1,5 @@
 /// MLLP on a numeric IPv4 or IPv6 host, for messages of HL7 v2; port 0 lets the kernel choose.
-package struct MLLPSource: SourceAddress {
+package struct MLLPSource: ListeningSource {
     /// Where it listens.
     package var address: NetworkAddress
 
@@ -22,18 +22,11 @@ package struct MLLPSource: SourceAddress {
 
     /// `mllp 127.0.0.1:2575`.
     package var name: String { "mllp \(address.text)" }
-    /// The address, which a TCP source has no less; nothing when the kernel chooses the port.
-    package var claim: String? { address.port == 0 ? nil : "tcp \(address.text)" }
 
     /// An address that others reach, without a word that they may; or readings that may be dropped after they were
     /// acknowledged.
     package func problem(in configuration: SourceConfiguration) -> SettingProblem? {
-        guard !configuration.dropsWhenFull else {
-            return SettingProblem(
-                message: "acknowledgements of MLLP say what is on disk, and this source drops readings",
-                advice: "say whenFull: block")
-        }
-        return NetworkListener.problem(address, "MLLP", configuration)
+        NetworkListener.problem(address, "MLLP", configuration, answers: "acknowledgements of MLLP say")
     }
 
     /// Binds a socket and listens.
@@ -44,15 +37,6 @@ package struct MLLPSource: SourceAddress {
         var listener = try NetworkListener.form(configuration)
         listener.messages = HeldBytes()
         return OpenedSource(MLLPSource(bound), descriptor, .listener(listener))
-    }
-}
-
-extension MLLPSource: ProbedSource {
-    /// Binds the address for a moment.
-    ///
-    /// - Throws: ``SourceError`` as opening it would.
-    package func probe(_ configuration: SourceConfiguration) throws(SourceError) {
-        try NetworkListener.probe(address, name, configuration)
     }
 }
 

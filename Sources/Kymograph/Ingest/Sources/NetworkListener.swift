@@ -46,15 +46,38 @@ enum NetworkListener {
         Descriptor(raw).close()
     }
 
-    /// An address that others reach, without a word that they may. `word` is what messages call the protocol.
+    /// An address that others reach, without a word that they may; or readings that may be dropped, where `answers`
+    /// ("replies of HTTP say") that they are on disk. `word` is what messages call the protocol.
     static func problem(
-        _ address: NetworkAddress, _ word: String, _ configuration: SourceConfiguration
+        _ address: NetworkAddress, _ word: String, _ configuration: SourceConfiguration, answers: String? = nil
     ) -> SettingProblem? {
+        if let answers, configuration.dropsWhenFull {
+            return SettingProblem(
+                message: "\(answers) what is on disk, and this source drops readings", advice: "say whenFull: block")
+        }
         if let problem = configuration.tls.problem { return problem }
         guard !configuration.isInsecure, !address.isLoopback, configuration.tls.files == nil else { return nil }
         return SettingProblem(
             message: "other machines can reach \(address.text), and \(word) neither encrypts nor asks who sends",
             advice: "listen on 127.0.0.1 or [::1], name a certificateFile for TLS, or say insecure: true (--insecure "
                 + "on the command line)")
+    }
+}
+
+/// A source that listens on a TCP port, whatever its clients speak.
+package protocol ListeningSource: ProbedSource {
+    /// Where it listens.
+    var address: NetworkAddress { get }
+}
+
+extension ListeningSource {
+    /// The port, which only one of them can have; nothing when the kernel chooses it.
+    package var claim: String? { address.port == 0 ? nil : "tcp \(address.text)" }
+
+    /// Binds the address for a moment, without listening: no client may connect to what ends at once.
+    ///
+    /// - Throws: ``SourceError`` as opening it would.
+    package func probe(_ configuration: SourceConfiguration) throws(SourceError) {
+        try NetworkListener.probe(address, name, configuration)
     }
 }

@@ -1,5 +1,5 @@
 /// TCP on a numeric IPv4 or IPv6 host; port 0 lets the kernel choose. An IPv6 host does not accept IPv4.
-package struct TCPSource: RoutedSource {
+package struct TCPSource: RoutedSource, ListeningSource {
     /// Where it listens.
     package var address: NetworkAddress
 
@@ -21,8 +21,6 @@ package struct TCPSource: RoutedSource {
 
     /// `tcp 127.0.0.1:5757`.
     package var name: String { "tcp \(address.text)" }
-    /// The address; nothing when the kernel chooses the port.
-    package var claim: String? { address.port == 0 ? nil : name }
     /// A connection.
     package var route: SourceRoute? { address.port == 0 ? nil : .tcp(address) }
 
@@ -37,15 +35,6 @@ package struct TCPSource: RoutedSource {
     package func open(_ configuration: SourceConfiguration) throws(SourceError) -> OpenedSource {
         let (descriptor, bound) = try NetworkListener.listen(address, name)
         return OpenedSource(TCPSource(bound), descriptor, .listener(try NetworkListener.form(configuration)))
-    }
-}
-
-extension TCPSource: ProbedSource {
-    /// Binds the address for a moment, without listening: no client may connect to what ends at once.
-    ///
-    /// - Throws: ``SourceError`` as opening it would.
-    package func probe(_ configuration: SourceConfiguration) throws(SourceError) {
-        try NetworkListener.probe(address, name, configuration)
     }
 }
 

@@ -31,15 +31,8 @@ import Testing
             environment: death.map { ["KYMO_CRASH_POINT": $0] } ?? [:], directory: run.folder.path, input: .bytes([]))
     }
 
-    /// What a query gives on a copy: who opens a store that was killed brings its log into it.
-    private func value(_ sql: String) throws -> Int? {
-        let copy = StoredRun()
-        _ = try ChildProcess("/bin/cp", ["-r", run.data, copy.data]).wait()
-        return try copy.value(sql)
-    }
-
     private func has(_ table: String) throws -> Bool {
-        try value("SELECT count(*) FROM sqlite_master WHERE name = '\(table)'") == 1
+        try run.value("SELECT count(*) FROM sqlite_master WHERE name = '\(table)'") == 1
     }
 
     /// The tables of version 5, or of version 4 when they are needed.
@@ -47,10 +40,10 @@ import Testing
 
     /// What all of these have, as far as version 4 knows them.
     private func rows() throws -> [Int?] {
-        try Self.tables.map { try has($0) ? try value("SELECT count(*) FROM \($0)") : nil }
+        try Self.tables.map { try has($0) ? try run.value("SELECT count(*) FROM \($0)") : nil }
     }
 
-    private func version() throws -> Int? { try value("PRAGMA user_version") }
+    private func version() throws -> Int? { try run.value("PRAGMA user_version") }
 
     /// Killed at every step, the step begins again, and what the store knows stays.
     @Test(arguments: ["plain", "full"]) func killedAtEveryStep(name: String) throws {
@@ -66,7 +59,7 @@ import Testing
         }
         #expect(try end("migrated").end == .signal(SIGKILL))
         #expect(try version() == 5 && rows() == before.map { $0 ?? 0 })
-        let deciders = try value("SELECT count(*) FROM decider WHERE name IN ('patient_map', 'reading_rules')")
+        let deciders = try run.value("SELECT count(*) FROM decider WHERE name IN ('patient_map', 'reading_rules')")
         #expect(try deciders == (isFull ? 2 : 0) && !has("patient_map") && !has("reading_rules"))
         try check(isFull: isFull)
     }
@@ -82,7 +75,7 @@ import Testing
             Files.text(run.folder.file("receipts/\($0)")).split(separator: "\n")
         }
         #expect(receipts.count == (isFull ? 13 : 0))
-        #expect(try value("SELECT count(*) FROM receipt_line") == 0)
+        #expect(try run.value("SELECT count(*) FROM receipt_line") == 0)
         let status = try run.command("status").text
         #expect(status.contains("paused type heartRate") == isFull, "\(status)")
         let sources = try run.command("sources", "--devices").text
@@ -114,7 +107,7 @@ import Testing
         run.folder.write("data/kymo.damaged", "")
         let done = try end()
         #expect(done.end == .exit(0) && done.error.contains("an unknown number of decider"), "\(done.error)")
-        #expect(try value("SELECT count(*) FROM decider") == 2)
+        #expect(try run.value("SELECT count(*) FROM decider") == 2)
         #expect(try !end().error.contains("repaired"))
     }
 

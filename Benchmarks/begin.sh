@@ -1,5 +1,5 @@
-# begin.sh: what the measurements of doors begin with, read by each: `python`, `KYMO`, built where it is not given, and
-# `folder`, which is removed at the end. `here` is the folder above this one.
+# begin.sh: what measurements begin with, read by each: `python`, `KYMO`, built where it is not given, and
+# `folder`, which is removed at the end. `here` is its folder.
 python=${KYMO_PYTHON:-python3}
 if [ -z "${KYMO:-}" ]; then
     root=$(dirname "$here")
