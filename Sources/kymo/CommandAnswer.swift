@@ -9,7 +9,11 @@ enum CommandAnswer {
         let text = Kymo.fullMessage(for: error)
         let status = Kymo.exitCode(for: error)
         let isHelp = status == .success && text.hasPrefix("OVERVIEW:")
-        guard isHelp || status == .validationFailure else { Kymo.exit(withError: error) }
+        guard isHelp || status == .validationFailure else {
+            guard status != .success else { Kymo.exit(withError: error) }
+            if !text.isEmpty { StandardError.write("\(text)\n") }
+            Kymo.exit(withError: status)
+        }
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let unknown = UnknownCommand(in: arguments, of: Kymo.self) { refuse(unknown.message) }
         if isHelp { Kymo.exit(withError: printed(HelpText.arranged(text))) }

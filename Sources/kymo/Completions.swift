@@ -30,6 +30,6 @@ struct Completions: ParsableCommand {
     var shell: Shell
 
     func run() throws {
-        try StandardOutput.write(Array((Kymo.completionScript(for: shell.generated) + "\n").utf8))
+        try StandardOutput.write(data: Array((Kymo.completionScript(for: shell.generated) + "\n").utf8))
     }
 }

@@ -44,7 +44,7 @@ struct Config: ParsableCommand {
             Diagnostics.write(diagnostics)
             guard !diagnostics.contains(where: { $0.severity == .error }) else { throw ExitCode(ExitStatus.config) }
             let effective = EffectiveSettings(settings, withDefaults: defaults)
-            try StandardOutput.write(isJSON ? effective.json(withOrigins: origins) : Array(effective.yaml.utf8))
+            try StandardOutput.write(data: isJSON ? effective.json(withOrigins: origins) : Array(effective.yaml.utf8))
         }
     }
 

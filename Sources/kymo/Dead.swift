@@ -131,30 +131,27 @@ struct DeadShow: ParsableCommand {
         }
         if let explainer = try mapping.explainer(store) { letter.detail = explainer.detail(of: letter) }
         if text { return try StandardOutput.write(Array(readable(letter).utf8)) }
-        try StandardOutput.write(bytes ? letter.bytes ?? [] : PrettyJSON.format(Array(letter.json.dropLast())))
+        if bytes { return try StandardOutput.write(data: letter.bytes ?? []) }
+        try StandardOutput.write(PrettyJSON.format(Array(letter.json.dropLast())))
     }
 
     private func readable(_ letter: StoredLetter) -> String {
         let meaning = Rejection.allCases.first { $0.name == letter.reason }?.explanation
         var lines = ["letter \(letter.number), \(letter.kind) of \(letter.source), \(letter.at.text)"]
         lines.append("\(letter.reason)\(meaning.map { ": \($0)" } ?? "")")
-        if !letter.detail.isEmpty { lines.append(letter.detail) }
+        if !letter.detail.isEmpty { lines.append(PrintableText.line(letter.detail)) }
         if let replayed = letter.replayed { lines.append("replayed \(replayed.text)") }
         lines.append("")
         lines.append(letter.bytes.map(Self.printable) ?? "its bytes are damaged")
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Text as it is but for control characters, which become dots; other bytes in hexadecimal.
+    /// Text as it is but for control characters, which are escaped; other bytes in hexadecimal.
     private static func printable(_ bytes: [UInt8]) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
         }
-        let scalars = text.unicodeScalars.map { scalar in
-            let isControl = scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
-            return isControl ? "." : Character(scalar)
-        }
-        return String(scalars)
+        return PrintableText.lines(text)
     }
 }
 

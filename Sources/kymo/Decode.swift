@@ -29,7 +29,7 @@ struct Decode: ParsableCommand {
         let content = try InputFile.read(file, "name a file with Observations or Bundles")
         var series = 0
         let resources = try resources(of: content)
-        try StandardOutput.write(ReadingTable.csv(Self.columns))
+        try StandardOutput.write(data: ReadingTable.csv(Self.columns))
         for (line, resource) in resources {
             let names = Self.names(in: resource)
             for observation in Self.observations(of: resource) {
@@ -102,7 +102,7 @@ struct Decode: ParsableCommand {
                         first + [code, sample.instant.text, String(sample.dimension), value, flag, one.unit])
                 } ?? []
             }
-            try StandardOutput.write(Array(rows.joined()))
+            try StandardOutput.write(data: Array(rows.joined()))
         }
         return series.count
     }

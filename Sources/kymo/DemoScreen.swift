@@ -23,8 +23,8 @@ final class DemoScreen: Sendable {
         try write(DemoScreen.picture(lines, over: drawn.withLock { $0 }))
     }
 
-    /// Writes `text`.
-    func write(_ text: String) throws { try StandardOutput.write(Array(text.utf8)) }
+    /// Writes `text`, which moves the cursor.
+    func write(_ text: String) throws { try StandardOutput.draw(Array(text.utf8)) }
 
     private static func picture(_ lines: [String], over count: Int) -> String {
         let up = count > 0 ? "\u{1B}[\(count)A" : ""

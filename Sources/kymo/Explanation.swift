@@ -40,7 +40,7 @@ struct Explanation {
                     write(found)
                     found = []
                     if last.offset != template.offset {
-                        StandardError.write("value at byte \(template.offset):\n")
+                        StandardError.writeLine("value at byte \(template.offset):")
                     }
                 }
                 found.append(template)
@@ -48,31 +48,31 @@ struct Explanation {
             write(found)
         } catch {
             write(found)
-            StandardError.write("the payload is refused: \(error.reason.name) at byte \(error.offset)\n")
+            StandardError.writeLine("the payload is refused: \(error.reason.name) at byte \(error.offset)")
         }
     }
 
     /// Writes what the templates made of one value: those that match, then those nearest to it.
     private func write(_ templates: [TemplateExplanation]) {
-        if let decoded = templates.first?.object { StandardError.write("decoded: \(decoded)\n") }
+        if let decoded = templates.first?.object { StandardError.writeLine("decoded: \(decoded)") }
         // The sort keeps the order of those that are equally near.
         for template in templates.sorted(by: { $0.nearness > $1.nearness }) { write(template) }
     }
 
     private func write(_ template: TemplateExplanation) {
         let file = files[template.mapping] ?? TemplateKind.device.fileName
-        StandardError.write("\(template.mapping), type \(template.typeName) (\(file) line \(template.line))\n")
+        StandardError.writeLine("\(template.mapping), type \(template.typeName) (\(file) line \(template.line))")
         if let failure = template.failure {
-            StandardError.write("  \(template.matchExpression): \(failure)\n")
+            StandardError.writeLine("  \(template.matchExpression): \(failure)")
         } else if template.matches.isEmpty {
-            StandardError.write("  no match for \(template.matchExpression)\n")
-            if let meant = template.meant { StandardError.write("    did you mean '\(meant)'?\n") }
-            for field in template.missing { StandardError.write("    \(field.name): \(field.result)\n") }
+            StandardError.writeLine("  no match for \(template.matchExpression)")
+            if let meant = template.meant { StandardError.writeLine("    did you mean '\(meant)'?") }
+            for field in template.missing { StandardError.writeLine("    \(field.name): \(field.result)") }
         }
         for (index, match) in template.matches.enumerated() {
-            StandardError.write("  match \(index + 1) of \(template.matchExpression): \(match.outcome.text)\n")
+            StandardError.writeLine("  match \(index + 1) of \(template.matchExpression): \(match.outcome.text)")
             for field in match.fields {
-                StandardError.write("    \(field.name) \(field.expression): \(field.result)\n")
+                StandardError.writeLine("    \(field.name) \(field.expression): \(field.result)")
             }
         }
     }

@@ -46,7 +46,7 @@ struct Export: ParsableCommand {
             (try reader.types(), try reader.sourceNames())
         }
         let table = ReadingTable(types: types, names: archive.type, sources: sources)
-        try StandardOutput.write(ReadingTable.csv(table.columns))
+        try StandardOutput.write(data: ReadingTable.csv(table.columns))
         try forEachWindow(reader) { window in
             var lines: [UInt8] = []
             let isWhole = window.forEachReading(in: archive.span) { reading, payload in
@@ -76,7 +76,7 @@ struct Export: ParsableCommand {
                 }
                 output += lines
             }
-            try StandardOutput.write(output)
+            try StandardOutput.write(data: output)
             cursor = last.cursor
             done += windows.count
             progress.show(Double(done) / Double(max(total, done)), label: "\(done) windows")

@@ -1,6 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import Kymograph
+import KymographCore
 
 /// Reads whole inputs.
 enum InputFile {
@@ -59,10 +61,19 @@ enum ConfigurationFile {
     }
 }
 
-/// Writes data to standard output.
+/// Writes to standard output.
 enum StandardOutput {
-    /// Writes all of `bytes`, or exits with status 74.
-    static func write(_ bytes: [UInt8]) throws {
+    /// Writes text or JSON, in which control characters are escaped, or exits with status 74.
+    static func write(_ text: [UInt8]) throws { try draw(PrintableText.lines(text)) }
+
+    /// Writes bytes that programs read as they are, or exits with status 74. On a terminal control characters are
+    /// escaped: nothing that a device has sent commands it.
+    static func write(data bytes: [UInt8]) throws {
+        try isatty(STDOUT_FILENO) == 1 ? write(bytes) : draw(bytes)
+    }
+
+    /// Writes all of `bytes`, which may move the cursor of a terminal, or exits with status 74.
+    static func draw(_ bytes: [UInt8]) throws {
         guard StandardDescriptors.write(bytes, to: 1) else {
             throw StandardError.exit(
                 "standard output cannot be written: \(StandardDescriptors.lastError)", code: ExitStatus.ioError)

@@ -47,7 +47,7 @@ struct MessageMapping {
 
     /// Maps `message` and writes a line.
     mutating func writeLine(_ message: InputMessage) {
-        if let explanation, !explanation.isJSON { StandardError.write("\(message.file):\(message.line):\n") }
+        if let explanation, !explanation.isJSON { StandardError.writeLine("\(message.file):\(message.line):") }
         guard let preview = preview(of: message) else { return }
         write(writesEvents ? preview.events : preview.line(of: message))
     }
@@ -60,7 +60,7 @@ struct MessageMapping {
         if hasLines {
             StandardError.write("kymo: \(summary)\n")
         } else if let complaint {
-            StandardError.write("kymo: \(complaint)\n")
+            StandardError.writeLine("kymo: \(complaint)")
         }
         if failed > 0 || messages == 0 { throw ExitCode(ExitStatus.dataError) }
     }

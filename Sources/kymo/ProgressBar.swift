@@ -22,12 +22,12 @@ struct ProgressBar {
         let done = min(max(fraction, 0), 1)
         let filled = Int(done * Double(width))
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-        StandardError.write("\r\(bar) \(Int(done * 100)) %  \(label())  \(timeLeft(done, now: now))\u{1B}[K")
+        StandardError.draw("\r\(bar) \(Int(done * 100)) %  \(label())  \(timeLeft(done, now: now))\u{1B}[K")
     }
 
     /// Clears the line.
     func finish() {
-        if isTerminal { StandardError.write("\r\u{1B}[K") }
+        if isTerminal { StandardError.draw("\r\u{1B}[K") }
     }
 
     private func timeLeft(_ done: Double, now: ContinuousClock.Instant) -> String {

@@ -40,7 +40,7 @@ struct Status: ParsableCommand {
         switch format {
         case .text: try StandardOutput.write(Array(Self.text(status).utf8))
         case .json: try StandardOutput.write(try PrettyText.pretty(status))
-        case .prometheus: try StandardOutput.write(Array(status.metrics.utf8))
+        case .prometheus: try StandardOutput.write(data: Array(status.metrics.utf8))
         }
     }
 

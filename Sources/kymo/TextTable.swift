@@ -1,3 +1,5 @@
+import KymographCore
+
 /// Rows under headings, in columns as wide as their longest text.
 struct TextTable {
     private var rows: [[String]]
@@ -7,7 +9,7 @@ struct TextTable {
     }
 
     /// Adds a row with as many texts as there are headings.
-    mutating func add(_ row: [String]) { rows.append(row) }
+    mutating func add(_ row: [String]) { rows.append(row.map(PrintableText.line)) }
 
     /// The table as lines of text.
     var bytes: [UInt8] {

@@ -94,7 +94,7 @@ private struct LiveLine {
         if let shown, shown.duration(to: now) < .seconds(1) { return nil }
         shown = now
         isVisible = true
-        return "\r\(text())\u{1B}[K"
+        return "\r\(PrintableText.line(text()))\u{1B}[K"
     }
 
     /// What to write to clear the line; nil when there is none.

@@ -40,14 +40,25 @@ package enum LogStyle: Hashable, Sendable {
     /// The line, or lines, of an entry, with their line feeds. `isPlain`: without the name of the program in the short
     /// style, as compilers write what they find in files.
     func line(_ entry: LogEntry, at now: Instant, isPlain: Bool = false) -> String {
+        let text = LogStyle.shown(entry.text)
         switch self {
-        case .short: "\(isPlain ? "" : "kymo: ")\(entry.text)\n"
-        case .timed: "\(LogStyle.time(now)) \(entry.level.rawValue) kymo: \(entry.text)\n"
-        case .json: LogStyle.object(entry, now) + "\n"
+        case .short: return "\(isPlain ? "" : "kymo: ")\(text)\n"
+        case .timed: return "\(LogStyle.time(now)) \(entry.level.rawValue) kymo: \(text)\n"
+        case .json: return PrintableText.lines(LogStyle.object(entry, now)) + "\n"
         case .journald:
             // Each line is an entry of its own there.
-            entry.text.split(separator: "\n").map { "<\(entry.level.priority)>\($0)\n" }.joined()
+            return text.split(separator: "\n").map { "<\(entry.level.priority)>\($0)\n" }.joined()
         }
+    }
+
+    /// `text` without control characters. Lines after the first begin with blanks: none that came from elsewhere, as
+    /// within a server's answer, can pass for an entry.
+    private static func shown(_ text: String) -> String {
+        var lines = PrintableText.lines(text).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        for index in lines.indices.dropFirst() where !lines[index].hasPrefix("  ") {
+            lines[index] = "  " + lines[index]
+        }
+        return lines.joined(separator: "\n")
     }
 
     /// RFC 3339 in UTC, always with milliseconds, so that lines sort by their text.

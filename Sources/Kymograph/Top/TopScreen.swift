@@ -108,13 +108,13 @@ package struct TopScreen: Sendable {
     }
 
     private func padded(_ text: String, _ width: Int) -> String {
-        let width = max(8, width)
+        let (text, width) = (PrintableText.line(text), max(8, width))
         let shown = text.count > width ? text.prefix(width - 1) + "…" : text[...]
         return shown + String(repeating: " ", count: width - shown.count)
     }
 
     private func cut(_ line: String) -> String {
-        let line = line.withoutControls
+        let line = PrintableText.line(line)
         return line.count > columns ? line.prefix(columns - 1) + "…" : line
     }
 

@@ -54,16 +54,6 @@ indirect enum JSONValue {
 
     private static func write(_ text: String, to writer: inout ByteWriter) { writer.append(Array(quoted(text).utf8)) }
 
-    /// `text` in double quotes. What YAML takes for a line break, or refuses, is escaped, too.
-    static func quoted(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "\"") { result, letter in
-            switch letter.value {
-            case 0x22, 0x5C: result += "\\\(letter)"
-            case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0xFEFF:
-                let digits = String(letter.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(letter)
-            }
-        } + "\""
-    }
+    /// `text` in double quotes. What YAML takes for a line break, or refuses, and what terminals obey, is escaped, too.
+    static func quoted(_ text: String) -> String { PrintableText.line(JSONText.quoted(text)) }
 }

@@ -1,3 +1,5 @@
+import KymographCore
+
 /// Writes texts and lists as YAML that the configuration reader takes for the same.
 enum YAMLText {
     /// A text, in quotes where YAML would take it for something else.
@@ -24,7 +26,9 @@ enum YAMLText {
 
     /// `text` as a comment, on one line.
     static func comment(_ text: String) -> String {
-        "# " + text.map { $0.unicodeScalars.contains { $0.value < 0x20 } ? " " : String($0) }.joined()
+        "# "
+            + PrintableText.line(
+                text.map { $0.unicodeScalars.contains { $0.value < 0x20 } ? " " : String($0) }.joined())
     }
 
     /// In double quotes, as JSON has it: YAML has its escapes.

@@ -47,7 +47,7 @@ struct TokenReply {
         guard !text.contains("eyJ"), !secrets.contains(where: { !$0.isEmpty && text.contains($0) }) else {
             return "(not shown: it repeats what is secret)"
         }
-        return String(text.withoutControls.prefix(200))
+        return String(PrintableText.line(text).prefix(200))
     }
 
     private func failure(_ what: String, isRetriable: Bool = false) -> AuthorizationFailure {

@@ -1,4 +1,5 @@
 import CCurl
+import KymographCore
 
 /// How a transfer failed, in libcurl's terms, and what that means for the request.
 struct CurlEnd {
@@ -18,7 +19,7 @@ struct CurlEnd {
     /// The failure to report.
     func failure(method: String, origin: String, timeout: Int, maxBytes: Int) -> HTTPFailure {
         // That is how ``CurlExchange`` keeps libcurl from sending again.
-        let why = code == CURLE_ABORTED_BY_CALLBACK ? "the connection was closed" : reason.withoutControls
+        let why = code == CURLE_ABORTED_BY_CALLBACK ? "the connection was closed" : PrintableText.line(reason)
         switch kind {
         case .security:
             return HTTPFailure(.security, "no secure connection to \(origin): \(why)\(advice)")
@@ -67,13 +68,6 @@ struct CurlEnd {
         case CURLE_SSL_CERTPROBLEM: "; check the client certificate and its key"
         default: isRefusedCertificate ? "; name a client certificate that the server accepts" : ""
         }
-    }
-}
-
-extension String {
-    /// Without line ends and other control characters, for messages of one line.
-    var withoutControls: String {
-        String(String.UnicodeScalarView(unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
     }
 }
 
