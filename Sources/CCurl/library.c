@@ -10,7 +10,8 @@
 
 /// Every function that is called, by its name behind `curl_`.
 #define FUNCTIONS(EACH) \
-    EACH(global_init) EACH(easy_init) EACH(easy_cleanup) EACH(easy_strerror) EACH(easy_setopt) EACH(easy_getinfo) \
+    EACH(global_init) EACH(version) EACH(easy_init) EACH(easy_cleanup) EACH(easy_strerror) EACH(easy_setopt) \
+    EACH(easy_getinfo) \
     EACH(slist_append) EACH(slist_free_all) EACH(multi_init) EACH(multi_cleanup) EACH(multi_add_handle) \
     EACH(multi_remove_handle) EACH(multi_perform) EACH(multi_poll) EACH(multi_wakeup) EACH(multi_info_read) \
     EACH(multi_setopt) EACH(multi_strerror)
@@ -45,6 +46,8 @@ const char *kymo_curl_load(void) {
     pthread_once(&once, load);
     return problem[0] ? problem : NULL;
 }
+
+const char *kymo_curl_version(void) { return library.version(); }
 
 CURL *kymo_curl_easy_init(void) { return library.easy_init(); }
 

@@ -1,5 +1,7 @@
 #include "CKymographLinux.h"
 
+#include <gnu/libc-version.h>
+
 #define TEXT(tokens) #tokens
 #define TEXT_OF(macro) TEXT(macro)
 
@@ -8,3 +10,5 @@
 #endif
 
 const char *kymo_commit(void) { return TEXT_OF(KYMO_COMMIT); }
+
+const char *kymo_libc_version(void) { return gnu_get_libc_version(); }

@@ -46,6 +46,7 @@ struct DeadReplay: ParsableCommand {
     @OptionGroup var settings: SettingOptions
 
     func run() throws {
+        ProcessPrivacy.keepFilesPrivate()
         let (settings, _, _) = try self.settings.load()
         guard let directory = settings.store.directory, !self.settings.durability.ephemeral else {
             throw StandardError.exit("there is no place for data: name one with --data DIR", code: ExitStatus.config)
@@ -79,7 +80,7 @@ struct DeadReplay: ParsableCommand {
         if report == .json { try StandardOutput.write(try PrettyText.pretty(replay.outcome)) }
         StandardError.write("kymo: \(replay.text)\n")
         for refusal in replay.refusals + replay.news {
-            StandardError.write("kymo: letter \(refusal.letter): \(refusal.reason)\n")
+            StandardError.writeLine("kymo: letter \(refusal.letter): \(refusal.reason)")
         }
         try replay.report()
     }

@@ -26,6 +26,7 @@ struct DemoConsole {
 
     /// Runs until a signal ends it; removes what was kept.
     func run() throws {
+        ProcessPrivacy.keepFilesPrivate()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let signals = try Run.watchSignals()
         let settings = try loaded()

@@ -34,10 +34,12 @@ struct Kymo: ParsableCommand {
             Tap.self,
             ConsoleCommand.self, Flush.self, PauseCommand.self, ResumeCommand.self, ForgetLookups.self,
             CapabilitiesCommand.self, Completions.self, Support.self,
+            Version.self,
         ])
 
     static func main() {
         StandardDescriptors.reserve()
+        ProcessPrivacy.forbidCoreDumps()
         do {
             var command = try parseAsRoot()
             try command.run()

@@ -33,6 +33,7 @@ struct Run: ParsableCommand {
     @OptionGroup var settings: SettingOptions
 
     func run() throws {
+        ProcessPrivacy.keepFilesPrivate()
         // Before any thread starts, so that all of them leave the signals to this one.
         let signals = try Self.watchSignals()
         let logCounts = LogCounts()
@@ -41,6 +42,7 @@ struct Run: ParsableCommand {
             log = Run.log(settings, logCounts)
             log.write(findings)
         }
+        if settings.allowsCoreDumps { ProcessPrivacy.allowCoreDumps() }
         settings.rejectedFile = settings.fileOfRejected(at: WallClock.now(), process: getpid())
         let rereading = try self.settings.rereading()
         let firstRejection = settings.readsOnlyWhatEnds ? FirstRejection() : nil

@@ -31,7 +31,7 @@ struct Support: ParsableCommand {
         let settings = try store.settings()
         let directory = try store.directory(of: settings)
         var archive = SupportArchive(folder: "kymo-support", at: WallClock.now())
-        archive.add("version.txt", "kymo \(KymographVersion.text)\n")
+        archive.add("version.txt", "kymo \(KymographVersion.text)\n\n\(ProgramVersions().text)")
         archive.add("system.txt", SystemFacts.text(directory))
         archive.add("configuration.yaml", try configuration())
         for (number, file) in settings.configurationFiles.dropFirst().enumerated() {

@@ -37,6 +37,8 @@ package final class ChildProcess {
     package private(set) var inputPipe: OpenFile?
     /// The end of a pipe from the program, until it is closed.
     package private(set) var outputPipe: OpenFile?
+    /// Whether the kernel has written a core file of it, or given one to a handler, when it ended.
+    package private(set) var hasDumpedCore = false
     private let folder = TemporaryFolder()
     private var end: End?
 
@@ -94,6 +96,7 @@ package final class ChildProcess {
         }
         let result = status & 0x7F == 0 ? End.exit(status >> 8 & 0xFF) : End.signal(status & 0x7F)
         end = result
+        hasDumpedCore = status & 0x7F != 0 && status & 0x80 != 0
         return result
     }
 

@@ -42,7 +42,7 @@ import Testing
         ("capabilities", ["--mapping", "--config", "capabilities.schema.json"]),
         ("status", ["--format", "control.sock"]), ("top", ["--once", "--format", "control.sock", "66"]),
         ("console", ["login"]), ("tap", ["--stage", "--device", "--type", "--rate", "--limit", "--reveal", "66"]),
-        ("dictionary", ["--out", "--size", "output.dictionary"]),
+        ("dictionary", ["--out", "--size", "output.dictionary"]), ("version", ["--verbose", "SBOM"]),
     ])
     func subcommand(name: String, phrases: [String]) throws {
         for arguments in [[name, "--help"], ["help", name]] {

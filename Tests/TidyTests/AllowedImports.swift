@@ -153,7 +153,7 @@ struct AllowedImports {
             Pipeline: System Configuration/Values Ingest Ingest/Peers HTTP Ingest/Framing Ingest/Sources Ingest/Lane Sinks
                 Sinks/DeadLetters Tap Telemetry Sinks/Kinds Store Archive Configuration Configuration/Printing Preview
                 Ledger Control Admin Console Console/Access Console/Subject Pipeline/Output Pipeline/Watch
-            Support: Sinks/Server/HTTP Store Configuration Ledger
+            Support: System Sinks/Server/HTTP Store Configuration Ledger
             Embedding: System Configuration/Values Ingest Ingest/Framing Ingest/Sources Sinks Telemetry Sinks/Kinds
                 Store Configuration Pipeline
             .:

@@ -10,6 +10,9 @@
 /// Loads and initialises libcurl, once in a process. Gives NULL, or why it cannot be used: a text that lives on.
 const char *kymo_curl_load(void);
 
+/// Versions of the library and of those that it uses.
+const char *kymo_curl_version(void);
+
 CURL *kymo_curl_easy_init(void);
 void kymo_curl_easy_cleanup(CURL *handle);
 const char *kymo_curl_easy_text(CURLcode code);

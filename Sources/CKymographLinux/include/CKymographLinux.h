@@ -37,6 +37,10 @@ struct kymo_memory_info {
 };
 struct kymo_memory_info kymo_memory_info(int fd);
 
+/// Whether a crash may leave a core file, and processes of the same user may trace this one and read its memory.
+/// (prctl is variadic.)
+void kymo_set_dumpable(int dumpable);
+
 /// Opens and binds a non-blocking UDP socket to a numeric host. Returns the descriptor; -EINVAL when the host is not
 /// numeric.
 int kymo_udp_open(const char *host, uint16_t port, int share_port);
@@ -186,5 +190,8 @@ uint32_t kymo_crc32c(uint32_t crc, const uint8_t *bytes, size_t size);
 
 /// The commit, as the build was told (`KYMO_COMMIT`); empty when it was not.
 const char *kymo_commit(void);
+
+/// Version of the C library that is loaded.
+const char *kymo_libc_version(void);
 
 #endif

@@ -123,6 +123,8 @@ package struct PipelineSettings: Sendable {
     package var store = StoreSettings()
     /// Longest time for delivering what is there after the first signal to stop.
     package var drainLimit: Int64 = 30_000_000_000
+    /// Whether a crash may leave a core file, and debuggers may attach.
+    package var allowsCoreDumps = false
     /// What is written to standard error.
     package var log = LogSettings()
     /// Where values other than the defaults were written, by dotted key (`output.format`, `mappings[0]`).

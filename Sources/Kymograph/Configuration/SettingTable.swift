@@ -119,6 +119,9 @@ enum SettingTable {
         .duration(
             "output.rotateIdle", \.rotation.maxIdle,
             "How long nothing is written before a file is finished; `0s` means for ever"),
+        .choice(
+            "output.groupReadable", \.rotation.isGroupReadable, [("true", true), ("false", false)],
+            "Whether the group of this user may read the files (modes 0640 and 0750), and not this user alone"),
     ]
 
     private static let systems: [Setting<PipelineSettings>] = [
@@ -219,6 +222,9 @@ enum SettingTable {
             "Whether payloads like others before are read without a scan; output is the same, and `false` is slower"),
         .powerOfTwo("ringSlots", \.ringSlots, 512...1 << 24, "Slots of the ring between a lane and a shard"),
         .duration("drain", \.drainLimit, "Longest time for delivering what is there after the first signal to stop"),
+        .choice(
+            "coreDumps", \.allowsCoreDumps, [("true", true), ("false", false)],
+            "Whether a crash may leave a core file, which has what the memory held, and debuggers may attach"),
     ]
 
     private static let log: [Setting<PipelineSettings>] = [

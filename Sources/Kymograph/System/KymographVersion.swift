@@ -21,7 +21,8 @@ package enum KymographVersion {
         return "\(number) (commit \(commit), Swift \(compiler), \(zstdText), FHIR R4)"
     }
 
-    private static var compiler: String {
+    /// The compiler's version.
+    package static var compiler: String {
         #if swift(>=6.4)
         "6.4 or newer"
         #elseif swift(>=6.3)

@@ -1,10 +1,14 @@
 import CommandSupport
 import Foundation
 import Glibc
+import TrialSupport
 
 /// Makes a mistake in a folder of its own.
 struct MistakeRun {
-    private static let reading = Readings.heartRate(second: 0)
+    /// What takes the place of the device `watch-1` in all that the program reads, as long as that. Seeded, so that no
+    /// message has it by chance.
+    static let device = "z" + String(36 * 36 * 36 * 36 * 36 + Trials.seed(7) % (35 * 36 * 36 * 36 * 36), radix: 36)
+    private static let reading = Readings.heartRate(second: 0, device: device)
 
     /// Where any user may run the program. It goes with the process, which does not end its static values.
     private static let publicFolder: TemporaryFolder = {
@@ -15,7 +19,7 @@ struct MistakeRun {
     }()
 
     /// The program there.
-    private static let publicProgram: String? = {
+    static let publicProgram: String? = {
         let path = publicFolder.file("kymo")
         return (try? FileManager.default.copyItem(atPath: Kymo.path, toPath: path)) != nil ? path : nil
     }()
@@ -32,7 +36,7 @@ struct MistakeRun {
             let path = folder.file(name)
             try FileManager.default.createDirectory(
                 at: URL(filePath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
-            Files.write(bytes, to: path)
+            Files.write(Self.seeded(bytes), to: path)
         }
         if mistake.needs.contains(.store) || mistake.needs.contains(.instance) { try makeStore() }
         for name in mistake.shared { unsafe chmod(folder.file(name), 0o644) }
@@ -59,10 +63,15 @@ struct MistakeRun {
         if mistake.needs.contains(.closedOutput) { words = ["sh", "-c", "exec \"$@\" >&-", "sh"] + words }
         let child = try ChildProcess(
             words[0], Array(words.dropFirst()), environment: mistake.environment, directory: folder.path,
-            input: .bytes(mistake.input), output: mistake.needs.contains(.fullOutput) ? .path("/dev/full") : .file)
+            input: .bytes(Self.seeded(mistake.input)),
+            output: mistake.needs.contains(.fullOutput) ? .path("/dev/full") : .file)
         let done = try child.finish()
         let text = done.error + done.text
         return (done.end, port == 0 ? text : text.replacing("\(port)", with: "{port}"))
+    }
+
+    private static func seeded(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.replacing(Array("watch-1".utf8), with: Array(device.utf8))
     }
 
     private func makeStore() throws {

@@ -17,6 +17,9 @@ import Testing
         for part in [mistake.cause, mistake.place, mistake.remedy] {
             #expect(!part.isEmpty && text.contains(part), "'\(part)' is missing: \(done.text)")
         }
+        // Who feeds a run from a shell is shown what was refused first.
+        let isShown = mistake.arguments.starts(with: ["run", "--stdin"]) && text.contains("nothing was accepted")
+        #expect(isShown || !text.contains(MistakeRun.device), "it names a device: \(done.text)")
     }
 
     /// There are as many as were found, and no two rows are one mistake: neither the input nor the answer is the same.

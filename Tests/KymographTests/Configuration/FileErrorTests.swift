@@ -13,7 +13,8 @@ import Testing
                 + "mappings, deviceMapping, fhirMapping, framing, compatibility, watch, patients, "
                 + "patientConflict, unmapped, rules, output, deadLetter, receipts, server, "
                 + "data, ephemeral, store, http, console, limits, "
-                + "lanes, shards, processors, wait, fastPath, ringSlots, drain, log, sources, "
+                + "lanes, shards, processors, wait, fastPath, ringSlots, drain, coreDumps, log, "
+                + "sources, "
                 + "sinks, include"
         ),
         ("output:\n  fromat: bundle", "2:3: error: unknown key 'output.fromat'; did you mean 'format'?"),

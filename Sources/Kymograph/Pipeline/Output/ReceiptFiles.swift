@@ -34,7 +34,8 @@ final class ReceiptFiles: Sendable {
         (self.store, self.control, self.directory, present) = (store, control, directory, rotation)
         var options = rotation()
         // A file that ends whenever little is delivered would be many.
-        (options.maxIdle, options.compression, options.dictionary, options.isPrivate) = (0, .none, nil, true)
+        (options.maxIdle, options.compression, options.dictionary) = (0, .none, nil)
+        options.isGroupReadable = false
         self.rotation = options
         do throws(SinkError) {
             first = Mutex(try RotatingFileSink(directory: directory, options: options))

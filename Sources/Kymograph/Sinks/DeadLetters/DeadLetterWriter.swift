@@ -36,14 +36,14 @@ package final class DeadLetterWriter: Sendable {
     /// The file that is made with the first letter; nil when it is there from the beginning.
     private let fileToMake: String?
 
-    /// Opens `path` for appending, or creates it with mode 0640. A last line that a crash cut off is ended first.
+    /// Opens `path` for appending, or creates it with mode 0600. A last line that a crash cut off is ended first.
     ///
     /// - Throws: ``SinkError`` when it cannot be opened.
     package init(path: String) throws(SinkError) {
         (name, fileToMake) = ("the dead-letter file \(path)", nil)
-        let readable = FileSystem.open(path, O_RDWR | O_APPEND | O_CREAT, mode: 0o640)
+        let readable = FileSystem.open(path, O_RDWR | O_APPEND | O_CREAT, mode: 0o600)
         // A pipe or a device may be writable only.
-        let raw = readable == -EACCES ? FileSystem.open(path, O_WRONLY | O_APPEND | O_CREAT, mode: 0o640) : readable
+        let raw = readable == -EACCES ? FileSystem.open(path, O_WRONLY | O_APPEND | O_CREAT, mode: 0o600) : readable
         guard raw >= 0 else { throw .system(-raw, "open", name) }
         let needsLineEnd = DeadLetterWriter.endsInsideLine(raw)
         state.withLock { state in

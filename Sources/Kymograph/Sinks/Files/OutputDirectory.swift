@@ -17,14 +17,16 @@ package struct RecoveredFile: Hashable, Sendable {
 struct OutputDirectory: Sendable {
     let path: String
     private let descriptor: Descriptor
-    /// Whether only the owner may read it.
-    private let isPrivate: Bool
+    /// Whether the group may read it, too, and not the owner alone.
+    private let isGroupReadable: Bool
 
-    /// Opens `path`, creating it with mode 0750, or 0700 if it `isPrivate`, and locks it.
-    init(_ path: String, isPrivate: Bool = false) throws(SinkError) {
-        (self.path, self.isPrivate) = (path, isPrivate)
-        let created = FileSystem.createDirectory(path, mode: isPrivate ? 0o700 : 0o750)
+    /// Opens `path`, creating it with mode 0700, or 0750 if it `isGroupReadable`, and locks it.
+    init(_ path: String, isGroupReadable: Bool = false) throws(SinkError) {
+        (self.path, self.isGroupReadable) = (path, isGroupReadable)
+        let created = FileSystem.createDirectory(path, mode: 0o700)
         guard created >= 0 || created == -EEXIST else { throw .system(-created, "create the directory", path) }
+        // The umask would take the group's permissions away.
+        if created >= 0, isGroupReadable { _ = FileSystem.setMode(path, 0o750) }
         let raw = FileSystem.open(path, O_RDONLY | O_DIRECTORY)
         guard raw >= 0 else { throw .system(-raw, "open the directory", path) }
         descriptor = Descriptor(raw)
@@ -68,8 +70,11 @@ struct OutputDirectory: Sendable {
         while true {
             let isTaken = FileSystem.status(file(name.final)) != nil
             let flags = O_WRONLY | O_CREAT | O_EXCL
-            let raw = isTaken ? -EEXIST : FileSystem.open(file(name.open), flags, mode: isPrivate ? 0o600 : 0o640)
-            if raw >= 0 { return (name, Descriptor(raw)) }
+            let raw = isTaken ? -EEXIST : FileSystem.open(file(name.open), flags, mode: 0o600)
+            if raw >= 0 {
+                if isGroupReadable { _ = fchmod(raw, 0o640) }
+                return (name, Descriptor(raw))
+            }
             guard raw == -EEXIST else { throw .system(-raw, "create", file(name.final)) }
             name = name.next
         }

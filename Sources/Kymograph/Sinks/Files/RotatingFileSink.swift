@@ -21,8 +21,8 @@ package struct RotationOptions: Hashable, Sendable {
     package var compression = OutputCompression.none
     /// What compressed files need to be read again; nil when they stand alone.
     package var dictionary: ZstdDictionary?
-    /// Whether only the owner may read the files: modes 0600 and 0700, in place of 0640 and 0750.
-    package var isPrivate = false
+    /// Whether the group may read the files: modes 0640 and 0750, in place of 0600 and 0700, whatever the umask is.
+    package var isGroupReadable = false
     /// The extension before `.zst`.
     package var fileExtension = "ndjson"
 
@@ -46,7 +46,7 @@ package final class RotatingFileSink: BundleSink {
     /// What was done at the start with files that a crash had left unfinished.
     package let recovered: [RecoveredFile]
 
-    /// Creates `directory` (mode 0750, not its parents) if need be, locks it, and finishes what a crash left in it.
+    /// Creates `directory` (not its parents) if need be, locks it, and finishes what a crash left in it.
     ///
     /// - Parameter clock: gives the start and age of files.
     /// - Throws: ``SinkError`` when the directory cannot be used, or another sink uses it.
@@ -54,7 +54,7 @@ package final class RotatingFileSink: BundleSink {
         directory: String, options: RotationOptions = RotationOptions(),
         clock: @escaping @Sendable () -> Instant = WallClock.now
     ) throws(SinkError) {
-        let opened = try OutputDirectory(directory, isPrivate: options.isPrivate)
+        let opened = try OutputDirectory(directory, isGroupReadable: options.isGroupReadable)
         recovered = try opened.recover()
         state = Mutex(FileRotation(directory: opened, options: options))
         self.clock = clock
