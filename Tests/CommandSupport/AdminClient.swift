@@ -27,6 +27,9 @@ package struct AdminClient {
         self.port = port ?? 0
     }
 
+    /// Of an instance that listens to `port`.
+    package init(port: UInt16) { self.port = port }
+
     /// Asks for `path`.
     ///
     /// - Throws: ``WaitError`` when there is no answer.
