@@ -34,7 +34,9 @@ setup: ## Install the Debian packages that are missing
 
 # Each function is a section of its own, so that the linker leaves out those that nothing refers to.
 # The linker is named here, since the compiler gets its name too: with another name everything is compiled again.
-COMPILING := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld
+# The folder's name is in no file that is made: two builds of one commit are the same (packaging/reproducible.sh).
+COMPILING := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld \
+    -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
 # Nothing is loaded that calls back into the binary, so it exports no symbols; nothing unwinds its stack, so it has no
 # index of unwind tables. The map is what Benchmarks/size.sh reads.
 # Relocations are packed, which needs glibc 2.36 (Debian 12): a fifth of them is left (docs/decisions/0025).
@@ -52,7 +54,8 @@ build: setup ## Build the release binary (.build/release/kymo), and the one to i
 	swift build -c release --product kymo --static-swift-stdlib $(COMPILING) $(LINKING)
 	@# To install: without symbols, which debuggers find in kymo.debug beside it.
 	@mkdir -p .build/install
-	@objcopy --only-keep-debug $(KYMO) .build/install/kymo.debug
+	@# Its checksum is in what is installed: without serialised modules, which name the folder, and which only lldb reads.
+	@objcopy --only-keep-debug --remove-section=.swift_ast $(KYMO) .build/install/kymo.debug
 	@objcopy --strip-all --add-gnu-debuglink=.build/install/kymo.debug $(KYMO) .build/install/kymo
 
 # With the product's flags and in its folder, so that the modules that both have are compiled once.
@@ -62,9 +65,17 @@ probes: setup ## Build the programs whose instructions the gate counts
 	for probe in StageProbe DoorProbe; do \
 	    KYMO_BENCHMARKS=1 swift build -c release --product $$probe --static-swift-stdlib $(COMPILING); done
 
+.PHONY: sbom
+sbom: build ## Say what the binary to install consists of (.build/install/kymo.cdx.json, .build/install/kymo.spdx.json)
+	packaging/sbom.py .build/install/kymo .build/install --map .build/kymo.map
+
 .PHONY: deb
 deb: build ## Make the Debian package (.build/deb)
 	packaging/deb.sh
+
+.PHONY: reproducible
+reproducible: setup ## Build the last commit twice in different folders, and compare
+	packaging/reproducible.sh
 
 .PHONY: package-test
 package-test: build .venv/ready ## Make the packages, install them in a fresh Debian, and use them
@@ -115,6 +126,14 @@ console-screenshots: test-build .venv/ready ## Write the pictures of the console
 .PHONY: torture
 torture: test-build .venv/ready ## Run all tests but those of EndToEndTests with full counts, and 1,000 crashes of each kind (hours)
 	KYMO_TORTURE=1000 $(RUN_TESTS) --timeout 0 --skip EndToEndTests
+
+# A build of its own: what is looked into is instrumented.
+FUZZER = $(firstword $(wildcard $(dir $(realpath $(shell command -v swiftc)))../lib/clang/*/lib/*/libclang_rt.fuzzer_no_main-*.a))
+.PHONY: fuzz
+fuzz: export KYMO_FUZZER_LIBRARY = $(FUZZER)
+fuzz: setup ## Run the parsers under libFuzzer, each for T seconds (60); TARGETS="http mqtt" for some
+	swift build --product fuzz --scratch-path .build/fuzz/build
+	Tests/Fuzz/run.sh .build/fuzz/build/debug/fuzz $(or $(T),60) $(TARGETS)
 
 .PHONY: door-kills
 door-kills: test-build .venv/ready ## Kill kymo 100 times under load at each door that acknowledges (minutes)

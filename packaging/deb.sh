@@ -30,6 +30,9 @@ cp packaging/kymo.service "$tree/debian/kymo.service"
 cp "$kymo" "$tree/kymo"
 # All its libraries are the distribution's: it looks for none beside itself.
 chrpath -d "$tree/kymo" >/dev/null
+# Of the binary that is in the package, byte by byte.
+packaging/sbom.py "$tree/kymo" "$tree/sbom" --map .build/kymo.map >/dev/null
+cp SECURITY.md "$tree/SECURITY.md"
 mkdir -p "$tree/docs" "$tree/completions"/{bash,zsh,fish}
 cp -r docs/*.md docs/monitoring docs/tutorials "$tree/docs"
 # Sourced, not run.

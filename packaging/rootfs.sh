@@ -18,6 +18,10 @@ for library in "$curl" $needed; do
     [ -e "$root$library" ] || install -m 755 "$(realpath "$library")" "$root$library"
 done
 
+# What is in it, for who scans images.
+packaging=$(dirname "$0")
+"$packaging/sbom.py" "$kymo" "$root/usr/share/doc/kymo/sbom" --map "$packaging/../.build/kymo.map" >/dev/null
+
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 # Without the copies for other clocks and other programs.
 cp -r /usr/share/zoneinfo "$root/usr/share/zoneinfo"

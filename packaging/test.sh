@@ -51,6 +51,13 @@ for file in docs/monitoring/alerts.yml docs/tutorials/first-observation.md examp
     [ -s "$root/usr/share/doc/kymo/$file" ] || { echo "test.sh: $file is not in the package" >&2; exit 1; }
 done
 
+echo "== the SBOM"
+sbom=$root/usr/share/doc/kymo/sbom
+"${KYMO_PYTHON:-.venv/bin/python}" -B Tests/Validation/check_sbom.py "$sbom"
+digest=$(sha256sum "$root/usr/bin/kymo" | cut -d ' ' -f 1)
+grep -q "$digest" "$sbom/kymo.cdx.json" && grep -q "$digest" "$sbom/kymo.spdx.json" ||
+    { echo "test.sh: the SBOM is of another binary" >&2; exit 1; }
+
 echo "== the unit's commands"
 python3 packaging/test_unit.py "$root"
 echo "   from installation to the first Observation and the end: $((SECONDS - began)) s (at most 120)"
@@ -96,6 +103,7 @@ image=$(builder from kymo)
 got=$(echo '{"deviceId":"a","type":"heartRate","timestamp":"2026-03-01T08:00:00Z","value":61,"unit":"/min"}' |
     builder run --isolation chroot "$image" -- /usr/bin/kymo run --stdin --format ndjson 2>$container/log)
 [[ $got == *'"8867-4"'* ]] || { cat "$container/log" >&2; exit 1; }
+"${KYMO_PYTHON:-.venv/bin/python}" -B Tests/Validation/check_sbom.py $container/root/usr/share/doc/kymo/sbom
 builder run --isolation chroot "$image" -- /usr/bin/kymo check --config /etc/kymograph/kymo.yaml 2>&1
 # libcurl is there, with all that it needs, and the user may keep data.
 got=$(builder run --isolation chroot "$image" -- /usr/bin/kymo run --server http://127.0.0.1:9/ --server-identity create \

@@ -1,0 +1,69 @@
+import CommandSupport
+import KymographTestKit
+import Testing
+
+/// `packaging/sbom.py`: what a binary consists of, in two forms that tools read.
+@Suite struct SBOMTests {
+    /// Whether Python has the schema of one form and the rules of the other.
+    private static let canCheck =
+        (try? ChildProcess(SharedMaterial.python, ["-c", "import cyclonedx, spdx_tools"]).wait()) == .exit(0)
+
+    /// Makes the SBOM of the binary that is tested.
+    private func make(_ name: String, in folder: TemporaryFolder) throws -> String {
+        let build = Kymo.path.split(separator: "/").dropLast(2).map { "/\($0)" }.joined()
+        // The folder of the build may be linked from there.
+        let scratch = ["\(build)/..", build].first { Files.exists("\($0)/workspace-state.json") } ?? build
+        let script = "\(SharedMaterial.package)/packaging/sbom.py"
+        let done = try ChildProcess(
+            "/usr/bin/python3", ["-B", script, Kymo.path, folder.file(name), "--build", scratch],
+            environment: ["SOURCE_DATE_EPOCH": "1772366400"]
+        ).finish()
+        #expect(done.end == .exit(0), "\(done.error)")
+        return folder.file(name)
+    }
+
+    @Test(.enabled(if: canCheck, "Python has no cyclonedx and spdx_tools: make .venv/ready"))
+    func isValidAndTheSameTwice() throws {
+        let folder = TemporaryFolder()
+        let (first, second) = (try make("first", in: folder), try make("second", in: folder))
+        for name in ["kymo.cdx.json", "kymo.spdx.json"] {
+            #expect(Files.read("\(first)/\(name)") == Files.read("\(second)/\(name)"))
+        }
+        let script = "\(SharedMaterial.package)/Tests/Validation/check_sbom.py"
+        let checked = try ChildProcess(SharedMaterial.python, ["-B", script, first]).finish()
+        #expect(checked.end == .exit(0), "\(checked.error)")
+    }
+
+    /// What the process loads is what the SBOM has, and what the package manager was told to take.
+    @Test func namesWhatIsThere() throws {
+        let folder = TemporaryFolder()
+        let bom = try JSONTree(parsing: Files.read("\(try make("sbom", in: folder))/kymo.cdx.json"))
+        let parts = (bom["components"]?.elements ?? []).reduce(into: [String: JSONTree]()) {
+            $0[$1["name"]?.text ?? ""] = $1
+        }
+        let loaded =
+            try JSONTree(parsing: try Kymo.run(["version", "--format", "json"]).output)["libraries"]?.elements ?? []
+        let packages = [
+            "glibc": "libc6", "libcurl": "libcurl4", "openssl": "libssl3", "sqlite": "libsqlite3-0", "zlib": "zlib1g",
+            "zstd": "libzstd1",
+        ]
+        #expect(loaded.count == packages.count)
+        for library in loaded {
+            let (name, version) = (library["name"]?.text ?? "", library["version"]?.text ?? "none")
+            let package = parts[packages[name] ?? ""]
+            #expect(package?["version"]?.text?.contains(version) == true, "\(name) \(version)")
+            #expect(package?["scope"]?.text == (name == "libcurl" ? "optional" : "required"))
+        }
+        let pins =
+            try JSONTree(parsing: Files.read("\(SharedMaterial.package)/Package.resolved"))["pins"]?.elements ?? []
+        #expect(pins.count >= 5)
+        for pin in pins {
+            let version = pin["state"]?["version"]?.text ?? "none"
+            let found = parts.values.contains {
+                $0["purl"]?.text?.hasPrefix("pkg:swift/") == true && $0["version"]?.text == version
+            }
+            #expect(found, "\(pin["identity"]?.text ?? "")")
+        }
+        #expect(parts.values.allSatisfy { $0["licenses"] != nil })
+    }
+}
