@@ -235,7 +235,7 @@ import Testing
         transport.answer(400, #"{"error":"invalid_client","error_description":"the client is\nlocked"}"#)
         let messages = record.failures.map(\.message)
         #expect(messages.allSatisfy { !$0.contains("hunter2") && !$0.contains("eyJ") })
-        #expect(messages[2].contains("invalid_client: the client islocked (status 400)"))
+        #expect(messages[2].contains("invalid_client: the client is\\u000alocked (status 400)"))
     }
 
     @Test func readsTheSecretWhenItAsks() throws {
