@@ -127,14 +127,6 @@ console-screenshots: test-build .venv/ready ## Write the pictures of the console
 torture: test-build .venv/ready ## Run all tests but those of EndToEndTests with full counts, and 1,000 crashes of each kind (hours)
 	KYMO_TORTURE=1000 $(RUN_TESTS) --timeout 0 --skip EndToEndTests
 
-# A build of its own: what is looked into is instrumented.
-FUZZER = $(firstword $(wildcard $(dir $(realpath $(shell command -v swiftc)))../lib/clang/*/lib/*/libclang_rt.fuzzer_no_main-*.a))
-.PHONY: fuzz
-fuzz: export KYMO_FUZZER_LIBRARY = $(FUZZER)
-fuzz: setup ## Run the parsers under libFuzzer, each for T seconds (60); TARGETS="http mqtt" for some
-	swift build --product fuzz --scratch-path .build/fuzz/build
-	Tests/Fuzz/run.sh .build/fuzz/build/debug/fuzz $(or $(T),60) $(TARGETS)
-
 .PHONY: door-kills
 door-kills: test-build .venv/ready ## Kill kymo 100 times under load at each door that acknowledges (minutes)
 	KYMO_TORTURE=100 $(RUN_TESTS) --timeout 0 --filter 'DoorCrashTests|MQTTCrashTests'
