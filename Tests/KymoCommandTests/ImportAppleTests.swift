@@ -27,7 +27,7 @@ import TrialSupport
         return [
             pressure.alone, Export.record("HeartRate", "62", "count/min"),
             Export.record("OxygenSaturation", "0.97", "%"), Export.record("BodyMass", "160", "lb"),
-            Export.record("DietarySelenium", "3", "mcg"), " <Record type=\"a\" value=1/>\n", pressure.pair,
+            Export.record("NikeFuel", "3", "count"), " <Record type=\"a\" value=1/>\n", pressure.pair,
         ]
     }
 
@@ -38,6 +38,34 @@ import TrialSupport
         for part in [
             "\"code\":\"8480-6\"", "\"value\":120", "\"code\":\"59408-5\"", "\"value\":97,", "\"value\":72.575,",
             "\"code\":\"8867-4\"",
+        ] {
+            #expect(String(decoding: done.output, as: UTF8.self).contains(part), "\(part)")
+        }
+    }
+
+    /// Categories, insulin and workouts, as the framing hands them on: metadata and statistics are read, too.
+    @Test func categoriesAndWorkouts() throws {
+        let sleep = """
+             <Record type="HKCategoryTypeIdentifierSleepAnalysis" sourceName="Synthetic Watch" \
+            creationDate="2026-08-03 07:00:00 +0200" startDate="2026-08-03 01:00:00 +0200" \
+            endDate="2026-08-03 01:30:00 +0200" value="HKCategoryValueSleepAnalysisAsleepDeep"/>
+
+            """
+        let workout = """
+             <Workout workoutActivityType="HKWorkoutActivityTypeRowing" duration="20" durationUnit="min" \
+            sourceName="Synthetic Watch" startDate="2026-08-03 18:00:00 +0200" endDate="2026-08-03 18:20:00 +0200">
+              <WorkoutStatistics type="HKQuantityTypeIdentifierDistanceRowing" sum="4.2" unit="km"/>
+             </Workout>
+
+            """
+        let reason = "  <MetadataEntry key=\"HKInsulinDeliveryReason\" value=\"1\"/>\n"
+        let insulin = Export.record("InsulinDelivery", "12", "IU", inside: reason)
+        let done = try importing(export([sleep, workout, insulin]), ["--format", "ndjson"])
+        #expect(done.end == .exit(0) && done.balance?.accepted == 3, "\(done.error)")
+        for part in [
+            "hkcategoryvaluesleepanalysis\",\"code\":\"4\",\"display\":\"asleepDeep\"", "\"code\":\"rowing\"",
+            "\"value\":4200.000,\"unit\":\"m\"", "\"value\":12,\"unit\":\"IU\"", "\"display\":\"basal\"",
+            "\"start\":\"2026-08-03T01:00:00+02:00\"",
         ] {
             #expect(String(decoding: done.output, as: UTF8.self).contains(part), "\(part)")
         }
