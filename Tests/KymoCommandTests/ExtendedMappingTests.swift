@@ -52,6 +52,27 @@ import Testing
         #expect(try map(mine, Self.heartRate).text == map("healthkit-on-fhir", Self.heartRate).text)
     }
 
+    /// The change of `mydatahelps` that the catalogue shows: what it leaves out comes as a note and a component.
+    @Test func propertiesAndSourceByChoice() throws {
+        let page = Files.text("\(SharedMaterial.package)/docs/catalogue.md")
+        let section = try #require(page.split(separator: "## `mydatahelps`\n").last?.split(separator: "\n## ").first)
+        let files = section.split(separator: "```json\n").dropFirst().compactMap { $0.split(separator: "\n```").first }
+        let mine = mapping(
+            try #require(files.first { $0.contains("CollectionContent") }.map(String.init)),
+            try #require(files.first { $0.contains("CollectionFhir") }.map(String.init)))
+        let point = #"""
+            {"namespace":"AppleHealth","identifier":"s-1","type":"RestingHeartRate","value":"58","units":"count/min",\#
+            "properties":{"Metadata_HKMetadataKeyHeartRateMotionContext":"1"},"source":{"identifier":"watch-17",\#
+            "properties":{"DeviceName":"Synthetic Watch"}},"observationDate":"2026-03-01T08:10:32-05:00"}
+            """#
+        let done = try map(mine, point)
+        #expect(done.end == .exit(0), "\(done.error)")
+        for part in ["\"text\": \"Synthetic Watch\"", "\"valueString\": \"1\"", "\"value\": 58"] {
+            #expect(done.text.contains(part), "\(done.text)")
+        }
+        #expect(try !map("mydatahelps", point).text.contains("Synthetic Watch"))
+    }
+
     /// Values are known by their names, and new templates are tried like the others.
     @Test func valuesAndNewTemplates() throws {
         let change = Self.device(

@@ -59,6 +59,34 @@ import Testing
         #expect(balance.accepted == 40 && balance.received == 96 && balance.isClosed, "\(done.error)")
     }
 
+    /// The array that MyDataHelpsKit persists: each point is answered for, one of the same key takes the place of the first,
+    /// and a page that is sent again changes nothing.
+    @Test func persistedPoints() throws {
+        let (run, address) = try start(["--mapping", "mydatahelps-points", "--out", folder.file("out")])
+        let client = PostClient(address)
+        let point = { (value: String, date: String) in
+            #"{"identifier":"mood","type":"Mood","value":"\#(value)","properties":{},"source":{"identifier":"app-3","#
+                + #""properties":{}},"observationDate":"\#(date)"}"#
+        }
+        let good = [point("4", "2026-03-01T20:00:00Z"), point("3", "2026-03-02T20:00:00Z")]
+        let bad = [point("", "2026-03-03T20:00:00Z"), point("2", "yesterday")]
+        func send(_ points: [String]) throws -> String? {
+            let array = Array("[\(points.joined(separator: ","))]".utf8)
+            let request = PostClient.request(
+                array, path: "/v1/ingest/mydatahelps-points", type: "application/json")
+            return try client.exchange(request)?.body
+        }
+        let reasons = #"{"index":1,"reason":"missingValue"},{"index":3,"reason":"invalidTimestamp"}"#
+        let answer = try send([good[0], bad[0], good[1], bad[1]])
+        #expect(answer == "{\"received\":4,\"rejectedCount\":2,\"rejected\":[\(reasons)]}\n", "\(answer ?? "nothing")")
+        #expect(try send(good) == "{\"received\":2,\"rejectedCount\":0,\"rejected\":[]}\n")
+        #expect(try send([point("5", "2026-03-01T20:00:00Z")])?.contains("\"rejectedCount\":0") == true)
+        let balance = try run.terminate().balance
+        #expect(balance?.duplicate == 2 && balance?.isClosed == true, "\(balance as Any)")
+        let resources = Files.names(folder.file("out")).map { Files.text(folder.file("out/\($0)")) }.joined()
+        #expect(resources.contains("\"code\":\"Mood\"") && resources.contains("\"value\":5"), "\(resources)")
+    }
+
     private static let document = Readings.heartRate(second: 1)
     private static let zeros = String(repeating: "0", count: 70_000)
 

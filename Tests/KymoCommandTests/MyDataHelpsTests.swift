@@ -1,0 +1,88 @@
+import CommandSupport
+import KymographTestKit
+import Testing
+import TrialSupport
+
+/// Blood pressures of MyDataHelps, whose two numbers are two points, with the real binary.
+@Suite struct MyDataHelpsTests {
+    private let folder = TemporaryFolder()
+
+    /// A measurement of the cuff, and its points.
+    private struct Pressure {
+        var index: Int
+        var systolic: Int
+        var diastolic: Int
+
+        private var time: String { "2026-03-01T\(10 + index / 60):\(index % 60 < 10 ? "0" : "")\(index % 60):00-05:00" }
+        var result: String { "\(time) \(systolic)/\(diastolic)" }
+
+        /// Every other one has a context; some contexts are of several measurements.
+        func point(_ isSystolic: Bool) -> String {
+            let context = index.isMultiple(of: 2) ? "\"context-\(index / 8)\"" : "null"
+            return
+                #"{"namespace":"AppleHealth","deviceDataContextID":\#(context),"#
+                + #""identifier":"\#(index)-\#(isSystolic)","#
+                + #""type":"BloodPressure\#(isSystolic ? "Systolic" : "Diastolic")","#
+                + #""value":"\#(isSystolic ? systolic : diastolic)","units":"mmHg","properties":{},"#
+                + #""source":{"identifier":"cuff-9","properties":{}},"observationDate":"\#(time)"}"#
+        }
+    }
+
+    private func page(_ points: some Sequence<String>) -> String {
+        "{\"deviceDataPoints\":[\(points.joined(separator: ","))],\"nextPageID\":null}"
+    }
+
+    /// What a run makes of these pages: status, time and both numbers of each Observation, as it was written last.
+    private func run(_ pages: [String], to name: String) throws -> [(status: String, result: String)] {
+        let arguments = ["--mapping", "mydatahelps", "--data", folder.file("data"), "--out", folder.file(name)]
+        let done = try Kymo.run(
+            ["run", "--stdin", "--format", "ndjson"] + arguments,
+            input: .bytes(Array(pages.joined(separator: "\n").utf8)))
+        #expect(done.end == .exit(0) && done.balance?.isClosed == true, "\(done.error)")
+        var observations: [String: JSONTree] = [:]
+        for file in Files.names(folder.file(name)).sorted() {
+            for line in Files.text(folder.file("\(name)/\(file)")).split(separator: "\n") {
+                let observation = try JSONTree(parsing: Array(line.utf8))
+                observations[observation["id"]?.text ?? ""] = observation
+            }
+        }
+        return observations.values.map { ($0["status"]?.text ?? "", result(of: $0)) }
+    }
+
+    private func result(of observation: JSONTree) -> String {
+        let numbers = (observation["component"]?.elements ?? []).map { component in
+            if case .number(let text)? = component["valueQuantity"]?["value"] { text } else { "" }
+        }
+        return "\(observation["effectiveDateTime"]?.text ?? "") \(numbers.joined(separator: "/"))"
+    }
+
+    /// In whatever order points come, however pages cut and repeat them: each measurement is one Observation with its own
+    /// numbers.
+    @Test(arguments: Trials.seeds(4, from: 170)) func pairsInAnyOrder(seed: UInt64) throws {
+        var random = SeededBytes(seed: seed)
+        let pressures = (0..<60).map { index in
+            Pressure(index: index, systolic: 100 + random.next(upTo: 60), diastolic: 50 + random.next(upTo: 40))
+        }
+        var points = pressures.flatMap { [$0.point(true), $0.point(false)] }
+        for index in points.indices.reversed() { points.swapAt(index, random.next(upTo: index + 1)) }
+        var pages: [String] = []
+        var start = 0
+        while start < points.count {
+            let end = min(points.count, start + 1 + random.next(upTo: 20))
+            // Pages overlap, as they do when points come in while they are fetched.
+            pages.append(page(points[max(0, start - random.next(upTo: 3))..<end]))
+            start = end
+        }
+        let observations = try run(pages, to: "out")
+        #expect(observations.map(\.result).sorted() == pressures.map(\.result).sorted())
+    }
+
+    /// A pressure alone says that the other is unknown; the other one amends it, also in a later run.
+    @Test func theOtherOneComesLater() throws {
+        let pressure = Pressure(index: 2, systolic: 122, diastolic: 78)
+        let first = try run([page([pressure.point(true)])], to: "first")
+        #expect(first.map(\.status) == ["final"] && first.map(\.result) == ["2026-03-01T10:02:00-05:00 122/"])
+        let second = try run([page([pressure.point(false)])], to: "second")
+        #expect(second.map(\.status) == ["amended"] && second.map(\.result) == [pressure.result])
+    }
+}
