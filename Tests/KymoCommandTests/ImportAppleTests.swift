@@ -83,6 +83,34 @@ import TrialSupport
         #expect(later.balance?.duplicate == 4 && later.balance?.accepted == 1, "\(later.error)")
     }
 
+    /// An export that was written in another zone has the same records with other texts: nothing of it is new. Records
+    /// that differ in their id alone are all there.
+    @Test func anExportFromAnotherZoneBringsNothing() throws {
+        let reasons = (1...2).map { "  <MetadataEntry key=\"HKInsulinDeliveryReason\" value=\"\($0)\"/>\n" }
+        let insulin = reasons.map { Export.record("InsulinDelivery", "4", "IU", at: "01:30:00", inside: $0) }
+        let bolus = insulin[1].replacing("creationDate=\"2026-08-03 01:30", with: "creationDate=\"2026-08-03 01:31")
+        let quantities = [("DietarySugar", "12", "g"), ("DietaryWater", "250", "mL"), ("InhalerUsage", "1", "count")]
+        let categories = [
+            ("SleepAnalysis", "SleepAnalysisAsleepDeep"), ("Headache", "SeverityMild"),
+            ("OvulationTestResult", "OvulationTestResultNegative"), ("HandwashingEvent", "NotApplicable"),
+        ].map { type, value in
+            Export.record(type, "HKCategoryValue\(value)", "", at: "01:30:00")
+                .replacing("HKQuantityType", with: "HKCategoryType").replacing("unit=\"\" ", with: "")
+        }
+        let here =
+            insulin + [bolus] + quantities.map { Export.record($0, $1, $2, at: "01:30:00") } + categories
+            + [Export.record("HeartRate", "62", "count/min", at: "01:30:00")]
+        let there = here.map { record in
+            record.replacing("2026-08-03 01:30:00 +0200", with: "2026-08-02 19:30:00 -0400")
+                .replacing("2026-08-03 01:31:00 +0200", with: "2026-08-02 19:31:00 -0400")
+        }
+        let options = ["--data", folder.file("data"), "--out", folder.file("out")]
+        let first = try importing(export(here), options)
+        #expect(first.balance?.accepted == here.count && first.balance?.duplicate == 0, "\(first.error)")
+        let second = try importing(export(there), options)
+        #expect(second.balance?.duplicate == here.count && second.balance?.accepted == 0, "\(second.error)")
+    }
+
     /// Killed at any moment, and run again: in the end all is there as if nothing had been, and nothing twice.
     @Test func killedAndRunAgain() throws {
         let seconds = (0..<30_000).map { second in

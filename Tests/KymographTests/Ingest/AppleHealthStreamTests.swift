@@ -132,12 +132,24 @@ import TrialSupport
     }
 
     /// The file cannot say whose readings these are.
-    @Test(arguments: ["patientId", "deviceId", "element", "records"])
+    @Test(arguments: ["patientId", "deviceId", "element", "records", "startUtc"])
     func nobodyElseIsNamed(attribute: String) throws {
         let record = Export.record("HeartRate", "62", "count/min")
         let other = record.replacing("value=", with: "\(attribute)=\"p-other\" value=")
         let reading = try read(Export.text([record, other]))
         #expect(reading.payloads.count == 1 && reading.reasons == [.frameMalformed])
+    }
+
+    /// Times come in UTC, too, wherever the phone was when it wrote the export; what is no time with a zone does not.
+    @Test func timesAreInUTCToo() throws {
+        let record = Export.record("InsulinDelivery", "4", "IU", at: "01:30:00")
+        let moved = record.replacing("2026-08-03 01:30:00 +0200", with: "2026-08-02 19:30:00 -0400")
+        let times = ["creation", "start", "end"].map { "\"\($0)Utc\":\"2026-08-02T23:30:00Z\"" }.joined(separator: ",")
+        let reading = try read(Export.text([record, moved]))
+        #expect(reading.payloads.count == 2 && reading.payloads.allSatisfy { $0.contains(times) })
+        #expect(reading.payloads[0].contains("\"startDate\":\"2026-08-03 01:30:00 +0200\""))
+        let odd = "<Record type=\"t\" startDate=\"2026-08-03 01:30:00\" endDate=\"yesterday\"/>"
+        #expect(try read(Export.text([odd])).payloads.allSatisfy { !$0.contains("Utc") })
     }
 
     /// The device of a record is described anew in its pair.

@@ -51,15 +51,33 @@ struct AppleHealthDocument: ~Copyable {
         text.append("\"")
         // The file may not say whose they are.
         guard !tag.attributes.contains(where: { Self.isReserved(bytes[$0.name]) }) else { return false }
-        return appendDevice(tag, bytes) && Self.append(attributes: tag, bytes, &decoded, to: &text)
+        guard appendDevice(tag, bytes), Self.append(attributes: tag, bytes, &decoded, to: &text) else { return false }
+        appendTimes(tag, bytes)
+        return true
     }
 
     /// Whether an attribute would take the place of a member that is not of the file.
     private static func isReserved(_ name: ByteView) -> Bool { reserved.contains { name.equals(ByteView($0)) } }
 
     private static let reserved: [StaticString] = [
-        "element", "patientId", "deviceId", "metadata", "records", "statistics",
+        "element", "patientId", "deviceId", "metadata", "records", "statistics", "creationUtc", "startUtc", "endUtc",
     ]
+
+    /// The times in UTC. Apple writes all of an export in the zone where the phone is at that moment: the same record
+    /// has other texts in the next export, and only these are the same.
+    private mutating func appendTimes(_ tag: XMLTag, _ bytes: ByteView) {
+        appendTime(tag.value(of: ByteView("creationDate"), in: bytes), bytes, ",\"creationUtc\":\"")
+        appendTime(tag.value(of: ByteView("startDate"), in: bytes), bytes, ",\"startUtc\":\"")
+        appendTime(tag.value(of: ByteView("endDate"), in: bytes), bytes, ",\"endUtc\":\"")
+    }
+
+    /// Leaves out what is no time, and what names no zone.
+    private mutating func appendTime(_ value: Range<Int>?, _ bytes: ByteView, _ member: StaticString) {
+        guard let value, let time = TimestampParser.iso8601(bytes[value]), !time.isLocal else { return }
+        text.append(member)
+        text.append(time.instant)
+        text.append("\"")
+    }
 
     /// The program or apparatus that has recorded it is known by a name that other people's have, too.
     private mutating func appendDevice(_ tag: XMLTag, _ bytes: ByteView) -> Bool {
