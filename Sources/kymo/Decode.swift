@@ -3,41 +3,58 @@ import Kymograph
 import KymographCore
 import KymographTestKit
 
-/// `kymo decode`: series of Observations as rows.
+/// `kymo decode`: values of Observations as rows.
 struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode",
         abstract: "Print the SampledData of Observations as rows of times and values.",
         discussion: """
             Reads Observations and Bundles, one a line or one document, of any FHIR server: R4, R4B, STU3, R5. \
-            Prints CSV with a row for each sample: observation, patient, device, code, time (RFC 3339 in UTC), \
-            dimension (from 0), value, flag (belowLimit, aboveLimit), unit. Values are exact: origin + number × \
-            factor. Samples without a value (E) are left out. What is no SampledData is passed over; exits with status \
-            65 when there is none, or something cannot be read.
+            Prints CSV with a row for each sample: observation (its id), identifier, patient, device, code, component \
+            (whose value it is, if not the Observation's own), time (RFC 3339 in UTC), end, dimension (from 0), value, \
+            flag (belowLimit for L, aboveLimit for U), unit. Values are exact: origin + number × factor. Samples \
+            without a value (E) are left out, or with --missing have the flag missing.
+
+            With --values, there are rows for what is no series, too: quantities (whose comparator is the flag), whole \
+            numbers, booleans, texts, times, and concepts as system|code; their time is that of the Observation, and \
+            end the end of its period. A reason why there is no value is a flag.
+
+            Exits with status 65 when there is nothing to print, or something cannot be read.
 
             Example: kymo decode observations.ndjson > samples.csv
+            Example: kymo decode --values --format ndjson observations.ndjson
             """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case csv, ndjson
+    }
 
     @Argument(help: "File with Observations or Bundles; standard input by default.", completion: .file())
     var file: String?
 
-    private static let columns = [
-        "observation", "patient", "device", "code", "time", "dimension", "value", "flag", "unit",
-    ]
+    @Flag(help: "Also values that are no series.")
+    var values = false
+
+    @Flag(help: "Also samples without a value.")
+    var missing = false
+
+    @Option(help: ArgumentHelp("CSV, or an object a line.", valueName: "csv|ndjson"))
+    var format = Format.csv
 
     func run() throws {
         let content = try InputFile.read(file, "name a file with Observations or Bundles")
-        var series = 0
+        var count = 0
         let resources = try resources(of: content)
-        try StandardOutput.write(data: ReadingTable.csv(Self.columns))
+        if format == .csv { try StandardOutput.write(data: ReadingTable.csv(DecodedRow.columns)) }
         for (line, resource) in resources {
             let names = Self.names(in: resource)
             for observation in Self.observations(of: resource) {
-                series += try write(observation, names, line)
+                count += try write(observation, names, line)
             }
         }
-        guard series == 0 else { return }
-        throw StandardError.exit("\(name) has no Observation with SampledData", code: ExitStatus.dataError)
+        guard count == 0 else { return }
+        let what = values ? "a value" : "SampledData"
+        throw StandardError.exit("\(name) has no Observation with \(what)", code: ExitStatus.dataError)
     }
 
     private var name: String { file ?? "standard input" }
@@ -84,48 +101,15 @@ struct Decode: ParsableCommand {
 
     // MARK: Writing
 
-    /// Writes the rows of `observation`; how many series it has.
+    /// Writes the rows of `observation`; of how many series and values they are.
     private func write(_ observation: JSONTree, _ names: [String: String], _ line: Int) throws -> Int {
-        let series: [SeriesDecoder.Series]
+        let wanted = DecodedObservation.Wanted(values: values, missing: missing)
         do {
-            series = try SeriesDecoder.series(of: observation)
-        } catch {
+            let (rows, count) = try DecodedObservation(observation, names, wanted).rows()
+            try StandardOutput.write(data: rows.flatMap { format == .csv ? $0.csv : $0.ndjson })
+            return count
+        } catch let error as SeriesDecoderError {
             throw refuse(line, error.message)
         }
-        let subjects = ["subject", "device"].map { Self.subject(observation[$0], names) }
-        let first = [observation["id"]?.text] + subjects
-        for one in series {
-            let code = one.codes.joined(separator: " ")
-            let rows = one.samples.map { sample in
-                Self.value(sample.value).map { value, flag in
-                    ReadingTable.csv(
-                        first + [code, sample.instant.text, String(sample.dimension), value, flag, one.unit])
-                } ?? []
-            }
-            try StandardOutput.write(data: Array(rows.joined()))
-        }
-        return series.count
-    }
-
-    /// What a reference refers to: an identifier where one is there, else the reference.
-    private static func subject(_ reference: JSONTree?, _ names: [String: String]) -> String? {
-        guard let place = reference?["reference"]?.text else { return reference?["identifier"]?["value"]?.text }
-        return names[place] ?? place
-    }
-
-    /// A value and a flag; nil for a sample without either.
-    private static func value(_ value: SeriesDecoder.Value) -> (value: String?, flag: String?)? {
-        switch value {
-        case .number(let number): (text(number), nil)
-        case .belowLimit: (nil, "belowLimit")
-        case .aboveLimit: (nil, "aboveLimit")
-        case .missing: nil
-        }
-    }
-
-    private static func text(_ number: Decimal64) -> String {
-        var writer = ByteWriter(capacity: 32)
-        writer.append(number)
-        return writer.view.string
     }
 }

@@ -51,12 +51,20 @@ package struct SeriesDecoder: Sendable {
     package static func series(of observation: JSONTree) throws(SeriesDecoderError) -> [Series] {
         var found: [Series] = []
         for holder in [observation] + (observation["component"]?.elements ?? []) {
-            guard let data = holder["valueSampledData"] else { continue }
-            let unit = data["origin"]?["code"]?.text ?? data["origin"]?["unit"]?.text
-            let samples = try samples(data, start: start(of: observation))
-            found.append(Series(codes: codes(of: holder), unit: unit, samples: samples))
+            if let series = try series(of: holder, in: observation) { found.append(series) }
         }
         return found
+    }
+
+    /// The series that is the value of `holder`, which is `observation` or one of its components; nil without one.
+    ///
+    /// - Throws: ``SeriesDecoderError`` when it cannot be read as FHIR defines it.
+    package static func series(
+        of holder: JSONTree, in observation: JSONTree
+    ) throws(SeriesDecoderError) -> Series? {
+        guard let data = holder["valueSampledData"] else { return nil }
+        let unit = data["origin"]?["code"]?.text ?? data["origin"]?["unit"]?.text
+        return Series(codes: codes(of: holder), unit: unit, samples: try samples(data, start: start(of: observation)))
     }
 
     /// The samples of a SampledData value whose first sample is at `start`.
@@ -85,7 +93,10 @@ package struct SeriesDecoder: Sendable {
         (holder["code"]?["coding"]?.elements ?? []).map { "\($0["system"]?.text ?? "")|\($0["code"]?.text ?? "")" }
     }
 
-    private static func start(of observation: JSONTree) throws(SeriesDecoderError) -> Instant {
+    /// The first moment that `observation` is of.
+    ///
+    /// - Throws: ``SeriesDecoderError`` when it has no effective time.
+    package static func start(of observation: JSONTree) throws(SeriesDecoderError) -> Instant {
         let text =
             observation["effectivePeriod"]?["start"]?.text ?? observation["effectiveDateTime"]?.text
             ?? observation["effectiveInstant"]?.text
@@ -109,7 +120,7 @@ package struct SeriesDecoderError: Error, Hashable, Sendable {
 
 extension JSONTree {
     /// The digits, or nil when this is no number.
-    var digits: String? {
+    package var digits: String? {
         if case .number(let digits) = self { digits } else { nil }
     }
 }
