@@ -33,9 +33,9 @@ struct Export: ParsableCommand {
         switch format {
         case .ndjson:
             var encoder = try archive.encoder(reader)
-            try forEachWindow(reader) { window in
+            try forEachWindow(reader) { window, selected in
                 guard let observations = encoder.observations(of: window) else { return nil }
-                return observations.reduce(into: []) { $0 += $1 + [0x0A] }
+                return observations.filter { selected.isWanted($0) }.reduce(into: []) { $0 += $1 + [0x0A] }
             }
         case .csv: try exportReadings(reader)
         }
@@ -47,9 +47,10 @@ struct Export: ParsableCommand {
         }
         let table = ReadingTable(types: types, names: archive.type, sources: sources)
         try StandardOutput.write(data: ReadingTable.csv(table.columns))
-        try forEachWindow(reader) { window in
+        let wanted = try archive.filter(reader).sources
+        try forEachWindow(reader) { window, _ in
             var lines: [UInt8] = []
-            let isWhole = window.forEachReading(in: archive.span) { reading, payload in
+            let isWhole = window.forEachReading(in: archive.span, of: wanted) { reading, payload in
                 lines += ReadingTable.csv(table.row(reading, payload, of: window.series))
             }
             return isWhole ? lines : nil
@@ -57,30 +58,29 @@ struct Export: ParsableCommand {
     }
 
     /// Writes what `text` makes of each window; nil says that it is damaged.
-    private func forEachWindow(_ reader: StoreReader, _ text: (ArchivedWindow) -> [UInt8]?) throws {
+    private func forEachWindow(
+        _ reader: StoreReader, _ text: (ArchivedWindow, borrowing SelectedWindows) -> [UInt8]?
+    ) throws {
         let filter = try archive.filter(reader)
         let total = try StandardError.translating { () throws(PipelineError) in try reader.count(filter).windows }
         var progress = ProgressBar()
         var done = 0
-        var cursor: ArchiveCursor?
-        while true {
-            let windows = try StandardError.translating { () throws(PipelineError) in
-                try reader.windows(filter, after: cursor, limit: Export.page)
-            }
-            guard let last = windows.last else { break }
+        var selected = try SelectedWindows(archive, reader)
+        var windows = selected.takeOpen()
+        repeat {
             var output: [UInt8] = []
             for window in windows {
-                guard let lines = text(window) else {
+                guard let lines = text(window, selected) else {
                     ArchiveDamage.report(window)
                     continue
                 }
                 output += lines
             }
             try StandardOutput.write(data: output)
-            cursor = last.cursor
             done += windows.count
-            progress.show(Double(done) / Double(max(total, done)), label: "\(done) windows")
-        }
+            progress.show(Double(done) / Double(max(total, done, 1)), label: "\(done) windows")
+            windows = try selected.next(Export.page)
+        } while !windows.isEmpty
         progress.finish()
     }
 }

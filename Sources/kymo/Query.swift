@@ -9,12 +9,14 @@ struct Query: ParsableCommand {
         abstract: "Show what the archive has: Observations, or their readings.",
         discussion: """
             Prints closed windows, latest start first: one Observation a line, written by the mappings that are named \
-            as for 'kymo run', or with --readings one reading a line. Works while 'kymo run' uses the directory, too.
+            as for 'kymo run', or with --readings one reading a line. Works while 'kymo run' uses the directory, too. \
+            With --open, windows that are not closed yet come first, as preliminary: what of them is committed.
 
             When there are more than --limit windows, standard error names the --cursor to go on with. Windows that \
             come in meanwhile do not change what is behind a cursor.
 
             Example: kymo query --data /var/lib/kymo --device watch-1 --from 2026-03-01T08:00:00Z --format table
+            Example: kymo query --data /var/lib/kymo --patient p-1 --open --readings
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -47,45 +49,62 @@ struct Query: ParsableCommand {
 
     func run() throws {
         let reader = try archive.store.reader()
-        if count { return try printCount(reader) }
-        let filter = try archive.filter(reader)
-        let windows = try StandardError.translating { () throws(PipelineError) in
-            try reader.windows(filter, after: cursor.flatMap { ArchiveCursor($0) }, limit: limit + 1)
-        }
-        let shown = Array(windows.prefix(limit))
+        var selected = try SelectedWindows(archive, reader, after: cursor.flatMap { ArchiveCursor($0) })
+        if count { return try printCount(&selected, reader) }
+        let (open, windows) = (selected.takeOpen(), try selected.next(limit + 1))
+        let closed = windows.prefix(limit)
+        let shown = open + closed
         switch (format, readings) {
         case (.table, false): try printTable(shown, reader)
         case (.table, true): try printReadingTable(shown, reader)
-        case (.ndjson, false): try printObservations(shown, reader)
+        case (.ndjson, false): try printObservations(shown, selected, reader)
         case (.ndjson, true): try printReadings(shown, reader)
         }
-        if windows.count > limit, let last = shown.last {
+        if windows.count > limit, let last = closed.last {
             StandardError.write("kymo: there are more windows: --cursor \(last.cursor.text)\n")
         }
     }
 
-    private func printCount(_ reader: StoreReader) throws {
+    private func printCount(_ selected: inout SelectedWindows, _ reader: StoreReader) throws {
         let filter = try archive.filter(reader)
-        let count = try StandardError.translating { () throws(PipelineError) in try reader.count(filter) }
+        var count = (windows: 0, readings: 0)
+        if archive.id.isEmpty, !archive.open {
+            count = try StandardError.translating { () throws(PipelineError) in try reader.count(filter) }
+        } else {
+            var found = selected.takeOpen()
+            repeat {
+                count.windows += found.count
+                count.readings += found.reduce(0) { $0 + $1.readings }
+                found = try selected.next(Query.page)
+            } while !found.isEmpty
+        }
         try StandardOutput.write(Array("{\"windows\":\(count.windows),\"readings\":\(count.readings)}\n".utf8))
     }
 
-    private func printObservations(_ windows: [ArchivedWindow], _ reader: StoreReader) throws {
+    /// Windows that are counted at a time.
+    private static let page = 500
+
+    private func printObservations(
+        _ windows: [ArchivedWindow], _ selected: borrowing SelectedWindows, _ reader: StoreReader
+    ) throws {
         var encoder = try archive.encoder(reader)
         for window in windows {
             guard let observations = encoder.observations(of: window) else {
                 ArchiveDamage.report(window)
                 continue
             }
-            for observation in observations { try StandardOutput.write(observation + [0x0A]) }
+            for observation in observations where selected.isWanted(observation) {
+                try StandardOutput.write(observation + [0x0A])
+            }
         }
     }
 
     private func printReadings(_ windows: [ArchivedWindow], _ reader: StoreReader) throws {
+        let sources = try archive.filter(reader).sources
         let types = try StandardError.translating { () throws(PipelineError) in try reader.types() }
         var writer = ByteWriter()
         for window in windows {
-            let isWhole = window.forEachReading(in: archive.span) { reading, payload in
+            let isWhole = window.forEachReading(in: archive.span, of: sources) { reading, payload in
                 MeasurementJSON.append(
                     reading, payload: payload, type: types[window.series.type], identity: window.series, to: &writer)
                 writer.append("\n")
@@ -104,20 +123,21 @@ struct Query: ParsableCommand {
                 window.start.text, types[window.series.type].name,
                 String(decoding: window.series.device, as: UTF8.self),
                 window.series.patient.map { String(decoding: $0, as: UTF8.self) } ?? "", "\(window.readings)",
-                "\(window.revision)", window.modified.text,
+                window.isOpen ? "open" : "\(window.revision)", window.modified.text,
             ])
         }
         try StandardOutput.write(table.bytes)
     }
 
     private func printReadingTable(_ windows: [ArchivedWindow], _ reader: StoreReader) throws {
+        let wanted = try archive.filter(reader).sources
         let (types, sources) = try StandardError.translating { () throws(PipelineError) in
             (try reader.types(), try reader.sourceNames())
         }
         let shape = ReadingTable(types: types, names: archive.type, sources: sources)
         var table = TextTable(shape.columns)
         for window in windows {
-            let isWhole = window.forEachReading(in: archive.span) { reading, payload in
+            let isWhole = window.forEachReading(in: archive.span, of: wanted) { reading, payload in
                 table.add(shape.row(reading, payload, of: window.series).map { $0 ?? "" })
             }
             if !isWhole { ArchiveDamage.report(window) }
@@ -136,11 +156,15 @@ enum ArchiveDamage {
 }
 
 extension ArchivedWindow {
-    /// Calls `body` with the readings that are in the span; false when the window is damaged.
-    func forEachReading(in span: SpanOptions, _ body: (Measurement, ByteView) throws -> Void) rethrows -> Bool {
+    /// Calls `body` with the readings that are in the span, and of `sources` unless that is nil; false when the window
+    /// is damaged.
+    func forEachReading(
+        in span: SpanOptions, of sources: Set<Int>?, _ body: (Measurement, ByteView) throws -> Void
+    ) rethrows -> Bool {
         let (from, to) = (span.from?.instant ?? .distantPast, span.to?.instant ?? .distantFuture)
         return try forEachReading { reading, payload in
-            if reading.instant >= from, reading.instant < to { try body(reading, payload) }
+            let isWanted = sources?.contains(ReadingSource.number(reading.mark)) ?? true
+            if isWanted, reading.instant >= from, reading.instant < to { try body(reading, payload) }
         }
     }
 }

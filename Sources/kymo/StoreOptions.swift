@@ -121,6 +121,21 @@ struct ArchiveOptions: ParsableArguments {
             valueName: "code|system|code"))
     var tag: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Only readings of this source, as 'kymo sources' names it. Repeatable: of any of them.",
+            valueName: "name"))
+    var source: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Only the Observation of this id, or with this identifier. Repeatable: any of them.",
+            valueName: "id|system|value"))
+    var id: [String] = []
+
+    @Flag(help: "Also windows that are not closed yet, as preliminary.")
+    var open = false
+
     @OptionGroup var span: SpanOptions
 
     @Option(help: ArgumentHelp("Only windows that were written at this time or later.", valueName: "time"))
@@ -146,7 +161,25 @@ struct ArchiveOptions: ParsableArguments {
         filter.typeNames = type.asked
         (filter.modifiedFrom, filter.modifiedTo) = (modifiedFrom?.instant, modifiedTo?.instant)
         if !tag.isEmpty { filter.types = tagged(try mappings(reader).set) }
+        if !source.isEmpty { filter.sources = try sources(reader) }
         return filter
+    }
+
+    /// The numbers of the sources that are named; exits with status 65 when one is none of the store.
+    private func sources(_ reader: StoreReader) throws -> Set<Int> {
+        let names = try StandardError.translating { () throws(PipelineError) in try reader.sourceNames() }
+        var numbers: Set<Int> = []
+        for one in source {
+            let found = names.filter { $0.value.utf8.elementsEqual(one.utf8) }.keys
+            guard !found.isEmpty else {
+                let known = names.values.sorted().joined(separator: ", ")
+                throw StandardError.exit(
+                    "the store has no readings of a source '\(one)'; it has those of \(known)",
+                    code: ExitStatus.dataError)
+            }
+            numbers.formUnion(found)
+        }
+        return numbers
     }
 
     /// What writes the Observations of the types in `reader`; exits with status 78 when the mappings do not fit.
@@ -162,6 +195,12 @@ struct ArchiveOptions: ParsableArguments {
                 code: ExitStatus.config)
         }
         return ArchiveEncoder(set: set, options: settings.output)
+    }
+
+    /// What finds the Observations of ``id``; nil when none are asked for.
+    func finder(_ reader: StoreReader) throws -> ArchiveEncoder? {
+        guard !id.isEmpty else { return nil }
+        return try encoder(reader)
     }
 
     /// Names of the types that have one of the tags.

@@ -11,6 +11,8 @@ package struct ArchiveFilter: Sendable {
     package var devices: Set<IdentifierText>?
     /// Patients, one of whom it must be.
     package var patients: Set<IdentifierText>?
+    /// Numbers of sources, one of which has brought some of the readings.
+    package var sources: Set<Int>?
     /// Windows with readings at this time or later.
     package var from: Instant?
     /// Windows with readings before this time.
@@ -42,6 +44,10 @@ package struct ArchiveFilter: Sendable {
             parts.append(sql)
             arguments += values
         }
+        if let sources {
+            let shares = sources.sorted().map { "' ' || window.sources GLOB '* \($0):*'" }
+            parts.append("(\(shares.isEmpty ? "false" : shares.joined(separator: " OR ")))")
+        }
         demand("window.last >= ?", from?.nanoseconds)
         demand("window.start >= ?", earliestStart(types))
         demand("window.first < ?", to?.nanoseconds)
@@ -66,7 +72,8 @@ package struct ArchiveFilter: Sendable {
         return ("\(device) AND \(patient)", devices + patients)
     }
 
-    private func isWanted(_ candidate: MeasurementType) -> Bool {
+    /// Whether the type is asked for.
+    func isWanted(_ candidate: MeasurementType) -> Bool {
         (typeNames?.contains(candidate.name) ?? true) && (types?.contains(candidate.name) ?? true)
     }
 

@@ -122,16 +122,17 @@ struct SeriesWindows {
 
 extension Grouping {
     /// Nanoseconds between the starts under which the archive keeps windows; nil where it keeps all under the epoch.
-    fileprivate var archivePeriod: Int64? {
+    var archivePeriod: Int64? {
         guard self != .correlation else { return nil }
         return -archiveStart(around: Instant(nanoseconds: -1)).nanoseconds
     }
 }
 
 extension Int64 {
-    /// The multiple of `period` at this time or before.
-    fileprivate func start(of period: Int64) -> Int64 {
+    /// The multiple of `period` at this time or before; the earliest time where there is none.
+    func start(of period: Int64) -> Int64 {
         let (quotient, rest) = quotientAndRemainder(dividingBy: period)
-        return (rest < 0 ? quotient - 1 : quotient) * period
+        let (start, isBefore) = (rest < 0 ? quotient - 1 : quotient).multipliedReportingOverflow(by: period)
+        return isBefore ? .min : start
     }
 }

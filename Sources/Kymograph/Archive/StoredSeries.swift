@@ -30,6 +30,28 @@ struct StoredSeries {
         }
     }
 
+    /// Those of one of `devices`, and about one of `subjects`: the patient, or where there is none the device. Nil
+    /// stands for any.
+    static func read(
+        devices: Set<IdentifierText>?, subjects: Set<IdentifierText>?, types: [MeasurementType], _ db: Database
+    ) throws -> [StoredSeries] {
+        let (ofDevice, deviceArguments) = ArchiveFilter.among("device", devices)
+        let (ofPatient, patientArguments) = ArchiveFilter.among("patient", subjects)
+        let (ofWearer, wearerArguments) = ArchiveFilter.among("device", subjects)
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT number, key FROM series
+                WHERE \(ofDevice) AND (\(ofPatient) OR patient IS NULL AND \(ofWearer)) ORDER BY number
+                """, arguments: deviceArguments + patientArguments + wearerArguments)
+        return rows.compactMap { row in
+            guard let one = StoredSeries(row, types) else { return nil }
+            let isWanted =
+                (devices?.contains(one.device) ?? true) && (subjects?.contains(one.patient ?? one.device) ?? true)
+            return isWanted ? one : nil
+        }
+    }
+
     /// That of `number`; nil when there is none.
     static func read(number: Int, types: [MeasurementType], _ db: Database) throws -> StoredSeries? {
         try Row.fetchOne(db, sql: "SELECT number, key FROM series WHERE number = ?", arguments: [number]).flatMap {
