@@ -24,26 +24,31 @@ final class AdminServer: Sendable {
     private let server: HTTPServer
     private let view: InstanceView
     private let watch: InstanceWatch
-    private let pages: (any AdminPages)?
+    private let pages: [any AdminPages]
 
-    /// Answers on `server` with what `view` and `watch` see; `pages` are asked first.
-    init(_ server: HTTPServer, _ view: InstanceView, _ watch: InstanceWatch, pages: (any AdminPages)? = nil) {
+    /// Answers on `server` with what `view` and `watch` see; `pages` are asked first, one after the other.
+    init(_ server: HTTPServer, _ view: InstanceView, _ watch: InstanceWatch, pages: [any AdminPages] = []) {
         (self.server, self.view, self.watch, self.pages) = (server, view, watch, pages)
     }
 
     /// Begins, on threads of its own.
     func start() {
         watch.start()
-        pages?.start()
-        let fields = pages.map { type(of: $0).fields } ?? []
-        server.start("kymo-admin", guarding: fields) { [self] in pages?.answer($0) ?? .reply(reply(to: $0)) }
+        for page in pages { page.start() }
+        let fields = pages.flatMap { type(of: $0).fields }
+        server.start("kymo-admin", guarding: fields) { [self] in answer($0) }
     }
 
     /// Ends.
     func stop() {
         watch.stop()
-        pages?.stop()
+        for page in pages { page.stop() }
         server.stop()
+    }
+
+    private func answer(_ request: ReceivedRequest) -> HTTPAnswer {
+        for page in pages { if let answer = page.answer(request) { return answer } }
+        return .reply(reply(to: request))
     }
 
     private func reply(to request: ReceivedRequest) -> HTTPReply {

@@ -117,6 +117,8 @@ package struct PipelineSettings: Sendable {
     package var admin = AdminSettings()
     /// The console, at the same listener.
     package var console = ConsoleSettings()
+    /// The FHIR search of the archive, at the same listener.
+    package var search = SearchSettings()
     /// Directory of the files of receipts; nil for none.
     package var receipts: String?
     /// What is kept on disk.

@@ -201,6 +201,20 @@ enum SettingTable {
         .choice(
             "console.edit", \.console.edits, [("true", true), ("false", false)],
             "Whether `kymo console login --role edit` gives codes, for saving mappings in the console"),
+        .single(
+            "search.peers", "file",
+            "Who may search the archive at `/fhir` of `http.admin`: a list of peers with tokens ([search](search.md)); "
+                + "left out, it is not served",
+            read: { (text, settings) throws(SettingProblem) in
+                guard !text.isEmpty else { throw .empty("file") }
+                settings.search.peers = try PeersFile.open(text)
+            },
+            shown: { $0.search.peers?.path ?? "" }),
+        .single(
+            "search.url", "URL",
+            "What links of the search begin with, behind a proxy; left out, the address that was asked",
+            read: { (text, settings) throws(SettingProblem) in settings.search.url = try SearchSettings.address(text) },
+            shown: { $0.search.url ?? "" }),
     ]
 
     private static let machine: [Setting<PipelineSettings>] = [

@@ -9,6 +9,7 @@ enum SettingsCheck {
         checkAddresses(settings.sources, log: &log)
         for source in settings.sources { check(source, settings, log: &log) }
         checkAdmin(settings, log: &log)
+        checkSearch(settings, log: &log)
         checkConsole(settings, log: &log)
         FramingCheck.check(settings, log: &log)
         checkSystems(settings, log: &log)
@@ -74,6 +75,15 @@ enum SettingsCheck {
         }
         guard let problem = settings.console.problem(settings.admin) else { return }
         let origin = settings.origins["console.enabled"] ?? .commandLine("console.enabled")
+        log.add(.error, origin, problem.message, advice: problem.advice)
+    }
+
+    private static func checkSearch(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        if settings.search.peers == nil, let origin = settings.origins["search.url"] {
+            log.add(.warning, origin, "it has no effect without the search", advice: "set search.peers")
+        }
+        guard let problem = settings.search.problem(settings.admin) else { return }
+        let origin = settings.origins["search.peers"] ?? .commandLine("search.peers")
         log.add(.error, origin, problem.message, advice: problem.advice)
     }
 

@@ -77,6 +77,7 @@ struct HTTPReply: Sendable {
         case 403: "Forbidden"
         case 404: "Not Found"
         case 405: "Method Not Allowed"
+        case 406: "Not Acceptable"
         case 408: "Request Timeout"
         case 409: "Conflict"
         case 411: "Length Required"

@@ -147,6 +147,10 @@ extension PipelineError {
         message: "the console needs a data directory: name one with --data DIR, without --ephemeral, or set "
             + "console.enabled to false", exitCode: ExitStatus.config)
 
+    static let noStoreForSearch = PipelineError(
+        message: "the search needs a data directory: name one with --data DIR, without --ephemeral, or leave "
+            + "search.peers out", exitCode: ExitStatus.config)
+
     init(_ error: SourceError) {
         message = error.message
         if case .permission = error.kind { exitCode = ExitStatus.noPermission } else { exitCode = ExitStatus.osError }

@@ -133,7 +133,10 @@ package final class Pipeline: Sendable {
         }
         adminListener = try Pipeline.openAdmin(settings)
         consoleSessions = settings.console.isEnabled ? ConsoleSessions() : nil
-        if consoleSessions != nil, store == nil { throw PipelineError.noStoreForConsole }
+        if store == nil {
+            if consoleSessions != nil { throw PipelineError.noStoreForConsole }
+            if settings.search.peers != nil { throw PipelineError.noStoreForSearch }
+        }
         rings = lanes.map { _ in (0..<settings.shards).map { _ in Ring(capacity: settings.ringSlots) } }
         if let store {
             stage = try StoreStage(
@@ -192,13 +195,28 @@ package final class Pipeline: Sendable {
         do throws(SystemError) {
             let view = InstanceView(facts: { [self] in facts }, stored: { [self] in storedStatus })
             let watch = try InstanceWatch(view)
-            let admin = AdminServer(adminListener, view, watch, pages: try console(view, watch, actions))
+            let admin = AdminServer(adminListener, view, watch, pages: try pages(view, watch, actions))
             admin.start()
             return admin
         } catch {
             control.note(.error("\(error.message); metrics and health are not served"))
             return nil
         }
+    }
+
+    private func pages(
+        _ view: InstanceView, _ watch: InstanceWatch, _ actions: ConsoleActions
+    ) throws(SystemError) -> [any AdminPages] {
+        var pages: [any AdminPages] = []
+        if let console = try console(view, watch, actions) { pages.append(console) }
+        if let peers = settings.search.peers, let store = stage?.store {
+            pages.append(
+                SearchDoor(
+                    SearchSubject(
+                        directory: store.directory.path, present: { [newSettings] in newSettings.current },
+                        peers: peers, started: started, notes: { [control] in control.note($0) })))
+        }
+        return pages
     }
 
     private func console(

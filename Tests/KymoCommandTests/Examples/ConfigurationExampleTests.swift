@@ -87,7 +87,7 @@ struct ConfigurationExample: Sendable, CustomTestStringConvertible {
         switch name {
         case "patients.csv", "rules.yaml": return Files.text("\(SharedMaterial.package)/docs/\(name)")
         case "more.yaml": return "lateness: 1m\n"
-        case "peers.yaml":
+        case "peers.yaml", "search-peers.yaml":
             try make(folder.file("etc/token"))
             return "peers:\n  - tokenFile: \(folder.file("etc/token"))\n    name: ward\n    devices: ['*']\n"
         // Secrets, each another.

@@ -123,7 +123,17 @@ final class ExampleFolder {
         if names("other-observations.ndjson") {
             Files.write(Files.read(folder.file("observations.ndjson")), to: folder.file("other-observations.ndjson"))
         }
+        if names("/fhir/") { try writeSearch() }
         if names("/var/lib/kymo") { try ExampleFiles.makeStore(data) }
+    }
+
+    /// Who may search a store, and the store.
+    private func writeSearch() throws {
+        let token = folder.write("etc/kymograph/tokens/emr", "a-token-of-the-examples\n")
+        unsafe chmod(token, 0o600)
+        folder.write("search-peers.yaml", "peers:\n  - {name: emr, tokenFile: \(token)}\n")
+        folder.write("search.yaml", "search: {peers: \(folder.file("search-peers.yaml"))}\n")
+        try ExampleFiles.makeStore(data)
     }
 
     /// A mapping under the names that the service's users have, and recorded messages.

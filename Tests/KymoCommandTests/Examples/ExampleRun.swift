@@ -73,6 +73,13 @@ final class ExampleRun {
         {
             instances.append(try Kymo.start(["run", "--http", "\(match.output.1)", "--data", folder.data]))
         }
+        if let match = folder.script.firstMatch(of: /http:\/\/(127\.0\.0\.1:[0-9]+)\/fhir\//) {
+            instances.append(
+                try Kymo.start([
+                    "run", "--udp", "127.0.0.1:0", "--out", "\(folder.path)/searched", "--data", folder.data, "--admin",
+                    "\(match.output.1)", "--config", "\(folder.path)/search.yaml",
+                ]))
+        }
         for instance in instances { _ = try instance.addresses() }
         if folder.script.contains(/kymo (top|tap|console|flush|pause|resume)/) {
             try Waiting.until("the control socket") { Files.isSocket("\(folder.data)/control.sock") }

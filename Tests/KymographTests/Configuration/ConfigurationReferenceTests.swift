@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Kymograph
 import KymographTemplates
@@ -13,10 +14,20 @@ import Testing
         return String(decoding: bytes ?? Data(), as: UTF8.self)
     }
 
+    /// Where the list of peers is that the complete example names, with a token that only its owner can read.
+    private static let folder: TemporaryFolder = {
+        let folder = TemporaryFolder()
+        let token = folder.write("token", "a-token-of-the-example\n")
+        _ = unsafe chmod(token, 0o600)
+        folder.write("search-peers.yaml", "peers:\n  - {name: emr, tokenFile: \(token)}\n")
+        return folder
+    }()
+
     /// The complete example.
     private static var example: String {
         let parts = page.components(separatedBy: "```yaml\n")
-        return parts.count > 1 ? parts[1].components(separatedBy: "```")[0] : ""
+        let text = parts.count > 1 ? parts[1].components(separatedBy: "```")[0] : ""
+        return text.replacing("/etc/kymograph/search-peers.yaml", with: folder.file("search-peers.yaml"))
     }
 
     @Test func listsEverySettingWithItsDefault() {

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Kymograph
 import KymographTemplates
@@ -8,11 +9,22 @@ import TrialSupport
 /// What `kymo config` prints is a configuration that gives the same settings.
 @Suite struct PrintedConfigurationTests {
     /// Every example of the page.
+    /// Where the list of peers is that an example names, with a token that only its owner can read.
+    private static let folder: TemporaryFolder = {
+        let folder = TemporaryFolder()
+        let token = folder.write("token", "a-token-of-the-example\n")
+        _ = unsafe chmod(token, 0o600)
+        folder.write("search-peers.yaml", "peers:\n  - {name: emr, tokenFile: \(token)}\n")
+        return folder
+    }()
+
     private static let examples: [String] = {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
         let bytes = FileManager.default.contents(atPath: root.appending(path: "docs/configuration.md").path)
         let parts = String(decoding: bytes ?? Data(), as: UTF8.self).components(separatedBy: "```yaml\n").dropFirst()
-        return parts.map { $0.components(separatedBy: "```")[0] }.filter { !$0.contains("include:") }
+        return parts.map { $0.components(separatedBy: "```")[0] }.filter { !$0.contains("include:") }.map { text in
+            text.replacing("/etc/kymograph/search-peers.yaml", with: folder.file("search-peers.yaml"))
+        }
     }()
 
     private func json(_ settings: PipelineSettings, withDefaults: Bool = true) -> String {
