@@ -169,6 +169,10 @@ bytes: build ## Print bytes per reading of the output beside what is promised
 durable: build ## Print what losing nothing costs, beside what is promised
 	KYMO=$(KYMO) Benchmarks/durable.sh
 
+.PHONY: sealed
+sealed: build ## Print what encryption costs, beside what is promised
+	KYMO=$(KYMO) Benchmarks/sealed.sh
+
 .PHONY: bench-doors
 bench-doors: build .venv/ready ## Compare HTTP with a Unix stream socket and an aiohttp service, TLS with TCP, MQTT with mosquitto_sub; and MLLP
 	KYMO=$(KYMO) Benchmarks/mllp.sh

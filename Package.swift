@@ -41,8 +41,10 @@ let package = Package(
         .target(name: "KymographTemplates", dependencies: ["KymographCore"], swiftSettings: optimisedInTests),
         .target(name: "CKymographLinux", cSettings: commit.isEmpty ? [] : [.define("KYMO_COMMIT", to: commit)]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CSeal", linkerSettings: [.linkedLibrary("crypto")]),
         .target(
-            name: "CSQLiteChecksums", dependencies: ["CKymographLinux"], linkerSettings: [.linkedLibrary("sqlite3")]),
+            name: "CSQLiteChecksums", dependencies: ["CKymographLinux", "CSeal"],
+            linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         // Needs the headers of libcurl4-openssl-dev; the library is loaded at run time.
@@ -51,8 +53,8 @@ let package = Package(
         .target(
             name: "Kymograph",
             dependencies: [
-                "KymographCore", "KymographTemplates", "CKymographLinux", "CSQLiteChecksums", "CZstd", "COpenSSL",
-                "CCurl", "CSQLite", "CZlib",
+                "KymographCore", "KymographTemplates", "CKymographLinux", "CSeal", "CSQLiteChecksums", "CZstd",
+                "COpenSSL", "CCurl", "CSQLite", "CZlib",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -118,7 +120,9 @@ let package = Package(
                 "kymo", "CommandSupport", "TrialSupport", "CSQLiteChecksums", "KymographTestKit", "KymographCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            exclude: ["Store/Migration/Version1", "Store/Migration/Version3", "Store/Migration/Version4"],
+            exclude: [
+                "Seal/pages.c", "Store/Migration/Version1", "Store/Migration/Version3", "Store/Migration/Version4",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

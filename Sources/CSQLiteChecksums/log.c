@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sealed.h"
+
 // The write-ahead log (SQLite's file format, section 4). SQLite takes it up to the first frame whose checksum is wrong
 // and says nothing of what comes after that.
 
@@ -33,7 +35,8 @@ static struct sums add(struct sums sums, const uint8_t *bytes, size_t size, int 
     return sums;
 }
 
-static int64_t lost_frames(int fd, const uint8_t *header, struct sums sums, uint8_t *frame) {
+static int64_t lost_frames(
+    int fd, const uint8_t *header, struct sums sums, uint8_t *frame, struct sealed_file *sealed) {
     int is_big = big(header) & 1;
     int is_broken = 0;
     int64_t commits = 0;
@@ -43,6 +46,7 @@ static int64_t lost_frames(int fd, const uint8_t *header, struct sums sums, uint
             is_broken = 1;
             continue;
         }
+        if (!is_broken && sealed) is_broken = !kymo_sealed_open_frame(sealed, frame, offset);
         if (!is_broken) {
             sums = add(add(sums, frame, 8, is_big), frame + frame_head, KYMO_PAGE_BYTES, is_big);
             is_broken = sums.first != big(frame + 16) || sums.second != big(frame + 20);
@@ -65,10 +69,13 @@ int64_t kymo_log_lost(const char *path) {
         int is_whole = (big(header) & ~1u) == 0x377f0682u && big(header + 8) == KYMO_PAGE_BYTES &&
                        sums.first == big(header + 24) && sums.second == big(header + 28);
         uint8_t *frame = malloc(frame_bytes);
-        if (!frame) lost = 0;
-        else if (is_whole) lost = lost_frames(fd, header, sums, frame);
+        struct kymo_ring *ring = kymo_ring_of(path);
+        struct sealed_file *sealed = ring ? kymo_sealed_new(ring, sealed_log) : 0;
+        if (!frame || (ring && !sealed)) lost = 0;
+        else if (is_whole) lost = lost_frames(fd, header, sums, frame, sealed);
         else if (pread(fd, frame, 1, header_bytes) == 1) lost = 1;
         free(frame);
+        kymo_sealed_free(sealed);
     }
     close(fd);
     return lost;

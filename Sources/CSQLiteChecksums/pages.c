@@ -5,6 +5,8 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "sealed.h"
+
 // The last eight bytes of each page are SQLite's "reserved region" (file format, section 1.3.4): a CRC-32C of the page
 // and its place, and four zero bytes. Computed when a page is written to the database file, compared when it is read.
 // The write-ahead log has checksums of its own.
@@ -14,6 +16,7 @@ enum { reserved = 8, checked = KYMO_PAGE_BYTES - reserved };
 struct page_file {
     sqlite3_file base;
     int is_database;
+    struct sealed_file *sealed;
     // The file of the original VFS follows.
 };
 
@@ -102,9 +105,58 @@ static const sqlite3_io_methods methods = {
     .xShmUnmap = unmap_shared,
 };
 
+// A sealed file differs in these.
+
+static struct sealed_file *sealed(sqlite3_file *file) { return ((struct page_file *)file)->sealed; }
+
+static int close_sealed(sqlite3_file *f) {
+    kymo_sealed_free(sealed(f));
+    return close_file(f);
+}
+static int read_sealed(sqlite3_file *f, void *buffer, int size, sqlite3_int64 offset) {
+    return kymo_sealed_read(sealed(f), inner(f), buffer, size, offset);
+}
+static int write_sealed(sqlite3_file *f, const void *buffer, int size, sqlite3_int64 offset) {
+    return kymo_sealed_write(sealed(f), inner(f), buffer, size, offset);
+}
+// Else SQLite would write a page of the log in two parts.
+static int sealed_characteristics(sqlite3_file *f) { return characteristics(f) | SQLITE_IOCAP_POWERSAFE_OVERWRITE; }
+
+static sqlite3_io_methods sealed_methods;
+
+/// What SQLite opens that holds pages: 0 for other files.
+static enum sealed_kind kind(int flags) {
+    if (flags & SQLITE_OPEN_MAIN_DB) return sealed_database;
+    if (flags & SQLITE_OPEN_WAL) return sealed_log;
+    return flags & SQLITE_OPEN_MAIN_JOURNAL ? sealed_journal : 0;
+}
+
+/// Opens a file of a process that has sealed stores; 0 when it is a plain one.
+static int open_sealed(const char *name, sqlite3_file *file, int flags, int *out, int *code) {
+    // Of which store it is nobody says.
+    if (!name) {
+        kymo_memory_file_open(file);
+        if (out) *out = flags;
+        *code = SQLITE_OK;
+        return 1;
+    }
+    struct kymo_ring *ring = kind(flags) ? kymo_ring_of(name) : 0;
+    if (!ring) return 0;
+    struct page_file *opened = (struct page_file *)file;
+    file->pMethods = 0;
+    opened->sealed = kymo_sealed_new(ring, kind(flags));
+    if (!opened->sealed) return *code = SQLITE_NOMEM, 1;
+    *code = original->xOpen(original, name, inner(file), flags, out);
+    if (inner(file)->pMethods) file->pMethods = &sealed_methods;
+    else kymo_sealed_free(opened->sealed);
+    return 1;
+}
+
 static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags, int *out) {
     (void)self;
-    int code = original->xOpen(original, name, inner(file), flags, out);
+    int code;
+    if (kymo_ring_any() && open_sealed(name, file, flags, out, &code)) return code;
+    code = original->xOpen(original, name, inner(file), flags, out);
     file->pMethods = inner(file)->pMethods ? &methods : 0;
     ((struct page_file *)file)->is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
     return code;
@@ -118,6 +170,11 @@ static void register_once(void) {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     original = sqlite3_vfs_find(0);
     if (!original) return;
+    sealed_methods = methods;
+    sealed_methods.xClose = close_sealed;
+    sealed_methods.xRead = read_sealed;
+    sealed_methods.xWrite = write_sealed;
+    sealed_methods.xDeviceCharacteristics = sealed_characteristics;
     // Of the original's functions only xOpen looks at the VFS that it is called with.
     vfs = *original;
     vfs.zName = "kymo-pages";
@@ -135,6 +192,14 @@ int kymo_pages_register(void) {
 }
 
 int kymo_pages_reserve(struct sqlite3 *database) {
-    int bytes = reserved;
+    sqlite3_file *file = 0;
+    int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK) return code;
+    int bytes = file && file->pMethods == &sealed_methods ? sealed_reserved : reserved;
+    return sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
+}
+
+int kymo_pages_reserve_for_seal(struct sqlite3 *database) {
+    int bytes = sealed_reserved;
     return sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
 }

@@ -51,6 +51,7 @@ struct DeadReplay: ParsableCommand {
         guard let directory = settings.store.directory, !self.settings.durability.ephemeral else {
             throw StandardError.exit("there is no place for data: name one with --data DIR", code: ExitStatus.config)
         }
+        _ = try StandardError.translating { () throws(PipelineError) in try settings.unlockStore() }
         let reader = try StoreReader.opened(directory)
         let letters = try selection.letters(reader)
         let used = try StandardError.translating { () throws(PipelineError) in try reader.deciders() }

@@ -152,11 +152,17 @@ struct DurabilitySettings: SettingGroup {
         completion: .directory)
     var data: String?
 
+    @Option(help: KeyFileOption.help, completion: .file())
+    var keyFile: String?
+
     @Flag(help: "Keep nothing on disk: what is in memory is lost when the process dies.")
     var ephemeral = false
 
     var flags: [SettingFlag] {
-        Self.given([("ephemeral", "--ephemeral", ephemeral ? "true" : nil), ("data", "--data", data)])
+        Self.given([
+            ("ephemeral", "--ephemeral", ephemeral ? "true" : nil), ("data", "--data", data),
+            (KeyFileOption.key, KeyFileOption.flag, keyFile),
+        ])
     }
 }
 

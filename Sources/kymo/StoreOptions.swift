@@ -17,11 +17,24 @@ struct StoreOptions: ParsableArguments {
         help: ArgumentHelp("Configuration file of 'kymo run' (YAML or JSON).", valueName: "file"), completion: .file())
     var config: String?
 
-    /// The settings that name the directory; prints what is wrong and exits with status 78 when they cannot be used.
-    /// `flags` are settings that the command line names besides.
+    @Option(help: KeyFileOption.help, completion: .file())
+    var keyFile: String?
+
+    /// The settings that name the directory, after which an encrypted store can be read; prints what is wrong and exits
+    /// with status 78 when they cannot be used. `flags` are settings that the command line names besides.
     func settings(_ flags: [(key: String, flag: String, value: String)] = []) throws -> PipelineSettings {
+        let settings = try lockedSettings(flags)
+        // Without a key, a command that only asks a running instance needs none.
+        guard settings.store.encryption.isOn else { return settings }
+        _ = try StandardError.translating { () throws(PipelineError) in try settings.unlockStore() }
+        return settings
+    }
+
+    /// The same, before the key is looked at.
+    func lockedSettings(_ flags: [(key: String, flag: String, value: String)] = []) throws -> PipelineSettings {
         var flags = flags
         if let data { flags.append(("data", "--data", data)) }
+        if let keyFile { flags.append((KeyFileOption.key, KeyFileOption.flag, keyFile)) }
         let environment = ProcessInfo.processInfo.environment
         let input = ConfigurationInput(flags: flags, environment: environment, file: try ConfigurationFile.read(config))
         var (settings, diagnostics) = ConfigurationLoader.load(input)
@@ -45,6 +58,14 @@ struct StoreOptions: ParsableArguments {
 
     /// Opens the store for reading.
     func reader() throws -> StoreReader { try StoreReader.opened(try directory()) }
+}
+
+/// The flag that names the key of an encrypted store.
+enum KeyFileOption {
+    static let key = "encryption.keyFile"
+    static let flag = "--key-file"
+    static let help = ArgumentHelp(
+        "File with the key of the encrypted store: docs/encryption.md.", valueName: "file")
 }
 
 extension StoreReader {

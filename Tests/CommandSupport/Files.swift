@@ -118,6 +118,10 @@ package enum Files {
     /// The permission bits.
     package static func mode(_ path: String) -> UInt32 { status(path).map { $0.st_mode & 0o777 } ?? 0 }
 
+    package static func isDirectory(_ path: String) -> Bool {
+        status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+    }
+
     package static func isSocket(_ path: String) -> Bool {
         status(path).map { $0.st_mode & S_IFMT == S_IFSOCK } ?? false
     }

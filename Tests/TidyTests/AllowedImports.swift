@@ -93,6 +93,7 @@ struct AllowedImports {
             System:
             Log: System
             Crypto:
+            Crypto/Seal: System
             Crypto/TLS: System Crypto
             Captures:
             Configuration/Values:
@@ -108,9 +109,9 @@ struct AllowedImports {
                 Ingest/AppleHealth
             Ingest/Lane: System Crypto/TLS Ingest/Peers Ingest Ingest/Framing Ingest/Sources
             Sinks/Outbox: System
-            Sinks: System
-            Sinks/Files: System Sinks
-            Sinks/DeadLetters: System Sinks
+            Sinks: System Crypto/Seal
+            Sinks/Files: System Crypto/Seal Sinks
+            Sinks/DeadLetters: System Crypto/Seal Sinks
             Sinks/Server: System
             Sinks/Server/HTTP: System Crypto Sinks/Server
             Sinks/Server/Authorization: System Crypto Sinks/Server Sinks/Server/HTTP
@@ -131,9 +132,10 @@ struct AllowedImports {
                 Sinks/Server/Delivery Sinks/EventHub Telemetry
             Comparison: System Sinks/Server Sinks/Server/HTTP Sinks/Server/Access Sinks/Kinds
             Store/Migration: Sinks/Server
-            Store: System Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
-            Archive: System Store
-            Configuration: System Log Configuration/Values MQTT Ingest Ingest/Compression Ingest/Peers Ingest/Framing
+            Store: System Crypto/Seal Ingest Sinks/Outbox Sinks/Server Sinks/Server/Entries Store/Migration
+            Archive: System Crypto/Seal Store
+            Configuration: System Crypto/Seal Log Configuration/Values MQTT Ingest Ingest/Compression Ingest/Peers
+                Ingest/Framing
                 Ingest/Sources Sinks/Files Sinks/Kinds Store Crypto Telemetry
             Configuration/Printing: System Configuration/Values Ingest/Sources Sinks/Kinds Store Configuration
             Preview: System Configuration
@@ -151,7 +153,8 @@ struct AllowedImports {
             Search: System Crypto HTTP Ingest/Peers Archive Configuration Admin Console
             Pipeline/Output: System Sinks/Outbox Sinks Sinks/Files Telemetry Sinks/Kinds Store Configuration
             Pipeline/Watch: System Log Sinks/Outbox Telemetry
-            Pipeline: System Configuration/Values Ingest Ingest/Peers HTTP Ingest/Framing Ingest/Sources Ingest/Lane Sinks
+            Pipeline: System Crypto/Seal Configuration/Values Ingest Ingest/Peers HTTP Ingest/Framing Ingest/Sources
+                Ingest/Lane Sinks
                 Sinks/DeadLetters Tap Telemetry Sinks/Kinds Store Archive Configuration Configuration/Printing Preview
                 Ledger Control Admin Console Console/Access Console/Subject Search Pipeline/Output Pipeline/Watch
             Support: System Sinks/Server/HTTP Store Configuration Ledger

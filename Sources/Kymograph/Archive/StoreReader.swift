@@ -21,12 +21,15 @@ package struct StoreReader: Sendable {
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         do {
+            if try Store.unlock(directory, EncryptionSettings()) != nil { try StorePages.register() }
             queue = try DatabaseQueue(path: file, configuration: configuration)
             let version = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
             guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory) }
             guard version == StoreSchema.version else { throw StoreSchema.tooOld(version, directory) }
         } catch let error as StoreError {
             throw PipelineError(error)
+        } catch let error as SealError {
+            throw PipelineError(StoreError(error))
         } catch {
             throw StoreReader.failure(error, directory)
         }

@@ -175,6 +175,12 @@ enum SettingTable {
             "ephemeral", \.store.keeping, [("auto", .auto), ("true", .nothing), ("false", .everything)],
             "Whether nothing is kept on disk; `auto`: when only stdin is read, without `data` and without a FHIR server"
         ),
+        .text(
+            "encryption.keyFile", "file", \.store.encryption.keyFile,
+            "The key that encrypts what is on the disk: a file of mode 0600 ([encryption](encryption.md))"),
+        .text(
+            "encryption.credential", "name", \.store.encryption.credential,
+            "The same as a credential of systemd, in place of `encryption.keyFile`"),
         .size(
             "store.maxBytes", \.store.maxBytes, 1 << 20...1_024 * gibibyte,
             "Disk space of the store: old windows go first, then senders wait"),

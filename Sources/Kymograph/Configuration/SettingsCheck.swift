@@ -11,6 +11,7 @@ enum SettingsCheck {
         checkAdmin(settings, log: &log)
         checkSearch(settings, log: &log)
         checkConsole(settings, log: &log)
+        checkKeys(settings, log: &log)
         FramingCheck.check(settings, log: &log)
         checkSystems(settings, log: &log)
         for key in PatientSettings.keysOfMap where settings.patients.book == nil {
@@ -85,6 +86,14 @@ enum SettingsCheck {
         guard let problem = settings.search.problem(settings.admin) else { return }
         let origin = settings.origins["search.peers"] ?? .commandLine("search.peers")
         log.add(.error, origin, problem.message, advice: problem.advice)
+    }
+
+    private static func checkKeys(_ settings: PipelineSettings, log: inout ConfigurationLog) {
+        let encryption = settings.store.encryption
+        guard encryption.keyFile != nil, encryption.credential != nil,
+            let origin = settings.origins["encryption.credential"]
+        else { return }
+        log.add(.error, origin, "it is given besides encryption.keyFile", advice: "remove one of them")
     }
 
     private static func checkAdmin(_ settings: PipelineSettings, log: inout ConfigurationLog) {

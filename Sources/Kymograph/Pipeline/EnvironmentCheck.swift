@@ -86,6 +86,7 @@ package struct EnvironmentCheck {
             return add(PipelineError(error), place)
         }
         checkRoom(path, place)
+        do throws(PipelineError) { try settings.unlockStore() } catch { return add(error, place) }
         checkStoredTypes(path)
     }
 

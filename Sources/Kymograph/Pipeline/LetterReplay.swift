@@ -135,6 +135,14 @@ package enum LetterReplay {
 
     /// An open file with `content` that has no name any more.
     private static func open(_ content: [UInt8], in directory: String) throws(PipelineError) -> Int32 {
+        if StoreSeal.isSealed(directory) {
+            // Letters of an encrypted store do not touch the disk.
+            let file = StoreSeal.memoryFile(content)
+            guard file >= 0 else {
+                throw PipelineError(message: "there is no memory for the letters", exitCode: ExitStatus.osError)
+            }
+            return file
+        }
         let path = "\(directory)/replay-\(getpid())"
         guard
             FileManager.default.createFile(

@@ -21,8 +21,12 @@ extension Pipeline {
     static func openStore(
         _ settings: PipelineSettings, notes: @escaping LogTaker
     ) throws(PipelineError) -> Store? {
-        guard settings.store.keeping == .everything else { return nil }
+        guard settings.store.keeping == .everything else {
+            guard !settings.store.encryption.isOn else { throw settings.nothingToEncrypt }
+            return nil
+        }
         guard let path = settings.store.directory else { throw PipelineError.noDataDirectory }
+        try settings.unlockStore()
         do throws(StoreError) {
             return try Store(path: path, settings: settings.store, notes: notes)
         } catch {

@@ -101,6 +101,7 @@ package final class Pipeline: Sendable {
         let set = try Pipeline.continuing(store, settings, set, findings: findings)
         let stated = settings
         var settings = try Pipeline.numbered(settings, store)
+        settings.rotation.seal = store?.seal
         try Pipeline.settleThreads(&settings)
         settings.windows.deviceGuard = settings.patients.book
         self.settings = settings
@@ -564,7 +565,7 @@ package final class Pipeline: Sendable {
 extension DeadLetterWriter {
     /// The one that `settings` want.
     fileprivate static func writer(_ settings: PipelineSettings) throws(SinkError) -> DeadLetterWriter? {
-        if let path = settings.deadLetter { return try DeadLetterWriter(path: path) }
+        if let path = settings.deadLetter { return try DeadLetterWriter(path: path, seal: settings.rotation.seal) }
         return settings.rejectedFile.map { DeadLetterWriter(making: $0) }
     }
 }

@@ -15,6 +15,8 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The bytes may not be on the disk. Trying again could seem to succeed and prove nothing: the process must
         /// end and start again.
         case syncFailed
+        /// What is there was not encrypted with the keys of the store.
+        case sealed
         /// The sink was closed before.
         case closed
         /// The program that embeds the pipeline has not taken it.
@@ -32,7 +34,7 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
     package var isRetriable: Bool {
         switch kind {
         case .diskFull, .inUse, .notTaken: true
-        case .brokenPipe, .permission, .syncFailed, .closed: false
+        case .brokenPipe, .permission, .syncFailed, .sealed, .closed: false
         case .system(let code): [ENOMEM, ENOBUFS, EMFILE, ENFILE].contains(code)
         }
     }
@@ -41,7 +43,7 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
     var isOfDisk: Bool {
         switch kind {
         case .diskFull, .syncFailed, .system(EIO), .system(ESTALE), .system(ETIMEDOUT): true
-        case .brokenPipe, .permission, .inUse, .closed, .notTaken, .system: false
+        case .brokenPipe, .permission, .inUse, .sealed, .closed, .notTaken, .system: false
         }
     }
 
@@ -69,6 +71,13 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
         let reason = ErrorText.of(code)
         return SinkError(
             kind: kind, message: "cannot \(action) \(name): \(reason)\(advice.isEmpty ? "" : "; \(advice)")")
+    }
+
+    /// Calls `body`, which needs the keys of the store.
+    static func ofSeal<Value: ~Copyable>(_ body: () throws(SealError) -> Value) throws(SinkError) -> Value {
+        do throws(SealError) { return try body() } catch {
+            throw SinkError(kind: .sealed, message: "\(error.message); name another place")
+        }
     }
 
     static func closed(_ name: String) -> SinkError {

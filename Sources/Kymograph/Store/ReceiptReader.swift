@@ -19,7 +19,11 @@ package enum ReceiptReader {
         let decoder = JSONDecoder()
         var seen = SeenReceipts()
         var unread = 0
-        for name in FileSystem.names(in: directory).sorted() where isReceipts(name) {
+        let names = FileSystem.names(in: directory).sorted()
+        if let sealed = names.first(where: { $0.hasPrefix("kymo-") && $0.contains(".ndjson.sealed") }) {
+            throw Fault(message: "\(directory)/\(sealed) is encrypted: 'kymo decrypt' writes such files as NDJSON")
+        }
+        for name in names where isReceipts(name) {
             var lines = try ReceiptLines(directory, name)
             while let line = try lines.next() {
                 guard let receipt = try? decoder.decode(ReceiptLine.self, from: Data(line)),

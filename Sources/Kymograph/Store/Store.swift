@@ -11,6 +11,8 @@ import Synchronization
 /// committed as they were submitted: a window and the bundle that shows it together.
 package final class Store: ShardStore {
     let directory: StoreDirectory
+    /// The keys that its files are sealed with; nil for a plain store.
+    let seal: StoreSeal?
     let pool: DatabasePool
     private let limits: Mutex<StoreSettings>
     let queue: StoreQueue
@@ -73,6 +75,7 @@ package final class Store: ShardStore {
     ) throws(StoreError) {
         limits = Mutex(settings)
         directory = try StoreDirectory(path)
+        seal = try Store.seal(directory, settings.encryption)
         let opened = try Store.open(directory, watch, notes)
         let facts = opened.facts
         receiveClock = ReceiveClock(after: facts.latestReceipt)

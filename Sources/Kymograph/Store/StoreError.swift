@@ -20,6 +20,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case syncFailed
         /// What was written cannot be read back: the process must end, and the next start repairs.
         case damaged
+        /// The store is encrypted, and its key is not at hand; or a key is, and it is not.
+        case sealed
         /// The mappings do not fit what is stored.
         case mappings
     }
@@ -34,6 +36,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         self.kind = kind
         self.message = message
     }
+
+    /// The error for `error` of the keys of a store, of which `kind` says what follows.
+    init(_ error: SealError, _ kind: Kind = .sealed) { self.init(kind, error.message) }
 
     /// SQLITE_IOERR_DATA: a page has another checksum than it was written with.
     private static let wrongChecksum = ResultCode(rawValue: 10 | 32 << 8)
@@ -75,7 +80,7 @@ extension PipelineError {
             switch error.kind {
             case .permission: ExitStatus.noPermission
             case .inUse, .unusable, .full: ExitStatus.cannotCreate
-            case .tooNew, .tooOld, .mappings: ExitStatus.config
+            case .tooNew, .tooOld, .sealed, .mappings: ExitStatus.config
             case .syncFailed, .damaged: ExitStatus.ioError
             }
     }

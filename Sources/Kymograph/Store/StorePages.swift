@@ -11,7 +11,7 @@ enum StorePages {
 
     /// What all connections have in common. One that `salvages` only reads, and takes files that are too short.
     static func configuration(salvages: Bool = false) throws -> Configuration {
-        guard registration == 0 else { throw DatabaseError(resultCode: ResultCode(rawValue: registration)) }
+        try register()
         var configuration = Configuration()
         configuration.readonly = salvages
         configuration.prepareDatabase { db in
@@ -24,6 +24,24 @@ enum StorePages {
             guard code == 0 else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         }
         return configuration
+    }
+
+    /// Makes SQLite open the databases of this process with checksums, and encrypted ones with their keys.
+    static func register() throws {
+        guard registration == 0 else { throw DatabaseError(resultCode: ResultCode(rawValue: registration)) }
+    }
+
+    /// Makes `VACUUM INTO` leave room for what a sealed page needs.
+    static func reserveForSeal(_ db: Database) throws {
+        // Safe: as above.
+        let code = unsafe kymo_pages_reserve_for_seal(db.sqliteConnection)
+        guard code == 0 else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
+
+    /// Whether the file `database` begins with an encrypted page.
+    static func areSealed(_ database: String) -> Bool {
+        // Safe: the string is lent for the call.
+        unsafe kymo_pages_are_sealed(database) == 1
     }
 
     /// Transactions of the write-ahead log of `database` that were durable and cannot be read any more.

@@ -18,6 +18,8 @@ package struct StoreSettings: Sendable {
     package var maxBytes = 16 << 30
     /// Age, since their last change, after which closed windows are dropped; 0 means never.
     package var archiveAge: Int64 = 30 * 86_400 * 1_000_000_000
+    /// The key that encrypts what is on the disk, or none.
+    package var encryption = EncryptionSettings()
     /// Least time between two commits.
     package var commitInterval: Int64 = 20_000_000
 

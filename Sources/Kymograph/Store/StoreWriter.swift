@@ -95,6 +95,7 @@ final class StoreWriter: Sendable {
         while true {
             do throws(StoreError) {
                 let start = ContinuousClock.now
+                try store.renewSeal()
                 try commit.commit(batch, now: now)
                 if !batch.isEmpty { store.commitTimes.withLock { $0.add(start.duration(to: .now)) } }
                 store.isFull.store(false, ordering: .relaxed)

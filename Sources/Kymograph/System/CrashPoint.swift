@@ -35,6 +35,20 @@ enum CrashPoint: String, CaseIterable, Sendable {
     case afterTables = "after-tables"
     /// The migration is durable, and nothing else is done.
     case migrated = "migrated"
+    /// A list of data keys is durable, and not in its place.
+    case keysWritten = "keys-written"
+    /// A list of data keys is in its place.
+    case keysReplaced = "keys-replaced"
+    /// The folder is there in which a store is sealed anew, and its keys.
+    case sealingBegun = "sealing-begun"
+    /// The sealed copy is written, and not durable.
+    case sealingCopied = "sealing-copied"
+    /// It is durable, and nothing refers to it.
+    case sealingDurable = "sealing-durable"
+    /// Its keys are those of the store, and it is not the store's database.
+    case sealingKeyed = "sealing-keyed"
+    /// It is, and the folder is still there.
+    case sealingPlaced = "sealing-placed"
 
     private static let wanted: (point: CrashPoint, passes: Int)? = {
         guard let value = unsafe getenv("KYMO_CRASH_POINT") else { return nil }

@@ -23,6 +23,12 @@ enum FileSystem {
         result(unsafe unlink(path))
     }
 
+    /// Removes an empty directory.
+    @discardableResult
+    static func removeDirectory(_ path: String) -> Int32 {
+        result(unsafe rmdir(path))
+    }
+
     /// Sets a file's permissions.
     static func setMode(_ path: String, _ mode: mode_t) -> Int32 {
         result(unsafe chmod(path, mode))

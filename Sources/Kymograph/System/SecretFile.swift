@@ -42,17 +42,25 @@ package struct SecretFile: Hashable, Sendable {
     /// - Throws: A retriable failure when it cannot be read, which may be for the moment of a rotation; a lasting one
     ///   when others can read it, or it is no file or too long.
     func bytes() throws(SecretFault) -> ([UInt8], Stamp) {
+        let (file, stamp) = try opened()
+        guard let bytes = FileSystem.read(file.raw, limit: Self.maxBytes) else {
+            throw failure("cannot be read: \(ErrorText.of(errno))", isRetriable: true)
+        }
+        guard bytes.count <= Self.maxBytes else { throw failure("is longer than \(Self.maxBytes) bytes") }
+        return (bytes, stamp)
+    }
+
+    /// The open file, and its state.
+    ///
+    /// - Throws: As ``bytes()``, but for its length.
+    func opened() throws(SecretFault) -> (Descriptor, Stamp) {
         // Not to wait for a writer, should it be a pipe.
         let raw = FileSystem.open(path, O_RDONLY | O_NONBLOCK)
         guard raw >= 0 else { throw failure("cannot be read: \(ErrorText.of(-raw))", isRetriable: true) }
         let file = Descriptor(raw)
         guard let status = FileSystem.status(file.raw) else { throw failure("cannot be read", isRetriable: true) }
         try check(status)
-        guard let bytes = FileSystem.read(file.raw, limit: Self.maxBytes) else {
-            throw failure("cannot be read: \(ErrorText.of(errno))", isRetriable: true)
-        }
-        guard bytes.count <= Self.maxBytes else { throw failure("is longer than \(Self.maxBytes) bytes") }
-        return (bytes, Stamp(status))
+        return (file, Stamp(status))
     }
 
     /// The secret: the file's only line.

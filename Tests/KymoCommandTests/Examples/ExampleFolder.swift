@@ -125,6 +125,24 @@ final class ExampleFolder {
         }
         if names("/fhir/") { try writeSearch() }
         if names("/var/lib/kymo") { try ExampleFiles.makeStore(data) }
+        if names("--key-file") { try writeKeys() }
+    }
+
+    /// The keys that the example names, and the store encrypted with the first of them, unless that is the example.
+    private func writeKeys() throws {
+        let keys = ["old.key", "etc/kymograph/key", "new.key"].filter { names($0.replacing("etc/", with: "/etc/")) }
+        let commands =
+            keys.map { ["keys", "new", folder.file($0)] }
+            + (names("keys encrypt") ? [] : [["keys", "encrypt", "--data", data, "--key-file", folder.file(keys[0])]])
+        for command in commands {
+            let done = try Kymo.run(command)
+            guard done.end == .exit(0) else { throw WaitError(description: done.error) }
+        }
+        guard names("kymo decrypt") else { return }
+        let rejected = ["--data", data, "--dead-letter", folder.file("rejected.ndjson")]
+        let done = try Kymo.run(
+            ["run", "--stdin", "--key-file", folder.file(keys[0])] + rejected, input: .bytes(Array("{}\n".utf8)))
+        guard done.end == .exit(0) else { throw WaitError(description: done.error) }
     }
 
     /// Who may search a store, and the store.

@@ -26,8 +26,8 @@ import TrialSupport
 
     static let windows = ["--window", "30s", "--lateness", "5s", "--idle", "1s"]
 
-    @Test func killedAtAnyMoment() throws {
-        try run(seed: Trials.seed(1), rounds: CrashTests.rounds) { round in
+    @Test(arguments: [false, true]) func killedAtAnyMoment(isSealed: Bool) throws {
+        try run(seed: Trials.seed(1), rounds: CrashTests.rounds, isSealed: isSealed) { round in
             var random = SeededBytes(seed: Trials.seed(UInt64(round) * 77))
             return .moment(milliseconds: 5 + random.next(upTo: 495))
         }
@@ -38,9 +38,9 @@ import TrialSupport
         "after-trim",
     ]
 
-    @Test func killedAtEveryPoint() throws {
-        let reached = try run(seed: Trials.seed(2), rounds: max(CrashTests.rounds, CrashTests.points.count * 2)) {
-            round in
+    @Test(arguments: [false, true]) func killedAtEveryPoint(isSealed: Bool) throws {
+        let rounds = max(CrashTests.rounds, CrashTests.points.count * 2)
+        let reached = try run(seed: Trials.seed(2), rounds: rounds, isSealed: isSealed) { round in
             let point = CrashTests.points[round % CrashTests.points.count]
             return .point(point, passes: 1 + round / CrashTests.points.count % 7)
         }
@@ -62,10 +62,13 @@ import TrialSupport
 
     /// Gives the points at which a process ended itself.
     @discardableResult
-    private func run(seed: UInt64, rounds: Int, _ death: (Int) -> Death) throws -> Set<String> {
+    private func run(
+        seed: UInt64, rounds: Int, isSealed: Bool, _ death: (Int) -> Death
+    ) throws -> Set<String> {
         // Enough for every round to have something to send.
         let lines = CrashTests.lines(seed: seed, count: max(3_000, rounds * 150))
         let folder = TemporaryFolder()
+        if isSealed { #expect(try Kymo.run(["keys", "new", folder.file("key")]).end == .exit(0)) }
         var acknowledged = 0
         var reached: Set<String> = []
         for round in 0..<rounds {
@@ -80,18 +83,32 @@ import TrialSupport
         var expected = BundleReader()
         try expected.read(ndjson: oracle.output)
         var found = BundleReader()
-        for name in Files.names(folder.file("out")) { try found.read(ndjson: Files.read(folder.file("out/\(name)"))) }
+        for name in Files.names(folder.file("out")) { try found.read(ndjson: try content(name, folder)) }
         let differences = found.differences(from: expected, ignoring: ["status"])
         #expect(differences.isEmpty, "seed \(seed), after \(rounds) crashes: \(differences.prefix(5))")
         #expect(expected.observations.count > 50)
         return reached
     }
 
+    /// What names the key, where there is one.
+    private func environment(_ folder: TemporaryFolder) -> [String: String] {
+        Files.exists(folder.file("key")) ? ["KYMO_ENCRYPTION_KEY_FILE": folder.file("key")] : [:]
+    }
+
+    /// What an output file holds.
+    private func content(_ name: String, _ folder: TemporaryFolder) throws -> [UInt8] {
+        guard name.hasSuffix(".sealed") else { return Files.read(folder.file("out/\(name)")) }
+        let done = try Kymo.run(
+            ["decrypt", folder.file("out/\(name)"), "--data", folder.file("data")], environment: environment(folder))
+        #expect(done.end == .exit(0), "\(done.error)")
+        return done.output
+    }
+
     private func start(_ folder: TemporaryFolder, environment: [String: String]) throws -> ChildProcess {
         try Kymo.start(
             [
                 "run", "--unix", folder.file("k.sock"), "--data", folder.file("data"), "--out", folder.file("out"),
-            ] + CrashTests.windows, environment: environment)
+            ] + CrashTests.windows, environment: self.environment(folder).merging(environment) { $1 })
     }
 
     /// Starts, sends until the process dies, and gives how many of `lines` it has acknowledged, and whether it died

@@ -36,19 +36,38 @@ package final class DeadLetterWriter: Sendable {
     /// The file that is made with the first letter; nil when it is there from the beginning.
     private let fileToMake: String?
 
-    /// Opens `path` for appending, or creates it with mode 0600. A last line that a crash cut off is ended first.
+    /// Opens `path` for appending, or creates it with mode 0600. A last line that a crash cut off is ended first. With
+    /// `seal` the file is encrypted, and what a crash has torn is cut off.
     ///
-    /// - Throws: ``SinkError`` when it cannot be opened.
-    package init(path: String) throws(SinkError) {
+    /// - Throws: ``SinkError`` when it cannot be opened; with `seal`, when it holds something else.
+    package init(path: String, seal: StoreSeal? = nil) throws(SinkError) {
         (name, fileToMake) = ("the dead-letter file \(path)", nil)
         let readable = FileSystem.open(path, O_RDWR | O_APPEND | O_CREAT, mode: 0o600)
         // A pipe or a device may be writable only.
         let raw = readable == -EACCES ? FileSystem.open(path, O_WRONLY | O_APPEND | O_CREAT, mode: 0o600) : readable
         guard raw >= 0 else { throw .system(-raw, "open", name) }
+        let file = Descriptor(raw)
+        if let seal {
+            try begin(file, path, seal)
+            return
+        }
         let needsLineEnd = DeadLetterWriter.endsInsideLine(raw)
         state.withLock { state in
-            state.descriptor = Descriptor(raw)
+            state.descriptor = file
             if needsLineEnd { state.pending.writer.append("\n") }
+        }
+    }
+
+    /// Goes on with the encrypted file, or begins it.
+    private func begin(_ file: Descriptor, _ path: String, _ seal: StoreSeal) throws(SinkError) {
+        let isEmpty = FileSystem.status(file.raw).map { $0.st_mode & S_IFMT != S_IFREG || $0.st_size == 0 } ?? true
+        var sealer: ChunkSealer? = try SinkError.ofSeal { () throws(SealError) in
+            if isEmpty { return try ChunkSealer(seal, .grows) }
+            return try SealedFile.continued(file, path, seal)
+        }
+        state.withLock { state in
+            state.descriptor = file
+            if let sealer = sealer.take() { state.pending.seal(by: sealer) }
         }
     }
 

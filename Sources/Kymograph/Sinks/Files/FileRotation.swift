@@ -17,6 +17,8 @@ struct FileRotation: ~Copyable, Sendable {
         var reserved = 0
         /// Whether there may be room behind the end.
         var hasReserved = false
+        /// Whether its compressed frame is complete.
+        var isCompressed = false
         /// Whether the file takes no more bundles.
         var isEnded = false
     }
@@ -55,7 +57,9 @@ struct FileRotation: ~Copyable, Sendable {
         if isDue(now, adding: bytes.count) { try finish() }
         try openIfNeeded(now)
         file?.lastBundle = now
-        guard compressor == nil, pending.count + bytes.count >= PendingBytes.limit else { return try append(bytes) }
+        guard compressor == nil, !pending.isSealed, pending.count + bytes.count >= PendingBytes.limit else {
+            return try append(bytes)
+        }
         try drain()
         pass(bytes)
     }
@@ -64,14 +68,16 @@ struct FileRotation: ~Copyable, Sendable {
     private mutating func pass(_ bytes: ByteView) {
         reserve(bytes.count)
         guard let file else { return }
-        self.file?.written += pending.passLine(bytes, to: file.descriptor.raw)
+        let before = pending.total
+        pending.passLine(bytes, to: file.descriptor.raw)
+        self.file?.written += pending.total - before
     }
 
     /// Gives everything to the system.
     mutating func flush() throws(SinkError) {
         try check()
         guard let file else { return }
-        if !file.isEnded { compressor?.compress(ByteView(""), .flush, to: &pending.writer) }
+        if !file.isEnded, !file.isCompressed { compressor?.compress(ByteView(""), .flush, to: &pending.writer) }
         try drain()
     }
 
@@ -109,7 +115,7 @@ struct FileRotation: ~Copyable, Sendable {
 
     private func isDue(_ now: Instant, adding bytes: Int) -> Bool {
         guard let file else { return false }
-        if file.isEnded || now >= file.started.advanced(by: options.maxAge) { return true }
+        if file.isEnded || file.isCompressed || now >= file.started.advanced(by: options.maxAge) { return true }
         // How small a bundle gets is known only after compressing it: such a file may exceed the size by one bundle.
         let size = file.written + pending.count
         return compressor == nil ? bytes > 0 && size + bytes > options.maxBytes : size >= options.maxBytes
@@ -122,10 +128,18 @@ struct FileRotation: ~Copyable, Sendable {
 
     private mutating func openIfNeeded(_ now: Instant) throws(SinkError) {
         guard file == nil else { return }
-        let suffix = ".\(options.fileExtension)\(compressor == nil ? "" : ".zst")"
+        let suffix =
+            ".\(options.fileExtension)\(compressor == nil ? "" : ".zst")"
+            + (options.seal == nil ? "" : OutputName.sealedSuffix)
         let wanted = OutputName(start: now, sequence: sequence, suffix: suffix)
         let (name, descriptor) = try directory.create(wanted)
         sequence = name.sequence + 1
+        if let seal = options.seal {
+            pending.seal(
+                by: try SinkError.ofSeal { () throws(SealError) in
+                    try ChunkSealer(seal, .ends)
+                })
+        }
         file = OpenFile(name: name, descriptor: descriptor, started: now, lastBundle: now)
     }
 
@@ -141,8 +155,8 @@ struct FileRotation: ~Copyable, Sendable {
     private mutating func drain() throws(SinkError) {
         reserve(pending.count)
         guard let file else { return }
-        let before = pending.count
-        defer { self.file?.written += before - pending.count }
+        let before = pending.total
+        defer { self.file?.written += pending.total - before }
         try pending.drain(to: file.descriptor.raw, name: directory.file(file.name.final))
     }
 
@@ -165,7 +179,9 @@ struct FileRotation: ~Copyable, Sendable {
     private mutating func finish() throws(SinkError) {
         guard let file else { return }
         if !file.isEnded {
-            compressor?.compress(ByteView(""), .end, to: &pending.writer)
+            if !file.isCompressed { compressor?.compress(ByteView(""), .end, to: &pending.writer) }
+            self.file?.isCompressed = true
+            try pending.end(directory.file(file.name.final))
             self.file?.isEnded = true
         }
         try drain()

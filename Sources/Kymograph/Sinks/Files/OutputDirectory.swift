@@ -19,10 +19,12 @@ struct OutputDirectory: Sendable {
     private let descriptor: Descriptor
     /// Whether the group may read it, too, and not the owner alone.
     private let isGroupReadable: Bool
+    /// What its encrypted files can be finished with.
+    private let seal: StoreSeal?
 
     /// Opens `path`, creating it with mode 0700, or 0750 if it `isGroupReadable`, and locks it.
-    init(_ path: String, isGroupReadable: Bool = false) throws(SinkError) {
-        (self.path, self.isGroupReadable) = (path, isGroupReadable)
+    init(_ path: String, isGroupReadable: Bool = false, seal: StoreSeal? = nil) throws(SinkError) {
+        (self.path, self.isGroupReadable, self.seal) = (path, isGroupReadable, seal)
         let created = FileSystem.createDirectory(path, mode: 0o700)
         guard created >= 0 || created == -EEXIST else { throw .system(-created, "create the directory", path) }
         // The umask would take the group's permissions away.
@@ -129,6 +131,7 @@ extension OutputDirectory {
             FileSystem.remove(file(grown))
             return nil
         }
+        if name.suffix.hasSuffix(OutputName.sealedSuffix) { return try recoverSealed(open, grown, name, size) }
         let kept = name.suffix.hasSuffix(".zst") ? 0 : OutputDirectory.completeLines(open.raw, size)
         let isPartial = kept == 0
         if !isPartial, kept < size, ftruncate(open.raw, kept) != 0 {
@@ -136,6 +139,26 @@ extension OutputDirectory {
         }
         // No file system takes as much for a file beside its bytes: others stay untouched.
         FileSystem.releaseReserved(open.raw, size: isPartial ? size : kept, slack: 1 << 18)
+        try synchronise(open.raw, file(grown))
+        let whole = try publish(grown, as: name, ending: isPartial ? ".partial" : "")
+        return RecoveredFile(name: whole, bytesCut: isPartial ? 0 : size - kept, isPartial: isPartial)
+    }
+
+    /// The same of an encrypted file: whole chunks, which are whole lines, become a whole file.
+    private func recoverSealed(
+        _ open: Descriptor, _ grown: String, _ name: OutputName, _ size: Int
+    ) throws(SinkError) -> RecoveredFile {
+        var isPartial = name.suffix.hasSuffix(".zst" + OutputName.sealedSuffix)
+        var kept = size
+        if !isPartial, let seal {
+            let ended = try SinkError.ofSeal { () throws(SealError) in
+                try SealedFile.end(open, file(grown), seal)
+            }
+            if let ended { kept = ended } else { isPartial = true }
+        } else {
+            isPartial = true
+        }
+        FileSystem.releaseReserved(open.raw, size: FileSystem.status(open.raw).map { Int($0.st_size) } ?? size)
         try synchronise(open.raw, file(grown))
         let whole = try publish(grown, as: name, ending: isPartial ? ".partial" : "")
         return RecoveredFile(name: whole, bytesCut: isPartial ? 0 : size - kept, isPartial: isPartial)

@@ -10,6 +10,8 @@ struct OutputName {
     var suffix: String
 
     private static let prefix = "kymo-"
+    /// What the names of encrypted files end with.
+    static let sealedSuffix = ".sealed"
     private static let openSuffix = ".open"
     /// Around the names of growing files that earlier versions left.
     private static let formerPrefix = "."

@@ -23,6 +23,8 @@ package struct RotationOptions: Hashable, Sendable {
     package var dictionary: ZstdDictionary?
     /// Whether the group may read the files: modes 0640 and 0750, in place of 0600 and 0700, whatever the umask is.
     package var isGroupReadable = false
+    /// The keys that files are encrypted with; nil for plain ones.
+    package var seal: StoreSeal?
     /// The extension before `.zst`.
     package var fileExtension = "ndjson"
 
@@ -54,7 +56,8 @@ package final class RotatingFileSink: BundleSink {
         directory: String, options: RotationOptions = RotationOptions(),
         clock: @escaping @Sendable () -> Instant = WallClock.now
     ) throws(SinkError) {
-        let opened = try OutputDirectory(directory, isGroupReadable: options.isGroupReadable)
+        let opened = try OutputDirectory(
+            directory, isGroupReadable: options.isGroupReadable, seal: options.seal)
         recovered = try opened.recover()
         state = Mutex(FileRotation(directory: opened, options: options))
         self.clock = clock

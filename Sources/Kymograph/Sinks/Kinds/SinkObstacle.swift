@@ -24,6 +24,10 @@ package struct SinkObstacle: Hashable, Sendable {
 extension SinkError {
     /// The exit status of a start that fails of it.
     package var exitCode: Int32 {
-        if case .permission = kind { ExitStatus.noPermission } else { ExitStatus.cannotCreate }
+        switch kind {
+        case .permission: ExitStatus.noPermission
+        case .sealed: ExitStatus.config
+        case .brokenPipe, .diskFull, .inUse, .syncFailed, .closed, .notTaken, .system: ExitStatus.cannotCreate
+        }
     }
 }

@@ -1,0 +1,18 @@
+#ifndef KYMO_SECRET_H
+#define KYMO_SECRET_H
+
+#include "CSeal.h"
+
+enum { key_bytes = 32 };
+
+struct kymo_secret {
+    /// The key, and room for its digits while they are read.
+    uint8_t bytes[2 * key_bytes + 2];
+};
+
+/// Memory of zeros that is neither swapped nor dumped; null without memory.
+void *kymo_locked(size_t size);
+/// Wipes and gives back such memory.
+void kymo_unlocked(void *memory, size_t size);
+
+#endif
