@@ -16,9 +16,6 @@
 #define KYMO_TAG_BYTES 16
 /// Most data keys of a store, so that all are in one locked page of memory.
 #define KYMO_RING_KEYS 112
-/// Messages that are sealed with one data key at most. Nonces are random: two of 2^31 are equal with a probability of
-/// 2^-35 (NIST SP 800-38D, 8.3, allows 2^32 messages).
-#define KYMO_KEY_MESSAGES ((int64_t)1 << 31)
 
 /// A key-encryption key of 32 bytes, in locked memory that no core dump has.
 struct kymo_secret;

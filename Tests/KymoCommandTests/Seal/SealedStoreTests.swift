@@ -24,6 +24,8 @@ import Testing
             #expect(answers.allSatisfy { $0.end == .exit(0) }, "\(command): \(answers.map(\.error))")
             #expect(answers[0].lines.count > 1 && answers[0].lines.count == answers[1].lines.count, "\(command)")
         }
+        // Two starts, and still the first data key: between the head of the list and its code.
+        #expect(Files.text("\(sealed.data)/kymo.keys").split(separator: "\n").count == 3)
         let letters = try sealed.content(sealed.letters)
         #expect(letters.count { $0 == 0x0A } == 40)
     }

@@ -28,6 +28,9 @@ package final class StoreSeal: Sendable, Hashable {
     private static let known = Mutex<[Place: StoreSeal]>([:])
     /// Messages that may be sealed before the list of keys is written again: 16 GiB of pages.
     static let chunk: Int64 = 1 << 20
+    /// Messages that are sealed with one data key at most. Nonces are random: two of 2^31 are equal with a probability
+    /// of 2^-35 (NIST SP 800-38D, 8.3, allows 2^32 messages).
+    private static let mostMessages: Int64 = 1 << 31
 
     /// The data directory.
     let directory: String
@@ -160,7 +163,7 @@ package final class StoreSeal: Sendable, Hashable {
             let more = max(messages - left, StoreSeal.chunk)
             var list = state.list
             let last = list.entries.count - 1
-            if list.entries[last].used + more > Int64(KYMO_KEY_MESSAGES) {
+            if list.entries[last].used + more > StoreSeal.mostMessages {
                 guard let wrapped = state.key.wrappedDataKey() else { throw StoreSeal.noMemory }
                 let number = list.entries[last].number + 1
                 list.entries.append(KeyList.Entry(number: number, used: more, wrapped: wrapped))
