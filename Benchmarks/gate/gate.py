@@ -55,6 +55,8 @@ STAGES = {
     "hl7": (MESSAGES, "reading"),
     # From line to bundle with 10 devices, and with 1,000; windows of a minute, and of a day.
     "few": (READINGS, "reading"),
+    # The same with a rule about one device.
+    "ruled": (READINGS, "reading"),
     "many": (READINGS, "reading"),
     "short": (DAYS, "reading"),
     "long": (DAYS, "reading"),
@@ -76,6 +78,10 @@ RATIOS = {
     ("many", "few"): (1.3, "readings of 1,000 series against 10, line to bundle"),
     ("long", "short"): (1.3, "windows of 24 hours against 1 minute"),
     ("packets", "lines"): (1.0, "a Bluetooth packet of 2A37 against the same reading in JSON"),
+}
+# How many instructions more than the second stage the first may take, and what that means.
+DIFFERENCES = {
+    ("ruled", "few"): (100, "readings with one rule about a device against none"),
 }
 # The C library picks memcpy and its like by processor; without these features every x86-64 picks the same ones.
 FEATURES = (
@@ -156,6 +162,10 @@ def report(measured, thresholds):
         ratio = measured[first][0] / measured[second][0]
         passed = passed and ratio <= most
         print(f"{first} / {second}: {ratio:.2f}, at most {most:.1f}{'' if ratio <= most else ' EXCEEDED'} ({meaning})")
+    for (first, second), (most, meaning) in DIFFERENCES.items():
+        more = measured[first][0] - measured[second][0]
+        passed = passed and more <= most
+        print(f"{first} - {second}: {more:.1f}, at most {most}{'' if more <= most else ' EXCEEDED'} ({meaning})")
     return passed
 
 

@@ -52,6 +52,11 @@ struct Explanation {
         }
     }
 
+    /// Prints what rules did.
+    func write(_ steps: [RuleStep]) {
+        for step in steps { StandardError.write("rule \(step.rule): \(step.text)\n") }
+    }
+
     /// Writes what the templates made of one value: those that match, then those nearest to it.
     private func write(_ templates: [TemplateExplanation]) {
         if let decoded = templates.first?.object { StandardError.writeLine("decoded: \(decoded)") }

@@ -69,11 +69,12 @@ struct Map: ParsableCommand {
             timezone: try timezone.map { try MapDefault.timezone($0) })
         var options = ObservationOptions()
         options.version = try mapping.fhirVersion
-        let (rulesOfPatients, rules) = try patients.load(set.types)
+        let (rulesOfPatients, rules, resources) = try patients.load(set.types)
         let explanation = explain ? Explanation(set, mappings, context, isJSON: format == .json) : nil
         var mapper = MessageMapping(
             set: set, templates: set.templates(of: mappings.map(\.name)), context: context, options: options,
-            patients: rulesOfPatients, rules: rules, explanation: explanation, writesEvents: format == .events)
+            patients: rulesOfPatients, rules: rules, resources: resources, explanation: explanation,
+            writesEvents: format == .events)
         do throws(MessageInputError) {
             try mapAll(&mapper)
         } catch {

@@ -13,6 +13,8 @@ struct MessageMapping {
     let patients: PatientRules?
     /// Say what is taken.
     let rules: RuleDecider
+    /// Say what sinks get.
+    let resources: EntryRules
     let explanation: Explanation?
     /// Whether only readings are written, each as an event.
     let writesEvents: Bool
@@ -32,8 +34,11 @@ struct MessageMapping {
 
     init(
         set: MappingSet, templates: [Int], context: SourceContext, options: ObservationOptions,
-        patients: PatientRules?, rules: RuleDecider, explanation: Explanation?, writesEvents: Bool
+        patients: PatientRules?, rules: RuleDecider, resources: EntryRules, explanation: Explanation?,
+        writesEvents: Bool
     ) {
+        self.resources = resources
+        rules.isTraced = explanation != nil
         (self.set, self.templates, self.context) = (set, templates, context)
         (self.options, self.patients, self.rules, self.explanation) = (options, patients, rules, explanation)
         self.writesEvents = writesEvents
@@ -107,11 +112,12 @@ struct MessageMapping {
         let received = WallClock.now()
         var preview = PayloadPreview(
             payload: payload, set: set, templates: templates, context: context, received: received,
-            options: options, patients: patients, rules: rules)
+            options: options, patients: patients, rules: rules, resources: resources)
         if let explanation, explanation.isJSON {
             preview.explanation = explanation.explain(payload, received: received)
         } else {
             explanation?.write(payload, received: received)
+            explanation?.write(preview.rulings)
         }
         return preview
     }

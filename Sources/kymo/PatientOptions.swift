@@ -36,12 +36,14 @@ struct PatientOptions: SettingGroup {
         ])
     }
 
-    /// The map with how it is applied, and the rules for `types`; exits with status 78 when there are errors.
-    func load(_ types: [MeasurementType]) throws -> (patients: PatientRules?, rules: RuleDecider) {
+    /// The map with how it is applied, the rules for `types`, and those for resources; exits with status 78 when there
+    /// are errors.
+    func load(
+        _ types: [MeasurementType]
+    ) throws -> (patients: PatientRules?, rules: RuleDecider, resources: EntryRules) {
         let (settings, diagnostics) = ConfigurationLoader.load(ConfigurationInput(flags: flags))
         Diagnostics.write(diagnostics)
         guard !diagnostics.contains(where: { $0.severity == .error }) else { throw ExitCode(ExitStatus.config) }
-        let rules = RuleDecider(settings.rules?.current.rules ?? [], sources: ["stdin"], types: types)
-        return (settings.patientRules, rules)
+        return (settings.patientRules, settings.decider(ofSource: "stdin", types: types), settings.entryRules)
     }
 }

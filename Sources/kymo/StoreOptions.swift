@@ -138,7 +138,7 @@ struct ArchiveOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only types whose template in the mappings has this tag. Repeatable: any of them.",
+            "Only windows that have this tag, by their template or a reading. Repeatable: any of them.",
             valueName: "code|system|code"))
     var tag: [String] = []
 
@@ -181,7 +181,7 @@ struct ArchiveOptions: ParsableArguments {
         var filter = span.filter
         filter.typeNames = type.asked
         (filter.modifiedFrom, filter.modifiedTo) = (modifiedFrom?.instant, modifiedTo?.instant)
-        if !tag.isEmpty { filter.types = tagged(try mappings(reader).set) }
+        if !tag.isEmpty { filter.tags = ArchiveTags(tag, types: tagged(try mappings(reader).set)) }
         if !source.isEmpty { filter.sources = try sources(reader) }
         return filter
     }

@@ -16,14 +16,14 @@ import Testing
         $0.components(separatedBy: "```")[0]
     }
 
-    @Test(arguments: ["Ward", "Chart", "DescriptorSource", "Relay"])
+    @Test(arguments: ["Ward", "Chart", "DescriptorSource", "Relay", "StudyHook"])
     func thePageShowsWhatIsCompiled(file: String) {
         let code = Self.read("Tests/EmbeddingTests/\(file).swift")
         #expect(code.count > 100 && Self.blocks.contains(code), "docs/embedding.md lacks \(file).swift as it is")
     }
 
     @Test func thePageShowsNothingElse() {
-        #expect(Self.blocks.count == 4)
+        #expect(Self.blocks.count == 5)
     }
 
     @Test func theFirstExampleIsShort() {

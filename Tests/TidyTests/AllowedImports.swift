@@ -50,7 +50,7 @@ struct AllowedImports {
             Map: Memory Model Reading Decode GATT HL7 Map/JSONPath Map/JMESPath Map/Compatibility Map/Template
                 Map/Program FastPath FHIR/Template Map/Values
             Patients: Memory Model
-            Rules: Memory Model Reading
+            Rules: Memory Model Reading Decode Text Map/JSONPath Map/JMESPath Map
             Lane: Memory Model Reading Decode Ring GATT Map/Program Map Patients Rules
             Window/Blocks: Memory Model Reading
             Window/Journal: Memory Model Reading Window/Blocks
@@ -66,7 +66,7 @@ struct AllowedImports {
                 FHIR/Glucose FHIR/IomtFHIR
             FHIR/EntryWriter: Memory Model Reading Text FHIR/Template FHIR/Identity FHIR/Entry FHIR/Assemble
                 FHIR/Program FHIR/Observation
-            Window/Routing: Memory Model Reading FHIR/Template Window FHIR/EntryWriter
+            Window/Routing: Memory Model Reading Rules FHIR/Template Window FHIR/EntryWriter
             Shard: Memory Model Reading Ring Map Window/Journal Window FHIR/Template FHIR/Entry FHIR/Program FHIR/EntryWriter
                 Window/Routing
             """)

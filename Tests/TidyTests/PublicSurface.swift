@@ -11,7 +11,7 @@ enum PublicSurface {
         DeliveryReport: DeliveryReport Outcome (3 cases) .sink .resource .outcome .detail .refused
         Descriptor: Descriptor .init .raw .close
         EngineConfiguration: EngineConfiguration Storage (3 cases) .storage .mappings .window .sources
-            .sourceKinds .framings .sinks .onRejection .onDelivery .onNote .init .init
+            .sourceKinds .framings .sinks .readingHook .entryHook .onRejection .onDelivery .onNote .init .init
         EngineError: EngineError Kind (4 cases) Problem .isError .file .line .column .message .advice
             .description .kind .message .problems .summary .description
         EngineSummary: EngineSummary .received .accepted .duplicate .conflict .retractions .rejections .observations
@@ -25,8 +25,10 @@ enum PublicSurface {
         PayloadReceiver: PayloadReceiver .line .knownLine .datagram .datagram .rejected .mark .takeRejections .mappings
             .admit .taken .declined .batchEnd DurableMark
         PeerGrant: PeerAdmission
+        ReadingHook: ReadingHook .name .decide EntryHook .name .isVetoed HookedReading Value (2 cases) .type .device
+            .patient .encounter .time .source .values .tags ReadingDecision (4 cases)
         RejectedPayload: RejectedPayload .reason .detail .source .receivedAt .bytes .isMapped
-        Rejection: Rejection .name (81 cases)
+        Rejection: Rejection .name (82 cases)
         ResourceEntry: ResourceEntry Identifier .system .value .resourceType .id .identifier .device
             .patient .json
         SettingProblem: SettingProblem .init

@@ -38,8 +38,8 @@ package struct EndToEndStage: ~Copyable, Stage {
     /// Lines between two turns of the shard.
     private static let batch = 64
 
-    /// Sends the lines of `pool`, from the first to the last.
-    package init(_ pool: LinePool) {
+    /// Sends the lines of `pool`, from the first to the last, while `rules` decide on readings.
+    package init(_ pool: LinePool, rules: [ReadingRule] = []) {
         self.pool = pool
         let set = Workload.mappings()
         let ring = Ring()
@@ -47,6 +47,7 @@ package struct EndToEndStage: ~Copyable, Stage {
             set: set, inputs: [LaneInput(templates: set.templates(of: ["workload"]), context: SourceContext())],
             limits: ScanLimits(), router: ReadingRouter(rings: [ring], maxDevices: 10_000, maxSeries: 40_000),
             events: events)
+        lane.decide(by: RuleDecider(rules, sources: [RuleDecider.Source("probe")], types: set.types))
         shard = InMemoryShard(
             rings: [ring], types: set.types, settings: WindowSettings(), entries: Workload.entries(set),
             events: events)

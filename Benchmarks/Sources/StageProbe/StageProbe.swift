@@ -15,12 +15,20 @@ struct StageProbe {
     private static let manyWarmup = manyDevices * 26
     private static let longest = 1_000_000
 
+    /// A rule about one device, which is none of those that send.
+    private static var spareDevice: ReadingRule {
+        var rule = ReadingRule(name: "spare")
+        rule.action = .drop
+        rule.devices = [NamePattern("spare-device")]
+        return rule
+    }
+
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let count = Int(arguments[2]), count > 0, count + warmup <= longest else {
             print(
                 "usage: StageProbe decode|map|general|arrays|ring|window|fhir|twin|ndjson|endtoend|templates|template"
-                    + "|jmespath|jsonpath|compatible|packets|lines|hl7|few|many|short|long N (arrays: a multiple of "
+                    + "|jmespath|jsonpath|compatible|packets|lines|hl7|few|ruled|many|short|long N (arrays: a multiple of "
                     + "ten; ndjson: of a hundred; hl7: of six)")
             return
         }
@@ -48,6 +56,8 @@ struct StageProbe {
         case "lines": MappingComparisons.packetsAsLines().measure(count)
         case "hl7": MappingComparisons.monitorMessages().measure(count, warmup: warmupMessages)
         case "few": EndToEndStage(.turns(count: warmup + count, devices: 10)).measure(count)
+        case "ruled":
+            EndToEndStage(.turns(count: warmup + count, devices: 10), rules: [spareDevice]).measure(count)
         case "many":
             let lines = LinePool.turns(count: manyWarmup + count, devices: manyDevices)
             EndToEndStage(lines).measure(count, warmup: manyWarmup)

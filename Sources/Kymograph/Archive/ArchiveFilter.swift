@@ -5,8 +5,8 @@ package import KymographCore
 package struct ArchiveFilter: Sendable {
     /// Names of types, as the mapping spells them, one of which it must be.
     package var typeNames: Set<String>?
-    /// Names of types, one of which it must be: those of a tag.
-    package var types: Set<String>?
+    /// Tags, one of which it must have.
+    package var tags: ArchiveTags?
     /// Devices, one of which it must be.
     package var devices: Set<IdentifierText>?
     /// Patients, one of whom it must be.
@@ -34,7 +34,7 @@ package struct ArchiveFilter: Sendable {
             parts.append(sql)
             arguments += [value]
         }
-        if typeNames != nil || self.types != nil {
+        if typeNames != nil {
             let numbers = types.indices.filter { isWanted(types[$0]) }.map(String.init)
             parts.append("series.type IN (\(numbers.joined(separator: ", ")))")
         }
@@ -74,7 +74,7 @@ package struct ArchiveFilter: Sendable {
 
     /// Whether the type is asked for.
     func isWanted(_ candidate: MeasurementType) -> Bool {
-        (typeNames?.contains(candidate.name) ?? true) && (types?.contains(candidate.name) ?? true)
+        typeNames?.contains(candidate.name) ?? true
     }
 
     /// The start of the longest window that can have readings at ``from``: spares looking at all that came before.

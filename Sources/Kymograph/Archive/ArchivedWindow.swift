@@ -133,21 +133,31 @@ extension StoreReader {
             condition += " AND (window.start, window.series) < (?, ?)"
             arguments += [cursor.start, cursor.series]
         }
-        arguments += [limit]
-        return try Row.fetchAll(
+        // Tags are in the readings: windows without one do not count.
+        arguments += [filter.tags == nil ? limit : -1]
+        let rows = try Row.fetchCursor(
             db,
             sql: """
                 SELECT \(ArchivedWindow.columns) FROM window JOIN series ON series.number = window.series
                 WHERE \(condition) ORDER BY window.start DESC, window.series DESC LIMIT ?
-                """, arguments: arguments
-        ).map(ArchivedWindow.init)
+                """, arguments: arguments)
+        var windows: [ArchivedWindow] = []
+        while windows.count < limit, let row = try rows.next() {
+            let window = ArchivedWindow(row)
+            if filter.tags?.matches(window, type: types[window.series.type].name) ?? true { windows.append(window) }
+        }
+        return windows
     }
 
     /// How much there is: windows and their readings.
     ///
     /// - Throws: ``PipelineError`` when the database cannot be read.
     package func count(_ filter: ArchiveFilter) throws(PipelineError) -> (windows: Int, readings: Int) {
-        try read { db in
+        guard filter.tags == nil else {
+            let tagged = try windows(filter, limit: .max)
+            return (tagged.count, tagged.reduce(0) { $0 + $1.readings })
+        }
+        return try read { db in
             let (condition, arguments) = filter.condition(types: try StoredTypes.read(db).compactMap(\.type))
             let row = try Row.fetchOne(
                 db,

@@ -106,6 +106,7 @@ extension StoreReader {
             return try OpenWindowReader(series, types: types, db).all().filter { window in
                 window.last >= filter.from ?? .distantPast && window.first < filter.to ?? .distantFuture
                     && (filter.sources.map { wanted in window.sources.contains { wanted.contains($0.source) } } ?? true)
+                    && (filter.tags?.matches(window, type: types[window.series.type].name) ?? true)
             }
         }
     }

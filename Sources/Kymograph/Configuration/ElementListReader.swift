@@ -23,6 +23,9 @@ struct ElementListReader<Element> {
         var start: Element
         /// Where it keeps the places of its values.
         var origins: WritableKeyPath<Element, [String: SettingOrigin]>
+        /// Keys whose values are no texts, with what reads them: it gets the value, what messages call it, the element
+        /// and the log.
+        var nested: [String: (ConfigurationNode, String, inout Element, inout ConfigurationLog) -> Void] = [:]
     }
 
     private let form: Form
@@ -70,8 +73,9 @@ struct ElementListReader<Element> {
         guard case .text(let text) = key.content else {
             return log.add(.error, key.origin(name), "a key must be text, found \(key.kind)")
         }
+        if let read = form.nested[text] { return read(value, "\(name).\(text)", &element, &log) }
         guard let setting = form.settings.first(where: { $0.key == text }) else {
-            let keys = form.settings.map(\.key)
+            let keys = form.settings.map(\.key) + form.nested.keys.sorted()
             let fallback = "the keys of a \(form.noun) are \(keys.joined(separator: ", "))"
             return log.add(
                 .error, key.origin(name), "unknown key '\(text)'",

@@ -124,6 +124,14 @@ enum PeersFile {
         } shown: { _ in
             ""
         },
+        Row(
+            key: "tags", form: "tag", about: "Tags that its readings get: `code` or `system|code`", values: .text,
+            elements: { _ in [] }
+        ) { (texts, entry) throws(SettingProblem) in
+            entry.rule.tags = ReadingTags.list(try texts.map(TagText.parse))
+        } shown: { _ in
+            ""
+        },
         .count("rate", \.rule.readings.perSecond, 1...10_000_000, "Readings a second"),
         .count("burst", \.rule.readings.burst, 1...10_000_000, "Readings at once"),
         .count("deviceRate", \.rule.readingsOfDevice.perSecond, 1...10_000_000, "Readings of each device a second"),

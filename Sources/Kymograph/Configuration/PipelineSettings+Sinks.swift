@@ -108,21 +108,17 @@ extension PipelineSettings {
 
     /// Patterns of types and tags that no mapping of `set` has, in sentences. A reload may bring them.
     func strayPatterns(_ set: MappingSet) -> [String] {
-        let (types, tags) = (set.types.map(\.name), set.fhirTemplates.flatMap { $0?.tagNames ?? [] })
+        let types = set.types.map(\.name)
+        let tags = set.fhirTemplates.flatMap { $0?.tagNames ?? [] } + tagsOfReadings
         return sinks.flatMap { sink in
             PipelineSettings.stray(sink.types, among: types, "type", "sink", sink.name)
                 + PipelineSettings.stray(sink.tags, among: tags, "tag", "sink", sink.name)
         } + sources.flatMap { PipelineSettings.stray($0.types, among: types, "type", "source", $0.name) }
-            + (rules?.current.rules ?? []).flatMap { PipelineSettings.stray($0, types: set.types) }
+            + strayRules(set)
     }
 
-    private static func stray(_ rule: ReadingRule, types: [MeasurementType]) -> [String] {
-        let found = rule.types.flatMap { stray([$0], among: types.map(\.name), "type", "rule", rule.name) }
-        guard let value = rule.value, !types.contains(where: { $0.valueNames.contains(value) }) else { return found }
-        return found + stray([value], among: types.flatMap(\.valueNames), "value", "rule", rule.name)
-    }
-
-    private static func stray(
+    /// Those of `patterns` that mean none of `names`, each in a sentence.
+    static func stray(
         _ patterns: [String], among names: [String], _ noun: String, _ owner: String, _ name: String
     ) -> [String] {
         patterns.filter { text in

@@ -16,6 +16,8 @@ package struct PipelineSettings: Sendable {
         package var defaultPatient: String?
         /// Patterns of the types that it takes; empty for all.
         package var types: [String] = []
+        /// Tags that its readings get.
+        package var tags: [String] = []
         /// Readings of this time and later are not taken; nil for no end.
         package var until: StopTime?
         /// The wall clock by which times without an offset are read; nil for UTC.
@@ -69,6 +71,10 @@ package struct PipelineSettings: Sendable {
     package var patients = PatientSettings()
     /// What is taken; nil for all.
     package var rules: RuleBook?
+    /// What a program decides behind the rules; nil for nothing.
+    package var interceptor: (any ReadingInterceptor)?
+    /// The same of resources.
+    package var entryInterceptor: (any EntryInterceptor)?
     /// Limits of one document.
     package var scan = ScanLimits()
     /// Whether payloads like others before are read without a scan.

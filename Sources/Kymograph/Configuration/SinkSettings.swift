@@ -57,7 +57,7 @@ enum SinkSettings {
             "Sources whose readings it gets: a window with a reading of one of them goes there as a whole"),
         .names(
             "tags", "tag, with `*` for any characters", \.tags,
-            "Tags of FHIR templates whose Observations it gets, as `code`, or with system and bar before it"
+            "Tags, of templates or readings, whose Observations it gets: `code`, or with system and bar before it"
         ),
     ]
 }

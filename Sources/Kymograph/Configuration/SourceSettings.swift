@@ -66,6 +66,12 @@ enum SourceSettings {
             .names(
                 "types", "type, with `*` for any characters", \.types,
                 "Types of readings that it takes; others are rejected as `typeNotAllowed`; left out, all"),
+            Setting(
+                key: "tags", form: "tag",
+                about: "Tags that its readings get, for `meta.tag` of their Observations: `code` or `system|code`",
+                values: .text, elements: { $0.tags },
+                read: { (texts, source) throws(SettingProblem) in source.tags = try texts.map(TagText.parse) },
+                shown: { $0.tags.joined(separator: ", ") }),
             .single(
                 "until", "time with offset",
                 "When it ends: readings of this time and later are rejected as `afterStopDate`, and those that last "

@@ -38,6 +38,10 @@ public struct EngineConfiguration: Sendable {
     /// Sinks of the program's own, besides those of the text. Without any, the text must name one; standard output is
     /// none unless the text says so.
     public var sinks: [EntrySink] = []
+    /// Decides on each reading behind the rules of the text; nil for nothing.
+    public var readingHook: (any ReadingHook)?
+    /// Decides on each resource behind the rules of the text; nil for nothing.
+    public var entryHook: (any EntryHook)?
     /// Gets every reading that is rejected, of whatever source; see ``RejectedPayload`` for when.
     ///
     /// Called on the thread of the lane or shard that rejects, several at once. One that blocks holds up that thread,

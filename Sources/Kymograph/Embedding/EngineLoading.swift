@@ -22,6 +22,7 @@ struct EngineLoading {
         var settings = EngineLoading.read(configuration, kinds, &problems)
         EngineLoading.settleStorage(configuration.storage, of: &settings, &problems)
         EngineLoading.addSinks(configuration.sinks, to: &settings, &problems)
+        EngineLoading.addHooks(configuration, to: &settings, &problems)
         watch = MappingWatch(settings)
         let mappings = ConfigurationLoader.checkMappings(settings)
         problems += mappings.diagnostics.map(EngineError.Problem.init)
@@ -133,6 +134,22 @@ struct EngineLoading {
                 .init("sinks", "there are \(all.count) sinks", advice: "keep at most \(BundleRoute.mostSinks)"))
         }
         settings.sinks = all
+    }
+
+    /// Has the program's hooks decide behind the rules.
+    private static func addHooks(
+        _ configuration: EngineConfiguration, to settings: inout PipelineSettings,
+        _ problems: inout [EngineError.Problem]
+    ) {
+        settings.interceptor = configuration.readingHook.map(HookedReadings.init)
+        settings.entryInterceptor = configuration.entryHook.map(HookedEntries.init)
+        let names = [
+            ("readingHook", settings.interceptor?.name), ("entryHook", settings.entryInterceptor?.name),
+        ]
+        for (parameter, name) in names {
+            guard let name, !RuleName.isOne(name) else { continue }
+            problems.append(.init(parameter, "'\(name)' is no name", advice: RuleName.advice))
+        }
     }
 
     private static func problem(_ sink: EntrySink, among others: [PipelineSettings.Sink]) -> EngineError.Problem? {

@@ -75,7 +75,7 @@ package struct StoredLetter: Sendable {
     }
 
     /// Whether rules have to say that it is taken.
-    package var needsRules: Bool { reason == Rejection.rejectedByRule.name }
+    package var needsRules: Bool { [Rejection.rejectedByRule, .ruleFailed].map(\.name).contains(reason) }
 
     /// What has to decide on it again, of those that were ever `used` in its store, and is not `present`; nil for none.
     package func lacks(used: Set<StoreDecider>, present: Set<StoreDecider>) -> StoreDecider? {

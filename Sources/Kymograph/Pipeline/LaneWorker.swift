@@ -25,11 +25,11 @@ final class LaneReporter: LaneEvents, Sendable {
     private let peer = Mutex<Peer?>(nil)
     /// What the list of peers calls it, and whose its readings are; and the one mapping that its request has chosen.
     private let listed = Mutex<(name: String?, patient: FixedPatient, mapping: IdentifierText?)>((nil, .unknown, nil))
-    /// The rule that has not let the last reading through.
+    /// The rule that has not let the last reading through, and why.
     private let rule = Mutex<String?>(nil)
     /// Names of types, and the number of that whose reading was last refused for it.
     private let types: Mutex<(names: [String], limited: Int)>
-    private let rules: RuleBook?
+    private let counts: RuleCounts
     /// The receive time of the last payload that came a second time.
     private let returned = Mutex<Instant?>(nil)
     /// Rejections since the counts were reported last.
@@ -54,9 +54,9 @@ final class LaneReporter: LaneEvents, Sendable {
         deadLetters: DeadLetterWriter?,
         store: Store?, clock: ReceiveClock, bells: [Doorbell], rings: [Ring], control: PipelineControl,
         noticesMissingFrames: Bool, wait: WaitStrategy, pulse: Pulse, observer: (any ReadingObserver)?,
-        tap: LaneTap, rules: RuleBook?
+        tap: LaneTap, counts: RuleCounts
     ) {
-        self.rules = rules
+        self.counts = counts
         self.number = number
         self.tap = tap
         self.observer = observer
@@ -160,7 +160,7 @@ final class LaneReporter: LaneEvents, Sendable {
         }
         let isTooLong = [.lineTooLong, .frameTooLong, .truncatedDatagram].contains(reason)
         if text.isEmpty, isTooLong { text = reason.explanation }
-        if reason == .rejectedByRule, let rule = rule.withLock({ $0 }) {
+        if reason == .rejectedByRule || reason == .ruleFailed, let rule = rule.withLock({ $0 }) {
             text = text.isEmpty ? "rule \(rule)" : "rule \(rule), \(text)"
         }
         if [.typeNotAllowed, .afterStopDate, .typePaused].contains(reason) {
@@ -179,9 +179,14 @@ final class LaneReporter: LaneEvents, Sendable {
 
     func limited(type: Int) { types.withLock { $0.limited = type } }
 
-    func ruled(by rule: ReadingRule) {
-        rules?.count(rule)
-        self.rule.withLock { $0 = rule.name }
+    func ruled(_ reason: Rejection, by rule: String, detail: String) {
+        counts.refused(by: rule)
+        self.rule.withLock { $0 = detail.isEmpty ? rule : "\(rule): \(detail)" }
+    }
+
+    func rewrote(_ rewritten: [(rule: String, count: Int)], tagged: [(tags: [UInt8], count: Int)]) {
+        for (rule, count) in rewritten { counts.rewrote(count, by: rule) }
+        for (tags, count) in tagged { counts.tagged(count, with: tags) }
     }
 
     /// It is one of the list of peers, and has chosen `mapping` alone.
@@ -313,8 +318,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     /// Whose devices are, and the generation of the map in use; nil without a map.
     private let patients: PatientBook?
     private var patientGeneration = -1
-    /// What is taken, and the generation of the rules in use; nil without rules.
-    private let rules: RuleBook?
+    /// The generation of the rules in use.
     private var ruleGeneration = -1
     /// The set in use, and its types.
     private var set: MappingSet
@@ -348,7 +352,6 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
         lane = ReadingLane(set: set, inputs: inputs, limits: settings.scan, router: router, events: reporter)
         self.settings = settings
         patients = settings.patients.book
-        rules = settings.rules
         (self.set, types) = (set, set.types)
         self.newSettings = newSettings
         self.mappings = mappings
@@ -392,7 +395,7 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     }
 
     mutating func batchBegin() {
-        if let rules, rules.generation != ruleGeneration { adoptRules() }
+        if settings.ruleGeneration != ruleGeneration { adoptRules() }
         if let patients, patients.generation != patientGeneration { adoptPatients() }
         if mappings.generation != generation { adopt() }
         if taps.generation != tapGeneration { adoptTaps() }
@@ -417,10 +420,9 @@ struct LaneConsumer: ~Copyable, PayloadConsumer {
     /// What comes from here on is taken by the newest rules.
     @inline(never)
     private mutating func adoptRules() {
-        guard let rules else { return }
-        let list: [ReadingRule]
-        (list, ruleGeneration) = rules.current
-        lane.decide(by: RuleDecider(list, sources: settings.sources.map(\.name), types: types))
+        // Before the rules are read: those that come meanwhile are adopted with the next batch.
+        ruleGeneration = settings.ruleGeneration
+        lane.decide(by: settings.decider(of: settings.sources, types: types))
     }
 
     private mutating func adopt() {

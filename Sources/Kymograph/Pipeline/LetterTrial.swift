@@ -62,9 +62,7 @@ package struct LetterTrial {
         var context = input.context
         if let patient = bounds.owner?.patient { context.defaultPatient = patient }
         var collector = PayloadPreview.Collector(patients: settings.patientRules, lengthSlots: set.lengthSlots)
-        if let rules = settings.rules?.current.rules {
-            collector.rules = RuleDecider(rules, sources: [letter.source], types: set.types)
-        }
+        collector.rules = settings.decider(ofSource: letter.source, types: set.types)
         collector.intake = IntakeLimits([source.intake], pausedTypes: pausedTypes, types: set.types)
         let storage = PaddedBytes(copying: bytes)
         if LetterReplay.hasLines(letter.source, known, settings), !bytes.contains(0x0A) {
@@ -133,11 +131,11 @@ package struct LetterTrial {
     private func ruleReason(
         _ source: String, _ key: ByteView, _ reading: KymographCore.Measurement, _ payload: ByteView
     ) -> String? {
-        guard let rules = settings.rules?.current.rules else { return nil }
-        let decider = RuleDecider(rules, sources: [source], types: types)
-        guard let rule = decider.rule(for: reading, payload, key: key, source: 0), let reason = rule.action.rejection
-        else { return nil }
-        return "\(reason.name): the rule \(rule.name)"
+        guard settings.rules != nil else { return nil }
+        var reading = reading
+        let decider = settings.decider(ofSource: source, types: types)
+        let decision = decider.decide(&reading, payload, key: key, source: 0, rewrites: false)
+        return decision.refusal.map { "\($0.name): the rule \(decision.rule ?? "")" }
     }
 
     private struct Members: Decodable {

@@ -50,6 +50,8 @@ package final class Pipeline: Sendable {
     /// When the pipeline was opened.
     let started = WallClock.now()
     let control: PipelineControl
+    /// What rules have decided.
+    private let ruleCounts = RuleCounts()
     private let observer: (any ReadingObserver)?
     /// What the log counts that `notes` go to; nil when that is not known.
     private let logCounts: LogCounts?
@@ -394,7 +396,7 @@ package final class Pipeline: Sendable {
         var summary = ledger.summary(sources.map(\.name), sockets)
         for (number, source) in sources.enumerated() { summary.sources[number].isRemoved = source.isRemoved }
         summary.reloads = reloader.counts
-        summary.rules = settings.rules?.counts ?? []
+        summary.rules = ruleCounts.facts
         summary.paused = pauses.current.count
         summary.patients = settings.patients.book?.facts
         summary.engine = ledger.engine(rings)
@@ -455,7 +457,7 @@ package final class Pipeline: Sendable {
             store: stage?.store,
             clock: clock, bells: bells, rings: rings[index], control: control,
             noticesMissingFrames: settings.noticesMissingFrames, wait: settings.wait, pulse: lanePulses[index],
-            observer: observer, tap: LaneTap(set), rules: settings.rules)
+            observer: observer, tap: LaneTap(set), counts: ruleCounts)
         let router = ReadingRouter(
             rings: rings[index], maxDevices: limits.maxDevices, maxSeries: limits.maxSeries)
         var consumer = LaneConsumer(
@@ -489,7 +491,8 @@ package final class Pipeline: Sendable {
                 mappings: mappings,
                 reporter: ShardReporter(
                     mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters,
-                    observer: observer, taps: taps),
+                    observer: observer, taps: taps, ruleCounts: ruleCounts),
+                newSettings: newSettings,
                 outputs: outputs, bell: bells[index], control: control, clock: clock, inputsEnded: runningLanes,
                 pulse: shardPulses[index], flushes: flushes.point, didStart: { [self] in noteStarted() })
             WorkerThread.start("kymo-shard-\(index)", on: settings.processor(at: lanes.count + index)) { [self] in

@@ -11,11 +11,13 @@ final class ShardReporter: ShardEvents, Sendable {
     private let deadLetters: DeadLetterWriter?
     private let observer: (any ReadingObserver)?
     private let taps: TapPoint
+    private let ruleCounts: RuleCounts
 
     init(
         mappings: MappingExchange, outputs: OutputStages, ledger: PipelineLedger, deadLetters: DeadLetterWriter?,
-        observer: (any ReadingObserver)?, taps: TapPoint
+        observer: (any ReadingObserver)?, taps: TapPoint, ruleCounts: RuleCounts
     ) {
+        self.ruleCounts = ruleCounts
         self.observer = observer
         self.taps = taps
         self.mappings = mappings
@@ -34,6 +36,10 @@ final class ShardReporter: ShardEvents, Sendable {
     }
 
     func counted(_ tally: ShardTally) { ledger.add(tally) }
+
+    func ruled(_ counts: [(rule: String, count: Int)]) {
+        for (rule, count) in counts { ruleCounts.ruled(count, by: rule) }
+    }
 
     /// Notes what shard `number` keeps.
     func keeps(_ counters: WindowCounters, shard number: Int) { ledger.note(counters, shard: number) }
@@ -63,6 +69,8 @@ struct ShardWorker {
     let set: MappingSet
     let mappings: MappingExchange
     let reporter: ShardReporter
+    /// The settings in use.
+    let newSettings: SettingsExchange
     let outputs: OutputStages
     let bell: Doorbell
     let control: PipelineControl
@@ -109,19 +117,28 @@ struct ShardWorker {
             var shard = InMemoryShard(
                 rings: rings, types: set.types, settings: windows, entries: entries, router: router,
                 eventSinks: eventSinks, events: reporter, mappings: mappings)
+            follow(rules: &shard)
             return work(&shard)
         }
         windows.limits.archiveBytes = min(windows.limits.archiveBytes, ShardWorker.recentBytes)
         var shard = StoredShard(
             number: number, rings: rings, types: set.types, settings: windows, entries: entries, router: router,
             eventSinks: eventSinks, events: reporter, mappings: mappings, store: stage.store)
+        follow(rules: &shard)
         stage.note(StoreReplay(stage.store, shard: number, of: settings.shards).run(into: &shard))
         shard.beginReceiving(now: clock.time(at: WallClock.now()))
         work(&shard)
     }
 
+    /// Has the shard ask for the rules in use: now, with newer mappings, and whenever it is told to.
+    private func follow(rules shard: inout some WorkingShard & ~Copyable) {
+        guard settings.rules != nil || settings.entryInterceptor != nil else { return }
+        shard.follow(set) { [newSettings] in newSettings.current.entryRules }
+    }
+
     private func work(_ shard: inout some WorkingShard & ~Copyable) {
         didStart()
+        var ruleGeneration = -1
         var lastTick = clock.time(at: WallClock.now())
         var takenSinceRest = 0
         var warmUp = WarmUp()
@@ -132,6 +149,10 @@ struct ShardWorker {
             // Read before the rings: what a lane wrote before it ended is then surely seen by the step.
             let isLast = inputsEnded.isZero
             let now = clock.time(at: WallClock.now())
+            if settings.ruleGeneration != ruleGeneration {
+                ruleGeneration = settings.ruleGeneration
+                shard.adoptRules()
+            }
             let taken = shard.step(now: now)
             if sendsAtOnce, taken > 0 { send(&shard, now: now) }
             if now.nanoseconds - lastTick.nanoseconds >= tickInterval || now < lastTick {
@@ -204,6 +225,10 @@ struct ShardWorker {
 /// What a shard's thread needs of a shard, once per batch.
 protocol WorkingShard: ~Copyable {
     mutating func step(now: Instant) -> Int
+    /// Decides by the rules that `rules` gives what sinks get; `set` is that of the start.
+    mutating func follow(_ set: MappingSet, rules: @escaping @Sendable () -> EntryRules)
+    /// The rules may be others.
+    mutating func adoptRules()
     mutating func tick(now: Instant, bundleAge: Int64)
     mutating func sendWaiting() -> Bool
     mutating func drain(now: Instant)

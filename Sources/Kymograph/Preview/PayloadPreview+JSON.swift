@@ -13,6 +13,7 @@ extension PayloadPreview {
         append("observations", observations, &isFirst, to: &writer)
         append("resources", resources, &isFirst, to: &writer)
         append("rejected", rejected.map(Self.json), &isFirst, to: &writer)
+        if explanation != nil { append("rules", rulings.map(Self.json), &isFirst, to: &writer) }
         if let explanation {
             writer.append(isFirst ? "\"explain\":" : ",\"explain\":")
             writer.append(explanation.json(rejected))
@@ -48,6 +49,16 @@ extension PayloadPreview {
             writer.append(item)
         }
         writer.append("]")
+    }
+
+    private static func json(_ step: RuleStep) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append("{\"rule\":\"")
+        writer.appendJSON(step.rule)
+        writer.append("\",\"did\":\"")
+        writer.appendJSON(step.text)
+        writer.append("\"}")
+        return writer.view.array
     }
 
     private static func json(_ rejected: Rejected) -> [UInt8] {

@@ -23,6 +23,8 @@ package struct PayloadPreview: Sendable {
     package var resources: [[UInt8]] = []
     /// What was rejected.
     package var rejected: [Rejected] = []
+    /// What rules did, where they are traced.
+    package var rulings: [RuleStep] = []
     /// What each template made of the payload; nil when nobody asked.
     package var explanation: PayloadExplanation?
     /// Whether there was more than `most` asked for.
@@ -45,7 +47,7 @@ package struct PayloadPreview: Sendable {
     package init(
         payload: [UInt8], set: MappingSet, templates: [Int], context: SourceContext, received: Instant,
         options: ObservationOptions = ObservationOptions(), patients: PatientRules? = nil,
-        rules: RuleDecider = RuleDecider(), most: Int = .max
+        rules: RuleDecider = RuleDecider(), resources: EntryRules = EntryRules(), most: Int = .max
     ) {
         var mapper = Mapper(set, templates: templates)
         var collector = Collector(patients: patients, lengthSlots: set.lengthSlots, rules: rules)
@@ -56,9 +58,11 @@ package struct PayloadPreview: Sendable {
         rejected = collector.rejected.map { reason, bytes, detail in
             Rejected(reason: reason, bytes: bytes, detail: set.describe(detail, withMapping: false))
         }
-        for (place, rule) in collector.ruled {
-            rejected[place].detail = "rule \(rule.name), \(rejected[place].detail)"
+        for (place, decision) in collector.ruled {
+            let why = decision.detail.isEmpty ? "" : ": \(decision.detail)"
+            rejected[place].detail = "rule \(decision.rule ?? "tags")\(why), \(rejected[place].detail)"
         }
+        rulings = rules.takeSteps()
         measurements = collector.readings.map { $0.json(set) }
         retractions = collector.retractions.map { retraction in
             var writer = ByteWriter()
@@ -69,31 +73,31 @@ package struct PayloadPreview: Sendable {
             }
             return writer.view.array
         }
-        writeObservations(collector.readings, set, options)
+        writeObservations(collector.readings, set, options, resources)
     }
 
     private mutating func writeObservations(
-        _ readings: [Collector.Reading], _ set: MappingSet, _ options: ObservationOptions
+        _ readings: [Collector.Reading], _ set: MappingSet, _ options: ObservationOptions, _ resources: EntryRules
     ) {
+        var ruling = PreviewedResources(resources, set, options)
         var machine = WindowMachine<MemoryArchive>(types: set.types, settings: WindowSettings())
-        var encoder = ObservationEncoder(
-            types: set.types, templates: set.fhirTemplates, options: options, digest: .openSSL)
         for reading in readings {
             guard let series = machine.define(reading.identity) else { continue }
             _ = reading.payload.withByteView { machine.add(series: series, reading.measurement, payload: $0) }
         }
         machine.drain()
         while let emission = machine.nextEmission() {
-            var writer = ByteWriter()
-            switch encoder.encode(machine.content(of: emission), into: &writer) {
-            case .written where encoder.takeResource(): resources.append(writer.view.array)
+            switch ruling.write(machine.content(of: emission), series: emission.series) {
+            case .resource(let json): self.resources.append(json)
             // A summary is several Observations, one a line.
-            case .written: observations += writer.view.array.split(separator: 0x0A).map(Array.init)
+            case .observations(let json): observations += json.split(separator: 0x0A).map(Array.init)
+            case .vetoed: break
             case .skipped(let reason):
                 rejected.append(Rejected(reason: reason, bytes: [], detail: "nothing to write into a resource"))
             }
             machine.settle(emission)
         }
+        rulings += ruling.steps
     }
 
     /// Keeps everything that a mapper gives.
@@ -124,8 +128,8 @@ package struct PayloadPreview: Sendable {
         var intake = IntakeLimits()
         var readings: [Reading] = []
         var retractions: [Reading] = []
-        /// Rules that have rejected readings, with the places of these in ``rejected``.
-        var ruled: [(place: Int, rule: ReadingRule)] = []
+        /// What rules have decided that rejected readings, with the places of these in ``rejected``.
+        var ruled: [(place: Int, decision: RuleDecider.Decision)] = []
         var rejected: [(Rejection, [UInt8], RejectionDetail)] = []
         /// Readings, and rejections, that are kept.
         var most = Int.max
@@ -149,11 +153,14 @@ package struct PayloadPreview: Sendable {
             case .unchanged: filed = key
             case .changed: filed = attribution.key
             }
-            if let rule = rules.rule(for: measurement, payload, key: filed, source: 0),
-                let reason = rule.action.rejection
-            {
-                ruled.append((rejected.count, rule))
-                return reason
+            var (measurement, payload) = (measurement, payload)
+            if rules.isOn {
+                let decision = rules.decide(&measurement, payload, key: filed, source: 0)
+                if let reason = decision.refusal {
+                    ruled.append((rejected.count, decision))
+                    return reason
+                }
+                if decision.isRewritten { payload = rules.payload }
             }
             guard readings.count < most else {
                 isCut = true

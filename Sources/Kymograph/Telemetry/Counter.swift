@@ -71,8 +71,8 @@ struct CounterInput: Sendable {
 /// A line that people read, made of the phrases of counters in the order of the table.
 enum CounterLine: Sendable {
     /// Of the summary at exit.
-    case balance, rejected, withdrawn, kernelDropped, connections, missing, output, withheld, filtered, passedOver,
-        unwritten, leftOut, wrapped, reloads, undelivered
+    case balance, rejected, withdrawn, kernelDropped, connections, missing, output, withheld, filtered, vetoed,
+        passedOver, unwritten, leftOut, wrapped, reloads, undelivered
     /// Of a terminal that is watched.
     case live
     /// Of `kymo status`, for each source.
@@ -85,7 +85,7 @@ enum CounterLine: Sendable {
     /// Those of the summary.
     static let summary: [CounterLine] = [
         .balance, .rejected, .withdrawn, .kernelDropped, .connections, .missing, .output, .withheld, .filtered,
-        .passedOver, .unwritten, .leftOut, .wrapped, .reloads, .undelivered,
+        .vetoed, .passedOver, .unwritten, .leftOut, .wrapped, .reloads, .undelivered,
     ]
 }
 

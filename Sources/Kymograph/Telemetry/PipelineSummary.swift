@@ -56,8 +56,8 @@ package struct PipelineSummary: Sendable {
     package var undeliveredBundles = 0
     /// How often the mappings were loaded again.
     package var reloads = ReloadCounts()
-    /// Readings that rules have not let through, by the name of the rule.
-    package var rules: [(rule: String, count: Int)] = []
+    /// How often rules have decided, and which tags readings got.
+    package var rules = RuleCounts.Facts()
     /// How many types and sources are paused.
     package var paused = 0
     /// Of the patient map; nil without one.

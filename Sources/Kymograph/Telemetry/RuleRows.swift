@@ -1,11 +1,28 @@
-/// Counters of rules.
+/// Counters of rules and tags.
 enum RuleRows {
     static let rows: [Counter] = [
-        Counter(
-            name: "kymo_rule_readings_total", kind: .counter, unit: "readings", labels: ["rule"],
-            help: "Readings that a rule has dropped or rejected", phrases: []
-        ) { input in
-            (input.run?.rules ?? []).map { ([$0.rule], Double($0.count)) }
-        }
+        of("kymo_rule_readings_total", "readings", "rule", "Readings that a rule has dropped or rejected") {
+            $0.refused
+        },
+        of("kymo_rule_rewritten_total", "readings", "rule", "Readings that a rule has given other values or tags") {
+            $0.rewritten
+        },
+        of(
+            "kymo_rule_entries_total", "resources", "rule",
+            "Versions of Observations and other resources that a rule has vetoed or patched"
+        ) { $0.entries },
+        of(
+            "kymo_tag_readings_total", "readings", "tag",
+            "Readings that got a tag from a rule, their source or their peer; `other` is all tags beyond 32"
+        ) { $0.tagged },
     ]
+
+    private static func of(
+        _ name: String, _ unit: String, _ label: String, _ help: String,
+        _ counts: @escaping @Sendable (RuleCounts.Facts) -> [(name: String, count: Int)]
+    ) -> Counter {
+        Counter(name: name, kind: .counter, unit: unit, labels: [label], help: help, phrases: []) { input in
+            (input.run.map { counts($0.rules) } ?? []).map { ([$0.name], Double($0.count)) }
+        }
+    }
 }

@@ -49,6 +49,10 @@ enum WindowRows {
             [.ifAny(.filtered, "filtered ", ": windows that no sink is to get")]
         ) { $0.filtered },
         .ofRun(
+            "kymo_windows_vetoed_total", unit: "windows", "Windows that rules keep from all sinks that are to get them",
+            [.ifAny(.vetoed, "vetoed ", ": windows that rules keep from all sinks")]
+        ) { $0.vetoed },
+        .ofRun(
             "kymo_readings_passed_over_total", unit: "readings",
             "Readings without a number among others of their Observation",
             [.ifAny(.passedOver, "passed over ", ": readings without a number among others of their Observation")]

@@ -20,8 +20,10 @@ package protocol LaneEvents: AnyObject {
     /// The ring to `shard` is full and everything in it is published: block until it may have room. False when the
     /// pipeline is being ended by force and the reading must be given up.
     func waitForRoom(shard: Int) -> Bool
-    /// The reading that is rejected next is rejected by `rule`.
-    func ruled(by rule: ReadingRule)
+    /// The reading that is rejected next, for `reason`, is rejected by the rule called `rule`; `detail` says why.
+    func ruled(_ reason: Rejection, by rule: String, detail: String)
+    /// Rules have rewritten readings, and readings got tags (``ReadingTags``), since the last time.
+    func rewrote(_ rewritten: [(rule: String, count: Int)], tagged: [(tags: [UInt8], count: Int)])
     /// The reading that is rejected next is of type number `type`, of which its source takes nothing now.
     func limited(type: Int)
     /// A reading of `source` was mapped and routed, while ``ReadingLane/isTapped``. `payload` and `key` (a
@@ -34,7 +36,10 @@ extension LaneEvents {
     package func tapped(_ measurement: Measurement, payload: ByteView, key: ByteView, source: Int) {}
 
     /// Default: ignored.
-    package func ruled(by rule: ReadingRule) {}
+    package func ruled(_ reason: Rejection, by rule: String, detail: String) {}
+
+    /// Default: ignored.
+    package func rewrote(_ rewritten: [(rule: String, count: Int)], tagged: [(tags: [UInt8], count: Int)]) {}
 
     /// Default: ignored.
     package func limited(type: Int) {}

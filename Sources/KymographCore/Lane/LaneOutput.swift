@@ -17,15 +17,24 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     /// does not.
     private var lead: Int64 = 0
     /// Which readings are taken; nil for all.
-    var admission: (any ReadingAdmission)? { didSet { noteParticular() } }
+    var admission: (any ReadingAdmission)? {
+        didSet {
+            senderTags = admission?.tags ?? []
+            noteParticular()
+        }
+    }
+    /// The tags that readings get for their sender.
+    private var senderTags: [UInt8] = []
     /// Device and patient of which readings must be, each nil where they may be of any.
     private var bound = PayloadOwner(device: nil, patient: nil)
     /// Says whose readings are, where there is a map.
     private var patients = PatientAttribution()
     /// By type, as ``MappingSet/lengthSlots``.
     private var lengthSlots: [Int]
-    /// Says what is taken, where there are rules.
+    /// Says what is taken, where there are rules, and which tags readings have.
     private var rules = RuleDecider()
+    /// The key of a plain reading, while rules look at it.
+    private var plainKey = ByteWriter(capacity: 64)
     /// Says what of each source is taken, where not all is.
     private var intake = IntakeLimits()
     /// Whether readings are stamped later, may be refused, must be of somebody, get a patient or are decided on by
@@ -81,7 +90,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     }
 
     /// Whether a map, rules or limits of sources decide on each reading.
-    private var isDecided: Bool { patients.isOn || rules.isOn || intake.isOn }
+    private var isDecided: Bool { patients.isOn || rules.isOn || intake.isOn || !senderTags.isEmpty }
 
     /// Takes no more than `limits` say.
     mutating func limit(by limits: IntakeLimits) {
@@ -142,13 +151,21 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     mutating func take(_ reading: PlainReading, key: ShortKey, template: Int32) -> Bool {
         var reading = reading
         if isParticular {
-            // A reading that may be refused is looked at as a whole.
-            if isBound || admission != nil || isDecided { return false }
+            // A reading that may be refused or changed is looked at as a whole.
+            if isBound || admission != nil || isDecided, !isPlainlyTaken(key) { return false }
             reading.received = reading.received.advanced(by: lead)
         }
         guard router.stage(reading, mark: mark, key: key) else { return false }
         countStaged(template)
         return true
+    }
+
+    /// Whether nothing but rules decides on a plain reading of this series, and none of them is about it.
+    private mutating func isPlainlyTaken(_ key: ShortKey) -> Bool {
+        if isBound || admission != nil || patients.isOn || intake.isOn { return false }
+        plainKey.removeAll()
+        key.append(to: &plainKey)
+        return rules.takesAsIs(key: plainKey.view, source: source)
     }
 
     @inline(__always)
@@ -191,13 +208,17 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         case .changed: filed = patients.key
         }
         if let refusal = admission?.refusal(of: filed) { return refusal }
-        if rules.isOn, let rule = rules.rule(for: measurement, payload, key: filed, source: source),
-            let refusal = rule.action.rejection
-        {
-            events.ruled(by: rule)
-            return refusal
+        var (measurement, payload) = (measurement, payload)
+        if rules.isOn || !senderTags.isEmpty {
+            let decision = senderTags.withByteView {
+                rules.decide(&measurement, payload, key: filed, source: source, tags: $0)
+            }
+            if let refusal = decision.refusal {
+                events.ruled(refusal, by: decision.rule ?? "tags", detail: decision.detail)
+                return refusal
+            }
+            if decision.isRewritten { payload = rules.payload }
         }
-        var measurement = measurement
         measurement.received = measurement.received.advanced(by: lead)
         guard payload.count == 0, router.stage(measurement, mark: mark, key: filed) else {
             return acceptAtOnce(measurement, payload: payload, key: filed, template: template)
@@ -356,6 +377,10 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     }
 
     private mutating func report() {
+        if rules.hasCounts {
+            let (rewritten, tagged) = rules.takeCounts()
+            events.rewrote(rewritten, tagged: tagged)
+        }
         if routed > 0 { events.routed(routed) }
         (routed, routedBefore) = (0, routedBefore + routed)
         for source in 0..<counts.count where counts[source] > 0 {

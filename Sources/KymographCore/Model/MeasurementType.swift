@@ -42,6 +42,11 @@ package struct MeasurementType: Sendable {
     /// Whether a slot holds what no mapping has named: a reading's length or its id.
     package func isHidden(_ slot: Int) -> Bool { slot == durationSlot || slot == idSlot }
 
+    /// The slot of the value that mappings call `name`; nil when there is none.
+    package func valueSlot(_ name: String) -> Int? {
+        valueNames.indices.first { !isHidden($0) && valueNames[$0].utf8.elementsEqual(name.utf8) }
+    }
+
     /// Whether one reading takes the place of another as a whole, or not at all.
     var isWhole: Bool { idSlot != nil || sameInstant == .latest || sameInstant == .reject }
 

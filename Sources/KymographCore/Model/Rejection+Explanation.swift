@@ -95,6 +95,8 @@ extension Rejection {
         case .droppedByRule: "a rule drops it (rules); nothing is kept of it"
         case .rejectedByRule:
             "a rule rejects it (rules); when it is to be taken, change the rule, then replay the letter"
+        case .ruleFailed:
+            "an expression of a rule fails, or gives no value of its type: change the rule, then replay the letter"
         case .typeNotAllowed:
             "the source does not take this type (types); when it is to, name the type there, then replay the letter"
         case .afterStopDate: "it is of the time at which the source was to end (until), or later"

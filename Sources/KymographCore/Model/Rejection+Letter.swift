@@ -27,7 +27,7 @@ extension Rejection {
             .expressionFailed, .eventAborted, .tooManySamples, .superseded, .invalidIdentifier, .ambiguousLocalTime,
             .bufferFull, .deviceNotAllowed, .patientNotAllowed, .rateLimited, .unknownPeer,
             .malformedMessage, .unsupportedMessage, .unsupportedCharset, .resultStatus, .unknownTimeZone,
-            .patientUnknown, .patientChanged, .droppedByRule, .rejectedByRule,
+            .patientUnknown, .patientChanged, .droppedByRule, .rejectedByRule, .ruleFailed,
             .typeNotAllowed, .afterStopDate, .typePaused, .sourcePaused,
             .retracted, .unknownRetraction, .ambiguousRetraction:
             .payload

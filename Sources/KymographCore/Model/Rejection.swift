@@ -177,6 +177,8 @@ public enum Rejection: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case unknownRetraction = 79
     /// A retraction fits several readings, or may do so, and takes none of them.
     case ambiguousRetraction = 80
+    /// An expression of a rule has failed at the reading, or what it gave is no value of the type.
+    case ruleFailed = 81
 
     /// Places of a list that is indexed by raw values.
     package static let placeCount = Int(allCases.map(\.rawValue).max() ?? 0) + 1

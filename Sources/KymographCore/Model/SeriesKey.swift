@@ -70,6 +70,12 @@ package enum SeriesKey {
         return count >= 0 ? key[start..<(start + count)] : nil
     }
 
+    /// The correlation id's bytes; nil when the key names none.
+    package static func correlation(of key: ByteView) -> ByteView? {
+        let count = length(key, 10)
+        return count >= 0 ? key[key.count - count..<key.count] : nil
+    }
+
     /// Writes `key` with another patient and encounter. No part may be longer than ``longestPart``.
     static func rewrite(
         _ key: ByteView, patient: ByteView?, encounter: ByteView?, into writer: inout ByteWriter

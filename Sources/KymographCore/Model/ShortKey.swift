@@ -79,6 +79,13 @@ package struct ShortKey: BitwiseCopyable, Sendable {
     @inline(__always)
     private static func turned(_ word: UInt64, by bits: UInt64) -> UInt64 { word &<< bits | word &>> (64 &- bits) }
 
+    /// Appends the key's bytes.
+    @inline(__always)
+    func append(to writer: inout ByteWriter) {
+        for place in 0..<words.count { writer.append(word: words[place]) }
+        writer.truncate(to: writer.count - ShortKey.mostBytes + Int(count))
+    }
+
     /// The key's bytes.
     package var bytes: [UInt8] {
         (0..<Int(count)).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> UInt64($0 % 8 * 8)) }

@@ -105,10 +105,10 @@ extension ReadingKey.Content {
         return theirs == nil ? .same : .before
     }
 
-    /// The record of a further slot from `offset` on.
+    /// The record of a further slot from `offset` on. Tags are no values.
     private func nextRecord(_ offset: Int) -> ValueRecord? {
         var offset = offset
-        while let record = ValueRecord.read(payload, at: offset) {
+        while let record = ValueRecord.read(payload, at: offset), record.slot < ReadingTags.slot {
             if record.slot >= Measurement.inlineValues { return record }
             offset = record.bytes.upperBound
         }

@@ -3,7 +3,8 @@
 /// Equal values: the one written with more digits stays. Different values: the later received stays. Of the UTC offsets
 /// and of the digits of the times the larger stay. So the result does not depend on the order in which readings arrive,
 /// only on when they were received. Where the values of a merged reading were received at different times, those times
-/// (8 bytes each, in slot order) follow its payload in memory, where the FHIR writer does not look.
+/// (8 bytes each, in slot order) follow its payload in memory, where the FHIR writer does not look. Tags have no such
+/// time: those of both stay (``ReadingTags``).
 struct ReadingMerger: ~Copyable {
     /// A value of either reading. Not private: without optimisation the compiler then loses its metadata (Swift 6.3).
     struct Value: BitwiseCopyable {
@@ -22,6 +23,8 @@ struct ReadingMerger: ~Copyable {
 
     private var values = RawArray<Value>(capacity: 16)
     private var writer = ByteWriter(capacity: 256)
+    /// Tags of both.
+    private var tags = ByteWriter(capacity: 64)
     /// The merged reading, without its place in memory.
     private(set) var reading = Measurement(instant: .distantPast, received: .distantPast)
     /// What became of the new reading.
@@ -52,7 +55,7 @@ struct ReadingMerger: ~Copyable {
         guard mark & ReadingMark.mixedReceipt != 0 else { return 0 }
         var count = (present & 15).nonzeroBitCount
         var offset = 0
-        while let record = ValueRecord.read(payload, at: offset) {
+        while let record = ValueRecord.read(payload, at: offset), record.slot < ReadingTags.slot {
             count += 1
             offset = record.bytes.upperBound
         }
@@ -73,11 +76,19 @@ struct ReadingMerger: ~Copyable {
         forEachValue(of: new, newPayload, isNew: true) { merger, value in
             merger.merge(value, storedPayload, newPayload)
         }
+        mergeTags(storedPayload, newPayload)
         reading = stored
         reading.received = max(stored.received, new.received)
         reading.timeForm = stored.timeForm.fuller(new.timeForm)
         if reading.timeForm != stored.timeForm { isChanged = true }
         write(storedPayload, newPayload)
+    }
+
+    private mutating func mergeTags(_ storedPayload: ByteView, _ newPayload: ByteView) {
+        tags.removeAll()
+        let stored = ReadingTags.list(in: storedPayload)
+        ReadingTags.appendUnion(stored, ReadingTags.list(in: newPayload), to: &tags)
+        if tags.count != stored.count { isChanged = true }
     }
 
     private mutating func load(_ stored: Measurement, _ payload: ByteView) {
@@ -106,7 +117,7 @@ struct ReadingMerger: ~Copyable {
             body(&self, value)
         }
         var offset = 0
-        while let record = ValueRecord.read(payload, at: offset) {
+        while let record = ValueRecord.read(payload, at: offset), record.slot < ReadingTags.slot {
             let number = record.isNumber ? record.number(in: payload) : Decimal64(mantissa: 0)
             let value = Value(
                 slot: record.slot, kind: record.kind, number: number,
@@ -176,7 +187,9 @@ struct ReadingMerger: ~Copyable {
                 ValueRecord.append(slot: value.slot, number: value.number, to: &writer)
             }
         }
-        isTooLong = writer.count > Measurement.mostPayloadBytes
+        let hasRoom = tags.count <= ValueRecord.longestContent
+        if hasRoom, tags.count > 0 { ValueRecord.append(slot: ReadingTags.slot, text: tags.view, to: &writer) }
+        isTooLong = !hasRoom || writer.count > Measurement.mostPayloadBytes
         reading.payloadBytes = isTooLong ? 0 : writer.count
         reading.mark &= ~ReadingMark.mixedReceipt
         if isMixed { writeReceipts() }

@@ -36,6 +36,10 @@ package struct WindowContent {
     package let readings: WindowReadings
     /// The sources of readings that have gone since it was shown, as bits (``ReadingSource``).
     var formerSources: UInt16 = 0
+    /// The tags of such readings (``ReadingTags``).
+    var formerTags: [UInt8] = []
+    /// Whether any reading may have something beside its inline numbers.
+    var hasPayloads = true
 
     /// Makes a content.
     package init(

@@ -8,11 +8,13 @@ package struct ReadingRule: Sendable {
         case drop
         /// It is counted and kept as a dead letter.
         case reject
+        /// It gets other values, or tags, and later rules are asked about what it is then.
+        case rewrite
 
         /// Why the reading is not taken; nil when it is.
         package var rejection: Rejection? {
             switch self {
-            case .accept: nil
+            case .accept, .rewrite: nil
             case .drop: .droppedByRule
             case .reject: .rejectedByRule
             }
@@ -37,6 +39,12 @@ package struct ReadingRule: Sendable {
     package var below: Decimal64?
     /// Readings whose value is greater than this; nil for any.
     package var above: Decimal64?
+    /// Readings for which this gives something true; nil for any.
+    package var condition: RuleExpression?
+    /// Values that it sets.
+    package var changes: [RuleChange] = []
+    /// Tags that it adds, each `system|code` or `code`.
+    package var tags: [String] = []
 
     /// A rule about all readings.
     package init(name: String) { self.name = name }

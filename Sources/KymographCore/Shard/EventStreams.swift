@@ -34,8 +34,8 @@ struct EventStreams: ~Copyable {
         let sink: EventSinks.Sink
         let route: BundleRoute
         var block = EntryBlockWriter(form: BundleForm(format: .ndjson))
-        /// By series, whether its type, device and tags let its readings pass.
-        var passes: [Bool?] = []
+        /// By series, whether its type and device let its readings pass, and whether the tags of its template do.
+        var passes: [(route: Bool, tagged: Bool)?] = []
 
         init(_ sink: EventSinks.Sink) {
             self.sink = sink
@@ -78,7 +78,7 @@ struct EventStreams: ~Copyable {
         _ reading: Measurement, _ payload: ByteView, series: Int, _ identity: SeriesIdentity
     ) -> Bool {
         var isFull = false
-        for index in 0..<streams.count where passes(index, reading, series, identity) {
+        for index in 0..<streams.count where passes(index, reading, payload, series, identity) {
             streams[index].block.append(reading, payload, types[identity.type], identity)
             if since == nil { since = reading.received }
             isFull = isFull || streams[index].block.bytes.count >= EventStreams.blockBytes
@@ -87,14 +87,22 @@ struct EventStreams: ~Copyable {
     }
 
     private mutating func passes(
-        _ index: Int, _ reading: Measurement, _ series: Int, _ identity: SeriesIdentity
+        _ index: Int, _ reading: Measurement, _ payload: ByteView, _ series: Int, _ identity: SeriesIdentity
     ) -> Bool {
         let filter = streams[index].sink.filter
         if let sources = filter.sources, !sources.contains(ReadingSource.number(reading.mark)) { return false }
+        let (passes, isTagged) = passes(index, series, identity)
+        return passes && (isTagged || filter.matches(list: ReadingTags.list(in: payload)))
+    }
+
+    private mutating func passes(_ index: Int, _ series: Int, _ identity: SeriesIdentity) -> (Bool, Bool) {
+        let filter = streams[index].sink.filter
         while streams[index].passes.count <= series { streams[index].passes.append(nil) }
         if let known = streams[index].passes[series] { return known }
-        let passes = filter.mayMatch(
-            type: types[identity.type].name, tags: tags[identity.type], device: identity.device)
+        let passes = (
+            filter.mayMatch(type: types[identity.type].name, device: identity.device),
+            filter.matches(tags: tags[identity.type])
+        )
         streams[index].passes[series] = passes
         return passes
     }

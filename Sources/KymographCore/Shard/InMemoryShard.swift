@@ -17,6 +17,15 @@ package struct InMemoryShard: ~Copyable {
             streams: EventStreams(eventSinks), events: events, mappings: mappings)
     }
 
+    /// Decides by the rules that `rules` gives now, and with each newer mapping set, what sinks get. `set` is that of
+    /// the start.
+    package mutating func follow(_ set: MappingSet, rules: @escaping @Sendable () -> EntryRules) {
+        shard.follow(set, rules: rules)
+    }
+
+    /// Asks for the rules again.
+    package mutating func adoptRules() { shard.adoptRules() }
+
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
     /// rings were empty.
     package mutating func step(now: Instant) -> Int { shard.step(now: now) }

@@ -24,6 +24,8 @@ package struct ShardTally: Sendable {
     package var withheld = 0
     /// Emissions of windows that no sink wants.
     package var filtered = 0
+    /// Emissions of windows that sinks want, and rules keep from all of them.
+    package var vetoed = 0
     /// Observations written.
     package var observations = 0
     /// Other resources written.
@@ -58,6 +60,7 @@ package struct ShardTally: Sendable {
         amended += other.amended
         withheld += other.withheld
         filtered += other.filtered
+        vetoed += other.vetoed
         observations += other.observations
         resources += other.resources
         condensed += other.condensed

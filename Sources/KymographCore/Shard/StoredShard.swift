@@ -142,6 +142,15 @@ package struct StoredShard: ~Copyable {
 
     // MARK: Receiving
 
+    /// Decides by the rules that `rules` gives now, and with each newer mapping set, what sinks get. `set` is that of
+    /// the start.
+    package mutating func follow(_ set: MappingSet, rules: @escaping @Sendable () -> EntryRules) {
+        shard.follow(set, rules: rules)
+    }
+
+    /// Asks for the rules again.
+    package mutating func adoptRules() { shard.adoptRules() }
+
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
     /// rings were empty.
     package mutating func step(now: Instant) -> Int { shard.step(now: now) }

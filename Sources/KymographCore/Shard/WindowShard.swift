@@ -9,11 +9,16 @@ package protocol ShardEvents: AnyObject {
     func rejected(_ reading: RejectedReading, payload: ByteView)
     /// Readings were counted since the last time.
     func counted(_ tally: ShardTally)
+    /// Rules have vetoed or patched so many resources since the last time.
+    func ruled(_ counts: [(rule: String, count: Int)])
 }
 
 extension ShardEvents {
     /// Default: ignored.
     package func handedOver(_ blocks: [ShardUnit.Block]) {}
+
+    /// Default: ignored.
+    package func ruled(_ counts: [(rule: String, count: Int)]) {}
 }
 
 /// Everything a shard's thread does: take readings from its rings, keep their windows, encode what is due as entries.
@@ -26,6 +31,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     var tally = ShardTally()
     /// Readings that were accepted as of the last report.
     private(set) var accepted = 0
+    /// Gives the rules for resources; nil without any.
+    private var rules: (@Sendable () -> EntryRules)?
     /// Where readings are kept until their windows are archived; nil when everything stays in memory.
     private let store: (any ShardStore)?
     let isJournaled: Bool
@@ -150,9 +157,25 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             newest = (set, generation)
             streams.adopt(set.types, set.fhirTemplates)
             machine.adopt(types: set.types)
+            // With the sources that came with it.
+            adoptRules()
         }
         let typesInUse = newest.set?.typesInUse ?? []
         if typesInUse.contains(false) { machine.closeUnused(typesInUse: typesInUse) }
+    }
+
+    /// Decides by the rules that `rules` gives what sinks get. `set` is that of the start.
+    mutating func follow(_ set: MappingSet, rules: @escaping @Sendable () -> EntryRules) {
+        if writing == nil { writing = set }
+        self.rules = rules
+        adoptRules()
+    }
+
+    /// Asks for the rules again: what waits was decided by former ones.
+    mutating func adoptRules() {
+        guard let rules, let writing else { return }
+        flush()
+        entries.adopt(rules(), types: writing.types, templates: writing.fhirTemplates)
     }
 
     /// Writes by the templates of `set` from here on.
@@ -247,7 +270,14 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
             return journal.append(superseding: record, payload, series: number)
         }
         bytes.withByteView { journal.append(moved: former, $0, series: number) }
-        journal.append(series: number, record, payload)
+        let tags = bytes.withByteView { ReadingTags.list(in: $0).array }
+        guard !tags.isEmpty else { return journal.append(series: number, record, payload) }
+        // When the journal is replayed, the former reading is gone, and its tags with it.
+        var whole = ByteWriter(capacity: payload.count + 64)
+        var record = record
+        tags.withByteView { ReadingTags.append(payload, adding: $0, to: &whole) }
+        record.payloadBytes = whole.count
+        journal.append(series: number, record, whole.view)
     }
 
     /// Rejects the reading whose place another has taken; of an earlier run, the one at `place` in its journal.
@@ -349,6 +379,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     package var counters: WindowCounters { machine.counters }
 
     private mutating func report() {
+        let ruled = entries.takeRuleCounts()
+        if !ruled.isEmpty { events.ruled(ruled) }
         (tally.closings, tally.lateReadings) = machine.takeCounts()
         events.counted(tally)
         accepted += tally.accepted
@@ -383,6 +415,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         if hasEnded { noteEnded() }
         switch outcome {
         case .nowhere: pass(emission)
+        case .vetoed: veto(emission)
         case .skipped(let reason): skip(emission, reason)
         case .added(let addition, let route):
             machine.leaves(emission, by: route)
@@ -411,6 +444,12 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private mutating func pass(_ emission: Emission) {
         count(emission)
         tally.filtered += 1
+    }
+
+    /// Rules keep the Observation from all sinks: the window is archived like any other.
+    private mutating func veto(_ emission: Emission) {
+        count(emission)
+        tally.vetoed += 1
     }
 
     /// The window gives no Observation: its readings count as rejected, not as accepted. A preliminary one may still

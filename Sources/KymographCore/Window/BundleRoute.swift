@@ -19,6 +19,9 @@ package struct BundleRoute: Hashable, Sendable, BitwiseCopyable {
     /// Adds sink `number`.
     mutating func insert(_ number: Int) { bits |= 1 << UInt8(number) }
 
+    /// Takes the sinks of `other` away.
+    mutating func subtract(_ other: BundleRoute) { bits &= ~other.bits }
+
     /// Adds the sinks of `other`.
     mutating func formUnion(_ other: BundleRoute) { bits |= other.bits }
 }

@@ -3,6 +3,8 @@ struct ReadingInserter: ~Copyable {
     private let mostReadings: Int
     private let preliminaryEvery: Int
     private var merger = ReadingMerger()
+    /// The payload of a reading with the tags of another.
+    private var tagged = ByteWriter(capacity: 64)
     /// The reading whose place another has taken last.
     private(set) var superseded = SupersededReading()
 
@@ -177,7 +179,8 @@ extension ReadingInserter {
         return outcome
     }
 
-    /// Puts a reading in the place of another, which is kept in ``superseded``.
+    /// Puts a reading in the place of another, which is kept in ``superseded``. It has the tags of both: who got the
+    /// other one for a tag hears of this.
     private mutating func replace(
         at place: Int, in window: inout OpenWindow, _ runs: inout ReadingRuns, with reading: Measurement,
         _ payload: ByteView
@@ -185,7 +188,16 @@ extension ReadingInserter {
         let slot = Int(window.readings) + place
         superseded.keep(runs.reading(slot))
         let state = runs[slot].mark & (ReadingMark.unsent | ReadingMark.emitted)
-        runs.replace(at: slot, in: &window, with: reading, payload)
+        let tags = ReadingTags.list(in: superseded.payload.view)
+        if tags.count > 0 {
+            var reading = reading
+            tagged.removeAll()
+            ReadingTags.append(payload, adding: tags, to: &tagged)
+            reading.payloadBytes = tagged.count
+            runs.replace(at: slot, in: &window, with: reading, tagged.view)
+        } else {
+            runs.replace(at: slot, in: &window, with: reading, payload)
+        }
         runs[slot].mark = runs[slot].mark & ReadingMark.source | state
         changed(place, in: &window, &runs)
         return .replaced

@@ -30,7 +30,7 @@ extension WindowMachine where Archive: ~Copyable {
         case .window(let window):
             guard let received = table.received(of: id, at: former, in: window) else { return nil }
             guard reading.isLater(than: received) else { return .rejected(.superseded) }
-            let outcome = addUnnamed(series: series, reading, payload: payload)
+            let outcome = addMoved(series: series, reading, payload, tags: table.tags(of: id, at: former, in: window))
             if case .rejected = outcome { return outcome }
             let wasShown = table.remove(id, at: former, from: window)
             if wasShown, let window = table.find(series: series, at: reading.instant) {
@@ -40,6 +40,18 @@ extension WindowMachine where Archive: ~Copyable {
         }
     }
 
+    /// Adds a reading with the tags of what it was before.
+    private mutating func addMoved(
+        series: Int, _ reading: Measurement, _ payload: ByteView, tags: [UInt8]
+    ) -> ReadingOutcome {
+        guard !tags.isEmpty else { return addUnnamed(series: series, reading, payload: payload) }
+        var whole = ByteWriter(capacity: payload.count + 64)
+        tags.withByteView { ReadingTags.append(payload, adding: $0, to: &whole) }
+        var reading = reading
+        reading.payloadBytes = whole.count
+        return addUnnamed(series: series, reading, payload: whole.view)
+    }
+
     /// Takes out a reading of an earlier run's journal that has moved since; false when it is not there.
     mutating func remove(series: Int, _ reading: Measurement, payload: ByteView) -> Bool {
         let content = ReadingKey.Content(reading: reading, payload: payload)
@@ -47,7 +59,7 @@ extension WindowMachine where Archive: ~Copyable {
             case .window(let window) = window(series: series, at: reading.instant, received: reading.received),
             table.received(of: id, at: reading.instant, in: window) != nil
         else { return false }
-        _ = table.remove(id, at: reading.instant, from: window)
+        _ = table.remove(id, at: reading.instant, from: window, isReplayed: true)
         // Where it went to is in the journal, or in the archive.
         ids.forget(series: series, id)
         return true

@@ -269,6 +269,8 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
             series: registry.identities[emission.series], start: emission.start, end: emission.end,
             status: emission.status, readings: table.readings(of: emission))
         content.formerSources = table.formerSources(of: emission)
+        content.formerTags = table.formerTags(of: emission)
+        content.hasPayloads = table.hasBlocks(emission)
         return content
     }
 

@@ -62,13 +62,25 @@ extension WindowTable {
     }
 
     /// Takes the reading called `id`, which is there, out of a window; whether an Observation of its own has shown it.
-    mutating func remove(_ id: ByteView, at instant: Instant, from index: Int) -> Bool {
+    mutating func remove(
+        _ id: ByteView, at instant: Instant, from index: Int, isReplayed: Bool = false
+    ) -> Bool {
         windows.settle(window: index)
         runs.unpack(&windows[index])
         guard let slot = slot(of: id, at: instant, in: index) else { return false }
         let wasShown = runs[slot].mark & ReadingMark.emitted != 0
         inserter.remove(at: slot - Int(windows[index].readings), from: &windows[index], &runs)
+        let window = windows[index]
+        if !window.isCarrier, isReplayed || window.mayHaveBeenSeen { noteLost(index) }
         return wasShown
+    }
+
+    /// The tags (``ReadingTags``) of the reading called `id` of window `index`.
+    mutating func tags(of id: ByteView, at instant: Instant, in index: Int) -> [UInt8] {
+        windows.settle(window: index)
+        runs.unpack(&windows[index])
+        guard windows[index].hasBlocks, let slot = slot(of: id, at: instant, in: index) else { return [] }
+        return ReadingTags.list(in: runs.reading(slot).payload(0)).array
     }
 
     /// The places of the readings of a window that `name`, with `key`, says, at `instant`. Nothing of the window is
@@ -108,14 +120,22 @@ extension WindowTable {
         let wasShown = isReplayed || runs[Int(window.readings) + place].mark & ReadingMark.emitted != 0
         inserter.remove(at: place, from: &windows[index], &runs)
         // Who got a single reading is told by its own Observation; and what was never shown went to no one.
-        if !window.isCarrier, isReplayed || window.mayHaveBeenSeen {
-            lostSources[index, default: 0] |= 1 << UInt16(ReadingSource.number(inserter.superseded.reading.mark))
-        }
+        if !window.isCarrier, isReplayed || window.mayHaveBeenSeen { noteLost(index) }
         if isReplayed { windows[index].noteMayHaveBeenSeen() }
         guard window.isCarrier, wasShown else { return }
         let former = inserter.superseded.reading
         let slot = runs.keepApart(former, inserter.superseded.payload.view)
         withdrawn.append(.init(series: Int(window.series), slot: slot, instant: former.instant))
+    }
+
+    /// Notes that window `index` has lost the reading that was taken out last.
+    private mutating func noteLost(_ index: Int) {
+        lostSources[index, default: 0] |= 1 << UInt16(ReadingSource.number(inserter.superseded.reading.mark))
+        let tags = ReadingTags.list(in: inserter.superseded.payload.view)
+        guard tags.count > 0 else { return }
+        var union = ByteWriter(capacity: 64)
+        (lostTags[index] ?? []).withByteView { ReadingTags.appendUnion($0, tags, to: &union) }
+        lostTags[index] = union.view.array
     }
 
     /// Notes of the reading that `name` says, which is of its own Observation, that this has been shown before.

@@ -101,6 +101,18 @@ extension WindowTable {
         lostSources.isEmpty ? 0 : lostSources[Int(emission.window)] ?? 0
     }
 
+    /// The tags of readings that its window has lost since it was shown.
+    @inline(__always)
+    func formerTags(of emission: Emission) -> [UInt8] {
+        lostTags.isEmpty ? [] : lostTags[Int(emission.window)] ?? []
+    }
+
+    /// Whether any reading that `emission` shows may have something beside its inline numbers.
+    @inline(__always)
+    func hasBlocks(_ emission: Emission) -> Bool {
+        emission.isWithdrawn || windows[Int(emission.window)].hasBlocks
+    }
+
     /// Notes that the owner has encoded `emission`, which must be the first of the queue.
     mutating func settle(_ emission: Emission) {
         if emission.isWithdrawn {

@@ -17,6 +17,8 @@ struct WindowTable: ~Copyable {
     /// By window, the sources (``ReadingSource``) of readings that were taken back since it was emitted, as bits: who
     /// got the window for them is told.
     var lostSources: [Int: UInt16] = [:]
+    /// The same of tags (``ReadingTags``), where such readings had any.
+    var lostTags: [Int: [UInt8]] = [:]
     /// Readings that are due as errors.
     var withdrawn = WithdrawnReadings()
     private var quiet: QuietChecks
@@ -101,7 +103,7 @@ struct WindowTable: ~Copyable {
     /// Forgets what window `index` has lost.
     @inline(__always)
     mutating func forgetLostSources(_ index: Int) {
-        if !lostSources.isEmpty { lostSources[index] = nil }
+        if !lostSources.isEmpty { (lostSources[index], lostTags[index]) = (nil, nil) }
     }
 
     /// Lets a window that was opened by a reading received at `received` wait for more, if its time has passed already;

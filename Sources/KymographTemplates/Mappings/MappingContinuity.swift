@@ -30,8 +30,8 @@ struct MappingContinuity {
         var advice: String
     }
 
-    /// Slots that a type may have: their numbers are bytes in a reading's payload.
-    private static let mostSlots = 256
+    /// Slots that a type may have: their numbers are bytes in a reading's payload, and the last one is that of tags.
+    private static let mostSlots = ReadingTags.slot
 
     /// `loaded` with the numbers of `former`; no set when windows hold what it could not write.
     static func join(

@@ -29,12 +29,12 @@ extension ProgramCompiler {
 }
 
 extension JSONText {
-    /// The members of `meta`.
+    /// The members of `meta`, without the end of its tags.
     static func meta(_ template: FHIRTemplate) -> String {
         var members: [String] = []
         if !template.profiles.isEmpty { members.append("\"profile\":\(array(template.profiles))") }
         if !template.members.security.isEmpty { members.append("\"security\":\(codings(template.members.security))") }
-        if !template.members.tags.isEmpty { members.append("\"tag\":\(codings(template.members.tags))") }
+        if !template.members.tags.isEmpty { members.append("\"tag\":\(codings(template.members.tags).dropLast())") }
         return members.joined(separator: ",")
     }
 

@@ -77,6 +77,9 @@ struct ProgramCompiler: ~Copyable {
         countForm = CountForm(template, in: options.version)
         // A correlation has no window besides its readings, and an instant none at all.
         program.coversWindow = template.effective == .window && program.segment == .window
+        program.tagStart = constants.count
+        constants.append(ReadingTags.list(template.ownTags))
+        program.tagEnd = constants.count
         program.effectiveForm = options.version.form(template.members.effectiveForm)
         addHead(template)
         addMembers(template.members, type)
@@ -101,8 +104,7 @@ struct ProgramCompiler: ~Copyable {
     private mutating func addHead(_ template: FHIRTemplate) {
         literal("{\"resourceType\":\"Observation\"")
         step(.id)
-        let meta = JSONText.meta(template)
-        if !meta.isEmpty { literal(",\"meta\":{\(meta)}") }
+        addMeta(template)
         literal(",\"identifier\":[{\"system\":\(JSONText.quoted(observationSystem)),\"value\":\"")
         step(.identifier)
         literal("\"}")
@@ -121,6 +123,19 @@ struct ProgramCompiler: ~Copyable {
         step(.effective)
         literal(",")
         if isReference { step(.referenceIssued) }
+    }
+
+    /// Adds `meta`, with room for the tags of readings.
+    private mutating func addMeta(_ template: FHIRTemplate) {
+        let meta = JSONText.meta(template)
+        if !meta.isEmpty { literal(",\"meta\":{\(meta)") }
+        let place: TagPlace = template.members.tags.isEmpty ? meta.isEmpty ? .alone : .behindMembers : .behindOthers
+        step(.tags, .always, place.rawValue)
+        switch place {
+        case .behindOthers: literal("]}")
+        case .behindMembers: literal("}")
+        case .alone: break
+        }
     }
 
     /// Whether the type being compiled has the shape of the Personal Health Devices guide.

@@ -19,7 +19,8 @@ import Testing
         _ rules: [ReadingRule], type: Int = 0, device: String = "watch-1", patient: String? = "p-1",
         values: [Int64?] = [60], source: Int = 0
     ) -> String? {
-        let decider = RuleDecider(rules, sources: ["udp 127.0.0.1:5757", "stdin"], types: Self.types)
+        let decider = RuleDecider(
+            rules, sources: ["udp 127.0.0.1:5757", "stdin"].map { .init($0) }, types: Self.types)
         let identity = SeriesIdentity(
             type: type, device: Array(device.utf8), patient: patient.map { Array($0.utf8) })
         var reading = Measurement(instant: Instant(seconds: 0), received: Instant(seconds: 0))
@@ -27,7 +28,10 @@ import Testing
             if let value { reading.setInline(slot, Decimal64(mantissa: value)) }
         }
         let key = PaddedBytes(copying: SeriesKey.encode(identity))
-        return decider.rule(for: reading, ByteView(""), key: key.view, source: source)?.name
+        let isPlain = decider.takesAsIs(key: key.view, source: source)
+        let decision = decider.decide(&reading, ByteView(""), key: key.view, source: source)
+        #expect(decision.rule == nil || !isPlain)
+        return decision.rule
     }
 
     @Test func whatARuleIsAbout() {

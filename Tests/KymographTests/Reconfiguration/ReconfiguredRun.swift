@@ -48,7 +48,8 @@ final class ReconfiguredRun {
     /// which devices are of one patient at a time; with `forgetsSeries`, nothing says which series earlier runs had.
     init(
         _ store: Store, _ set: MappingSet, _ variant: MappingVariant, lanes: Int, shards: Int, lateness: Int64,
-        now: Instant, followsFirstLane: Bool = false, guarding: (any DeviceGuard)? = nil, forgetsSeries: Bool = false
+        now: Instant, followsFirstLane: Bool = false, guarding: (any DeviceGuard)? = nil, forgetsSeries: Bool = false,
+        resources: (@Sendable () -> EntryRules)? = nil
     ) throws {
         (self.store, self.variant, self.now) = (store, variant, now)
         self.followsFirstLane = followsFirstLane
@@ -68,6 +69,7 @@ final class ReconfiguredRun {
         let settings = Self.settings(lateness, guarding)
         let known: any ShardStore = forgetsSeries ? ForgetfulStore(store) : store
         for number in 0..<shards { self.shards.append(shard(number, rings.map { $0[number] }, set, settings, known)) }
+        if let resources { for box in self.shards { box.shard.follow(set, rules: resources) } }
         try begin()
     }
 
@@ -109,6 +111,9 @@ final class ReconfiguredRun {
 
     /// What a lane gets from here on is of whom `rules` say.
     func attribute(by rules: PatientRules, lane: Int) { lanes[lane].lane.attribute(by: rules) }
+
+    /// What a lane gets from here on is what `rules` leave.
+    func decide(by rules: RuleDecider, lane: Int) { lanes[lane].lane.decide(by: rules) }
 
     /// Lets a lane publish what it has.
     func publish(lane: Int) { lanes[lane].lane.batchEnd() }

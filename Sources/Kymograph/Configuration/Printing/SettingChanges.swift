@@ -32,7 +32,8 @@ struct SettingChanges {
         "log.outboxAge", "log.silentAfter",
     ]
     private static let ofSources: Set = [
-        "mappings", "deviceMapping", "fhirMapping", "defaultDevice", "defaultPatient", "types", "until", "connections",
+        "mappings", "deviceMapping", "fhirMapping", "defaultDevice", "defaultPatient", "types", "tags", "until",
+        "connections",
         "connectionsPerPeer", "idleLimit",
     ]
 
@@ -185,6 +186,7 @@ extension PipelineSettings.Source {
         (source.mappings, source.namedFiles) = (new.mappings, new.namedFiles)
         (source.defaultDevice, source.defaultPatient) = (new.defaultDevice, new.defaultPatient)
         (source.types, source.until, source.origins) = (new.types, new.until, new.origins)
+        source.tags = new.tags
         source.configuration.takeLimits(of: new.configuration)
         return source
     }

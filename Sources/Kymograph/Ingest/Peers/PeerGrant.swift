@@ -96,6 +96,8 @@ public final class PeerAdmission: Sendable {
 }
 
 extension PeerAdmission: ReadingAdmission {
+    package var tags: [UInt8] { grant?.rule.tags ?? [] }
+
     package func refusal(of key: ByteView) -> Rejection? {
         guard let grant else { return .unknownPeer }
         if let refusal = grant.refusal(of: key) { return refusal }

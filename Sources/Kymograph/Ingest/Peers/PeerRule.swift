@@ -34,6 +34,8 @@ package struct PeerRule: Sendable {
     package var patient: [UInt8]?
     /// Mappings of its source that its payloads may use; empty for all.
     package var mappings: [IdentifierText] = []
+    /// Tags that its readings get (``ReadingTags``).
+    package var tags: [UInt8] = []
     /// Readings a second, and at once.
     package var readings = Rate(burst: 1_000)
     /// Readings of each of its devices a second, and at once.

@@ -29,6 +29,11 @@ package struct EntryWriter: ~Copyable, Sendable {
     }
 
     var encoder: ObservationEncoder
+    /// Which templates ``encoder`` writes by: 0 for those that were given, other numbers for changed ones.
+    private var variant: UInt64 = 0
+    /// Encoders of other variants.
+    private var others = OwnedList<ObservationEncoder>(count: 0) { _ in preconditionFailure("there are none yet") }
+    private var variants: [UInt64] = []
     private let limits: BundleLimits
     let form: BundleForm
     let namesGateway: Bool
@@ -69,6 +74,47 @@ package struct EntryWriter: ~Copyable, Sendable {
     /// Writes with newer templates from here on; what is in the block stays as it is.
     mutating func adopt(types: [MeasurementType], templates: [FHIRTemplate?]) {
         encoder = encoder.encoder(types: types, templates: templates)
+        forgetVariants()
+    }
+
+    private mutating func forgetVariants() {
+        others = OwnedList(count: 0) { _ in preconditionFailure("there are none yet") }
+        (variant, variants) = (0, [])
+    }
+
+    /// Most variants of the templates that are kept compiled.
+    private static let mostVariants = 16
+
+    /// Writes the contents to come by variant `number` of the templates, which `templates` makes when it is new.
+    @inline(never)
+    mutating func use(
+        variant number: UInt64, types: [MeasurementType], templates: (UInt64) -> [FHIRTemplate?]
+    ) {
+        guard number != variant else { return }
+        if let place = variants.firstIndex(of: number) {
+            swap(&encoder, &others[place])
+            (variants[place], variant) = (variant, number)
+            return
+        }
+        var new = encoder.encoder(types: types, templates: templates(number))
+        swap(&encoder, &new)
+        if variants.count < EntryWriter.mostVariants {
+            others.append(new)
+            variants.append(variant)
+        } else {
+            others = OwnedList(count: 0) { _ in preconditionFailure("there are none yet") }
+            variants = []
+        }
+        variant = number
+    }
+
+    /// Appends the resource of `content`, by the variant in use and with references by identifier; false when there is
+    /// none.
+    mutating func describe(_ content: borrowing WindowContent, into writer: inout ByteWriter) -> Bool {
+        let outcome = encoder.encode(content, into: &writer)
+        _ = encoder.takeResource()
+        if case .written = outcome { return true }
+        return false
     }
 
     /// An empty writer with the same options and limits, for the newest templates.

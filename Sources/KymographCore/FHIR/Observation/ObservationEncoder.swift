@@ -15,6 +15,7 @@ package struct ObservationEncoder: ~Copyable, Sendable {
     private let steps: RawArray<ProgramStep>
     private let types: RawArray<TypeProgram>
     var head: HeadWriter
+    private var tags = TagWriter()
     private var values: ValueWriter
     private var series: SeriesWriter
     private var summaries: GlucoseSummaryWriter
@@ -83,6 +84,7 @@ package struct ObservationEncoder: ~Copyable, Sendable {
         let program = types[content.series.type]
         guard program.hasTemplate else { return prepareOther(content, program) }
         head.references.isReference = program.isCompatible
+        tags.prepare(content)
         if content.status == .enteredInError { return prepareEmpty(content, program) }
         guard content.readings.count > 0 else { return .missingValue }
         head.times.span = EffectiveSpan(content, program)
@@ -169,9 +171,16 @@ package struct ObservationEncoder: ~Copyable, Sendable {
                 head.writeGuideIdentifier(content, code: head.constants.view(step.places), &writer)
             case .resource: writeResource(content, program, &writer)
             case .summary: writeSummary(content, program, &writer)
+            case .tags: writeTags(step, program, &writer)
             }
         }
         return condensed
+    }
+
+    @inline(__always)
+    private mutating func writeTags(_ step: ProgramStep, _ program: TypeProgram, _ writer: inout ByteWriter) {
+        guard let place = TagPlace(rawValue: step.field) else { return }
+        tags.write(place, known: head.constants.view(program.tagStart..<program.tagEnd), to: &writer)
     }
 
     private mutating func writeEncounter(

@@ -26,6 +26,8 @@ package struct ProgramStep: BitwiseCopyable {
         case gateway, guideStatus, guideIdentifier
         /// All of a resource that is no Observation, and all of a summary of glucose.
         case resource, summary
+        /// Tags of the readings; the field is the ``TagPlace``.
+        case tags
     }
 
     /// When a step is taken, by the facts of its field.
@@ -51,6 +53,32 @@ package struct ProgramStep: BitwiseCopyable {
 
     package init(code: Code, condition: Condition = .always, field: UInt16 = 0, start: Int32 = 0) {
         (self.code, self.condition, self.field, self.start) = (code, condition, field, start)
+    }
+}
+
+/// Where the tags of readings are written.
+package enum TagPlace: UInt16, BitwiseCopyable {
+    /// Behind those of the template.
+    case behindOthers
+    /// Behind other members of `meta`.
+    case behindMembers
+    /// Where nothing else of `meta` is written.
+    case alone
+
+    var opening: StaticString {
+        switch self {
+        case .behindOthers: ","
+        case .behindMembers: ",\"tag\":["
+        case .alone: ",\"meta\":{\"tag\":["
+        }
+    }
+
+    var closing: StaticString {
+        switch self {
+        case .behindOthers: ""
+        case .behindMembers: "]"
+        case .alone: "]}"
+        }
     }
 }
 
@@ -116,6 +144,9 @@ package struct TypeProgram: BitwiseCopyable {
     /// The type's name, escaped for identities.
     package var nameStart = 0
     package var nameEnd = 0
+    /// The template's own tags (``ReadingTags``).
+    package var tagStart = 0
+    package var tagEnd = 0
     package var durationSlot = -1
     /// The slot of a reading's id, or -1.
     package var idSlot = -1

@@ -21,7 +21,7 @@ package struct FHIRTemplate: Sendable {
     package let declaredGrouping: Grouping?
     /// What the file declares for readings of one time, or nil.
     package var sameInstant: SameInstant?
-    package let categories: [CodeableConcept]
+    package var categories: [CodeableConcept]
     package var code: CodeableConcept
     package let profiles: [String]
     package var effective: EffectiveRule
@@ -255,6 +255,11 @@ package enum SlotCollision: UInt8, Sendable, CaseIterable, BitwiseCopyable {
 }
 
 extension FHIRTemplate {
+    /// Each tag of its Observations (`meta.tag`), as `code` or as `system|code`.
+    package var ownTags: [String] {
+        members.tags.compactMap { tag in tag.code.map { code in tag.system.map { "\($0)|\(code)" } ?? code } }
+    }
+
     /// Each tag of its Observations (`meta.tag`) as `code`, and as `system|code` when it has a system.
     package var tagNames: [String] {
         members.tags.flatMap { tag -> [String] in

@@ -4,8 +4,8 @@ package struct BundleRouter: Sendable {
     private(set) var types: [MeasurementType]
     private(set) var templates: [FHIRTemplate?]
     private var tags: [[String]] = []
-    /// By series, what its type, device and tags allow.
-    private var allowed: [BundleRoute?] = []
+    /// By series, what its type and device allow, and which sinks want its template's tags.
+    private var allowed: [(route: BundleRoute, tagged: BundleRoute)?] = []
 
     /// Routes by `filters`, one per sink, at most ``BundleRoute/mostSinks``; nil when nothing is to be decided.
     /// `templates` has one element per type.
@@ -18,7 +18,9 @@ package struct BundleRouter: Sendable {
     }
 
     /// Whether the windows of one series may go to different sinks.
-    var isDecidedByReadings: Bool { filters.contains { $0.takesObservations && $0.sources != nil } }
+    var isDecidedByReadings: Bool {
+        filters.contains { $0.takesObservations && ($0.sources != nil || !$0.tags.isEmpty) }
+    }
 
     /// Follows newer mappings.
     mutating func adopt(types: [MeasurementType], templates: [FHIRTemplate?]) {
@@ -29,26 +31,29 @@ package struct BundleRouter: Sendable {
 
     /// The sinks that get the Observation of `content`, which belongs to the machine's series `number`.
     mutating func route(of content: borrowing WindowContent, series number: Int) -> BundleRoute {
-        let allowed = allowed(content.series, number)
+        let (allowed, tagged) = allowed(content.series, number)
         var route = BundleRoute.none
         for (sink, filter) in filters.enumerated()
-        where allowed.contains(sink) && filter.matchesSources(of: content) {
+        where allowed.contains(sink) && (tagged.contains(sink) || filter.matchesTags(of: content))
+            && filter.matchesSources(of: content)
+        {
             route.insert(sink)
         }
         return route
     }
 
-    private mutating func allowed(_ series: SeriesIdentity, _ number: Int) -> BundleRoute {
+    private mutating func allowed(
+        _ series: SeriesIdentity, _ number: Int
+    ) -> (route: BundleRoute, tagged: BundleRoute) {
         while allowed.count <= number { allowed.append(nil) }
         if let known = allowed[number] { return known }
-        var route = BundleRoute.none
+        var (route, tagged) = (BundleRoute.none, BundleRoute.none)
         for (sink, filter) in filters.enumerated()
-        where filter.takesObservations
-            && filter.mayMatch(type: types[series.type].name, tags: tags[series.type], device: series.device)
-        {
+        where filter.takesObservations && filter.mayMatch(type: types[series.type].name, device: series.device) {
             route.insert(sink)
+            if filter.matches(tags: tags[series.type]) { tagged.insert(sink) }
         }
-        allowed[number] = route
-        return route
+        allowed[number] = (route, tagged)
+        return (route, tagged)
     }
 }

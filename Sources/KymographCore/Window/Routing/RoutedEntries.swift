@@ -11,6 +11,8 @@ struct RoutedEntries: ~Copyable {
     enum Outcome {
         /// No sink wants it.
         case nowhere
+        /// Sinks want it, and rules say that none of them gets it.
+        case vetoed
         /// There is nothing to write, and why.
         case skipped(Rejection)
         /// It is in a block for these sinks.
@@ -19,12 +21,31 @@ struct RoutedEntries: ~Copyable {
 
     private var blocks = OwnedList<Filling>(count: 0) { _ in preconditionFailure("there are none yet") }
     private var router: BundleRouter?
+    private var rules: EntryRuleDecider?
+    /// What blocks are written by, as far as somebody has told.
+    private var types: [MeasurementType]
+    private var templates: [FHIRTemplate?]
     /// The blocks of series whose readings decide who gets them.
     private var places: [Int: Int] = [:]
 
     init(_ writer: consuming EntryWriter, router: BundleRouter?) {
         blocks.append(Filling(route: .all, writer: writer))
         self.router = router
+        (types, templates) = (router?.types ?? [], router?.templates ?? [])
+    }
+
+    /// Decides by `rules` from here on. All blocks must have ended: what is in them was decided by others.
+    mutating func adopt(_ rules: EntryRules, types: [MeasurementType], templates: [FHIRTemplate?]) {
+        (self.types, self.templates) = (types, templates)
+        self.rules = EntryRuleDecider(rules, types: types, templates: templates)
+        // Variants of templates are those of former rules.
+        for index in 0..<blocks.count { blocks[index].writer.adopt(types: types, templates: templates) }
+    }
+
+    /// How often each rule has decided since the last time; empty when none has.
+    mutating func takeRuleCounts() -> [(rule: String, count: Int)] {
+        guard let rules, rules.hasCounts else { return [] }
+        return rules.takeCounts()
     }
 
     /// Writes with newer templates from here on; what is in blocks stays as it is. Where there are filters, all must
@@ -32,6 +53,8 @@ struct RoutedEntries: ~Copyable {
     mutating func adopt(types: [MeasurementType], templates: [FHIRTemplate?]) {
         for index in 0..<blocks.count { blocks[index].writer.adopt(types: types, templates: templates) }
         router?.adopt(types: types, templates: templates)
+        rules?.adopt(types: types, templates: templates)
+        (self.types, self.templates) = (types, templates)
     }
 
     /// Adds `content`, which is of the machine's series `number`, to the block where it belongs. Blocks that have to
@@ -41,7 +64,12 @@ struct RoutedEntries: ~Copyable {
         _ content: borrowing WindowContent, series number: Int, ended: (BundleRoute, ByteView) -> Void
     ) -> Outcome {
         var place = 0
-        if router != nil {
+        if let rules {
+            switch ruled(content, series: number, by: rules, ended: ended) {
+            case .success(let routed): place = routed
+            case .failure(let reason): return reason == .vetoed ? .vetoed : .nowhere
+            }
+        } else if router != nil {
             guard let routed = self.place(of: content, series: number, ended: ended) else { return .nowhere }
             place = routed
         }
@@ -53,14 +81,53 @@ struct RoutedEntries: ~Copyable {
         }
     }
 
+    /// Why nobody gets a content.
+    private enum Absence: Error {
+        case unwanted, vetoed
+    }
+
+    /// The number of the block that `content` belongs to, which writes it as `rules` say.
+    @inline(never)
+    private mutating func ruled(
+        _ content: borrowing WindowContent, series number: Int, by rules: EntryRuleDecider,
+        ended: (BundleRoute, ByteView) -> Void
+    ) -> Result<Int, Absence> {
+        var route = router?.route(of: content, series: number) ?? .all
+        guard route != .none else { return .failure(.unwanted) }
+        let (types, templates) = (types, templates)
+        let ruling = rules.ruling(on: content, series: number) { writer in
+            blocks[0].writer.use(variant: 0, types: types) { _ in templates }
+            return blocks[0].writer.describe(content, into: &writer)
+        }
+        route.subtract(ruling.vetoed)
+        guard !isNowhere(route) else { return .failure(.vetoed) }
+        let place = place(of: route, series: number, ended: ended)
+        blocks[place].writer.use(variant: ruling.patches, types: types) { rules.patched(templates, by: $0) }
+        return .success(place)
+    }
+
+    /// Whether none of the sinks that there are gets what goes by `route`.
+    private func isNowhere(_ route: BundleRoute) -> Bool {
+        !(0..<max(rules?.sinkCount ?? 0, 1)).contains { route.contains($0) }
+    }
+
     /// The number of the block that `content` belongs to; nil when no sink wants it.
     private mutating func place(
         of content: borrowing WindowContent, series number: Int, ended: (BundleRoute, ByteView) -> Void
     ) -> Int? {
         guard let route = router?.route(of: content, series: number) else { return 0 }
         if route == .none { return nil }
+        return place(of: route, series: number, ended: ended)
+    }
+
+    /// Whether what one series shows may go to different sinks.
+    private var isDecidedByContent: Bool { rules != nil || router?.isDecidedByReadings == true }
+
+    private mutating func place(
+        of route: BundleRoute, series number: Int, ended: (BundleRoute, ByteView) -> Void
+    ) -> Int {
         let place = place(of: route)
-        guard router?.isDecidedByReadings == true else { return place }
+        guard isDecidedByContent else { return place }
         // Another block has the series, and its sinks must get that first.
         if let other = places[number], other != place { finish(ended) }
         places[number] = place
@@ -69,14 +136,13 @@ struct RoutedEntries: ~Copyable {
 
     private mutating func place(of route: BundleRoute) -> Int {
         for place in 0..<blocks.count where blocks[place].route == route { return place }
-        let (types, templates) = (router?.types ?? [], router?.templates ?? [])
         blocks.append(
             Filling(route: route, writer: blocks[0].writer.another(types: types, templates: templates)))
         return blocks.count - 1
     }
 
-    /// Whether sinks have filters.
-    var isRouted: Bool { router != nil }
+    /// Whether sinks have filters, or rules decide what they get.
+    var isRouted: Bool { router != nil || rules != nil }
 
     /// Whether any block has content.
     var isOpen: Bool { (0..<blocks.count).contains { blocks[$0].writer.contentCount > 0 } }
@@ -98,7 +164,7 @@ struct RoutedEntries: ~Copyable {
         ended: (BundleRoute, ByteView) -> Void
     ) {
         places.removeAll(keepingCapacity: true)
-        if router?.isDecidedByReadings == true { places[number] = place }
+        if isDecidedByContent { places[number] = place }
         for index in 0..<blocks.count {
             let isOverfull = index == place
             let bytes = blocks[index].writer.finish(isOverfull: isOverfull)

@@ -7,7 +7,7 @@ package struct SinkFilter: Hashable, Sendable {
     /// Numbers of sources (``ReadingSource``); a window matches when any of its readings came from one of them. Nil for
     /// all sources, empty for none.
     package var sources: [Int]?
-    /// Tags of the FHIR template: a `code`, or `system|code`.
+    /// Tags of the FHIR template, or of readings: a `code`, or `system|code`.
     package var tags: [NamePattern] = []
     /// Whether it lets any Observation pass; none where the sink gets readings as events.
     package var takesObservations = true
@@ -21,9 +21,31 @@ package struct SinkFilter: Hashable, Sendable {
     }
 
     /// Whether windows of a series may match, as far as its readings do not decide.
-    func mayMatch(type: String, tags: [String], device: [UInt8]) -> Bool {
+    func mayMatch(type: String, device: [UInt8]) -> Bool {
         SinkFilter.match(types, type.utf8) && SinkFilter.match(devices, device)
-            && (self.tags.isEmpty || tags.contains { SinkFilter.match(self.tags, $0.utf8) })
+    }
+
+    /// Whether all Observations of a type match whose template has these tags, each by code and with its system.
+    func matches(tags: [String]) -> Bool {
+        self.tags.isEmpty || tags.contains { SinkFilter.match(self.tags, $0.utf8) }
+    }
+
+    /// Whether one of the tags of `list` (``ReadingTags``) matches.
+    func matches(list: ByteView) -> Bool {
+        var isMatch = false
+        ReadingTags.forEach(in: list) { tag in
+            isMatch = isMatch || tags.contains { $0.matches(tag) || $0.matches(ReadingTags.code(of: tag)) }
+        }
+        return isMatch
+    }
+
+    /// Whether a reading of `content` has one of the tags.
+    func matchesTags(of content: borrowing WindowContent) -> Bool {
+        for index in 0..<content.readings.count where content.readings[index].payloadBytes > 0 {
+            if matches(list: ReadingTags.list(in: content.readings.payload(index))) { return true }
+        }
+        // Who has got the window for a reading that has gone must hear of that.
+        return !content.formerTags.isEmpty && content.formerTags.withByteView { matches(list: $0) }
     }
 
     private static func match(_ patterns: [NamePattern], _ name: some Sequence<UInt8>) -> Bool {

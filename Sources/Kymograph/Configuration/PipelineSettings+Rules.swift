@@ -1,0 +1,79 @@
+package import KymographCore
+
+extension PipelineSettings {
+    /// The rules as they are now.
+    var ruleList: RuleList { rules?.current.rules ?? RuleList() }
+
+    /// Another number than before when the rules are others.
+    var ruleGeneration: Int { rules?.generation ?? 0 }
+
+    /// Decides on readings of `sources`, by their places, and of `types`, as these settings say now.
+    func decider(of sources: [Source], types: [MeasurementType]) -> RuleDecider {
+        let sources = sources.map { RuleDecider.Source($0.name, tags: ReadingTags.list($0.tags)) }
+        return RuleDecider(ruleList.readings, sources: sources, types: types, interceptor: interceptor)
+    }
+
+    /// The same of one source that may be none of these.
+    package func decider(ofSource name: String, types: [MeasurementType]) -> RuleDecider {
+        let known = listeningSources.first { $0.isNamed(name) }
+        let source = RuleDecider.Source(name, tags: ReadingTags.list(known?.tags ?? []))
+        return RuleDecider(ruleList.readings, sources: [source], types: types, interceptor: interceptor)
+    }
+
+    /// Decides on resources as these settings say now.
+    package var entryRules: EntryRules {
+        var rules = EntryRules(
+            ruleList.resources, sources: sources.map { ($0.name, $0.ledgerNumber) }, sinks: outgoingSinks.map(\.name))
+        rules.interceptor = entryInterceptor
+        return rules
+    }
+
+    /// Tags that readings may get, as filters name them.
+    var tagsOfReadings: [String] {
+        let tags =
+            sources.flatMap(\.tags) + ruleList.readings.flatMap(\.tags)
+            + ruleList.resources.flatMap { rule in
+                rule.patch.members.tags.compactMap(\.code)
+            }
+        return tags + tags.compactMap { tag in tag.firstIndex(of: "|").map { String(tag[tag.index(after: $0)...]) } }
+    }
+
+    /// Names in rules that no mapping of `set` has, in sentences. A reload may bring them.
+    func strayRules(_ set: MappingSet) -> [String] {
+        ruleList.readings.flatMap { strays($0, set.types) } + ruleList.resources.flatMap { strays($0, set) }
+    }
+
+    private func strays(_ rule: ReadingRule, _ types: [MeasurementType]) -> [String] {
+        let found = rule.types.flatMap {
+            PipelineSettings.stray([$0], among: types.map(\.name), "type", "rule", rule.name)
+        }
+        let names = [rule.value].compactMap { $0 } + rule.changes.map(\.name)
+        return found
+            + names.filter { name in !types.contains { $0.valueSlot(name) != nil } }.flatMap {
+                PipelineSettings.stray([$0], among: types.flatMap(\.valueNames), "value", "rule", rule.name)
+            }
+    }
+
+    private func strays(_ rule: EntryRule, _ set: MappingSet) -> [String] {
+        let types = rule.types.flatMap {
+            PipelineSettings.stray([$0], among: set.types.map(\.name), "type", "rule", rule.name)
+        }
+        let sinks = rule.sinks.flatMap {
+            PipelineSettings.stray([$0], among: outgoingSinks.map(\.name), "sink", "rule", rule.name)
+        }
+        guard rule.action == .patch else { return types + sinks }
+        return types + sinks + unpatched(rule, set)
+    }
+
+    /// Types that a patch names and cannot be made of.
+    private func unpatched(_ rule: EntryRule, _ set: MappingSet) -> [String] {
+        let patterns = rule.types.map(NamePattern.init)
+        return zip(set.types, set.fhirTemplates).compactMap { type, template in
+            guard let template, patterns.contains(where: { $0.matches(type.name.utf8) }), !rule.patch.suits(template)
+            else { return nil }
+            return
+                "rule \(rule.name): it does not change the type \(type.name), which is no Observation, or has a note "
+                + "that is a value"
+        }
+    }
+}

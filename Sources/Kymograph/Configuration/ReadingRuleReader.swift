@@ -1,0 +1,141 @@
+import KymographCore
+import KymographTemplates
+
+/// Reads rules for readings.
+enum ReadingRuleReader {
+    /// What a list says of one rule, and where.
+    struct Entry: Sendable {
+        var rule = ReadingRule(name: "")
+        var origins: [String: SettingOrigin] = [:]
+
+        /// Whether it names no readings.
+        var isAboutAll: Bool {
+            rule.sources.isEmpty && rule.types.isEmpty && rule.devices.isEmpty && rule.patients.isEmpty
+                && rule.below == nil && rule.above == nil && rule.condition == nil
+        }
+    }
+
+    /// Most rules of a list: each has a counter.
+    private static let most = 64
+    /// Most tags, and most values, that one rule sets.
+    private static let mostOfOne = 8
+
+    static func read(_ node: ConfigurationNode, log: inout ConfigurationLog) -> [Entry] {
+        let entries = ElementListReader.read(node, form, log: &log)
+        for entry in entries { check(entry, log: &log) }
+        if entries.count > most, let origin = entries[most].origins["name"] {
+            log.add(.error, origin, "there are more than \(most) rules", advice: "name several devices in one")
+        }
+        return entries
+    }
+
+    /// What is done must be said, and must be something.
+    private static func check(_ entry: Entry, log: inout ConfigurationLog) {
+        guard let origin = entry.origins["name"] else { return }
+        if entry.origins["then"] == nil {
+            log.add(
+                .error, origin, "it does not say what is done", advice: "add 'then: accept', drop, reject or rewrite")
+        }
+        if entry.rule.action == .drop, entry.isAboutAll {
+            log.add(
+                .error, origin, "it drops all readings, and may be cut",
+                advice: "say which; of all, write 'devices: [\"*\"]'")
+        }
+        if entry.rule.value != nil, entry.rule.below == nil, entry.rule.above == nil {
+            log.add(.error, origin, "'value' is given without a bound", advice: "add 'below' or 'above'")
+        }
+        let changes = !entry.rule.changes.isEmpty || !entry.rule.tags.isEmpty
+        if entry.rule.action == .rewrite, !changes, entry.origins["set"] == nil, entry.origins["tag"] == nil {
+            log.add(.error, origin, "it rewrites nothing", advice: "add 'set' or 'tag'")
+        }
+        if entry.rule.action != .rewrite, entry.origins["then"] != nil, changes {
+            log.add(
+                .error, origin, "'set' and 'tag' are for rules with 'then: rewrite'",
+                advice: "make them two rules, that one first")
+        }
+    }
+
+    private static var form: ElementListReader<Entry>.Form {
+        .init(
+            name: "rules", noun: "rule", kinds: ["name"], settings: keys, example: "- name: bench",
+            adviceWhenEmpty: "name one, or remove the list", messageWithoutKind: "it has no name", start: Entry(),
+            origins: \.origins, nested: ["set": readChanges])
+    }
+
+    private static let keys: [Setting<Entry>] = [
+        RuleKeys.name(\.rule.name),
+        .choice(
+            "then", \.rule.action, ReadingRule.Action.allCases.map { ($0.rawValue, $0) }, "What is done with it"),
+        RuleKeys.names("sources", \.rule.sources, "Names of sources; `*` stands for any text"),
+        RuleKeys.names("types", \.rule.types, "Names of types"),
+        RuleKeys.patterns("devices", \.rule.devices, "Devices"),
+        RuleKeys.patterns("patients", \.rule.patients, "Patients"),
+        .text("value", "name", \.rule.value, "The value that the bounds are about; left out, the first"),
+        RuleKeys.number("below", \.rule.below, "Readings whose value is less"),
+        RuleKeys.number("above", \.rule.above, "Readings whose value is greater"),
+        RuleKeys.condition(\.rule.condition, "Readings for which this expression gives something true"),
+        Setting(key: "tag", form: "tag", about: "Tags that it adds", values: .text, elements: { _ in [] }) {
+            (texts, entry) throws(SettingProblem) in
+            guard texts.count <= mostOfOne else {
+                throw SettingProblem(message: "there are more than \(mostOfOne) tags", advice: "use fewer")
+            }
+            entry.rule.tags = try texts.map(TagText.parse)
+        } shown: { _ in
+            ""
+        },
+    ]
+
+    // MARK: Values
+
+    /// What says whose a reading is, what and when: nothing of that is a rule's to change.
+    private static let refused = [
+        "device", "deviceId", "patient", "patientId", "encounter", "encounterId", "correlation", "correlationId",
+        "type",
+        "time", "timestamp", "source", "unit", "readingId",
+    ]
+
+    private static func readChanges(
+        _ node: ConfigurationNode, _ name: String, _ entry: inout Entry, _ log: inout ConfigurationLog
+    ) {
+        entry.origins["set"] = node.origin(name)
+        guard case .mapping(let pairs) = node.content, !pairs.isEmpty else {
+            return log.add(
+                .error, node.origin(name), "expected names of values, found \(node.kind)",
+                advice: "write for instance 'hr: values.hr'")
+        }
+        if pairs.count > mostOfOne {
+            log.add(.error, node.origin(name), "it sets more than \(mostOfOne) values", advice: "make several rules")
+        }
+        for (key, value) in pairs { readChange(key, value, name, &entry, &log) }
+    }
+
+    private static func readChange(
+        _ key: ConfigurationNode, _ value: ConfigurationNode, _ name: String, _ entry: inout Entry,
+        _ log: inout ConfigurationLog
+    ) {
+        guard case .text(let valueName) = key.content, case .text(let text) = value.content else {
+            return log.add(
+                .error, value.origin(name), "expected an expression, found \(value.kind)",
+                advice: "write a number, a text as 'text' within quotes, or JMESPath")
+        }
+        if refused.contains(valueName) {
+            return log.add(
+                .error, key.origin(name), "'\(valueName)' is not for a rule to set: whose a reading is, what and when",
+                advice: "a patient map and peers say whose (docs/patients.md, docs/peers.md), the mapping the rest")
+        }
+        if entry.rule.changes.contains(where: { $0.name.utf8.elementsEqual(valueName.utf8) }) {
+            return log.add(.error, key.origin(name), "'\(valueName)' is set twice", advice: "remove one")
+        }
+        do throws(SettingProblem) {
+            entry.rule.changes.append(RuleChange(name: valueName, content: try content(text)))
+        } catch {
+            log.add(.error, value.origin("\(name).\(valueName)"), error.message, advice: error.advice)
+        }
+    }
+
+    /// A number is itself; anything else is an expression.
+    private static func content(_ text: String) throws(SettingProblem) -> RuleChange.Content {
+        if let number = RuleExpression.number(text) { return .constant(.number(number)) }
+        return .expression(try RuleExpression.setting(text))
+    }
+}

@@ -1,0 +1,145 @@
+public import KymographCore
+
+/// Decides on each reading before it is filed, behind the rules of the configuration (docs/rules.md).
+///
+/// What it decides is counted under its name as the decisions of rules are (`kymo_rule_readings_total`), and is about
+/// one reading only. It is asked for every reading, on the thread of the lane that has mapped it, several at once: one
+/// that blocks holds up that thread, and in the end whoever sends.
+public protocol ReadingHook: Sendable {
+    /// Its name in counters and dead letters: a letter, and then letters, digits, `-` and `_`, 40 at most.
+    var name: String { get }
+
+    /// What becomes of `reading`.
+    func decide(_ reading: HookedReading) -> ReadingDecision
+}
+
+/// Decides on each version of a resource whether sinks get it, behind the rules of the configuration.
+///
+/// It is asked on the thread of the shard that has made the resource, several at once. Windows that no sink gets are
+/// archived all the same, and counted as vetoed (`kymo_windows_vetoed_total`).
+public protocol EntryHook: Sendable {
+    /// Its name in counters: as that of a ``ReadingHook``.
+    var name: String { get }
+
+    /// Whether no sink gets `resource`, an Observation or what else a template makes, in JSON: as the template has it,
+    /// with references by identifier. Never asked whether readings may be taken back (`entered-in-error`).
+    func isVetoed(_ resource: [UInt8]) -> Bool
+}
+
+/// A reading on which a hook decides.
+public struct HookedReading: Sendable {
+    /// A value: a number with its digits, or a text.
+    public enum Value: Hashable, Sendable {
+        /// A number as FHIR has decimals: `72`, `36.60`; at most 18 digits.
+        case number(String)
+        /// A text; the samples of a waveform are one, as SampledData has them.
+        case text(String)
+    }
+
+    /// The type, as the mapping calls it.
+    public let type: String
+    /// The device.
+    public let device: IdentifierText
+    /// The patient that it will be filed for; nil for none.
+    public let patient: IdentifierText?
+    /// The encounter; nil for none.
+    public let encounter: IdentifierText?
+    /// The time of the reading; of an interval, its end.
+    public let time: Instant
+    /// The source's name in messages, such as `app main`.
+    public let source: String
+    /// The values, by the names that the mapping gives them.
+    public let values: [String: Value]
+    /// The tags that it has by now, each `system|code` or `code`.
+    public let tags: [String]
+}
+
+/// What a hook makes of a reading.
+public enum ReadingDecision: Hashable, Sendable {
+    /// It is taken.
+    case accept
+    /// It is counted as `droppedByRule`, and nothing is kept of it.
+    case drop
+    /// It is counted as `rejectedByRule`, and is a dead letter with its bytes, and with this text.
+    case reject(String)
+    /// It gets these values, in place of those of the same names, and these tags besides its own. A value that its type
+    /// does not have, or cannot have, rejects the reading as `ruleFailed`. Whose it is, of what type and when is no
+    /// value.
+    case rewrite([String: HookedReading.Value], tags: [String] = [])
+}
+
+/// Asks a program's hook.
+final class HookedReadings: ReadingInterceptor {
+    private let hook: any ReadingHook
+    let name: String
+
+    init(_ hook: any ReadingHook) {
+        self.hook = hook
+        name = hook.name
+    }
+
+    func decide(
+        _ reading: Measurement, _ payload: ByteView, key: ByteView, type: MeasurementType, source: String
+    ) -> Interception {
+        switch hook.decide(HookedReading(reading, payload, key, type, source)) {
+        case .accept: return .accept
+        case .drop: return .drop
+        case .reject(let why): return .reject(why)
+        case .rewrite(let values, let tags):
+            var changes: [(name: String, value: RuleValue)] = []
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                guard let settled = RuleValue(value) else { return .fail("\(name): it is no number that can be kept") }
+                changes.append((name, settled))
+            }
+            for tag in tags where (try? TagText.parse(tag)) == nil { return .fail("'\(tag)' is no tag") }
+            return .rewrite(changes, tags: tags)
+        }
+    }
+}
+
+extension RuleValue {
+    /// Nil for a number that is none, or cannot be kept exactly.
+    fileprivate init?(_ value: HookedReading.Value) {
+        switch value {
+        case .text(let text): self = .text(Array(text.utf8))
+        case .number(let text):
+            guard let number = RuleExpression.number(text) else { return nil }
+            self = .number(number)
+        }
+    }
+}
+
+extension HookedReading {
+    fileprivate init(
+        _ reading: Measurement, _ payload: ByteView, _ key: ByteView, _ type: MeasurementType, _ source: String
+    ) {
+        self.type = type.name
+        device = IdentifierText(utf8: SeriesKey.device(of: key).array)
+        patient = SeriesKey.patient(of: key).map { IdentifierText(utf8: $0.array) }
+        encounter = SeriesKey.encounter(of: key).map { IdentifierText(utf8: $0.array) }
+        time = reading.instant
+        self.source = source
+        tags = ReadingTags.texts(ReadingTags.list(in: payload))
+        var values: [String: Value] = [:]
+        for (slot, name) in type.valueNames.enumerated() where !type.isHidden(slot) {
+            guard let text = MeasurementJSON.text(of: slot, reading, payload) else { continue }
+            let isInline = slot < Measurement.inlineValues && reading.inline(slot) != nil
+            let isNumber = isInline || ValueRecord.find(slot, in: payload)?.isNumber == true
+            values[name] = isNumber ? .number(text) : .text(text)
+        }
+        self.values = values
+    }
+}
+
+/// Asks a program's hook.
+final class HookedEntries: EntryInterceptor {
+    private let hook: any EntryHook
+    let name: String
+
+    init(_ hook: any EntryHook) {
+        self.hook = hook
+        name = hook.name
+    }
+
+    func vetoes(_ resource: ByteView) -> Bool { hook.isVetoed(resource.array) }
+}

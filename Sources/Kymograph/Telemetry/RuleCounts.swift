@@ -1,0 +1,72 @@
+import KymographCore
+import Synchronization
+
+/// How often rules have decided, and which tags readings got, since the start. For any thread.
+package final class RuleCounts: Sendable {
+    /// What is told of it.
+    package struct Facts: Sendable {
+        /// Readings that were not taken, by the name of the rule.
+        package var refused: [(name: String, count: Int)] = []
+        /// Readings that were rewritten.
+        package var rewritten: [(name: String, count: Int)] = []
+        /// Versions of resources that were vetoed or patched.
+        package var entries: [(name: String, count: Int)] = []
+        /// Readings by tag.
+        package var tagged: [(name: String, count: Int)] = []
+
+        /// Nothing.
+        package init() {}
+    }
+
+    /// Counts by names, of which there are not too many: those beyond are `other`.
+    private struct Tally {
+        let most: Int
+        private var counts: [String: Int] = [:]
+
+        init(most: Int) { self.most = most }
+
+        mutating func add(_ count: Int, to name: String) {
+            let isNamed = counts[name] != nil || counts.count < most
+            counts[isNamed ? name : "other", default: 0] += count
+        }
+
+        var sorted: [(name: String, count: Int)] { counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+    }
+
+    private struct State {
+        var refused = Tally(most: 256)
+        var rewritten = Tally(most: 256)
+        var entries = Tally(most: 256)
+        var tagged = Tally(most: 32)
+    }
+
+    private let state = Mutex(State())
+
+    /// Nothing counted.
+    package init() {}
+
+    /// Notes a reading that `rule` has not let through.
+    func refused(by rule: String) { state.withLock { $0.refused.add(1, to: rule) } }
+
+    /// Notes `count` readings that `rule` has rewritten.
+    func rewrote(_ count: Int, by rule: String) { state.withLock { $0.rewritten.add(count, to: rule) } }
+
+    /// Notes `count` resources that `rule` has vetoed or patched.
+    func ruled(_ count: Int, by rule: String) { state.withLock { $0.entries.add(count, to: rule) } }
+
+    /// Notes `count` readings with the tags of `list` (``ReadingTags``).
+    func tagged(_ count: Int, with list: [UInt8]) {
+        let tags = list.withByteView { ReadingTags.texts($0) }
+        state.withLock { state in for tag in tags { state.tagged.add(count, to: tag) } }
+    }
+
+    /// What was counted.
+    var facts: Facts {
+        state.withLock { state in
+            var facts = Facts()
+            (facts.refused, facts.rewritten) = (state.refused.sorted, state.rewritten.sorted)
+            (facts.entries, facts.tagged) = (state.entries.sorted, state.tagged.sorted)
+            return facts
+        }
+    }
+}
