@@ -50,7 +50,7 @@ struct AllowedImports {
             Map: Memory Model Reading Decode GATT HL7 Map/JSONPath Map/JMESPath Map/Compatibility Map/Template
                 Map/Program FastPath FHIR/Template Map/Values
             Patients: Memory Model
-            Rules: Memory Model Reading Decode Text Map/JSONPath Map/JMESPath Map
+            Rules: Memory Model Reading Decode Map/JSONPath Map/JMESPath Map
             Lane: Memory Model Reading Decode Ring GATT Map/Program Map Patients Rules
             Window/Blocks: Memory Model Reading
             Window/Journal: Memory Model Reading Window/Blocks

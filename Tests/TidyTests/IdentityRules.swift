@@ -48,6 +48,8 @@ enum IdentityRules {
         "Sources/Kymograph/Store/StoreBatch.swift": "names of sinks and types",
         "Sources/Kymograph/Store/StoredOutbox.swift": "names of types",
         "Sources/Kymograph/Store/TypeSuccesses.swift": "names of sinks and types",
+        "Sources/Kymograph/Archive/ArchiveTags.swift": "names of types",
+        "Sources/Kymograph/Embedding/ReadingHook.swift": "names of values",
         "Sources/KymographCore/Rules/IntakeLimits.swift": "names of types",
         "Sources/Kymograph/Store/WindowDeparture.swift": "names of sinks",
         "Sources/KymographCore/FHIR/": "names of elements, codes, units",

@@ -44,7 +44,9 @@ import Testing
         }
         run.shards.lateReadings = 419
         (run.shards.withheld, run.shards.filtered, run.shards.observations) = (79, 83, 89)
-        (run.shards.resources, run.shards.condensed) = (97, 101)
+        (run.shards.resources, run.shards.condensed, run.shards.vetoed) = (97, 101, 509)
+        (run.rules.refused, run.rules.rewritten) = ([("a", 521)], [("b", 523)])
+        (run.rules.entries, run.rules.tagged) = ([("c", 541)], [("d", 547)])
         (run.shards.losses.passedOver, run.shards.losses.unwritten) = (103, 107)
         (run.notes.leftOut, run.notes.wrapped) = (109, 113)
         (run.lateFrames, run.suppressedLogEntries) = (126, 421)
@@ -179,7 +181,7 @@ import Testing
                     "rule", "source", "reason", "result", "sink", "version", "commit", "lane", "shard", "code",
                     "mapping",
                     "type",
-                    "cause", "kind", "certificate", "name",
+                    "cause", "kind", "certificate", "name", "tag",
                 ]), "\(row.name)")
         }
     }
