@@ -23,7 +23,8 @@ extension PipelineSettings {
     /// Decides on resources as these settings say now.
     package var entryRules: EntryRules {
         var rules = EntryRules(
-            ruleList.resources, sources: sources.map { ($0.name, $0.ledgerNumber) }, sinks: outgoingSinks.map(\.name))
+            ruleList.resources, sources: sources.map { ($0.name, $0.ledgerNumber) },
+            sinks: placedSinks.map { $0?.name ?? "" })
         rules.interceptor = entryInterceptor
         return rules
     }

@@ -54,6 +54,8 @@ extension PipelineSettings {
         package var tags: [String] = []
         /// What it gets; nil for what is usual of its kind.
         package var statedFormat: SinkFormat?
+        /// Its place among all sinks that this process has had; nil for that in the list.
+        var place: Int?
         /// Where the values were written, by key (`to`, `types[0]`); empty for a sink made in code.
         package var origins: [String: SettingOrigin] = [:]
 
@@ -97,6 +99,28 @@ extension PipelineSettings {
         return found
     }
 
+    /// The sinks, each at its place; nil where one was that has gone.
+    var placedSinks: [Sink?] {
+        let outgoing = outgoingSinks
+        let last = outgoing.enumerated().map { $0.element.place ?? $0.offset }.max() ?? -1
+        var places: [Sink?] = Array(repeating: nil, count: max(last + 1, sinkPlaces))
+        for (index, sink) in outgoing.enumerated() {
+            let place = sink.place ?? index
+            places[place] = sink
+            places[place]?.place = place
+        }
+        return places
+    }
+
+    /// Whether entries go by the outbox of a store, so that sinks can come and go. A single directory, or standard
+    /// output, gets them directly; events leave the shard with their journal, and so by the outbox.
+    var usesOutbox: Bool {
+        let outgoing = outgoingSinks
+        guard store.keeping == .everything else { return false }
+        guard outgoing.count == 1, let only = outgoing.first else { return true }
+        return only.takesEvents || only.address?.kind.capabilities.contains(.mayBeAway) == true
+    }
+
     /// Gives each sink the numbers of the sources that its patterns name; `known` are those of all sources.
     mutating func resolveSources(_ known: [(name: String, number: Int)]) {
         for index in sinks.indices {
@@ -104,6 +128,13 @@ extension PipelineSettings {
             let named = known.filter { source in patterns.contains { $0.matches(source.name.utf8) } }
             sinks[index].sourceNumbers = named.map(\.number)
         }
+    }
+
+    /// Why a sink cannot get what its patterns of sources name; nil where all can.
+    var unknownSource: String? {
+        guard sinks.contains(where: { $0.sourceNumbers.contains(ReadingSource.other) }) else { return nil }
+        return "a sink is to get the readings of one source, and that is beyond the \(ReadingSource.other - 1) "
+            + "that windows can tell apart: use another data directory, or fewer sources"
     }
 
     /// Patterns of types and tags that no mapping of `set` has, in sentences. A reload may bring them.
@@ -130,20 +161,17 @@ extension PipelineSettings {
         }
     }
 
-    /// Which sinks get which Observations; nil when all get all.
-    func router(_ set: MappingSet) -> BundleRouter? {
-        let filters = outgoingSinks.map { sink in
-            var filter = sink.filter
-            filter.takesObservations = !sink.takesEvents
+    /// Which sinks get which Observations, and which of them get readings as events.
+    var routing: SinkRouting {
+        let places = placedSinks
+        let filters = places.map { sink in
+            var filter = sink?.filter
+            filter?.takesObservations = sink?.takesEvents == false
             return filter
         }
-        return BundleRouter(filters, types: set.types, templates: set.fhirTemplates)
-    }
-
-    /// The sinks that get readings as events.
-    func eventSinks(_ set: MappingSet) -> EventSinks {
-        let sinks = outgoingSinks.enumerated().filter(\.element.takesEvents)
-            .map { EventSinks.Sink(number: $0.offset, filter: $0.element.filter) }
-        return EventSinks(sinks, types: set.types, templates: set.fhirTemplates)
+        let events = places.enumerated().compactMap { place, sink in
+            sink.flatMap { $0.takesEvents ? EventSinks.Sink(number: place, filter: $0.filter) : nil }
+        }
+        return SinkRouting(filters: filters, events: events)
     }
 }

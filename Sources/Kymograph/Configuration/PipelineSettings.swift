@@ -119,6 +119,8 @@ package struct PipelineSettings: Sendable {
     package var server = ServerSettings()
     /// Sinks, in place of ``destination`` and ``server``; empty for these two.
     package var sinks: [Sink] = []
+    /// Places that sinks have had in this process, at least.
+    var sinkPlaces = 0
     /// The listener for metrics and health.
     package var admin = AdminSettings()
     /// The console, at the same listener.

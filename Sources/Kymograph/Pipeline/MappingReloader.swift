@@ -3,8 +3,8 @@ import KymographTemplates
 import Synchronization
 
 /// Loads the mappings again when a signal asks for it or a file changes, and puts them into use when they are good. On
-/// a signal also the settings, of which some are taken over, sources among them: with a change that needs a restart, or
-/// an address that cannot be opened, nothing is changed. Likewise the patient map and the rules.
+/// a signal also the settings, of which some are taken over, sources and sinks among them: with a change that needs a
+/// restart, or an address that cannot be opened, nothing is changed. Likewise the patient map and the rules.
 ///
 /// On a thread of its own: a file system that hangs must keep neither readings nor signals waiting.
 final class MappingReloader: Sendable {
@@ -16,6 +16,8 @@ final class MappingReloader: Sendable {
     private let stated: Mutex<PipelineSettings>
     private let settings: SettingsExchange
     private let sources: SourceExchange
+    /// Nil where sinks stay as they are.
+    private let sinks: SinkExchange?
     private let rereading: ConfigurationRereading?
     private let mappings: MappingExchange
     private let watch: MappingWatch?
@@ -26,19 +28,22 @@ final class MappingReloader: Sendable {
     /// Whether an order is being carried out.
     private let isWorking = Atomic(false)
     private let tally = Mutex(ReloadCounts())
+    /// Whether ``run()`` has returned.
+    private let hasEnded = Atomic(false)
 
     /// Milliseconds between two looks at the files; a change is loaded when two looks in a row see the same.
     private static let interval: Int32 = 500
 
     init(
         _ stated: PipelineSettings, _ settings: SettingsExchange, _ sources: SourceExchange,
-        _ mappings: MappingExchange, watch: MappingWatch?, rereading: ConfigurationRereading?,
+        _ sinks: SinkExchange?, _ mappings: MappingExchange, watch: MappingWatch?, rereading: ConfigurationRereading?,
         notes: @escaping LogTaker,
         findings: @escaping @Sendable ([Diagnostic]) -> Void
     ) throws(SystemError) {
         self.stated = Mutex(stated)
         self.settings = settings
         self.sources = sources
+        self.sinks = sinks
         self.rereading = rereading
         self.mappings = mappings
         self.watch = watch
@@ -56,6 +61,19 @@ final class MappingReloader: Sendable {
         give(.stop)
     }
 
+    /// Milliseconds that an end waits for a reload: a file system may hang.
+    private static let patience = 1_000
+
+    /// Ends ``run()``, and waits a moment for its end.
+    func finish() {
+        stop()
+        var left = MappingReloader.patience
+        while left > 0, !hasEnded.load(ordering: .acquiring) {
+            Wait.milliseconds(1)
+            left -= 1
+        }
+    }
+
     /// Whether nothing is asked for or under way.
     var isSettled: Bool { order.withLock { $0 == .none && !isWorking.load(ordering: .relaxed) } }
 
@@ -69,6 +87,7 @@ final class MappingReloader: Sendable {
 
     /// Works until it is stopped.
     func run() {
+        defer { hasEnded.store(true, ordering: .releasing) }
         var watch = watch
         while true {
             let watchesMappings = !(watch?.isEmpty ?? true) && settings.current.watchesMappings
@@ -122,7 +141,7 @@ final class MappingReloader: Sendable {
             return refuse("SIGHUP: the configuration has errors; the former settings and mappings stay in use")
         }
         if !diagnostics.isEmpty { findings(diagnostics) }
-        let changes = SettingChanges(from: stated.withLock { $0 }, to: new)
+        let changes = SettingChanges(from: stated.withLock { $0 }, to: new, exchangesSinks: sinks != nil)
         guard changes.lasting.isEmpty else {
             let names = changes.lasting.map(\.text).joined(separator: ", ")
             return refuse(
@@ -130,9 +149,9 @@ final class MappingReloader: Sendable {
                     + "settings and mappings stay in use")
         }
         let next = settings.current.takingOver(new)
-        let plan: SourceExchange.Plan
-        do throws(SourceExchange.Refusal) {
-            plan = try sources.plan(from: settings.current, to: next)
+        let plan: Plan
+        do throws(ReloadRefusal) {
+            plan = try self.plan(from: settings.current, to: next)
         } catch {
             return refuse(
                 "SIGHUP: \(error.message); nothing was changed, the former settings and mappings stay in use")
@@ -142,8 +161,29 @@ final class MappingReloader: Sendable {
         guard reload("SIGHUP", next, plan), !changes.all.isEmpty else { return }
         stated.withLock { $0 = new }
         watch = fresh
-        for line in sources.descriptions(plan) { notes(.info("listening on \(line)")) }
+        for line in sources.descriptions(plan.sources) { notes(.info("listening on \(line)")) }
         notes(.info("SIGHUP: took over \(changes.all.map(\.text).joined(separator: ", "))"))
+    }
+
+    /// What a reload opens and ends.
+    private struct Plan {
+        var sources: SourceExchange.Plan
+        var sinks: SinkExchange.Plan?
+    }
+
+    private func plan(from current: PipelineSettings, to next: PipelineSettings) throws(ReloadRefusal) -> Plan {
+        let plan = Plan(sources: try sources.plan(from: current, to: next))
+        do throws(ReloadRefusal) {
+            return Plan(sources: plan.sources, sinks: try sinks?.plan(from: current, to: next))
+        } catch {
+            abandon(plan)
+            throw error
+        }
+    }
+
+    private func abandon(_ plan: Plan) {
+        sources.abandon(plan.sources)
+        if let plan = plan.sinks { sinks?.abandon(plan) }
     }
 
     private func refuse(_ note: String) {
@@ -153,11 +193,11 @@ final class MappingReloader: Sendable {
 
     /// Loads the mappings of `next`, and puts both into use, with the sources of `plan`; false when they have errors.
     @discardableResult
-    private func reload(_ cause: String, _ next: PipelineSettings, _ plan: SourceExchange.Plan? = nil) -> Bool {
+    private func reload(_ cause: String, _ next: PipelineSettings, _ plan: Plan? = nil) -> Bool {
         let (set, diagnostics) = ConfigurationLoader.checkMappings(next, continuing: mappings.current)
         findings(diagnostics)
         guard let set else {
-            if let plan { sources.abandon(plan) }
+            if let plan { abandon(plan) }
             refuse("\(cause): the mappings have errors; the former ones stay in use")
             return false
         }
@@ -172,26 +212,39 @@ final class MappingReloader: Sendable {
         return true
     }
 
-    /// Puts settings and mappings into use. Nothing else replaces mappings.
-    private func use(_ next: PipelineSettings, _ set: MappingSet) {
+    /// Puts settings and mappings into use, and `routing` unless it is nil. Nothing else replaces mappings.
+    private func use(_ next: PipelineSettings, _ set: MappingSet, _ routing: SinkRouting? = nil) {
         settings.replace(with: next, from: mappings.generation + 1)
-        mappings.replace(with: set)
+        mappings.replace(with: set, routing: routing)
     }
 
-    /// Leaves the sources that go, and then reads those that come by the new settings; false when the store cannot keep
-    /// their names, and nothing has changed.
-    private func exchange(_ planned: SourceExchange.Plan, _ set: MappingSet) -> Bool {
+    /// Gives names to what comes, and has the sinks that come take what is made from now on.
+    private func begin(_ plan: inout Plan) throws(ReloadRefusal) {
+        do throws(StoreError) { try sources.number(&plan.sources) } catch {
+            throw ReloadRefusal(message: error.message)
+        }
+        if let fault = plan.sources.settings.unknownSource { throw ReloadRefusal(message: fault) }
+        guard let sinks, let plan = plan.sinks else { return }
+        do throws(StoreError) { try sinks.begin(plan) } catch { throw ReloadRefusal(message: error.message) }
+    }
+
+    /// Leaves the sources that go, and then reads those that come by the new settings. Sinks that come are there before
+    /// anything is made for them, and those that go get what was made for them before. False when the store cannot keep
+    /// names, and nothing has changed.
+    private func exchange(_ planned: Plan, _ set: MappingSet) -> Bool {
         var plan = planned
-        do throws(StoreError) {
-            try sources.number(&plan)
+        do throws(ReloadRefusal) {
+            try begin(&plan)
         } catch {
-            sources.abandon(plan)
+            abandon(plan)
             refuse("SIGHUP: \(error.message); nothing was changed, the former settings and mappings stay in use")
             return false
         }
-        sources.leave(plan)
-        use(plan.settings, set)
-        sources.begin(plan)
+        sources.leave(plan.sources)
+        let (former, next) = (settings.current.routing, plan.sources.settings.routing)
+        use(plan.sources.settings, set, plan.sinks != nil && former != next ? next : nil)
+        sources.begin(plan.sources)
+        if let plan = plan.sinks { sinks?.end(plan) { [sources] in sources.hasStopped } }
         return true
     }
 }

@@ -215,7 +215,7 @@ extension Pipeline {
             InstanceStatus.Source(counted, framing: settings.framingText(of: source))
         }
         status.started = started.text
-        status.outputs = settings.outgoingSinks.map(\.name)
+        status.outputs = newSettings.current.outgoingSinks.map(\.name)
         status.balance = summary.balance
         var answer = store.read { try read(store, into: status, $0) } ?? status
         for (sink, delivery) in stage?.deliverySummaries ?? [] { answer.note(delivery, of: sink) }

@@ -46,13 +46,8 @@ extension Pipeline {
         for index in settings.sources.indices { settings.sources[index].ledgerNumber = numbers[index] }
         let present = zip(settings.sources, numbers).map { (name: $0.name, number: $1) }
         settings.resolveSources((store?.namedSources ?? []) + present)
-        guard settings.sinks.contains(where: { $0.sourceNumbers.contains(ReadingSource.other) }) else {
-            return settings
-        }
-        throw PipelineError(
-            message: "a sink is to get the readings of one source, and that is beyond the \(ReadingSource.other - 1) "
-                + "that windows can tell apart: use another data directory, or fewer sources",
-            exitCode: ExitStatus.config)
+        if let fault = settings.unknownSource { throw PipelineError(message: fault, exitCode: ExitStatus.config) }
+        return settings
     }
 
     /// `set`, with the numbers of the types that `store` has readings of.

@@ -116,7 +116,7 @@ package final class Pipeline: Sendable {
         flushes = FlushControl(shards: settings.shards)
         ledger = PipelineLedger(sources: settings.sources.count)
         do throws(SystemError) { control = try PipelineControl(notes: notes) } catch { throw PipelineError(error) }
-        outputs = try OutputStages.open(settings, ledger: ledger, control: control)
+        outputs = try OutputStages(settings, ledger: ledger, control: control)
         do throws(SinkError) { deadLetters = try DeadLetterWriter.writer(settings) } catch {
             throw PipelineError(error)
         }
@@ -126,10 +126,6 @@ package final class Pipeline: Sendable {
             throw PipelineError(error)
         }
         do throws(SystemError) {
-            reloader = try MappingReloader(
-                stated, newSettings, SourceExchange(lanes, live, store, pauses, outputs), mappings, watch: watch,
-                rereading: rereading, notes: notes,
-                findings: findings ?? { found in for diagnostic in found { notes(.warning(diagnostic.text)) } })
             bells = try Pipeline.bells(settings.shards)
         } catch {
             throw PipelineError(error)
@@ -149,12 +145,19 @@ package final class Pipeline: Sendable {
             ) { observer?.settled($0) }
             store.begin(shards: settings.shards)
         } else {
-            if let taker = outputs.takers.first {
+            if let taker = outputs.opened.first(where: \.takesByItself) {
                 throw PipelineError(
-                    message: "\(settings.outgoingSinks[taker.sink].name) needs a data directory: remove ephemeral",
-                    exitCode: ExitStatus.config)
+                    message: "\(taker.name) needs a data directory: remove ephemeral", exitCode: ExitStatus.config)
             }
             stage = nil
+        }
+        do throws(SystemError) {
+            reloader = try MappingReloader(
+                stated, newSettings, SourceExchange(lanes, live, store, pauses, outputs),
+                stage?.sinkExchange(outputs, flushes.point), mappings, watch: watch, rereading: rereading, notes: notes,
+                findings: findings ?? { found in for diagnostic in found { notes(.warning(diagnostic.text)) } })
+        } catch {
+            throw PipelineError(error)
         }
         clock = store?.receiveClock ?? ReceiveClock()
         dropNotes = stage.map { KernelDropNotes($0.store) }
@@ -297,6 +300,8 @@ package final class Pipeline: Sendable {
         stop()
         service?.stopping()
         watch?.stop()
+        // What it opens would not be closed, and what it ends is left to the next start.
+        reloader.finish()
         startClosing()
         if let code = obey(signals, &controller, &service, progress, until: { [self] in runningClosing.isZero }) {
             return outcome(exitCode: code, "ended by a second signal")

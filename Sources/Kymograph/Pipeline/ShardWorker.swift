@@ -108,7 +108,8 @@ struct ShardWorker {
             types: set.types, templates: set.fhirTemplates, options: settings.output, digest: .openSSL)
         let limits = BundleLimits(entries: settings.bundleEntries, bytes: settings.bundleBytes)
         let entries = EntryWriter(encoder, limits: limits)
-        let (router, eventSinks) = (settings.router(set), settings.eventSinks(set))
+        let routing = settings.routing
+        let (router, eventSinks) = (routing.router(set), routing.eventSinks(set))
         var windows = settings.windows
         windows.memory = .mapped
         // Nothing would come after it.
@@ -116,14 +117,15 @@ struct ShardWorker {
         guard let stage else {
             var shard = InMemoryShard(
                 rings: rings, types: set.types, settings: windows, entries: entries, router: router,
-                eventSinks: eventSinks, events: reporter, mappings: mappings)
+                everyone: routing.everyone, eventSinks: eventSinks, events: reporter, mappings: mappings)
             follow(rules: &shard)
             return work(&shard)
         }
         windows.limits.archiveBytes = min(windows.limits.archiveBytes, ShardWorker.recentBytes)
         var shard = StoredShard(
             number: number, rings: rings, types: set.types, settings: windows, entries: entries, router: router,
-            eventSinks: eventSinks, events: reporter, mappings: mappings, store: stage.store)
+            everyone: routing.everyone, eventSinks: eventSinks, events: reporter, mappings: mappings, store: stage.store
+        )
         follow(rules: &shard)
         stage.note(StoreReplay(stage.store, shard: number, of: settings.shards).run(into: &shard))
         shard.beginReceiving(now: clock.time(at: WallClock.now()))

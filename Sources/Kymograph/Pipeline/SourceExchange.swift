@@ -20,12 +20,6 @@ final class SourceExchange: Sendable {
         }
     }
 
-    /// Why a plan cannot be.
-    struct Refusal: Error {
-        /// The place in the configuration, what is wrong, and what to do.
-        var message: String
-    }
-
     private let lanes: [Lane]
     private let live: LiveSources
     private let store: Store?
@@ -41,10 +35,13 @@ final class SourceExchange: Sendable {
     /// Ends waiting for lanes.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
+    /// Whether waiting has ended.
+    var hasStopped: Bool { isStopped.load(ordering: .relaxed) }
+
     /// Opens what `next` has and `current` has not.
     ///
-    /// - Throws: ``Refusal`` when something cannot be opened; nothing is open then that was not before.
-    func plan(from current: PipelineSettings, to next: PipelineSettings) throws(Refusal) -> Plan {
+    /// - Throws: ``ReloadRefusal`` when something cannot be opened; nothing is open then that was not before.
+    func plan(from current: PipelineSettings, to next: PipelineSettings) throws(ReloadRefusal) -> Plan {
         var plan = Plan(next, lanes: lanes.count)
         for (number, source) in next.sources.enumerated() {
             let wasRead = number < current.sources.count && !current.sources[number].isRemoved
@@ -54,7 +51,7 @@ final class SourceExchange: Sendable {
                 if !former.hasLimits(of: source.configuration) { plan.limited.append(number) }
             case (true, false): plan.removed.append(number)
             case (false, true):
-                do throws(Refusal) { try open(number, &plan) } catch {
+                do throws(ReloadRefusal) { try open(number, &plan) } catch {
                     abandon(plan)
                     throw error
                 }
@@ -66,7 +63,7 @@ final class SourceExchange: Sendable {
                 || next.store.maxBytes > current.store.maxBytes
         else {
             abandon(plan)
-            throw Refusal(
+            throw ReloadRefusal(
                 message:
                     "the store takes nothing now, so that what has come by the sources that go cannot be kept: give it "
                     + "more room first (store.maxBytes, or the disk)")
@@ -74,11 +71,11 @@ final class SourceExchange: Sendable {
         return plan
     }
 
-    private func open(_ number: Int, _ plan: inout Plan) throws(Refusal) {
+    private func open(_ number: Int, _ plan: inout Plan) throws(ReloadRefusal) {
         let source = plan.settings.sources[number]
         let place = source.origins[source.configuration.address.kind.key].map { "\($0.place): " } ?? ""
         guard hasLeft(number) else {
-            throw Refusal(
+            throw ReloadRefusal(
                 message: "\(place)\(source.name) is still answering clients from before it was removed: reload again")
         }
         do throws(SourceError) {
@@ -89,7 +86,7 @@ final class SourceExchange: Sendable {
             let chosen = isShared ? Array(lanes.indices) : [quietest(plan)]
             for lane in chosen { plan.added[lane].append(try LaneSource(configuration)) }
         } catch {
-            throw Refusal(message: place + error.message)
+            throw ReloadRefusal(message: place + error.message)
         }
     }
 
@@ -130,6 +127,8 @@ final class SourceExchange: Sendable {
         for (index, number) in present.enumerated() {
             plan.settings.sources[number].ledgerNumber = numbers?[index] ?? min(number + 1, ReadingSource.other)
         }
+        let known = present.map { (plan.settings.sources[$0].name, plan.settings.sources[$0].ledgerNumber) }
+        plan.settings.resolveSources((store?.namedSources ?? []) + known)
     }
 
     /// Has lanes take what came by the sources that go, and close them, while the former settings hold for it.
@@ -144,14 +143,14 @@ final class SourceExchange: Sendable {
         settle()
     }
 
-    /// Has lanes read the sources that are new, now that the settings of `plan` are in use.
+    /// Has lanes read the sources that are new, and follow the settings of `plan`, which are in use now.
     func begin(_ plan: Plan) {
         pauses.follow(plan.settings.sources)
         for (lane, sources) in zip(lanes, plan.added) {
             let limits = plan.limited.map {
                 LaneInbox.Change.limit(plan.settings.laneConfiguration($0, sharesPort: false))
             }
-            lane.inbox.give(limits + sources.map { .add($0) })
+            lane.inbox.give(limits + sources.map { .add($0) } + [.look])
         }
         // Not for as long as it takes: a lane that waits for room makes its changes later, in their order, and the next
         // reload may be what gives it room.

@@ -56,7 +56,7 @@ package final class Store: ShardStore {
     /// Who uses the store.
     private struct Usage {
         var shards = Int.max
-        var sinks: [String] = []
+        var sinks: [String?] = []
         var direct: (any UnitDelivery)?
         var receiptRun: String?
     }
@@ -254,29 +254,38 @@ package final class Store: ShardStore {
         hasDropped.store(true, ordering: .relaxed)
     }
 
-    /// Says who takes bundles out. Sinks of earlier runs that are not among them get nothing any more: what they have
-    /// not taken leaves with the others, and is given up. New ones get what comes from here on.
-    func begin(sinks: [String]) throws(StoreError) {
-        usage.withLock { $0.sinks = sinks }
+    /// Says who takes bundles out, by place (``SinkRouting``), nil where a sink has gone. Sinks before that are not
+    /// among them get nothing any more: what they have not taken leaves with the others, and is given up. New ones get
+    /// what comes from here on.
+    func begin(sinks: [String?]) throws(StoreError) {
+        let former = usage.withLock { $0.sinks }
+        let present = sinks.compactMap { $0 }
+        let names = Set(present.map { IdentifierText($0) })
         do {
             try pool.write { db in
-                for former in try String.fetchAll(db, sql: "SELECT name FROM sink") where !sinks.contains(former) {
+                for former in try String.fetchAll(db, sql: "SELECT name FROM sink")
+                where !names.contains(IdentifierText(former)) {
                     try Store.giveUp(former, db)
                 }
-                for sink in sinks {
+                for sink in present {
                     try db.execute(
                         sql: "INSERT OR IGNORE INTO sink VALUES (?, \(StoredOutbox.newest))", arguments: [sink])
                 }
+                // What only those that have gone waited for.
+                try db.execute(sql: "DELETE FROM outbox WHERE number <= (SELECT min(through) FROM sink)")
+                // Here, between two commits: each row is for the sinks that there are when it comes.
+                usage.withLock { $0.sinks = sinks }
             }
         } catch {
+            usage.withLock { $0.sinks = former }
             throw StoreError(error, "write to", directory.path)
         }
     }
 
     /// The names of the sinks of `route`, as the outbox has them; nil when these are all.
     func names(of route: BundleRoute) -> String? {
-        let all = sinks
-        let names = all.indices.filter { route.contains($0) }.map { all[$0] }
+        let all = usage.withLock { $0.sinks.enumerated().compactMap { place, name in name.map { (place, $0) } } }
+        let names = all.filter { route.contains($0.0) }.map(\.1)
         return names.count == all.count ? nil : OutboxRow.stored(names)
     }
 
@@ -298,7 +307,16 @@ package final class Store: ShardStore {
     /// Says how many shards there are: the journal is kept until all of them have said what they need.
     func begin(shards: Int) { usage.withLock { $0.shards = shards } }
 
-    var sinks: [String] { usage.withLock { $0.sinks } }
+    /// Whether `sink` takes bundles out, or has what an earlier run with an outbox left for it.
+    func gives(to sink: String) -> Bool {
+        usage.withLock { usage in
+            usage.direct != nil
+                || usage.sinks.contains { $0.map { IdentifierText($0) == IdentifierText(sink) } ?? false }
+        }
+    }
+
+    /// Who takes bundles out.
+    var sinks: [String] { usage.withLock { $0.sinks.compactMap { $0 } } }
 
     /// What it may use at present.
     var settings: StoreSettings { limits.withLock { $0 } }

@@ -252,9 +252,12 @@ struct StoreCommit: ~Copyable {
 
     private mutating func settle(_ settlement: Settlement, _ now: Instant, _ db: Database) throws {
         CrashPoint.beforeReceipt.pass()
-        try db.cachedStatement(sql: "INSERT OR REPLACE INTO sink VALUES (?, ?)").execute(arguments: [
-            settlement.sink, settlement.through,
-        ])
+        // A row of a sink that has gone would keep the outbox for ever.
+        if store.gives(to: settlement.sink) {
+            try db.cachedStatement(sql: "INSERT OR REPLACE INTO sink VALUES (?, ?)").execute(arguments: [
+                settlement.sink, settlement.through,
+            ])
+        }
         for entry in settlement.undeliverable {
             let letter = StoredDeadLetter(
                 at: now, kind: .entry, reason: entry.reason.name, source: settlement.sink,

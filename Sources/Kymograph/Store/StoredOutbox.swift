@@ -12,12 +12,21 @@ final class StoredOutbox: OutboxQueue {
         var handedOut: Int64
         /// No row up to this number is for this sink, after the last that was handed out.
         var lookedAt: Int64
+        /// The last row that it may have: none that comes after, once the sink is to go.
+        var last = Int64.max
     }
 
     /// Rows as they are in the database, and how far that was looked at.
     private struct Found {
         var rows: [OutboxRow] = []
         var lookedAt: Int64
+
+        /// Leaves out what comes after row `last`.
+        mutating func end(at last: Int64) {
+            guard lookedAt > last else { return }
+            rows.removeAll { $0.number > last }
+            lookedAt = last
+        }
     }
 
     private let store: Store
@@ -49,8 +58,8 @@ final class StoredOutbox: OutboxQueue {
 
     /// Rows of this sink that are in the database and not settled.
     var waiting: Int {
-        let (settled, sink) = (settledThrough, sink)
-        return store.read { try OutboxRow.waiting(for: sink, after: settled, $0) } ?? 0
+        let ((settled, last), sink) = (progress.withLock { ($0.settled, $0.last) }, sink)
+        return store.read { try OutboxRow.waiting(for: sink, after: settled, through: last, $0) } ?? 0
     }
 
     /// Wakes whoever waits for rows.
@@ -67,10 +76,35 @@ final class StoredOutbox: OutboxQueue {
         return store.tail.newest > newest ? presentRows(after: number, bytes: bytes) : []
     }
 
+    /// Begins behind the newest row that there was when the sink came.
+    func begin() {
+        let sink = sink
+        let through = store.read {
+            try Int64.fetchOne($0, sql: "SELECT through FROM sink WHERE name = ?", arguments: [sink])
+        }
+        guard let through = through ?? nil else { return }
+        progress.withLock { ($0.settled, $0.handedOut, $0.lookedAt) = (through, through, through) }
+    }
+
+    /// Leaves it nothing that comes after the newest row.
+    func takeNoMore() {
+        let newest = store.tail.newest
+        progress.withLock { $0.last = min($0.last, newest) }
+    }
+
+    /// Leaves it nothing but what it has in hand, until it may go on.
+    func hold() { progress.withLock { $0.last = $0.handedOut } }
+
+    /// Gives it what comes next, too.
+    func goOn() { progress.withLock { $0.last = .max } }
+
     private func presentRows(after number: Int64, bytes: Int) -> [OutboxRow] {
-        var start = progress.withLock { number >= $0.handedOut ? max(number, $0.lookedAt) : number }
-        while store.tail.newest > start {
-            let found = tailRows(after: start, bytes: bytes) ?? storedRows(after: start, bytes: bytes)
+        var (start, last) = progress.withLock {
+            (number >= $0.handedOut ? max(number, $0.lookedAt) : number, $0.last)
+        }
+        while min(store.tail.newest, last) > start {
+            var found = tailRows(after: start, bytes: bytes) ?? storedRows(after: start, bytes: bytes)
+            found.end(at: last)
             note(found, after: number)
             if !found.rows.isEmpty || found.lookedAt == start { return found.rows }
             start = found.lookedAt

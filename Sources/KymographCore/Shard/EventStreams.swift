@@ -1,7 +1,7 @@
 /// The sinks that get readings as events instead of Observations.
 package struct EventSinks: Sendable {
     /// One of them.
-    package struct Sink: Sendable {
+    package struct Sink: Hashable, Sendable {
         /// Its place among the sinks.
         package var number: Int
         /// Which readings it gets: each by itself, not with its window.

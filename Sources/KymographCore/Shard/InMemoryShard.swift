@@ -5,15 +5,16 @@ package struct InMemoryShard: ~Copyable {
     private var shard: WindowShard<MemoryArchive>
 
     /// Makes a shard that reads `rings`, one per lane. It follows `mappings` when lanes say that they do; without, they
-    /// must not. Without `router` each block of entries is for all sinks; `eventSinks` get readings as events.
+    /// must not. Without `router` each block of entries is for `everyone`; `eventSinks` get readings as events.
     package init(
         rings: [Ring], types: [MeasurementType], settings: WindowSettings, entries: consuming EntryWriter,
-        router: BundleRouter? = nil, eventSinks: EventSinks = .none, events: any ShardEvents,
+        router: BundleRouter? = nil, everyone: BundleRoute = .all, eventSinks: EventSinks = .none,
+        events: any ShardEvents,
         mappings: MappingExchange? = nil
     ) {
         let machine = WindowMachine<MemoryArchive>(types: types, settings: settings)
         shard = WindowShard(
-            rings: rings, machine: machine, entries: RoutedEntries(entries, router: router),
+            rings: rings, machine: machine, entries: RoutedEntries(entries, router: router, everyone: everyone),
             streams: EventStreams(eventSinks), events: events, mappings: mappings)
     }
 

@@ -23,11 +23,12 @@ package struct StoredShard: ~Copyable {
     /// Longest time, in nanoseconds, that readings wait for their block to end.
     private static var blockAge: Int64 { 20_000_000 }
 
-    /// Makes shard `number`, which reads `rings`, one per lane. Without `router` each block of entries is for all
-    /// sinks; `eventSinks` get readings as events.
+    /// Makes shard `number`, which reads `rings`, one per lane. Without `router` each block of entries is for
+    /// `everyone`; `eventSinks` get readings as events.
     package init(
         number: Int, rings: [Ring], types: [MeasurementType], settings: WindowSettings,
-        entries: consuming EntryWriter, router: BundleRouter? = nil, eventSinks: EventSinks = .none,
+        entries: consuming EntryWriter, router: BundleRouter? = nil, everyone: BundleRoute = .all,
+        eventSinks: EventSinks = .none,
         events: any ShardEvents, mappings: MappingExchange? = nil, store: any ShardStore
     ) {
         self.number = number
@@ -36,7 +37,7 @@ package struct StoredShard: ~Copyable {
         let archive = StoredArchive(store, recentBytes: settings.limits.archiveBytes)
         let machine = WindowMachine(types: types, settings: settings, archive: archive)
         shard = WindowShard(
-            rings: rings, machine: machine, entries: RoutedEntries(entries, router: router),
+            rings: rings, machine: machine, entries: RoutedEntries(entries, router: router, everyone: everyone),
             streams: EventStreams(eventSinks), events: events, mappings: mappings, store: store)
     }
 

@@ -51,6 +51,8 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private var newest: (set: MappingSet?, generation: Int)
     /// The set whose templates entries are written by now.
     private var writing: MappingSet?
+    /// How often sinks have come or gone (``SinkRouting/version``).
+    private var routingVersion = 0
     /// The events of readings for sinks that get those; empty without such a sink.
     var streams: EventStreams
     /// Whether each reading is looked at as a whole: it goes into a journal, or becomes an event.
@@ -149,12 +151,14 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// too, at the same numbers. Windows of types that are no longer in use are closed at each lane's mark; after the
     /// last one none can be opened.
     private mutating func adoptMappings(generation: Int, input: Int, now: Instant) {
-        guard let set = mappings?.takeAnnounced(generation: generation) else { return }
+        guard let use = mappings?.takeAnnounced(generation: generation) else { return }
+        let set = use.set
         // What is due by now was mapped for the templates before the mark.
         emit(now: now, by: inputs[input].set)
         (inputs[input].set, inputs[input].generation) = (set, generation)
         if generation > newest.generation {
             newest = (set, generation)
+            if let routing = use.routing, routing.version != routingVersion { follow(routing, set) }
             streams.adopt(set.types, set.fhirTemplates)
             machine.adopt(types: set.types)
             // With the sources that came with it.
@@ -176,6 +180,16 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         guard let rules, let writing else { return }
         flush()
         entries.adopt(rules(), types: writing.types, templates: writing.fhirTemplates)
+    }
+
+    /// Hands over what was made for the sinks that there were, and gives to those of `routing` from here on.
+    private mutating func follow(_ routing: SinkRouting, _ set: MappingSet) {
+        assert(isJournaled, "without a journal readings that become no events are not looked at")
+        flush()
+        endEvents()
+        entries.follow(routing.router(writing ?? set), everyone: routing.everyone)
+        streams = EventStreams(routing.eventSinks(set))
+        routingVersion = routing.version
     }
 
     /// Writes by the templates of `set` from here on.

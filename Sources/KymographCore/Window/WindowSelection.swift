@@ -5,6 +5,9 @@ package struct WindowSelection: Sendable {
     /// Patterns of devices; empty for all.
     package var devices: [NamePattern]
 
+    /// No window: no type is called nothing.
+    package static let none = WindowSelection(types: [NamePattern("")])
+
     /// Those of all types and devices, or of what is named.
     package init(types: [NamePattern] = [], devices: [NamePattern] = []) {
         (self.types, self.devices) = (types, devices)

@@ -31,6 +31,8 @@ struct SettingChanges {
         "output.rotateAge", "output.rotateIdle", "store.maxBytes", "store.archiveAge", "store.commitInterval",
         "log.outboxAge", "log.silentAfter",
     ]
+    /// What decides which readings a sink gets.
+    private static let ofFilters: Set = ["types", "devices", "sources", "tags"]
     private static let ofSources: Set = [
         "mappings", "deviceMapping", "fhirMapping", "defaultDevice", "defaultPatient", "types", "tags", "until",
         "connections",
@@ -40,14 +42,16 @@ struct SettingChanges {
     /// In the order of the reference.
     private(set) var all: [Change] = []
 
-    /// What `new` has that `former` has not. Sources are known by their names or addresses, wherever they are in the
-    /// list; sinks are compared by their place in it.
-    init(from former: PipelineSettings, to new: PipelineSettings) {
+    /// What `new` has that `former` has not. Sources are known by their names or addresses, and sinks by their names,
+    /// wherever they are in the list. `exchangesSinks` says whether these can come and go.
+    init(from former: PipelineSettings, to new: PipelineSettings, exchangesSinks: Bool) {
+        // Without a list of sinks the server's name is its address.
+        let ofServer = exchangesSinks ? ServerSettings.keys.dropFirst().map { "server.\($0.key)" } : []
         compare(
             Self.values(SettingTable.settings, of: former, "", former.origins),
-            Self.values(SettingTable.settings, of: new, "", new.origins), Self.common)
-        compareSources(former, new)
-        compare(Self.sinks(former), Self.sinks(new), [])
+            Self.values(SettingTable.settings, of: new, "", new.origins), Self.common.union(ofServer))
+        compareSources(former, new, exchangesSinks: exchangesSinks)
+        compareSinks(former, new, exchangesSinks: exchangesSinks)
     }
 
     private mutating func compare(_ before: [Value], _ after: [Value], _ taken: Set<String>, _ prefix: String = "") {
@@ -62,11 +66,13 @@ struct SettingChanges {
     }
 
     /// What both have is compared; the others were added or removed.
-    private mutating func compareSources(_ former: PipelineSettings, _ new: PipelineSettings) {
+    private mutating func compareSources(
+        _ former: PipelineSettings, _ new: PipelineSettings, exchangesSinks: Bool
+    ) {
         var known = Set<Int>()
         for (index, source) in new.sources.enumerated() {
             guard let place = former.place(of: source, besides: known) else {
-                let mayCome = new.canExchange(source) && !former.isNamedBySink(source)
+                let mayCome = new.canExchange(source) && (exchangesSinks || !former.isNamedBySink(source))
                 add("sources[\(index)]", "", Self.address(source), Self.origin(source), mayCome)
                 continue
             }
@@ -81,6 +87,31 @@ struct SettingChanges {
         }
         for (index, source) in former.sources.enumerated() where !known.contains(index) {
             add("sources[\(index)]", Self.address(source), "", nil, former.canExchange(source))
+        }
+    }
+
+    /// What both have is compared; the others were added or removed. Once there is a list, there stays one.
+    private mutating func compareSinks(
+        _ former: PipelineSettings, _ new: PipelineSettings, exchangesSinks: Bool
+    ) {
+        let mayChange = exchangesSinks && former.sinks.isEmpty == new.sinks.isEmpty
+        for (index, sink) in new.sinks.enumerated() {
+            let key = "sinks[\(index)]"
+            guard let before = former.sinks.first(where: { $0.isNamed(sink.name) }) else {
+                add(key, "", sink.placeText, sink.origin, mayChange && sink.canExchange)
+                continue
+            }
+            let isSameKind = before.address?.kind.key == sink.address?.kind.key
+            var taken = mayChange ? Self.ofFilters : []
+            if mayChange, isSameKind, sink.isTaker { taken.formUnion(sink.address?.kind.settings.map(\.key) ?? []) }
+            if before.placeText != sink.placeText {
+                let mayMove = mayChange && before.isTaker && sink.isTaker
+                add(key, before.placeText, sink.placeText, sink.origin, mayMove)
+            }
+            compare(Self.values(before, former.sinkKinds), Self.values(sink, new.sinkKinds), taken, "\(key).")
+        }
+        for (index, sink) in former.sinks.enumerated() where !new.sinks.contains(where: { $0.isNamed(sink.name) }) {
+            add("sinks[\(index)]", sink.placeText, "", nil, mayChange && sink.canExchange)
         }
     }
 
@@ -111,15 +142,9 @@ struct SettingChanges {
         values(Array(SourceSettings.all(kinds).dropFirst(kinds.sources.count)), of: source, "", source.origins)
     }
 
-    private static func sinks(_ settings: PipelineSettings) -> [Value] {
-        var all: [Value] = []
-        for (index, sink) in settings.sinks.enumerated() {
-            let name = "sinks[\(index)]"
-            all.append((name, sink.address.map { "\($0.kind.key) \($0.text)" } ?? "", sink.origin))
-            let rest = Array(SinkSettings.all(settings.sinkKinds).dropFirst(settings.sinkKinds.keys.count))
-            all += values(rest, of: sink, "\(name).", sink.origins)
-        }
-        return all
+    /// All of a sink but its address.
+    private static func values(_ sink: PipelineSettings.Sink, _ kinds: SinkKinds) -> [Value] {
+        values(Array(SinkSettings.all(kinds).dropFirst(kinds.keys.count)), of: sink, "", sink.origins)
     }
 
     private static func values<Root>(
@@ -161,6 +186,8 @@ extension PipelineSettings {
         settings.rotation.limits = new.rotation.limits
         settings.store.takeLimits(of: new.store)
         (settings.log.outboxAge, settings.log.silentAfter) = (new.log.outboxAge, new.log.silentAfter)
+        (settings.server, settings.sinks) = (new.server, placing(new.sinks))
+        settings.sinkPlaces = settings.sinks.reduce(placedSinks.count) { max($0, ($1.place ?? 0) + 1) }
         for index in sources.indices { settings.sources[index].isRemoved = true }
         for source in new.sources {
             guard let number = sources.firstIndex(where: { $0.isNamed(source.name) }) else {
@@ -173,6 +200,37 @@ extension PipelineSettings {
         }
         return settings
     }
+}
+
+extension PipelineSettings {
+    /// `sinks`, each of a known name at its place, and the others at places that no sink has had.
+    fileprivate func placing(_ sinks: [Sink]) -> [Sink] {
+        let known = placedSinks
+        var next = known.count
+        return sinks.map { sink in
+            var sink = sink
+            sink.place = known.firstIndex { $0?.isNamed(sink.name) == true }
+            if sink.place == nil {
+                sink.place = next
+                next += 1
+            }
+            return sink
+        }
+    }
+}
+
+extension PipelineSettings.Sink {
+    /// Whether that is its name, byte by byte.
+    fileprivate func isNamed(_ other: String) -> Bool { name.utf8.elementsEqual(other.utf8) }
+
+    /// The place as the configuration has it.
+    fileprivate var placeText: String { address.map { "\($0.kind.key) \($0.text)" } ?? "" }
+
+    /// Whether it takes entries from the outbox by itself.
+    fileprivate var isTaker: Bool { address?.kind.capabilities.contains(.mayBeAway) == true }
+
+    /// Whether it can come and go while others go on: who reads a pipe is there from the start to the end.
+    fileprivate var canExchange: Bool { address?.kind.capabilities.contains(.pipe) == false }
 }
 
 extension PipelineSettings.Source {

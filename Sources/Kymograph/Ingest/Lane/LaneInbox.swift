@@ -10,6 +10,8 @@ final class LaneInbox: Sendable {
         case remove(Int)
         /// Have the limits of clients of this configuration for the source of its number.
         case limit(SourceConfiguration)
+        /// Follow what settings and mappings are in use now, also while nothing comes.
+        case look
     }
 
     private struct State {

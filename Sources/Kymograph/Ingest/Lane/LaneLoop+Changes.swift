@@ -12,6 +12,8 @@ extension LaneLoop {
             switch change {
             case .add(let source): try add(source)
             case .remove(let number): for index in places(of: number) { try remove(index, &consumer) }
+            // The batch has looked.
+            case .look: break
             case .limit(let configuration):
                 for index in places(of: configuration.number) {
                     sources[index].configuration.takeLimits(of: configuration)

@@ -9,6 +9,8 @@ final class OutputDelivery: Sendable {
     private let output: OutputStage
     private let control: PipelineControl
     private let isFinishing = Atomic(false)
+    private let isEnded = Atomic(false)
+    private let isLeaving = Atomic(false)
 
     /// Bytes taken from the outbox at a time, and nanoseconds between two notes of progress.
     private static let batchBytes = 4 << 20
@@ -26,12 +28,27 @@ final class OutputDelivery: Sendable {
         outbox.wake()
     }
 
-    /// Delivers until told to finish, or until the pipeline is ended by force; what was delivered by then is noted.
+    /// Has ``run()`` complete the output when it returns: the sink is to go, while others go on.
+    func leave() { isLeaving.store(true, ordering: .releasing) }
+
+    /// ``run()`` returns, whatever the outbox has.
+    func end() {
+        isEnded.store(true, ordering: .releasing)
+        outbox.wake()
+    }
+
+    /// Delivers until told to finish or end, or until the pipeline is ended by force; what was delivered by then is
+    /// noted.
     func run() {
+        deliver()
+        if isLeaving.load(ordering: .acquiring) { output.close() }
+    }
+
+    private func deliver() {
         var delivered = outbox.settledThrough
         var written = WrittenBlocks()
         var settledAt = WallClock.now()
-        while !control.isForced {
+        while !control.isForced, !isEnded.load(ordering: .acquiring) {
             let isLast = isFinishing.load(ordering: .acquiring)
             let rows = outbox.rows(
                 after: delivered, bytes: OutputDelivery.batchBytes, milliseconds: isLast ? 0 : 100)

@@ -1,54 +1,93 @@
 import KymographCore
+import Synchronization
 
-/// The opened sinks of a pipeline, by their place among all sinks.
-struct OutputStages: Sendable {
-    /// A sink that shards may write to.
-    struct Output: Sendable {
-        /// Its place among all sinks.
-        var sink: Int
+/// The opened sinks of a pipeline. With an outbox, they come and go while it runs.
+final class OutputStages: Sendable {
+    /// A sink that was opened.
+    struct Opened: Sendable {
+        /// How entries come to it.
+        enum Way: Sendable {
+            /// Blocks are brought to it.
+            case stage(OutputStage)
+            /// It takes entries from the outbox by itself, once there is one.
+            case taker(@Sendable (any OutboxQueue) throws(PipelineError) -> any SinkDelivery)
+        }
+
+        /// Its place (``SinkRouting``).
+        var place: Int
+        var name: String
+        var way: Way
+        /// Whether it takes longer than shards should wait.
+        var isSlow = false
+
+        /// Whether it needs an outbox.
+        var takesByItself: Bool {
+            if case .taker = way { true } else { false }
+        }
+    }
+
+    /// A sink that blocks are brought to.
+    private struct Output: Sendable {
+        var place: Int
         var name: String
         var stage: OutputStage
         /// What takes blocks off the shards, where the sink is slow and shards write themselves.
         var queue: OutputQueue?
     }
 
-    /// A sink that takes entries from the outbox by itself, once there is one.
-    struct Taker: Sendable {
-        /// Its place among all sinks.
-        var sink: Int
-        var open: @Sendable (any OutboxQueue) throws(PipelineError) -> any SinkDelivery
-    }
-
-    private let outputs: [Output]
-    let takers: [Taker]
-
-    /// Place and way out of each.
-    var stages: [(sink: Int, stage: OutputStage)] { outputs.map { ($0.sink, $0.stage) } }
+    private let ledger: PipelineLedger
+    private let control: PipelineControl
+    /// What was opened at the start.
+    let opened: [Opened]
+    private let outputs: Mutex<[Output]>
 
     /// Opens what `settings` names.
-    static func open(
+    ///
+    /// - Throws: ``PipelineError`` when a sink cannot be used.
+    init(
         _ settings: PipelineSettings, ledger: PipelineLedger, control: PipelineControl
-    ) throws(PipelineError) -> OutputStages {
-        var (outputs, takers): ([Output], [Taker]) = ([], [])
-        for (number, sink) in settings.outgoingSinks.enumerated() {
-            guard let address = sink.address else { continue }
-            let opened: OpenedSink
-            do throws(SinkError) {
-                opened = try address.open(settings.opening(of: sink, control))
-            } catch {
-                throw PipelineError(error)
+    ) throws(PipelineError) {
+        (self.ledger, self.control) = (ledger, control)
+        var (opened, outputs): ([Opened], [Output]) = ([], [])
+        for sink in settings.placedSinks.compactMap({ $0 }) {
+            guard let found = try OutputStages.open(sink, settings, ledger, control) else { continue }
+            opened.append(found)
+            guard case .stage(let stage) = found.way else { continue }
+            var output = Output(place: found.place, name: found.name, stage: stage)
+            // With a store, the thread that delivers is no shard's.
+            if found.isSlow, settings.store.keeping != .everything {
+                output.queue = try OutputStages.queue(for: stage, control)
             }
-            switch opened {
-            case .delivery(let open): takers.append(Taker(sink: number, open: open))
-            case .writer(let writer, let isSlow):
-                let stage = OutputStage(sink: writer, ledger: ledger, control: control)
-                var output = Output(sink: number, name: sink.name, stage: stage)
-                // With a store, the thread that delivers is no shard's.
-                if isSlow, settings.store.keeping != .everything { output.queue = try queue(for: stage, control) }
-                outputs.append(output)
-            }
+            outputs.append(output)
         }
-        return OutputStages(outputs: outputs, takers: takers)
+        self.opened = opened
+        self.outputs = Mutex(outputs)
+    }
+
+    /// Opens `sink` as `settings` say; nil for one without a place to write to. Nothing comes to it yet.
+    ///
+    /// - Throws: ``PipelineError`` when it cannot be used.
+    func open(_ sink: PipelineSettings.Sink, _ settings: PipelineSettings) throws(PipelineError) -> Opened? {
+        try OutputStages.open(sink, settings, ledger, control)
+    }
+
+    private static func open(
+        _ sink: PipelineSettings.Sink, _ settings: PipelineSettings, _ ledger: PipelineLedger,
+        _ control: PipelineControl
+    ) throws(PipelineError) -> Opened? {
+        guard let address = sink.address, let place = sink.place else { return nil }
+        let opened: OpenedSink
+        do throws(SinkError) {
+            opened = try address.open(settings.opening(of: sink, control))
+        } catch {
+            throw PipelineError(error)
+        }
+        switch opened {
+        case .delivery(let open): return Opened(place: place, name: sink.name, way: .taker(open))
+        case .writer(let writer, let isSlow):
+            let stage = OutputStage(sink: writer, ledger: ledger, control: control)
+            return Opened(place: place, name: sink.name, way: .stage(stage), isSlow: isSlow)
+        }
     }
 
     private static func queue(for stage: OutputStage, _ control: PipelineControl) throws(PipelineError) -> OutputQueue {
@@ -59,14 +98,19 @@ struct OutputStages: Sendable {
         }
     }
 
+    private var present: [Output] { outputs.withLock { $0 } }
+
+    /// Those that blocks are brought to.
+    var stages: [OutputStage] { present.map(\.stage) }
+
     /// Starts the threads that compress.
     func start() {
-        for output in outputs { output.queue?.start("kymo-output-\(output.sink)") }
+        for output in present { output.queue?.start("kymo-output-\(output.place)") }
     }
 
     /// Writes the entries of a block, whose oldest was made at `since`, to those that get them.
     func write(_ block: ByteView, for route: BundleRoute, since: Instant) {
-        for output in outputs where route.contains(output.sink) {
+        for output in present where route.contains(output.place) {
             if let queue = output.queue {
                 queue.write(block, since: since)
             } else {
@@ -77,30 +121,39 @@ struct OutputStages: Sendable {
 
     /// Gives what waits in the sinks to the system. `now` lets them rotate files.
     func tick(_ now: Instant) {
-        for output in outputs {
+        for output in present {
             if let queue = output.queue { queue.tick(now) } else { output.stage.tick(now) }
         }
     }
 
     /// How it goes with each of them.
     var summaries: [PipelineSummary.Output] {
-        outputs.map { output in
+        present.map { output in
             PipelineSummary.Output(
                 name: output.name, isUp: !output.stage.isRetrying, deliveryTimes: output.stage.deliveryTimes)
         }
     }
 
     /// Whether shards that write wait for a sink: its disk is full, or it compresses more slowly than they write.
-    var isWaiting: Bool { outputs.contains { $0.stage.isRetrying || ($0.queue?.isFull ?? false) } }
+    var isWaiting: Bool { present.contains { $0.stage.isRetrying || ($0.queue?.isFull ?? false) } }
 
     /// Ends files by `limits` from here on.
     func follow(_ limits: RotationLimits) {
-        for output in outputs { output.stage.follow(limits) }
+        for output in present { output.stage.follow(limits) }
     }
+
+    /// Tells of `sink`, to which its thread brings blocks, among the others.
+    func add(_ sink: Opened) {
+        guard case .stage(let stage) = sink.way else { return }
+        outputs.withLock { $0.append(Output(place: sink.place, name: sink.name, stage: stage)) }
+    }
+
+    /// Tells no more of the sink at `place`, which its thread completes.
+    func forget(_ place: Int) { outputs.withLock { $0.removeAll { $0.place == place } } }
 
     /// Completes the output.
     func close() {
-        for output in outputs {
+        for output in present {
             output.queue?.finish()
             output.stage.close()
         }

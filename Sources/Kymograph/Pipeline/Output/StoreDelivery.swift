@@ -1,69 +1,36 @@
 import KymographCore
-import Synchronization
 
 /// How bundles leave a pipeline with a store: straight to standard output or files where that is all, else from the
 /// outbox, each sink at its own pace.
 final class StoreDelivery: Sendable {
-    /// A sink that takes entries from its outbox by itself.
-    private struct Taker {
-        /// The name of the sink.
-        let name: String
-        let outbox: StoredOutbox
-        let delivery: any SinkDelivery
-    }
-
     private let store: Store
     private let control: PipelineControl
     private let direct: DirectDelivery?
-    private let locals: [OutputDelivery]
-    private let takers: [Taker]
-    private let outboxes: [StoredOutbox]
-    private let runningLocal: RunningThreads
+    /// On the direct way: what brings the sink the bundles that an earlier run, with other sinks besides, has left.
+    private let remains: [OutputDelivery]
+    /// The ways from the outbox; nil on the direct way.
+    let ways: SinkWays?
+    private let runningDirect: RunningThreads
 
     init(
         _ store: Store, _ settings: PipelineSettings, outputs: OutputStages, control: PipelineControl
     ) throws(PipelineError) {
         self.store = store
         self.control = control
-        let sinks = settings.outgoingSinks
-        // For a sink that may be away for long, the outbox is larger than what waits on the direct way.
-        let isAway = sinks.first?.address?.kind.capabilities.contains(.mayBeAway) == true
-        // Events leave the shard with their journal, and what becomes durable so goes by the outbox.
-        let isDirect = sinks.count == 1 && !outputs.stages.isEmpty && !isAway && !sinks[0].takesEvents
-        if isDirect, let only = outputs.stages.first {
-            direct = try StoreDelivery.direct(store, sinks[0], only.stage, control)
-            locals = try StoreDelivery.remains(store, sinks[0], only.stage, control)
-            (outboxes, takers) = ([], [])
-            runningLocal = RunningThreads(1)
-            noteAbsent(sinks)
+        let sinks = settings.placedSinks
+        if !settings.usesOutbox, let only = outputs.stages.first, let sink = settings.outgoingSinks.first {
+            direct = try StoreDelivery.direct(store, sink, only, control)
+            remains = try StoreDelivery.remains(store, sink, only, control)
+            ways = nil
+            runningDirect = RunningThreads(1)
+            noteAbsent([sink])
             return
         }
-        direct = nil
-        let outboxes = try StoreDelivery.outboxes(store, sinks)
-        self.outboxes = outboxes
-        locals = outputs.stages.map { OutputDelivery(outboxes[$0.sink], output: $0.stage, control: control) }
-        runningLocal = RunningThreads(locals.count)
-        var takers: [Taker] = []
-        for taker in outputs.takers {
-            let outbox = outboxes[taker.sink]
-            takers.append(Taker(name: sinks[taker.sink].name, outbox: outbox, delivery: try taker.open(outbox)))
-        }
-        self.takers = takers
+        (direct, remains, runningDirect) = (nil, [], RunningThreads(0))
+        ways = try SinkWays(store, outputs, control)
         // Sinks of earlier runs are ended by this, so nothing may fail after it.
-        noteAbsent(sinks)
-        do throws(StoreError) { try store.begin(sinks: sinks.map(\.name)) } catch { throw PipelineError(error) }
-    }
-
-    private static func outboxes(
-        _ store: Store, _ sinks: [PipelineSettings.Sink]
-    ) throws(PipelineError) -> [StoredOutbox] {
-        do throws(StoreError) {
-            var outboxes: [StoredOutbox] = []
-            for sink in sinks { outboxes.append(try StoredOutbox(store, sink: sink.name)) }
-            return outboxes
-        } catch {
-            throw PipelineError(error)
-        }
+        noteAbsent(sinks.compactMap { $0 })
+        do throws(StoreError) { try store.begin(sinks: sinks.map { $0?.name }) } catch { throw PipelineError(error) }
     }
 
     private static func direct(
@@ -109,37 +76,26 @@ final class StoreDelivery: Sendable {
     }
 
     /// How delivery goes to each sink that takes entries by itself, by the sink's name.
-    var summaries: [(sink: String, summary: DeliverySummary)] { takers.map { ($0.name, $0.delivery.summary) } }
+    var summaries: [(sink: String, summary: DeliverySummary)] { ways?.summaries ?? [] }
 
     /// Has every FHIR server asked anew for Devices, Patients and Encounters; how many servers there are.
-    func forgetLookups() -> Int { takers.count { $0.delivery.forgetLookups() } }
+    func forgetLookups() -> Int { ways?.forgetLookups() ?? 0 }
 
     /// Wakes the sinks: there may be something new.
-    func wake() {
-        for outbox in outboxes { outbox.wake() }
-    }
+    func wake() { ways?.wake() }
 
     /// Starts the threads.
     func start() {
-        for taker in takers { taker.delivery.start() }
-        guard let direct else {
-            for local in locals { startLocal { local.run() } }
-            return
-        }
-        startLocal { [locals] in
+        ways?.start()
+        guard let direct else { return }
+        WorkerThread.start("kymo-output") { [self] in
             // What an earlier run has left comes before all that is new.
-            for local in locals {
-                local.finish()
-                local.run()
+            for sink in remains {
+                sink.finish()
+                sink.run()
             }
             direct.run()
-        }
-    }
-
-    private func startLocal(_ run: @escaping @Sendable () -> Void) {
-        WorkerThread.start("kymo-output") { [self] in
-            run()
-            runningLocal.leave()
+            runningDirect.leave()
             control.noteChange()
         }
     }
@@ -148,46 +104,23 @@ final class StoreDelivery: Sendable {
     func finishDirect() {
         guard let direct else { return }
         direct.finish()
-        while !runningLocal.isZero, !control.isForced { Wait.milliseconds(1) }
+        while !runningDirect.isZero, !control.isForced { Wait.milliseconds(1) }
     }
 
     /// Ends the sinks when they have what there is. A server that is away is not waited for: what it has not got stays
     /// in the store for the next run.
     func finish() {
-        for local in locals { local.finish() }
-        for taker in takers { taker.delivery.finish() }
-        waitForLocal()
-        while !control.isForced, takers.contains(where: \.delivery.isWorthWaitingFor) { Wait.milliseconds(5) }
-        for taker in takers {
-            taker.delivery.end()
-            report(taker)
-        }
+        ways?.finish()
+        waitForDirect()
     }
 
-    /// After an end by force, waits a moment for what sinks have taken to be noted: they look up every 100 ms, unless
-    /// the system holds them.
-    private func waitForLocal() {
+    /// After an end by force, waits a moment for what the sink has taken to be noted: it looks up every 100 ms, unless
+    /// the system holds it.
+    private func waitForDirect() {
         var left = 200
-        while !runningLocal.isZero, left > 0 {
+        while !runningDirect.isZero, left > 0 {
             Wait.milliseconds(1)
             if control.isForced { left -= 1 }
         }
-    }
-
-    private func report(_ taker: Taker) {
-        let summary = taker.delivery.summary
-        let undeliverable = summary.undeliverableReasons.text
-        let requests = (summary.traffic?.endings ?? []).reduce(0) { $0 + $1.count }
-        var text =
-            "\(taker.name): delivered \(summary.delivered) entries, undeliverable \(undeliverable)"
-            + ", requests \(requests)"
-        if summary.retries > 0 { text += ", retries \(summary.retries)" }
-        let rest = taker.outbox.waiting
-        if rest > 0 {
-            // Not what the server has said last, which may quote content.
-            let reason = summary.trouble?.reason ?? "kymo status says how far it is"
-            text += "; \(rest) bundles wait in \(store.directory.path) for the next start (\(reason))"
-        }
-        control.note(LogEntry(rest > 0 ? .warning : .info, text))
     }
 }

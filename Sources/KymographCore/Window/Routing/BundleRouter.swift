@@ -1,5 +1,6 @@
 /// Decides which sinks get the Observation of a window.
 package struct BundleRouter: Sendable {
+    /// By place; one that lets nothing pass for a place without a sink.
     private let filters: [SinkFilter]
     private(set) var types: [MeasurementType]
     private(set) var templates: [FHIRTemplate?]
@@ -7,12 +8,12 @@ package struct BundleRouter: Sendable {
     /// By series, what its type and device allow, and which sinks want its template's tags.
     private var allowed: [(route: BundleRoute, tagged: BundleRoute)?] = []
 
-    /// Routes by `filters`, one per sink, at most ``BundleRoute/mostSinks``; nil when nothing is to be decided.
-    /// `templates` has one element per type.
-    package init?(_ filters: [SinkFilter], types: [MeasurementType], templates: [FHIRTemplate?]) {
-        guard filters.contains(where: { !$0.isOpen }) else { return nil }
+    /// Routes by `filters`, one per place and nil where there is no sink, at most ``BundleRoute/mostSinks``; nil when
+    /// nothing is to be decided. `templates` has one element per type.
+    package init?(_ filters: [SinkFilter?], types: [MeasurementType], templates: [FHIRTemplate?]) {
+        guard filters.contains(where: { $0?.isOpen == false }) else { return nil }
         precondition(filters.count <= BundleRoute.mostSinks)
-        self.filters = filters
+        self.filters = filters.map { $0 ?? .closed }
         (self.types, self.templates) = ([], [])
         adopt(types: types, templates: templates)
     }

@@ -4,7 +4,7 @@ package struct EntryRules: Sendable {
     package var rules: [EntryRule]
     /// Names of sources, with their numbers (``ReadingSource``).
     package var sources: [(name: String, number: Int)]
-    /// Names of sinks, in their order.
+    /// Names of sinks by place (``SinkRouting``), empty where there is none.
     package var sinks: [String]
     /// What a program decides behind them; nil for nothing.
     package var interceptor: (any EntryInterceptor)?
@@ -26,7 +26,7 @@ package final class EntryRuleDecider {
     }
 
     private let rules: [EntryRule]
-    /// How many sinks there are.
+    /// How many places of sinks there are.
     let sinkCount: Int
     /// Of each rule, the numbers of sources as bits; nil for all.
     private let sources: [UInt16?]

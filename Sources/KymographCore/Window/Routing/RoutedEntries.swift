@@ -1,9 +1,9 @@
-/// The blocks of entries that a shard is filling: one for all sinks, or, where sinks have filters, one for each set of
+/// The blocks of entries that a shard is filling: one for every sink, or, where sinks have filters, one for each set of
 /// sinks.
 struct RoutedEntries: ~Copyable {
     /// A block, and who gets it.
     struct Filling: ~Copyable {
-        let route: BundleRoute
+        var route: BundleRoute
         var writer: EntryWriter
     }
 
@@ -21,6 +21,8 @@ struct RoutedEntries: ~Copyable {
 
     private var blocks = OwnedList<Filling>(count: 0) { _ in preconditionFailure("there are none yet") }
     private var router: BundleRouter?
+    /// Who gets what no filter decides.
+    private var everyone: BundleRoute
     private var rules: EntryRuleDecider?
     /// What blocks are written by, as far as somebody has told.
     private var types: [MeasurementType]
@@ -28,9 +30,11 @@ struct RoutedEntries: ~Copyable {
     /// The blocks of series whose readings decide who gets them.
     private var places: [Int: Int] = [:]
 
-    init(_ writer: consuming EntryWriter, router: BundleRouter?) {
-        blocks.append(Filling(route: .all, writer: writer))
+    /// Without `router`, each block is for `everyone`.
+    init(_ writer: consuming EntryWriter, router: BundleRouter?, everyone: BundleRoute) {
+        blocks.append(Filling(route: everyone, writer: writer))
         self.router = router
+        self.everyone = everyone
         (types, templates) = (router?.types ?? [], router?.templates ?? [])
     }
 
@@ -55,6 +59,14 @@ struct RoutedEntries: ~Copyable {
         router?.adopt(types: types, templates: templates)
         rules?.adopt(types: types, templates: templates)
         (self.types, self.templates) = (types, templates)
+    }
+
+    /// Decides by `router` from here on, or gives everything to `everyone`. All blocks must have ended.
+    mutating func follow(_ router: BundleRouter?, everyone: BundleRoute) {
+        (self.router, self.everyone) = (router, everyone)
+        blocks[0].route = everyone
+        places.removeAll()
+        if let router { (types, templates) = (router.types, router.templates) }
     }
 
     /// Adds `content`, which is of the machine's series `number`, to the block where it belongs. Blocks that have to
@@ -92,7 +104,7 @@ struct RoutedEntries: ~Copyable {
         _ content: borrowing WindowContent, series number: Int, by rules: EntryRuleDecider,
         ended: (BundleRoute, ByteView) -> Void
     ) -> Result<Int, Absence> {
-        var route = router?.route(of: content, series: number) ?? .all
+        var route = router?.route(of: content, series: number) ?? everyone
         guard route != .none else { return .failure(.unwanted) }
         let (types, templates) = (types, templates)
         let ruling = rules.ruling(on: content, series: number) { writer in

@@ -15,6 +15,13 @@ package struct SinkFilter: Hashable, Sendable {
     /// Everything.
     package init() {}
 
+    /// No Observation.
+    static var closed: SinkFilter {
+        var filter = SinkFilter()
+        filter.takesObservations = false
+        return filter
+    }
+
     /// Whether it lets everything pass.
     package var isOpen: Bool {
         types.isEmpty && devices.isEmpty && sources == nil && tags.isEmpty && takesObservations

@@ -1,0 +1,151 @@
+import KymographCore
+import Synchronization
+
+/// One sink's way out of the outbox: what brings it entries, at the sink's own pace.
+final class SinkWay: Sendable {
+    /// What brings them.
+    private enum Carrier {
+        /// A thread that writes to standard output or to files.
+        case writer(OutputDelivery)
+        /// A sink that takes them from the outbox by itself.
+        case taker(any SinkDelivery)
+    }
+
+    /// The sink's place (``SinkRouting``).
+    let place: Int
+    /// The name of the sink.
+    let name: String
+    private let outbox: StoredOutbox
+    private let carrier: Carrier
+    private let control: PipelineControl
+    /// Threads that write.
+    private let running: RunningThreads
+
+    /// A way for what was opened.
+    ///
+    /// - Throws: ``PipelineError`` when a file that the sink needs cannot be used.
+    init(
+        _ sink: OutputStages.Opened, _ outbox: StoredOutbox, _ control: PipelineControl
+    ) throws(PipelineError) {
+        (place, name, self.outbox, self.control) = (sink.place, sink.name, outbox, control)
+        switch sink.way {
+        case .stage(let stage):
+            carrier = .writer(OutputDelivery(outbox, output: stage, control: control))
+            running = RunningThreads(1)
+        case .taker(let open):
+            carrier = .taker(try open(outbox))
+            running = RunningThreads(0)
+        }
+    }
+
+    /// Another way for the same sink, which goes on where this one ends.
+    ///
+    /// - Throws: ``PipelineError`` when a file that the sink needs cannot be used.
+    func successor(_ sink: OutputStages.Opened) throws(PipelineError) -> SinkWay { try SinkWay(sink, outbox, control) }
+
+    /// Wakes the sink: there may be something new.
+    func wake() { outbox.wake() }
+
+    /// Starts its thread.
+    func start() {
+        switch carrier {
+        case .writer(let writer):
+            WorkerThread.start("kymo-output") { [self] in
+                writer.run()
+                running.leave()
+                control.noteChange()
+            }
+        case .taker(let delivery): delivery.start()
+        }
+    }
+
+    /// Has it end when it has what there is.
+    func finish() {
+        switch carrier {
+        case .writer(let writer): writer.finish()
+        case .taker(let delivery): delivery.finish()
+        }
+    }
+
+    /// Whether something is still to be delivered, and will be soon.
+    var isWorthWaitingFor: Bool {
+        switch carrier {
+        case .writer: !running.isZero
+        case .taker(let delivery): delivery.isWorthWaitingFor
+        }
+    }
+
+    /// Ends what takes entries by itself, finished or not: what was not delivered stays in the outbox.
+    func stop() {
+        if case .taker(let delivery) = carrier { delivery.end() }
+    }
+
+    /// Ends it while others go on. A disk that takes nothing is not waited for; its thread
+    /// ends when it does.
+    func end() {
+        switch carrier {
+        case .writer(let writer):
+            writer.end()
+            var left = SinkWay.patience
+            while !running.isZero, left > 0 {
+                Wait.milliseconds(1)
+                left -= 1
+            }
+        case .taker(let delivery): delivery.end()
+        }
+    }
+
+    /// Milliseconds that a writer which goes may take to come to its end.
+    private static let patience = 2_000
+
+    /// Waits for what was written to be noted; after an end by force for a moment only: a writer looks up every 100 ms,
+    /// unless the system holds it.
+    func waitForWriter() {
+        var left = 200
+        while !running.isZero, left > 0 {
+            Wait.milliseconds(1)
+            if control.isForced { left -= 1 }
+        }
+    }
+
+    /// Begins behind what was made before the sink came.
+    func begin() { outbox.begin() }
+
+    /// Ends it, after what it has in hand, for another that goes on where it ends.
+    func giveWay() {
+        outbox.hold()
+        finish()
+        var left = SinkWay.patience / 5
+        while left > 0, isWorthWaitingFor, !control.isForced {
+            Wait.milliseconds(5)
+            left -= 1
+        }
+        end()
+        outbox.goOn()
+    }
+
+    /// Leaves the sink nothing that is made from here on; its files are complete when it has what there is.
+    func leave() {
+        outbox.takeNoMore()
+        if case .writer(let writer) = carrier { writer.leave() }
+    }
+
+    /// How delivery goes; nil where files or standard output are written.
+    var summary: DeliverySummary? {
+        switch carrier {
+        case .writer: nil
+        case .taker(let delivery): delivery.summary
+        }
+    }
+
+    /// Bundles that it has not taken.
+    var waiting: Int { outbox.waiting }
+
+    /// Forgets what it has learnt of Devices, Patients and Encounters by asking; false where it never asks.
+    func forgetLookups() -> Bool {
+        switch carrier {
+        case .writer: false
+        case .taker(let delivery): delivery.forgetLookups()
+        }
+    }
+}

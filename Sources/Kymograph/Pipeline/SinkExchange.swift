@@ -1,0 +1,130 @@
+import KymographCore
+
+/// Opens sinks for a running pipeline whose entries go by an outbox, and ends others: all that a reload says, or
+/// nothing.
+final class SinkExchange: Sendable {
+    /// What differs between the sinks of two settings.
+    struct Plan {
+        /// Sinks that are new, or whose way is another one now. They are open, and nothing goes to them yet.
+        fileprivate var coming: [(way: SinkWay, opened: OutputStages.Opened)] = []
+        /// Those that are known no more.
+        fileprivate var going: [PipelineSettings.Sink] = []
+        /// The names of the sinks by place, before and behind the exchange.
+        fileprivate var during: [String?] = []
+        fileprivate var after: [String?] = []
+    }
+
+    private let store: Store
+    private let ways: SinkWays
+    private let outputs: OutputStages
+    private let flushes: FlushPoint
+    private let control: PipelineControl
+
+    /// For the sinks that `ways` lead to; `flushes` asks the shards.
+    init(_ store: Store, _ ways: SinkWays, _ outputs: OutputStages, _ flushes: FlushPoint, _ control: PipelineControl) {
+        (self.store, self.ways, self.outputs, self.flushes, self.control) = (store, ways, outputs, flushes, control)
+    }
+
+    /// Opens what `next` has and `current` has not.
+    ///
+    /// - Throws: ``ReloadRefusal`` when something cannot be opened; nothing is open then that was not before.
+    func plan(from current: PipelineSettings, to next: PipelineSettings) throws(ReloadRefusal) -> Plan {
+        let (before, after) = (current.placedSinks, next.placedSinks)
+        guard after.count <= BundleRoute.mostSinks else {
+            throw ReloadRefusal(
+                message: "\(after.count) sinks have come and gone since the start, and a run tells "
+                    + "\(BundleRoute.mostSinks) apart: restart to apply it")
+        }
+        var plan = Plan()
+        for place in after.indices {
+            let former = place < before.count ? before[place] : nil
+            guard let sink = after[place] else {
+                former.map { plan.going.append($0) }
+                continue
+            }
+            guard former.map({ !$0.leads(where: sink) }) ?? true else { continue }
+            do throws(PipelineError) {
+                guard let opened = try outputs.open(sink, next) else { continue }
+                plan.coming.append((try ways.open(opened), opened))
+            } catch {
+                abandon(plan)
+                throw ReloadRefusal(message: "\(sink.origin.place): \(error.message)")
+            }
+        }
+        plan.after = after.map { $0?.name }
+        plan.during = after.indices.map { after[$0]?.name ?? ($0 < before.count ? before[$0]?.name : nil) }
+        return plan
+    }
+
+    /// Closes what was opened for `plan`, which does not come to be.
+    func abandon(_ plan: Plan) {
+        for (way, opened) in plan.coming {
+            if case .stage(let stage) = opened.way { stage.close() } else { way.stop() }
+        }
+    }
+
+    /// Has the new sinks take what comes from now on.
+    ///
+    /// - Throws: ``StoreError`` when the store cannot keep their names; nothing has changed then.
+    func begin(_ plan: Plan) throws(StoreError) {
+        guard !plan.coming.isEmpty else { return }
+        try store.begin(sinks: plan.during)
+        for (way, opened) in plan.coming {
+            ways.use(way)
+            outputs.add(opened)
+        }
+    }
+
+    /// Ends those that go, after what was made for them, until `isStopped`. What they do not take is given up, as at the
+    /// start of a run without them; when the pipeline ends meanwhile, that is left to the next start.
+    func end(_ plan: Plan, isStopped: () -> Bool) {
+        guard !plan.going.isEmpty else { return }
+        awaitShards(isStopped)
+        let places = plan.going.compactMap(\.place)
+        let left = ways.end(places, isStopped: isStopped)
+        places.forEach(outputs.forget)
+        awaitCommit(isStopped)
+        guard !isStopped() else { return }
+        for (name, rest) in left where rest > 0 {
+            control.note(
+                .warning(
+                    "\(rest) bundles in \(store.directory.path) are given up: no sink is called '\(name)' any more, "
+                        + "for which they were"))
+        }
+        do throws(StoreError) { try store.begin(sinks: plan.after) } catch {
+            control.note(.error("\(error.message); the sinks that have gone are ended by the next start"))
+        }
+    }
+
+    /// Milliseconds for shards to go over to other sinks, and for what was done before to be on disk.
+    private static let patience = 10_000
+
+    /// Waits until shards have taken what lanes had put into their rings, and have handed over what they made of it for
+    /// the sinks before.
+    private func awaitShards(_ isStopped: () -> Bool) {
+        guard let flush = flushes.ask(.none) else { return }
+        wait(isStopped) { flushes.closed(for: flush) != nil }
+        awaitCommit(isStopped)
+    }
+
+    private func awaitCommit(_ isStopped: () -> Bool) {
+        let wanted = store.queue.changes
+        wait(isStopped) { store.queue.isCommitted(wanted) }
+    }
+
+    private func wait(_ isStopped: () -> Bool, until isDone: () -> Bool) {
+        var left = SinkExchange.patience
+        while left > 0, !isDone(), !isStopped(), !control.isForced {
+            Wait.milliseconds(1)
+            left -= 1
+        }
+    }
+}
+
+extension PipelineSettings.Sink {
+    /// Whether entries go to the same place in the same way as those of `other`, whichever they are.
+    fileprivate func leads(where other: PipelineSettings.Sink) -> Bool {
+        guard let address, let otherAddress = other.address else { return address == nil && other.address == nil }
+        return address.isSame(as: otherAddress)
+    }
+}
