@@ -10,7 +10,8 @@ struct TrainDictionary: ParsableCommand {
         discussion: """
             Reads what 'kymo run' writes, one document a line, and writes a file named by version and dictionary \
             number, whose path it prints. One line of five is held out to measure what the dictionary saves. Use it \
-            with output.dictionary, and read with 'zstd -D FILE -d'.
+            with output.dictionary, and read with 'zstd -D FILE -d'. It has text of the output in it, so that its mode \
+            is 0600: it must belong to the user that 'kymo run' runs as.
 
             Example: kymo dictionary observations.ndjson --out .
             """)
@@ -43,7 +44,12 @@ struct TrainDictionary: ParsableCommand {
 
     private func write(_ dictionary: ZstdDictionary) throws {
         let path = "\(out)/\(dictionary.fileName)"
-        guard FileManager.default.createFile(atPath: path, contents: Data(dictionary.bytes)) else {
+        // There is text of readings in it.
+        ProcessPrivacy.keepFilesPrivate()
+        guard
+            FileManager.default.createFile(
+                atPath: path, contents: Data(dictionary.bytes), attributes: [.posixPermissions: 0o600])
+        else {
             throw StandardError.exit(
                 "\(path) cannot be written; choose a folder that is there and that you may write to",
                 code: ExitStatus.cannotCreate)

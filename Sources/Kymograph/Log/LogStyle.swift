@@ -46,16 +46,16 @@ package enum LogStyle: Hashable, Sendable {
         case .timed: return "\(LogStyle.time(now)) \(entry.level.rawValue) kymo: \(text)\n"
         case .json: return PrintableText.lines(LogStyle.object(entry, now)) + "\n"
         case .journald:
-            // Each line is an entry of its own there.
+            // Each line is an entry of its own there. Empty ones are left out.
             return text.split(separator: "\n").map { "<\(entry.level.priority)>\($0)\n" }.joined()
         }
     }
 
     /// `text` without control characters. Lines after the first begin with blanks: none that came from elsewhere, as
-    /// within a server's answer, can pass for an entry.
+    /// within a server's answer, can pass for an entry. An empty one cannot, and stays empty.
     private static func shown(_ text: String) -> String {
         var lines = PrintableText.lines(text).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        for index in lines.indices.dropFirst() where !lines[index].hasPrefix("  ") {
+        for index in lines.indices.dropFirst() where !lines[index].isEmpty && !lines[index].hasPrefix("  ") {
             lines[index] = "  " + lines[index]
         }
         return lines.joined(separator: "\n")

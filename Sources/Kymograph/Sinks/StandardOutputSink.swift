@@ -1,8 +1,10 @@
 import CKymographLinux
+import Glibc
 package import KymographCore
 import Synchronization
 
-/// Writes bundles to an open descriptor, one per line. Waits while the reader is slow.
+/// Writes bundles to an open descriptor, one per line. Waits while the reader is slow. On a terminal control characters
+/// are escaped as in ``PrintableText``: nothing that a device has sent commands it.
 package final class StandardOutputSink: BundleSink {
     private struct State: ~Copyable, Sendable {
         var pending = PendingBytes()
@@ -12,6 +14,7 @@ package final class StandardOutputSink: BundleSink {
     private let state = Mutex(State())
     private let descriptor: Int32
     private let name: String
+    private let isTerminal: Bool
 
     /// Writes to `descriptor` (1: standard output), which stays open. Makes the process ignore SIGPIPE, so that a
     /// reader that has gone is a ``SinkError`` of kind ``SinkError/Kind/brokenPipe``.
@@ -19,6 +22,7 @@ package final class StandardOutputSink: BundleSink {
         kymo_ignore_broken_pipe()
         self.descriptor = descriptor
         name = descriptor == 1 ? "standard output" : "descriptor \(descriptor)"
+        isTerminal = isatty(descriptor) == 1
     }
 
     /// Takes a bundle; writes when 64 KiB have come together.
@@ -28,7 +32,8 @@ package final class StandardOutputSink: BundleSink {
         try state.withLock { (state) throws(SinkError) in
             guard !state.isClosed else { throw .closed(name) }
             if state.pending.count >= PendingBytes.limit { try state.pending.drain(to: descriptor, name: name) }
-            state.pending.appendLine(bytes)
+            guard isTerminal else { return state.pending.appendLine(bytes) }
+            PrintableText.lines(bytes.array).withByteView { state.pending.appendLine($0) }
         }
     }
 

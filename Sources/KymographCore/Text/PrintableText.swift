@@ -3,7 +3,7 @@
 ///
 /// Escaped are the control characters of Unicode (C0, DEL, C1), the separators of lines and paragraphs, U+FEFF, and the
 /// marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX #9), by which one identifier can look
-/// like another.
+/// like another. So are bytes of C1 (0x80…0x9F) outside of valid UTF-8: a terminal of eight bits takes 0x9B for ESC [.
 package enum PrintableText {
     /// `text` in one line.
     package static func line(_ text: String) -> String { escaped(text, keepsLines: false) }
@@ -21,43 +21,50 @@ package enum PrintableText {
 
     /// `bytes` with what is escaped; nil when nothing is.
     private static func escaped(_ bytes: [UInt8], keepsLines: Bool) -> [UInt8]? {
+        bytes.withByteView { escaped($0, keepsLines: keepsLines) }
+    }
+
+    private static func escaped(_ bytes: ByteView, keepsLines: Bool) -> [UInt8]? {
         var output: [UInt8] = []
         var (index, clean) = (0, 0)
         while index < bytes.count {
-            guard let control = control(bytes, at: index), !keepsLines || control.value != 0x0A && control.value != 0x09
-            else {
-                index += 1
-                continue
+            let (value, length) = character(bytes, at: index)
+            if isEscaped(value), !keepsLines || value != 0x0A && value != 0x09 {
+                output.append(contentsOf: bytes[clean..<index])
+                appendEscape(value, to: &output)
+                clean = index + length
             }
-            output += bytes[clean..<index]
-            appendEscape(control.value, to: &output)
-            index += control.length
-            clean = index
+            index += length
         }
-        return clean > 0 ? output + bytes[clean...] : nil
+        if clean == 0 { return nil }
+        output.append(contentsOf: bytes[clean..<bytes.count])
+        return output
     }
 
-    /// What begins at `index` and is escaped, and its bytes.
+    /// What begins at `index`, and its bytes. A byte that is of no valid sequence stands for itself. None of the
+    /// characters of four bytes is escaped: they are 0xFFFF.
     @inline(__always)
-    private static func control(_ bytes: [UInt8], at index: Int) -> (value: UInt16, length: Int)? {
-        let byte = bytes[index]
-        switch byte {
-        case 0..<0x20, 0x7F: return (UInt16(byte), 1)
-        // The first bytes of those that have more than one.
-        case 0xC2, 0xD8, 0xE2, 0xEF: return longControl(bytes, at: index)
-        default: return nil
+    private static func character(_ bytes: ByteView, at index: Int) -> (value: UInt16, length: Int) {
+        let lead = bytes[index]
+        guard lead >= 0x80 else { return (UInt16(lead), 1) }
+        let length = UTF8Sequence.length(bytes, at: index)
+        switch length {
+        case 2: return (bits(lead, 0x1F) << 6 | bits(bytes[index + 1]), 2)
+        case 3: return (bits(lead, 0x0F) << 12 | bits(bytes[index + 1]) << 6 | bits(bytes[index + 2]), 3)
+        case 4: return (0xFFFF, 4)
+        default: return (UInt16(lead), 1)
         }
     }
 
-    private static func longControl(_ bytes: [UInt8], at index: Int) -> (value: UInt16, length: Int)? {
-        let length = bytes[index] < 0xE0 ? 2 : 3
-        guard index + length <= bytes.count else { return nil }
-        let value = bytes[(index + 1)..<(index + length)].reduce(UInt16(bytes[index] & (length == 2 ? 0x1F : 0x0F))) {
-            $0 << 6 | UInt16($1 & 0x3F)
-        }
+    @inline(__always)
+    private static func bits(_ byte: UInt8, _ mask: UInt8 = 0x3F) -> UInt16 { UInt16(byte & mask) }
+
+    @inline(__always)
+    private static func isEscaped(_ value: UInt16) -> Bool {
         switch value {
-        case 0x80..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: return (value, length)
-        default: return nil
+        case 0x20..<0x7F: false
+        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+        default: false
         }
     }
 

@@ -29,6 +29,9 @@ final class HostileScene {
         ]
     }
 
+    /// The text as an argument can have it.
+    var argument: String { text.replacing("\0", with: "") }
+
     /// A text as the name of a file.
     static func inFile(_ text: String) -> String { text.filter { $0 != "/" && $0 != "\0" } }
 
@@ -38,7 +41,7 @@ final class HostileScene {
             "\"value\": {\"valueType\": \"Quantity\", \"valueName\": \"pulse\", \"unit\": \"/min\", \"code\": \"/min\"}"
         folder.write(
             "\(name)/device.json",
-            MappingText.device.replacing("pulse", with: "note").replacing("$.id", with: "$.id"))
+            MappingText.device.replacing("pulse", with: "note"))
         folder.write(
             "\(name)/fhir.json",
             MappingText.fhir.replacing(value, with: "\"value\": {\"valueType\": \"String\", \"valueName\": \"note\"}")
@@ -62,8 +65,12 @@ final class HostileScene {
             good[0].replacing(JSONText.quoted(device), with: quoted), "{\(quoted):\(quoted)}",
             good[0].replacing("\"2026-03-01T08:00:00Z\"", with: quoted), "{\"deviceId\":\(quoted)",
         ]
-        let raw = Array("{\"deviceId\":\"".utf8) + text.utf8.filter { $0 != 0x0A } + [0x9B, 0xFF] + Array("\"}".utf8)
-        return (good + odd).map { Array($0.utf8) } + [raw]
+        return (good + odd).map { Array($0.utf8) } + [invalidUTF8]
+    }
+
+    /// One of the payloads: a byte of C1, and one that is in no UTF-8.
+    var invalidUTF8: [UInt8] {
+        Array("{\"deviceId\":\"".utf8) + text.utf8.filter { $0 != 0x0A } + [0x9B, 0xFF] + Array("\"}".utf8)
     }
 
     /// Starts the instance with more arguments.

@@ -30,11 +30,24 @@ struct HostileText {
 
     /// The control characters of `bytes` but for tabs and line feeds, as numbers. By another list than the program's.
     static func controls(in bytes: [UInt8]) -> [String] {
-        String(decoding: bytes, as: UTF8.self).unicodeScalars.filter { scalar in
+        scalars(bytes).filter { scalar in
             guard scalar != "\n", scalar != "\t" else { return false }
             let category = scalar.properties.generalCategory
             return [.control, .lineSeparator, .paragraphSeparator].contains(category)
                 || scalar.properties.isBidiControl || scalar.value == 0xFEFF
         }.map { String($0.value, radix: 16) }
+    }
+
+    /// Bytes of no valid sequence stand for themselves, as a terminal of eight bits takes them.
+    private static func scalars(_ bytes: [UInt8]) -> [Unicode.Scalar] {
+        if let text = String(validating: bytes, as: UTF8.self) { return Array(text.unicodeScalars) }
+        var found: [Unicode.Scalar] = []
+        var rest = bytes[...]
+        while let byte = rest.first {
+            let one = (1...4).lazy.compactMap { String(validating: rest.prefix($0), as: UTF8.self) }.first
+            found.append(one?.unicodeScalars.first ?? Unicode.Scalar(byte))
+            rest = rest.dropFirst(one?.utf8.count ?? 1)
+        }
+        return found
     }
 }

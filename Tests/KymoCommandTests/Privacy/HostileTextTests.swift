@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import KymographCore
+import KymographTestKit
 import Testing
 import TrialSupport
 
@@ -17,12 +18,15 @@ import TrialSupport
         #expect(mayBeSilent || !done.output.isEmpty || !done.error.isEmpty, "\(what) says nothing")
     }
 
-    /// Commands on a store.
-    private static func readers(_ scene: HostileScene, letters: [String]) -> [[String]] {
+    /// Commands on a store, which succeed, or find what is not as it should be (65).
+    private static func readers(_ scene: HostileScene, letters: [String]) throws -> [[String]] {
+        let mappings = ["--mapping", "reading", "--mapping", scene.folder.file("mine")]
+        let first = try scene.command(["query", "--limit", "1"] + mappings)
+        let cursor = try #require(first.error.firstMatch(of: /--cursor (\S+)/), "\(first.error)").1
         let always = [
-            ["query"], ["query", "--format", "table"], ["query", "--readings"],
-            ["query", "--readings", "--format", "table"], ["query", "--device", scene.device],
-            ["query", "--type", scene.text], ["query", "--cursor", scene.text], ["sources"],
+            ["query"] + mappings, ["query", "--format", "table"], ["query", "--readings"],
+            ["query", "--readings", "--format", "table"], ["query", "--device", scene.device] + mappings,
+            ["query", "--type", scene.argument], ["query", "--cursor", String(cursor)] + mappings, ["sources"],
             ["sources", "list", "--devices"],
             ["sources", "list", "--format", "json"], ["ledger"], ["ledger", "--format", "json"],
             ["ledger", "--verify"],
@@ -30,12 +34,19 @@ import TrialSupport
             ["dead", "list", "--mapping", "reading"], ["dead", "list", "--format", "ndjson"],
             ["dead", "list", "--format", "json"], ["status"], ["status", "--format", "json"],
             ["dead", "replay", "--all", "--mapping", "reading", "--out", scene.folder.file("again")],
-            ["sources", "remove", "--device", scene.device], ["sources", "remove", scene.text],
-            ["pause", "type", scene.text],
-            ["flush", "--device", scene.device], ["flush", "--type", scene.text],
-            ["tap", "--stage", "payload", "--type", scene.text, "--rate", "0"],
+            ["sources", "remove", "--device", scene.device], ["sources", "remove", scene.argument],
+            ["flush", "--device", scene.device], ["flush", "--type", scene.argument],
         ]
         return always + letters.flatMap { [["dead", "show", $0], ["dead", "show", $0, "--text"]] }
+    }
+
+    /// Commands that name a text which nothing has, their status and what they say.
+    private static func refusals(_ text: String) -> [(arguments: [String], status: Int32, message: String)] {
+        [
+            (["query", "--cursor", text], 64, "it is none that 'kymo query' has named"),
+            (["pause", "--as", "type", text], 1, "there is no type or source"),
+            (["resume", "--as", "source", text], 1, "there is no type or source"),
+        ]
     }
 
     /// Commands on files and arguments.
@@ -45,17 +56,18 @@ import TrialSupport
             ["patients", "check", "patients.csv"], ["patients", "check", "patients.csv", "--device", scene.device],
             ["patients", "check", "patients.csv", "--device", scene.device, "--format", "json"],
             ["patients", "check", "patients.csv", "--device", scene.patient], ["map", "document.json"],
-            ["map", "--explain", "document.json"], ["map", "--explain", "--mapping", "mine", "payloads"],
-            ["map", "--explain", "--format", "json", "--mapping", "mine", "payloads"], ["map", "payloads", "payloads"],
+            ["map", "--explain", "document.json"], ["map", "--explain", "--mapping", "./mine", "payloads"],
+            ["map", "--explain", "--format", "json", "--mapping", "./mine", "payloads"],
+            ["map", "payloads", "payloads"],
             ["eval", "a", "document.json"], ["eval", "$.a", "document.json"],
             ["eval", "a.[\(scene.text)", "document.json"],
-            ["eval", "a", scene.text.replacing("\0", with: "")], ["check", "--config", file],
+            ["eval", "a", scene.argument], ["check", "--config", file],
             ["run", "--config", file],
-            ["config", "print", "--config", file], ["run", "--udp", scene.text.replacing("\0", with: "")],
-            ["run", "--mapping", scene.text.replacing("\0", with: "")], [scene.text.replacing("\0", with: "")],
-            ["check", "--config", "odd.yaml"], ["mappings", "--export", scene.text.replacing("\0", with: ""), "x"],
-            ["test", scene.text.replacing("\0", with: "")], ["compare", "out", "payloads"],
-            ["config", "print", "--config", "odd.yaml"], ["query", "--\(scene.text.replacing("\0", with: ""))"],
+            ["config", "print", "--config", file], ["run", "--udp", scene.argument],
+            ["run", "--mapping", scene.argument], [scene.argument],
+            ["check", "--config", "odd.yaml"], ["mappings", "--export", scene.argument, "x"],
+            ["test", scene.argument], ["compare", "out", "payloads"],
+            ["config", "print", "--config", "odd.yaml"], ["query", "--\(scene.argument)"],
         ]
     }
 
@@ -66,15 +78,31 @@ import TrialSupport
         let readings = try Kymo.start([
             "tap", "--stage", "measurement", "--reveal", "--data", scene.folder.file("data"),
         ])
-        for tapped in [tap, readings] { try tapped.waitForError("tapping process") }
+        let nothing = try Kymo.start([
+            "tap", "--stage", "payload", "--type", scene.argument, "--rate", "1", "--data", scene.folder.file("data"),
+        ])
+        for tapped in [tap, readings, nothing] { try tapped.waitForError("tapping process") }
+        try nothing.waitForError("no mapping in use has the type")
         try scene.fill()
         try Waiting.until("tapped events") { tap.output.count > 200 && readings.output.count > 200 }
-        for tapped in [tap, readings] { expectClean(try tapped.terminate(), ["tap"]) }
+        for tapped in [tap, readings, nothing] {
+            let done = try tapped.terminate()
+            expectClean(done, ["tap"])
+            #expect(done.end == .exit(0), "\(done.error)")
+        }
         let list = try scene.command(["dead", "list"]).lines.dropFirst()
         let letters = list.compactMap { $0.split(separator: " ").first.map(String.init) }
         #expect(letters.count > 6, "\(list)")
-        let table = Self.readers(scene, letters: letters).map { $0.map { $0.replacing("\0", with: "") } }
-        for arguments in table { expectClean(try scene.command(arguments), arguments, mayBeSilent: true) }
+        for arguments in try Self.readers(scene, letters: letters) {
+            let done = try scene.command(arguments)
+            expectClean(done, arguments, mayBeSilent: true)
+            #expect([.exit(0), .exit(65)].contains(done.end), "\(arguments): \(done.end) \(done.error)")
+        }
+        for (arguments, status, message) in Self.refusals(scene.argument) {
+            let done = try scene.command(arguments)
+            expectClean(done, arguments)
+            #expect(done.end == .exit(status) && done.error.contains(message), "\(arguments): \(done.error)")
+        }
         #expect(try scene.command(["query", "--format", "table"]).text.contains(PrintableText.line(scene.device)))
         #expect(try scene.command(["top", "--once"]).text.contains("SOURCE"))
         let done = try #require(try scene.stop())
@@ -105,25 +133,60 @@ import TrialSupport
         }
     }
 
+    /// Letters of payloads that were rejected.
+    private func letters(_ scene: HostileScene) throws -> [String] {
+        try ["noTemplate", "invalidJSON", "invalidUTF8"].flatMap { reason in
+            try scene.command(["dead", "list", "--reason", reason]).lines.dropFirst()
+                .compactMap { $0.split(separator: " ").first.map(String.init) }
+        }
+    }
+
     /// What programs read is as it is, unless it goes to a terminal.
     @Test func dataIsExactButOnATerminal() throws {
         let scene = try HostileScene(seed: Trials.seed(1))
         _ = try scene.start()
         try scene.fill()
         _ = try scene.stop()
-        let list = try scene.command(["dead", "list", "--reason", "noTemplate"]).lines.dropFirst()
-        let letter = try #require(list.first?.split(separator: " ").first.map(String.init))
-        let pieces = [["dead", "show", letter, "--bytes"], ["export", "--format", "csv"]]
-        for arguments in pieces {
-            let piped = try scene.command(arguments)
-            #expect(!piped.output.isEmpty && piped.end == .exit(0), "\(arguments): \(piped.error)")
-            let terminal = try PseudoTerminal()
-            let shown = try scene.command(arguments, output: .path(terminal.path))
-            let text = String(decoding: terminal.received(), as: UTF8.self).replacing("\r\n", with: "\n")
-            #expect(shown.end == .exit(0) && HostileText.controls(in: Array(text.utf8)) == [], "\(arguments): \(text)")
-            #expect(text == PrintableText.lines(String(decoding: piped.output, as: UTF8.self)), "\(arguments)")
+        var shown: Set<[UInt8]> = []
+        for letter in try letters(scene) {
+            shown.insert(try expectEscapedOnATerminal(["dead", "show", letter, "--bytes"], scene))
         }
-        let exported = try scene.command(["export", "--format", "csv"])
-        #expect(exported.text.utf8.count > 0 && exported.text.contains(scene.device))
+        #expect(shown.isSubset(of: scene.payloads) && shown.contains(scene.invalidUTF8) && shown.count > 3)
+        let exported = try expectEscapedOnATerminal(["export", "--format", "csv"], scene)
+        #expect(exported.contains(Array(scene.device.utf8)))
+    }
+
+    /// Runs a command into a file and to a terminal. Returns what the file has.
+    private func expectEscapedOnATerminal(_ arguments: [String], _ scene: HostileScene) throws -> [UInt8] {
+        let piped = try scene.command(arguments)
+        #expect(!piped.output.isEmpty && piped.end == .exit(0), "\(arguments): \(piped.error)")
+        let terminal = try PseudoTerminal()
+        let shown = try scene.command(arguments, output: .path(terminal.path))
+        let bytes = terminal.received().replacing([0x0D, 0x0A], with: [0x0A])
+        #expect(shown.end == .exit(0) && HostileText.controls(in: bytes) == [], "\(arguments): \(bytes)")
+        #expect(bytes == PrintableText.lines(piped.output), "\(arguments)")
+        return piped.output
+    }
+
+    /// A pipe gets identifiers as they are; on a terminal it is the same document, with escapes.
+    @Test(arguments: Trials.seeds(3)) func observationsOnATerminal(seed: UInt64) throws {
+        let scene = try HostileScene(seed: seed)
+        let arguments = ["run", "--stdin", "--mapping", "reading", "--format", "ndjson", "--window", "1m"]
+        let input = ChildProcess.Input.bytes(scene.payloads[0])
+        let piped = try Kymo.run(arguments, directory: scene.folder.path, input: input)
+        #expect(piped.end == .exit(0) && piped.output.contains(Array(scene.device.utf8)), "\(piped.error)")
+        let terminal = try PseudoTerminal()
+        let run = try Kymo.start(
+            arguments, directory: scene.folder.path, input: input, output: .path(terminal.path))
+        var shown: [UInt8] = []
+        try Waiting.until("an Observation: \(run.errorText)") {
+            shown += terminal.received()
+            return shown.contains(0x0A)
+        }
+        #expect(try run.wait() == .exit(0), "\(run.errorText)")
+        shown = (shown + terminal.received()).replacing([0x0D, 0x0A], with: [0x0A])
+        #expect(HostileText.controls(in: shown) == [], "\(shown)")
+        #expect(shown.contains(Array(PrintableText.line(scene.device).utf8)))
+        #expect(try JSONTree(parsing: shown)["resourceType"]?.text == "Observation")
     }
 }

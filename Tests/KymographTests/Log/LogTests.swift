@@ -27,6 +27,8 @@ import Testing
         #expect(LogStyle.short.line(.info("a.json:1:2: error"), at: noon, isPlain: true) == "a.json:1:2: error\n")
         #expect(LogStyle.timed.line(.error("here"), at: noon) == "2026-03-01T12:00:00.045Z error kymo: here\n")
         #expect(LogStyle.journald.line(entry, at: noon) == "<4>a \"sink\" is\n<4>  away\n")
+        let gaps = LogEntry(.warning, "\na\n\n  b\n \n\nc\n")
+        #expect(LogStyle.journald.line(gaps, at: noon) == "<4>  a\n<4>  b\n<4>   \n<4>  c\n")
         let line = LogStyle.json.line(entry, at: noon)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         #expect(object["time"] as? String == "2026-03-01T12:00:00.045Z" && object["level"] as? String == "warning")
