@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes .build/deb/kymo_VERSION_ARCHITECTURE.deb from the binary to install: deb.sh [KYMO]. The same input gives the
+# Makes .build/deb/kymo_VERSION_ARCHITECTURE.deb from the binary to install, BUILD/install/kymo: deb.sh [KYMO]. The same input gives the
 # same bytes: times in it are that of the last commit (SOURCE_DATE_EPOCH).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,8 +30,9 @@ cp packaging/kymo.service "$tree/debian/kymo.service"
 cp "$kymo" "$tree/kymo"
 # All its libraries are the distribution's: it looks for none beside itself.
 chrpath -d "$tree/kymo" >/dev/null
-# Of the binary that is in the package, byte by byte.
-packaging/sbom.py "$tree/kymo" "$tree/sbom" --map .build/kymo.map >/dev/null
+# Of the binary that is in the package, byte by byte, and of the build that has made it.
+build=$(dirname "$kymo")/..
+packaging/sbom.py "$tree/kymo" "$tree/sbom" --build "$build" --map "$build/kymo.map" >/dev/null
 cp SECURITY.md "$tree/SECURITY.md"
 mkdir -p "$tree/docs" "$tree/completions"/{bash,zsh,fish}
 cp -r docs/*.md docs/monitoring docs/tutorials "$tree/docs"

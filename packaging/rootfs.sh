@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes the root filesystem of the container image: rootfs.sh FOLDER [KYMO]. The binary, the libraries that it links and
+# Makes the root filesystem of the container image: rootfs.sh FOLDER [BUILD/install/kymo]. The binary, the libraries that it links and
 # loads, as this Debian has them, authorities for TLS, time zones, and a user. No shell, no package manager.
 set -euo pipefail
 root=$1
@@ -18,9 +18,9 @@ for library in "$curl" $needed; do
     [ -e "$root$library" ] || install -m 755 "$(realpath "$library")" "$root$library"
 done
 
-# What is in it, for who scans images.
-packaging=$(dirname "$0")
-"$packaging/sbom.py" "$kymo" "$root/usr/share/doc/kymo/sbom" --map "$packaging/../.build/kymo.map" >/dev/null
+# What is in it, for who scans images. The build is the one that has made this binary.
+build=$(dirname "$kymo")/..
+"$(dirname "$0")/sbom.py" "$kymo" "$root/usr/share/doc/kymo/sbom" --build "$build" --map "$build/kymo.map" >/dev/null
 
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 # Without the copies for other clocks and other programs.

@@ -32,12 +32,13 @@ DEBIAN_LICENCES = {
     "lgpl-2+": "LGPL-2.0-or-later", "lgpl-2.1": "LGPL-2.1-only", "lgpl-2.1+": "LGPL-2.1-or-later",
     "lgpl-3": "LGPL-3.0-only", "lgpl-3+": "LGPL-3.0-or-later", "openldap-2.8": "OLDAP-2.8",
 }
-# Source packages whose copyright file no machine reads.
+# Source packages whose copyright file no machine reads, or where the library has another licence than what is around it.
 SOURCE_LICENCES = {
     "glibc": "LGPL-2.1-or-later", "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "gcc-14": "GPL-3.0-or-later WITH GCC-exception-3.1", "krb5": "MIT", "sqlite3": "blessing",
     "gnutls28": "LGPL-2.1-or-later", "libtasn1-6": "LGPL-2.1-or-later", "rtmpdump": "LGPL-2.1-or-later",
-    "keyutils": "LGPL-2.1-or-later", "e2fsprogs": "MIT", "cyrus-sasl2": "BSD-4-Clause-UC",
+    "keyutils": "LGPL-2.0-or-later", "libidn2": "LGPL-3.0-or-later OR GPL-2.0-or-later",
+    "e2fsprogs": "MIT", "cyrus-sasl2": "BSD-4-Clause-UC",
 }
 
 
@@ -105,7 +106,13 @@ def text_licence(folder):
 
 
 def map_text(path):
-    return path.read_text(encoding="utf-8", errors="replace") if path and path.exists() else None
+    """The linker's map; None when none is named."""
+    if path is None:
+        return None
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise SBOMError(f"the map {path} cannot be read ({error.strerror}): build with make build, which writes it") from None
 
 
 def toolchain(libraries, text):
@@ -113,6 +120,8 @@ def toolchain(libraries, text):
     version = re.search(r"Swift version ([0-9.]+)", output("swift", "--version"))[1]
     names = {(name, "static") for name in re.findall(r"/swift_static/(?:linux/)?(?:[^/\s]+/)*lib(\w+)\.a", text or "")}
     names |= {(Path(path).name.removeprefix("lib").split(".so")[0], "linked") for path in libraries if "/lib/swift/" in path}
+    if not names:
+        raise SBOMError("nothing of the Swift runtime is found: name the linker's map of this binary with --map")
     for name, how in sorted(names):
         yield Component(
             "toolchain", name, version, f"pkg:generic/swift-toolchain-{name}@{version}",
@@ -157,10 +166,17 @@ def quoted(version):
     return urllib.parse.quote(version, safe="~")
 
 
+def distribution():
+    """The name and release of this system, as os-release(5) has them."""
+    words = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
+    system, release = (words.get(key, "").strip("\"'") for key in ("ID", "VERSION_ID"))
+    # Unstable releases have no number.
+    return system or "debian", release or words.get("VERSION_CODENAME", "unstable").strip("\"'")
+
+
 def debian_packages(libraries, how, known):
     fields = "${Version}\t${Architecture}\t${source:Package}\t${source:Version}"
-    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
-    distribution = f"{release['ID']}-{release['VERSION_ID'].strip(chr(34))}"
+    system, release = distribution()
     for path in sorted(libraries):
         if "/lib/swift/" in path:
             continue
@@ -172,8 +188,8 @@ def debian_packages(libraries, how, known):
         known.add(name)
         version, architecture, source, source_version = output("dpkg-query", "-W", f"-f={fields}", name).split("\t")
         yield Component(
-            "deb", name, version, f"pkg:deb/debian/{name}@{quoted(version)}?arch={architecture}&distro={distribution}",
-            debian_licence(name, source), how, source=f"{source} {source_version}", supplier="Debian")
+            "deb", name, version, f"pkg:deb/{system}/{name}@{quoted(version)}?arch={architecture}&distro={system}-{release}",
+            debian_licence(name, source), how, source=f"{source} {source_version}", supplier=system.capitalize())
 
 
 def debian_licence(package, source):
@@ -298,6 +314,8 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / ".build")
     parser.add_argument("--map", type=Path, default=None)
     options = parser.parse_args()
+    if not options.kymo.is_file():
+        raise SBOMError(f"there is no {options.kymo}: build it with make build")
     text = map_text(options.map)
     linked = None if text is None else set(re.findall(r"/(\w+)\.build/", text))
     libraries = shared(str(options.kymo))

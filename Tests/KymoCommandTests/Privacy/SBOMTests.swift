@@ -10,16 +10,20 @@ import Testing
 
     /// Makes the SBOM of the binary that is tested.
     private func make(_ name: String, in folder: TemporaryFolder) throws -> String {
+        let done = try run(Kymo.path, folder.file(name))
+        #expect(done.end == .exit(0), "\(done.error)")
+        return folder.file(name)
+    }
+
+    private func run(_ program: String, _ output: String, _ more: [String] = []) throws -> Kymo.Finished {
         let build = Kymo.path.split(separator: "/").dropLast(2).map { "/\($0)" }.joined()
         // The folder of the build may be linked from there.
         let scratch = ["\(build)/..", build].first { Files.exists("\($0)/workspace-state.json") } ?? build
         let script = "\(SharedMaterial.package)/packaging/sbom.py"
-        let done = try ChildProcess(
-            "/usr/bin/python3", ["-B", script, Kymo.path, folder.file(name), "--build", scratch],
+        return try ChildProcess(
+            "/usr/bin/python3", ["-B", script, program, output, "--build", scratch] + more,
             environment: ["SOURCE_DATE_EPOCH": "1772366400"]
         ).finish()
-        #expect(done.end == .exit(0), "\(done.error)")
-        return folder.file(name)
     }
 
     @Test(.enabled(if: canCheck, "Python has no cyclonedx and spdx_tools: make .venv/ready"))
@@ -32,6 +36,36 @@ import Testing
         let script = "\(SharedMaterial.package)/Tests/Validation/check_sbom.py"
         let checked = try ChildProcess(SharedMaterial.python, ["-B", script, first]).finish()
         #expect(checked.end == .exit(0), "\(checked.error)")
+    }
+
+    /// Without its map nothing is known of the archives in a static binary.
+    @Test func nothingIsWrittenOfWhatIsNotKnown() throws {
+        let folder = TemporaryFolder()
+        let cases = [
+            (Kymo.path, ["--map", folder.file("none.map")], "none.map cannot be read"),
+            ("/bin/true", [], "nothing of the Swift runtime is found"),
+            ("/bin/true", ["--map", folder.write("empty.map", "\n")], "nothing of the Swift runtime is found"),
+            (folder.file("none"), [], "there is no"),
+        ]
+        for (program, more, message) in cases {
+            let done = try run(program, folder.file("sbom"), more)
+            #expect(done.end == .exit(1) && done.error.contains(message), "\(done.end): \(done.error)")
+            #expect(!done.error.contains("Traceback") && !Files.exists(folder.file("sbom")), "\(done.error)")
+        }
+    }
+
+    /// Where the copyright file as a whole says something else.
+    @Test(arguments: [
+        ("libidn2-0", "LGPL-3.0-or-later OR GPL-2.0-or-later"), ("libkeyutils1", "LGPL-2.0-or-later"),
+        ("libc6", "LGPL-2.1-or-later"),
+    ])
+    func licencesAreThoseOfTheLibrary(package: String, licence: String) throws {
+        let folder = TemporaryFolder()
+        let bom = try JSONTree(parsing: Files.read("\(try make("sbom", in: folder))/kymo.cdx.json"))
+        let part = try #require((bom["components"]?.elements ?? []).first { $0["name"]?.text == package })
+        #expect(part["licenses"]?.elements?.first?["expression"]?.text == licence)
+        let system = Files.text("/etc/os-release").firstMatch(of: /(?m)^ID="?([a-z]+)/).map { String($0.1) }
+        #expect(part["purl"]?.text?.hasPrefix("pkg:deb/\(system ?? "none")/\(package)@") == true)
     }
 
     /// What the process loads is what the SBOM has, and what the package manager was told to take.
