@@ -101,7 +101,7 @@ import Testing
         // Who is meant is not for the log.
         folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nsinks: [{to: x, devices: [bed-7]}]\n")
         run.signal(SIGHUP)
-        try run.waitForError("sinks[0].devices (kymo.yaml:2:")
+        try run.waitForError("sinks[0] unset → to x (kymo.yaml:2:")
         #expect(!run.errorText.contains("bed-7"), "\(run.errorText)")
         folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nmaxFuture: soon\n")
         run.signal(SIGHUP)

@@ -61,7 +61,10 @@ import TrialSupport
 
         /// Sends readings of two devices, in a minute of their own, and has their windows closed. Each of the folders
         /// `got` is to get those of its devices.
-        mutating func send(_ got: [String: Set<String>], isOneAway: Bool = false) throws {
+        /// `meanwhile`, the windows are open.
+        mutating func send(
+            _ got: [String: Set<String>], isOneAway: Bool = false, meanwhile: (inout Scene) throws -> Void = { _ in }
+        ) throws {
             let lines = ["bed-0", "bed-1"].flatMap { device in
                 (0..<3).map { Readings.heartRate(second: 60 * minute + $0, device: device) }
             }
@@ -71,6 +74,7 @@ import TrialSupport
             try Waiting.until("\(sent) readings") {
                 try run.json("status", "--format", "json")["sources"]?.elements?.first?["received"]?.integer == sent
             }
+            try meanwhile(&self)
             let flushed = try run.command("flush")
             #expect(flushed.end == .exit(0) || isOneAway, "\(flushed.text) \(flushed.error)")
             for (folder, devices) in got {
@@ -141,6 +145,26 @@ import TrialSupport
         try scene.send(["a": Self.both, "b": Self.both])
         #expect(try scene.end().end == .exit(0))
         try scene.check()
+    }
+
+    /// Windows that are open, and that close while nothing comes, go by the new filters alone.
+    @Test func whatIsOpenGoesByTheNewFilters() throws {
+        var scene = Scene()
+        scene.configure(["{to: a}", "{to: b}"])
+        try scene.start()
+        try scene.send(["a": Self.both, "b": Self.both, "c": ["bed-0"]]) { scene in
+            try scene.use(["{to: a}", "{to: b}", "{to: c, devices: bed-0}", "{to: e, format: events}"])
+        }
+        try scene.send(["a": Self.both, "c": ["bed-0"]]) { scene in
+            try scene.use(["{to: a}", "{to: c, devices: bed-0}", "{to: e, format: events}"])
+        }
+        let done = try scene.end()
+        #expect(done.end == .exit(0) && !done.error.contains("given up"), "\(done.error)")
+        try scene.check()
+        let folder = scene.run.folder.file("e")
+        let events = Files.names(folder).flatMap { Files.text("\(folder)/\($0)").split(separator: "\n") }
+        #expect(events.count == 6 && !events.contains { $0.contains("resourceType") }, "\(events)")
+        #expect(try scene.run.command("ledger", "--verify").end == .exit(0))
     }
 
     /// A sink of events begins with the readings that are taken from then on.
