@@ -88,6 +88,10 @@ struct ReadingMerger: ~Copyable {
         tags.removeAll()
         let stored = ReadingTags.list(in: storedPayload)
         ReadingTags.appendUnion(stored, ReadingTags.list(in: newPayload), to: &tags)
+        if tags.count > ReadingTags.longest {
+            tags.removeAll()
+            tags.append(stored)
+        }
         if tags.count != stored.count { isChanged = true }
     }
 

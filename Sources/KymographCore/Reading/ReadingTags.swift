@@ -6,6 +6,8 @@
 package enum ReadingTags {
     /// The slot: types have fewer values.
     package static let slot = 255
+    /// Most bytes of the tags of one reading, with the end of each.
+    package static let longest = 4_096
     /// Ends each tag.
     static let end = UInt8(ascii: "\n")
 
@@ -40,11 +42,20 @@ package enum ReadingTags {
         if tags.count > 0 { ValueRecord.append(slot: slot, text: tags, to: &writer) }
     }
 
-    /// Appends `payload` with `tags` besides those that the reading has.
-    package static func append(_ payload: ByteView, adding tags: ByteView, to writer: inout ByteWriter) {
+    /// Appends `payload` with `tags` besides those that the reading has; false, and nothing is appended, when that is
+    /// more than ``longest``.
+    package static func append(_ payload: ByteView, adding tags: ByteView, to writer: inout ByteWriter) -> Bool {
         var union = ByteWriter(capacity: 64)
         appendUnion(list(in: payload), tags, to: &union)
+        guard union.count <= longest else { return false }
         append(payload, with: union.view, to: &writer)
+        return true
+    }
+
+    /// Appends `payload` with `tags`, of the reading that it takes the place of, besides its own: with `tags` alone
+    /// when both are more than ``longest``, because sinks have got that reading for them.
+    package static func append(_ payload: ByteView, keeping tags: ByteView, to writer: inout ByteWriter) {
+        if !append(payload, adding: tags, to: &writer) { append(payload, with: tags, to: &writer) }
     }
 
     /// Where the tags of a reading begin in its payload: they are the last record.

@@ -17,8 +17,7 @@ struct ReadingRewriter: ~Copyable {
     mutating func add(_ tags: ByteView, to reading: inout Measurement) -> Bool {
         guard tags.count > 0 else { return true }
         next.removeAll()
-        ReadingTags.append(payload.view, adding: tags, to: &next)
-        return settle(&reading)
+        return ReadingTags.append(payload.view, adding: tags, to: &next) && settle(&reading)
     }
 
     /// Sets the value in `slot`; false when it is longer than a reading can hold, or takes the place of samples.

@@ -72,13 +72,14 @@ struct EventStreams: ~Copyable {
         for index in 0..<streams.count { streams[index].passes = [] }
     }
 
-    /// Adds the event of a reading of `identity`, the machine's series `series`, for each sink that gets it; whether
-    /// the blocks are full.
+    /// Adds the event of a reading of `identity`, the machine's series `series`, for each sink that gets it, or has got
+    /// the one whose place it takes for one of `formerTags` (``ReadingTags``); whether the blocks are full.
     mutating func append(
-        _ reading: Measurement, _ payload: ByteView, series: Int, _ identity: SeriesIdentity
+        _ reading: Measurement, _ payload: ByteView, series: Int, _ identity: SeriesIdentity,
+        formerTags: ByteView = ByteView("")
     ) -> Bool {
         var isFull = false
-        for index in 0..<streams.count where passes(index, reading, payload, series, identity) {
+        for index in 0..<streams.count where passes(index, reading, payload, formerTags, series, identity) {
             streams[index].block.append(reading, payload, types[identity.type], identity)
             if since == nil { since = reading.received }
             isFull = isFull || streams[index].block.bytes.count >= EventStreams.blockBytes
@@ -87,12 +88,14 @@ struct EventStreams: ~Copyable {
     }
 
     private mutating func passes(
-        _ index: Int, _ reading: Measurement, _ payload: ByteView, _ series: Int, _ identity: SeriesIdentity
+        _ index: Int, _ reading: Measurement, _ payload: ByteView, _ formerTags: ByteView, _ series: Int,
+        _ identity: SeriesIdentity
     ) -> Bool {
         let filter = streams[index].sink.filter
         if let sources = filter.sources, !sources.contains(ReadingSource.number(reading.mark)) { return false }
         let (passes, isTagged) = passes(index, series, identity)
-        return passes && (isTagged || filter.matches(list: ReadingTags.list(in: payload)))
+        return passes
+            && (isTagged || filter.matches(list: ReadingTags.list(in: payload)) || filter.matches(list: formerTags))
     }
 
     private mutating func passes(_ index: Int, _ series: Int, _ identity: SeriesIdentity) -> (Bool, Bool) {

@@ -179,6 +179,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     mutating func adoptRules() {
         guard let rules, let writing else { return }
         flush()
+        reportRules()
         entries.adopt(rules(), types: writing.types, templates: writing.fhirTemplates)
     }
 
@@ -254,12 +255,18 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     }
 
     /// Makes an event of a reading that took the place of another, unless it is the one that was rejected: of two that
-    /// merge, that is the one that was received first, whichever came first.
+    /// merge, that is the one that was received first, whichever came first. Sinks that got the other one for a tag get
+    /// it, too.
     mutating func sendReplacing(_ record: Measurement, _ payload: ByteView, series: Int) {
         guard !streams.isEmpty else { return }
         let (former, bytes) = machine.superseded
         let isItself = former.instant == record.instant && bytes.withByteView { former.says(as: record, $0, payload) }
-        if !isItself { send(record, payload, series: series) }
+        guard !isItself else { return }
+        let isFull = bytes.withByteView {
+            streams.append(
+                record, payload, series: series, machine.identity(of: series), formerTags: ReadingTags.list(in: $0))
+        }
+        if isFull { endEvents() }
     }
 
     /// Hands over the events so far: with the journal that has their readings, where there is one.
@@ -289,7 +296,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         // When the journal is replayed, the former reading is gone, and its tags with it.
         var whole = ByteWriter(capacity: payload.count + 64)
         var record = record
-        tags.withByteView { ReadingTags.append(payload, adding: $0, to: &whole) }
+        tags.withByteView { ReadingTags.append(payload, keeping: $0, to: &whole) }
         record.payloadBytes = whole.count
         journal.append(series: number, record, whole.view)
     }
@@ -393,12 +400,17 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     package var counters: WindowCounters { machine.counters }
 
     private mutating func report() {
-        let ruled = entries.takeRuleCounts()
-        if !ruled.isEmpty { events.ruled(ruled) }
+        reportRules()
         (tally.closings, tally.lateReadings) = machine.takeCounts()
         events.counted(tally)
         accepted += tally.accepted
         tally = ShardTally()
+    }
+
+    /// Reports what rules have decided.
+    private mutating func reportRules() {
+        let ruled = entries.takeRuleCounts()
+        if !ruled.isEmpty { events.ruled(ruled) }
     }
 
     // MARK: Emission

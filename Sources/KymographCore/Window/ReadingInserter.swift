@@ -192,7 +192,7 @@ extension ReadingInserter {
         if tags.count > 0 {
             var reading = reading
             tagged.removeAll()
-            ReadingTags.append(payload, adding: tags, to: &tagged)
+            ReadingTags.append(payload, keeping: tags, to: &tagged)
             reading.payloadBytes = tagged.count
             runs.replace(at: slot, in: &window, with: reading, tagged.view)
         } else {

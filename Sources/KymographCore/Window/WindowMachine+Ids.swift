@@ -46,7 +46,7 @@ extension WindowMachine where Archive: ~Copyable {
     ) -> ReadingOutcome {
         guard !tags.isEmpty else { return addUnnamed(series: series, reading, payload: payload) }
         var whole = ByteWriter(capacity: payload.count + 64)
-        tags.withByteView { ReadingTags.append(payload, adding: $0, to: &whole) }
+        tags.withByteView { ReadingTags.append(payload, keeping: $0, to: &whole) }
         var reading = reading
         reading.payloadBytes = whole.count
         return addUnnamed(series: series, reading, payload: whole.view)

@@ -68,4 +68,20 @@ import Testing
             #expect(values.contains("a=1") == isTrue, "\(condition)")
         }
     }
+
+    /// A reading that would get more tags than there may be is not taken, and the letter says so.
+    @Test func tooManyTags() {
+        let rules = (0..<64).map { number in
+            var rule = ReadingRule(name: "r\(number)")
+            rule.action = .rewrite
+            rule.tags = (0..<8).map { "\(100 + number)-\($0)-" + String(repeating: "x", count: 194) }
+            return rule
+        }
+        let decider = RuleDecider(rules, sources: [.init("s")], types: Self.types)
+        var reading = Measurement(instant: Instant(seconds: 0), received: Instant(seconds: 0))
+        let key = PaddedBytes(copying: SeriesKey.encode(SeriesIdentity(type: 0, device: Array("w".utf8))))
+        let decision = decider.decide(&reading, ByteView(""), key: key.view, source: 0)
+        #expect(decision.refusal == .ruleFailed && decision.rule == "r2")
+        #expect(decision.detail == "it has more tags than it can hold")
+    }
 }

@@ -72,4 +72,28 @@ import Testing
         #expect(rule([good, both], values: [201]) == "good" && rule([both, good], values: [201]) == "both")
         #expect(rule([both, good], values: [60]) == "good")
     }
+
+    private final class Agreeing: EntryInterceptor {
+        let name = "agreeing"
+
+        func vetoes(_ resource: ByteView) -> Bool { false }
+    }
+
+    /// What nobody can look at is not sent, although the program would veto nothing.
+    @Test(arguments: [(#"{"a":1}"#, false), (#"{"a":"#, true)])
+    func resourcesThatNobodyCanRead(_ text: String, isVetoed: Bool) throws {
+        var rules = EntryRules(sinks: ["one"])
+        rules.interceptor = Agreeing()
+        let decider = try #require(EntryRuleDecider(rules, types: Self.types, templates: [nil, nil]))
+        var window = TestWindow()
+        window.add(0, [0: "60"])
+        let ruling = window.withContent { content in
+            decider.ruling(on: content, series: 0) { writer in
+                writer.append(Array(text.utf8))
+                return true
+            }
+        }
+        #expect(ruling.vetoed == (isVetoed ? .all : .none))
+        #expect(decider.takeCounts().map(\.count) == (isVetoed ? [1] : []))
+    }
 }

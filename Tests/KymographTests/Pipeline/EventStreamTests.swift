@@ -139,4 +139,26 @@ import TrialSupport
         let values = try Self.events(rehearsal.record, 0).map { $0["Properties"]?.elements?.first?["Value"]?.text }
         #expect(values == (isLastFirst ? ["36"] : ["36", "37"]))
     }
+
+    /// Who got a reading for a tag gets the one that takes its place, although that has it not.
+    @Test func correctionsOfTaggedReadings() throws {
+        var seen = SinkFilter()
+        seen.tags = [NamePattern("seen")]
+        var rehearsal = try Self.rehearsal(
+            filters: [Self.withoutObservations()], events: [EventSinks.Sink(number: 0, filter: seen)])
+        var rule = ReadingRule(name: "low")
+        (rule.action, rule.below, rule.tags) = (.rewrite, Decimal64(mantissa: 37), ["seen"])
+        let types = try #require(PipelineRehearsal.reading).types
+        rehearsal.decide(by: RuleDecider([rule], sources: ["a", "b", "c"].map { .init($0) }, types: types))
+        for (value, at) in [(36, 0), (37, 0), (38, 1)] {
+            let delivery = Delivery(
+                source: 0, device: "a-1", type: "bodyTemperature", value: value, time: Self.time(at))
+            rehearsal.take(delivery.line, isBatchEnd: true)
+            rehearsal.now = rehearsal.now.advanced(by: 1_000_000_000)
+        }
+        // It reads bundles, which the events are none of.
+        _ = try? rehearsal.end()
+        let values = try Self.events(rehearsal.record, 0).map { $0["Properties"]?.elements?.first?["Value"]?.text }
+        #expect(values == ["36", "37"])
+    }
 }

@@ -39,6 +39,11 @@ struct PipelineRehearsal: ~Copyable {
 
         func counted(_ tally: ShardTally) { self.tally.add(tally) }
 
+        /// What rules for resources have decided.
+        var ruled = 0
+
+        func ruled(_ counts: [(rule: String, count: Int)]) { ruled += counts.reduce(0) { $0 + $1.count } }
+
         func rejected(_ reading: RejectedReading, payload: ByteView) {}
 
         func rejected(_ reason: Rejection, bytes: ByteView, source: Int, received: Instant, detail: RejectionDetail) {
@@ -113,6 +118,15 @@ struct PipelineRehearsal: ~Copyable {
             set, generation: mappings.announce(rings: 1).generation,
             inputs: [LaneInput(templates: set.templates(of: names), context: context)])
     }
+
+    /// What comes from here on is what `rules` leave.
+    mutating func decide(by rules: RuleDecider) { lane.decide(by: rules) }
+
+    /// Sinks get what `rules` leave.
+    mutating func follow(_ rules: EntryRules) { shard.follow(mappings.current) { rules } }
+
+    /// Has the shard ask for the rules again.
+    mutating func adoptRules() { shard.adoptRules() }
 
     /// Takes a datagram, and lets the shard work when `isBatchEnd`.
     mutating func take(_ bytes: [UInt8], source: Int = 0, isBatchEnd: Bool) {

@@ -102,8 +102,11 @@ package struct EntryWriter: ~Copyable, Sendable {
             others.append(new)
             variants.append(variant)
         } else {
+            // Conditions look at what variant 0 writes, whatever other variants there are.
+            if variant != 0, let place = variants.firstIndex(of: 0) { swap(&new, &others[place]) }
             others = OwnedList(count: 0) { _ in preconditionFailure("there are none yet") }
-            variants = []
+            others.append(new)
+            variants = [0]
         }
         variant = number
     }

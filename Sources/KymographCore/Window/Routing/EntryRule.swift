@@ -60,12 +60,16 @@ package struct EntryPatch: Sendable {
         var patched = template
         patched.categories += categories.filter { own in !template.categories.contains { $0.isSame(as: own) } }
         patched.members.notes += members.notes.filter { !template.members.notes.contains($0) }
-        patched.members.performers += members.performers
+        for own in members.performers where !patched.members.performers.contains(where: { $0.isSame(as: own) }) {
+            patched.members.performers.append(own)
+        }
         patched.members.tags += members.tags.filter { own in !template.members.tags.contains { $0.isSame(as: own) } }
         patched.members.security += members.security.filter { own in
             !template.members.security.contains { $0.isSame(as: own) }
         }
-        patched.members.extensions += members.extensions
+        patched.members.extensions += members.extensions.filter { own in
+            !template.members.extensions.contains { $0.url == own.url }
+        }
         patched.members.method = members.method ?? template.members.method
         patched.members.bodySite = members.bodySite ?? template.members.bodySite
         return patched
@@ -75,6 +79,13 @@ package struct EntryPatch: Sendable {
 extension Coding {
     /// Whether both have the same code of the same system.
     fileprivate func isSame(as other: Coding) -> Bool { system == other.system && code == other.code }
+}
+
+extension PerformerRule {
+    /// Whether both name the same one.
+    fileprivate func isSame(as other: PerformerRule) -> Bool {
+        type == other.type && system == other.system && value == other.value
+    }
 }
 
 extension CodeableConcept {

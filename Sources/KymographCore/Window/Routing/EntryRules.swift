@@ -149,9 +149,13 @@ package final class EntryRuleDecider {
     }
 
     private func isIntercepted(_ status: ObservationStatus, encode: (inout ByteWriter) -> Bool) -> Bool {
-        guard let interceptor, status != .enteredInError, hasDocument(encode: encode) ?? false,
-            interceptor.vetoes(document.view(0..<documentCount))
-        else { return false }
+        guard let interceptor, status != .enteredInError else { return false }
+        switch hasDocument(encode: encode) {
+        case false?: return false
+        case true?: guard interceptor.vetoes(document.view(0..<documentCount)) else { return false }
+        // It is not sent because nobody could tell whether it may be.
+        case nil: break
+        }
         intercepted += 1
         hasCounts = true
         return true
