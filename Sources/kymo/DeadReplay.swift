@@ -115,6 +115,10 @@ struct DeadReplay: ParsableCommand {
                     LetterRefusal(
                         letter.number,
                         "rules say whether it is taken: name the configuration that has them with --config, or --rules")
+                case .hook?:
+                    LetterRefusal(
+                        letter.number,
+                        "a program that embeds the engine says whether it is taken: replay it while that runs")
                 case nil: nil
                 }
             })

@@ -34,6 +34,10 @@ extension PipelineSettings {
 extension PipelineSettings {
     /// What decides on readings by these settings.
     package var deciders: Set<StoreDecider> {
-        Set((patients.book == nil ? [] : [.patientMap]) + (rules == nil ? [] : [.rules]))
+        var present: Set<StoreDecider> = []
+        if patients.book != nil { present.insert(.patientMap) }
+        if rules != nil { present.insert(.rules) }
+        if interceptor != nil { present.insert(.hook) }
+        return present
     }
 }

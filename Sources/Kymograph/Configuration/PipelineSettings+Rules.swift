@@ -23,19 +23,35 @@ extension PipelineSettings {
     /// Decides on resources as these settings say now.
     package var entryRules: EntryRules {
         var rules = EntryRules(
-            ruleList.resources, sources: sources.map { ($0.name, $0.ledgerNumber) },
+            ruleList.resources, sources: numberedSources,
             sinks: placedSinks.map { $0?.name ?? "" })
         rules.interceptor = entryInterceptor
         return rules
     }
 
-    /// Tags that readings may get, as filters name them.
+    /// All sources whose readings windows may have, with their numbers: of those that are configured no more, too.
+    private var numberedSources: [(name: String, number: Int)] {
+        knownSources + sources.map { ($0.name, $0.ledgerNumber) }
+    }
+
+    /// Why rules cannot be about the resources of a source that they name; nil where all can.
+    func unknownSource(of rules: [EntryRule]) -> String? {
+        let strangers = numberedSources.filter { $0.number == ReadingSource.other }.map(\.name)
+        guard !strangers.isEmpty else { return nil }
+        for rule in rules {
+            let patterns = rule.sources.map(NamePattern.init)
+            guard let name = strangers.first(where: { name in patterns.contains { $0.matches(name.utf8) } })
+            else { continue }
+            return
+                "the rule \(rule.name) is about resources of \(name), and that is beyond the sources that windows can "
+                + "tell apart: name devices or types, or use another data directory"
+        }
+        return nil
+    }
+
+    /// Tags that readings may get, as filters name them. Those of patches are none: no filter sees them.
     var tagsOfReadings: [String] {
-        let tags =
-            sources.flatMap(\.tags) + ruleList.readings.flatMap(\.tags)
-            + ruleList.resources.flatMap { rule in
-                rule.patch.members.tags.compactMap(\.code)
-            }
+        let tags = sources.flatMap(\.tags) + ruleList.readings.flatMap(\.tags)
         return tags + tags.compactMap { tag in tag.firstIndex(of: "|").map { String(tag[tag.index(after: $0)...]) } }
     }
 

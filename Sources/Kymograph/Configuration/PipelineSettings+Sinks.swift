@@ -121,8 +121,10 @@ extension PipelineSettings {
         return only.takesEvents || only.address?.kind.capabilities.contains(.mayBeAway) == true
     }
 
-    /// Gives each sink the numbers of the sources that its patterns name; `known` are those of all sources.
+    /// Gives each sink the numbers of the sources that its patterns name, and keeps all for rules; `known` are those
+    /// of all sources.
     mutating func resolveSources(_ known: [(name: String, number: Int)]) {
+        knownSources = known
         for index in sinks.indices {
             let patterns = sinks[index].sources.map(NamePattern.init)
             let named = known.filter { source in patterns.contains { $0.matches(source.name.utf8) } }
@@ -130,9 +132,11 @@ extension PipelineSettings {
         }
     }
 
-    /// Why a sink cannot get what its patterns of sources name; nil where all can.
+    /// Why a sink cannot get what its patterns of sources name, or a rule be about it; nil where all can.
     var unknownSource: String? {
-        guard sinks.contains(where: { $0.sourceNumbers.contains(ReadingSource.other) }) else { return nil }
+        guard sinks.contains(where: { $0.sourceNumbers.contains(ReadingSource.other) }) else {
+            return unknownSource(of: ruleList.resources)
+        }
         return "a sink is to get the readings of one source, and that is beyond the \(ReadingSource.other - 1) "
             + "that windows can tell apart: use another data directory, or fewer sources"
     }

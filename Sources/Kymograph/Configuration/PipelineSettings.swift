@@ -51,6 +51,8 @@ package struct PipelineSettings: Sendable {
     package var sinkKinds = SinkKinds.builtIn
     /// Sources; empty for the default ones.
     package var sources: [Source] = []
+    /// The sources that have a number, of earlier runs too; none before a pipeline has looked.
+    var knownSources: [(name: String, number: Int)] = []
     /// Mappings of sources that name none.
     package var mappings: [String] = [PipelineSettings.usualMapping]
     /// A mapping by its two files, for the same sources.

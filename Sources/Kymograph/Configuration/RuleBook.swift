@@ -40,21 +40,27 @@ package final class RuleBook: Sendable {
     var generation: Int { file.generation }
 
     /// Reads the file if it has changed, and stayed as it is for two looks; what to tell the operator then.
-    func look() -> LogEntry? { file.hasSettled ? reread() : nil }
+    func look(refusing fault: (RuleList) -> String?) -> LogEntry? {
+        file.hasSettled ? reread(refusing: fault) : nil
+    }
 
-    /// Reads the file; what to tell the operator. What cannot be used leaves the former rules in use.
-    func reread() -> LogEntry {
+    /// Reads the file; what to tell the operator. What cannot be used leaves the former rules in use; `fault` says why
+    /// a list cannot that has no error in itself.
+    func reread(refusing fault: (RuleList) -> String?) -> LogEntry {
         do throws(SettingProblem) {
             let rules = try file.read()
+            if let fault = fault(rules) { return refusal(fault) }
             file.replace(with: rules)
             let resources = rules.resources.isEmpty ? "" : ", and \(rules.resources.count) for resources"
             return .change(
                 .info, "rules.loaded", ("file", path),
                 "the rules of \(path) were read again: there are \(rules.readings.count)\(resources)")
         } catch {
-            return .change(
-                .error, "rules.refused", ("file", path),
-                "the former rules stay in use: \(error.message); \(error.advice)")
+            return refusal("\(error.message); \(error.advice)")
         }
+    }
+
+    private func refusal(_ text: String) -> LogEntry {
+        .change(.error, "rules.refused", ("file", path), "the former rules stay in use: \(text)")
     }
 }

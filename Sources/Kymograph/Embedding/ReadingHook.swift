@@ -122,12 +122,21 @@ extension HookedReading {
         tags = ReadingTags.texts(ReadingTags.list(in: payload))
         var values: [String: Value] = [:]
         for (slot, name) in type.valueNames.enumerated() where !type.isHidden(slot) {
-            guard let text = MeasurementJSON.text(of: slot, reading, payload) else { continue }
-            let isInline = slot < Measurement.inlineValues && reading.inline(slot) != nil
-            let isNumber = isInline || ValueRecord.find(slot, in: payload)?.isNumber == true
-            values[name] = isNumber ? .number(text) : .text(text)
+            values[name] = HookedReading.value(slot, reading, payload)
         }
         self.values = values
+    }
+
+    /// What is in `slot`; samples as SampledData has them.
+    private static func value(_ slot: Int, _ reading: Measurement, _ payload: ByteView) -> Value? {
+        var writer = ByteWriter(capacity: 32)
+        if slot < Measurement.inlineValues, let number = reading.inline(slot) {
+            writer.append(number)
+            return .number(writer.view.string)
+        }
+        guard let record = ValueRecord.find(slot, in: payload) else { return nil }
+        record.appendText(of: payload, to: &writer)
+        return record.isNumber ? .number(writer.view.string) : .text(writer.view.string)
     }
 }
 

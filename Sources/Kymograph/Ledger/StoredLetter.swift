@@ -82,7 +82,8 @@ package struct StoredLetter: Sendable {
         guard kind != "entry" else { return nil }
         var needed = used
         if needsPatients { needed.insert(.patientMap) }
-        if needsRules { needed.insert(.rules) }
+        // A hook rejects for the same reasons.
+        if needsRules, !used.contains(.hook) { needed.insert(.rules) }
         return StoreDecider.allCases.first { needed.contains($0) && !present.contains($0) }
     }
 

@@ -112,13 +112,13 @@ final class MappingReloader: Sendable {
     private func rereadLists() {
         let current = settings.current
         if let book = current.patients.book { notes(book.reread(current.patientPolicy)) }
-        if let rules = current.rules { notes(rules.reread()) }
+        if let rules = current.rules { notes(rules.reread { current.unknownSource(of: $0.resources) }) }
     }
 
     private func lookAtLists() {
         let current = settings.current
         if let note = current.patients.book?.look(current.patientPolicy) { notes(note) }
-        if let note = current.rules?.look() { notes(note) }
+        if let note = current.rules?.look(refusing: { current.unknownSource(of: $0.resources) }) { notes(note) }
     }
 
     private func takeOrder() -> Order {

@@ -12,7 +12,7 @@ extension Pipeline {
             notes(
                 .warning(
                     "an earlier run of this store had a \(missing.name), and this one has none: readings are taken, "
-                        + "and filed, as their messages say; if that is not meant, name it in the configuration"))
+                        + "and filed, as their messages say; if that is not meant, \(missing.remedy)"))
         }
         do throws(StoreError) { try store.note(settings.deciders) } catch { throw PipelineError(error) }
     }

@@ -5,14 +5,29 @@ import GRDB
 package enum StoreDecider: String, CaseIterable, Sendable {
     case patientMap = "patient_map"
     case rules = "reading_rules"
+    /// What a program decides that embeds the engine: `kymo` never has it.
+    case hook = "reading_hook"
 
     /// For people.
     package var name: String {
         switch self {
         case .patientMap: "patient map"
         case .rules: "list of rules"
+        case .hook: "hook of the program that embeds the engine"
         }
     }
+
+    /// What to do where it is missing.
+    var remedy: String {
+        switch self {
+        case .patientMap, .rules: "name it in the configuration"
+        case .hook: "run the program that has it"
+        }
+    }
+
+    /// Those that may have decided where nobody can tell. A program that has a hook says so again with each run, and
+    /// nobody else could take letters without it.
+    static let uncertain: Set<StoreDecider> = [.patientMap, .rules]
 
     /// Notes that a run has had one.
     func note(_ db: Database) throws {
@@ -26,7 +41,7 @@ package enum StoreDecider: String, CaseIterable, Sendable {
 
     /// Those that have decided in a store of version 4: each has left a table.
     static func usedInVersion4(_ db: Database) throws -> Set<StoreDecider> {
-        Set(try allCases.filter { try db.tableExists($0.rawValue) })
+        try uncertain.filter { try db.tableExists($0.rawValue) }
     }
 }
 

@@ -40,7 +40,7 @@ struct StoreSalvage {
     mutating func run(into target: Database) throws {
         guard let source = try open() else {
             for table in try SalvagedTable.all(of: target, from: nil, expected: []) { torn.insert(table.name) }
-            for decider in StoreDecider.allCases { try decider.note(target) }
+            for decider in StoreDecider.uncertain { try decider.note(target) }
             return try finish(nil, target)
         }
         defer { try? source.close() }
@@ -83,8 +83,8 @@ struct StoreSalvage {
 
     /// What has decided, besides what is copied: all where that is not certain.
     private func deciders(_ old: Database) -> Set<StoreDecider> {
-        if torn.contains("decider") { return Set(StoreDecider.allCases) }
-        return (try? StoreDecider.usedInVersion4(old)) ?? Set(StoreDecider.allCases)
+        if torn.contains("decider") { return StoreDecider.uncertain }
+        return (try? StoreDecider.usedInVersion4(old)) ?? StoreDecider.uncertain
     }
 
     // MARK: Rows
