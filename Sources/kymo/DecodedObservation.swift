@@ -98,8 +98,7 @@ private struct ObservedValue {
 
     /// Nil where there is none, or of a type that is more than one value.
     init?(_ holder: JSONTree) {
-        if let quantity = holder["valueQuantity"] {
-            guard let digits = quantity["value"]?.digits else { return nil }
+        if let quantity = holder["valueQuantity"], let digits = quantity["value"]?.digits {
             (value, flag) = (.number(digits), quantity["comparator"]?.text)
             unit = quantity["code"]?.text ?? quantity["unit"]?.text
         } else if let digits = holder["valueInteger"]?.digits {
@@ -112,6 +111,8 @@ private struct ObservedValue {
             value = .text(text)
         } else if let reason = holder["dataAbsentReason"] {
             flag = reason["coding"]?.elements?.first?["code"]?.text ?? reason["text"]?.text ?? "absent"
+            // A quantity without a value still says of which unit it would be.
+            unit = holder["valueQuantity"].flatMap { $0["code"]?.text ?? $0["unit"]?.text }
         } else {
             return nil
         }

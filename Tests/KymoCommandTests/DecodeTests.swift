@@ -77,6 +77,10 @@ import TrialSupport
             ),
             ("\"valueCodeableConcept\":{\"text\":\"t\"}", "t,,"), ("\"valueTime\":\"08:00:00\"", "08:00:00,,"),
             ("\"dataAbsentReason\":{\"coding\":[{\"code\":\"unknown\"}]}", ",unknown,"),
+            (
+                "\"valueQuantity\":{\"unit\":\"kg\"},\"dataAbsentReason\":{\"coding\":[{\"code\":\"error\"}]}",
+                ",error,kg"
+            ),
         ]
         for (member, cells) in values {
             let head =
