@@ -28,6 +28,10 @@ struct Export: ParsableCommand {
     /// Windows that are read at a time.
     private static let page = 500
 
+    func validate() throws {
+        if format == .csv { try archive.refuseIDs(with: "--format csv") }
+    }
+
     func run() throws {
         let reader = try archive.store.reader()
         switch format {
@@ -62,12 +66,15 @@ struct Export: ParsableCommand {
         _ reader: StoreReader, _ text: (ArchivedWindow, borrowing SelectedWindows) -> [UInt8]?
     ) throws {
         let filter = try archive.filter(reader)
-        let total = try StandardError.translating { () throws(PipelineError) in try reader.count(filter).windows }
+        // Tags are in the readings: to count them is to read all windows at once.
+        let total = try StandardError.translating { () throws(PipelineError) in
+            filter.tags == nil ? try reader.count(filter).windows : 0
+        }
         var progress = ProgressBar()
         var done = 0
         var selected = try SelectedWindows(archive, reader)
-        var windows = selected.takeOpen()
-        repeat {
+        var windows = try selected.next(Export.page)
+        while !windows.isEmpty {
             var output: [UInt8] = []
             for window in windows {
                 guard let lines = text(window, selected) else {
@@ -78,9 +85,9 @@ struct Export: ParsableCommand {
             }
             try StandardOutput.write(data: output)
             done += windows.count
-            progress.show(Double(done) / Double(max(total, done, 1)), label: "\(done) windows")
+            if total > 0 { progress.show(Double(done) / Double(max(total, done)), label: "\(done) windows") }
             windows = try selected.next(Export.page)
-        } while !windows.isEmpty
+        }
         progress.finish()
     }
 }

@@ -9,14 +9,13 @@ struct Query: ParsableCommand {
         abstract: "Show what the archive has: Observations, or their readings.",
         discussion: """
             Prints closed windows, latest start first: one Observation a line, written by the mappings that are named \
-            as for 'kymo run', or with --readings one reading a line. Works while 'kymo run' uses the directory, too. \
-            With --open, windows that are not closed yet come first, as preliminary: what of them is committed.
+            as for 'kymo run', or with --readings one reading a line. Works while 'kymo run' uses the directory, too.
 
             When there are more than --limit windows, standard error names the --cursor to go on with. Windows that \
             come in meanwhile do not change what is behind a cursor.
 
             Example: kymo query --data /var/lib/kymo --device watch-1 --from 2026-03-01T08:00:00Z --format table
-            Example: kymo query --data /var/lib/kymo --patient p-1 --open --readings
+            Example: kymo query --data /var/lib/kymo --patient p-1 --readings
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -42,6 +41,8 @@ struct Query: ParsableCommand {
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be above 0") }
+        if readings { try archive.refuseIDs(with: "--readings") }
+        if count { try archive.refuseIDs(with: "--count") }
         if let cursor, ArchiveCursor(cursor) == nil {
             throw ValidationError("--cursor \(cursor): it is none that 'kymo query' has named")
         }
@@ -49,40 +50,26 @@ struct Query: ParsableCommand {
 
     func run() throws {
         let reader = try archive.store.reader()
+        if count { return try printCount(reader) }
         var selected = try SelectedWindows(archive, reader, after: cursor.flatMap { ArchiveCursor($0) })
-        if count { return try printCount(&selected, reader) }
-        let (open, windows) = (selected.takeOpen(), try selected.next(limit + 1))
-        let closed = windows.prefix(limit)
-        let shown = open + closed
+        let windows = try selected.next(limit + 1)
+        let shown = Array(windows.prefix(limit))
         switch (format, readings) {
         case (.table, false): try printTable(shown, reader)
         case (.table, true): try printReadingTable(shown, reader)
         case (.ndjson, false): try printObservations(shown, selected, reader)
         case (.ndjson, true): try printReadings(shown, reader)
         }
-        if windows.count > limit, let last = closed.last {
+        if windows.count > limit, let last = shown.last {
             StandardError.write("kymo: there are more windows: --cursor \(last.cursor.text)\n")
         }
     }
 
-    private func printCount(_ selected: inout SelectedWindows, _ reader: StoreReader) throws {
+    private func printCount(_ reader: StoreReader) throws {
         let filter = try archive.filter(reader)
-        var count = (windows: 0, readings: 0)
-        if archive.id.isEmpty, !archive.open {
-            count = try StandardError.translating { () throws(PipelineError) in try reader.count(filter) }
-        } else {
-            var found = selected.takeOpen()
-            repeat {
-                count.windows += found.count
-                count.readings += found.reduce(0) { $0 + $1.readings }
-                found = try selected.next(Query.page)
-            } while !found.isEmpty
-        }
+        let count = try StandardError.translating { () throws(PipelineError) in try reader.count(filter) }
         try StandardOutput.write(Array("{\"windows\":\(count.windows),\"readings\":\(count.readings)}\n".utf8))
     }
-
-    /// Windows that are counted at a time.
-    private static let page = 500
 
     private func printObservations(
         _ windows: [ArchivedWindow], _ selected: borrowing SelectedWindows, _ reader: StoreReader
@@ -123,7 +110,7 @@ struct Query: ParsableCommand {
                 window.start.text, types[window.series.type].name,
                 String(decoding: window.series.device, as: UTF8.self),
                 window.series.patient.map { String(decoding: $0, as: UTF8.self) } ?? "", "\(window.readings)",
-                window.isOpen ? "open" : "\(window.revision)", window.modified.text,
+                "\(window.revision)", window.modified.text,
             ])
         }
         try StandardOutput.write(table.bytes)

@@ -2,8 +2,7 @@ import Kymograph
 import KymographCore
 import KymographTestKit
 
-/// The windows that the options of `kymo query` and `kymo export` select, latest start first: the open ones, if they
-/// are asked for, and the closed ones.
+/// The windows that the options of `kymo query` and `kymo export` select, latest start first.
 struct SelectedWindows: ~Copyable {
     /// Windows that are read at a time.
     private static let page = 500
@@ -13,33 +12,19 @@ struct SelectedWindows: ~Copyable {
     private let ids: [[UInt8]]
     /// What finds ids; nil when none are asked for.
     private var encoder: ArchiveEncoder?
-    private var open: [ArchivedWindow]
-    /// Windows of the archive that are open again.
-    private let opened: Set<ArchiveCursor>
     private var cursor: ArchiveCursor?
     private var isEnded = false
 
-    /// Those of `options` in `reader`, behind `cursor`, behind which there are no open ones.
+    /// Those of `options` in `reader`, behind `cursor`.
     init(_ options: ArchiveOptions, _ reader: StoreReader, after cursor: ArchiveCursor? = nil) throws {
         let filter = try options.filter(reader)
-        let found = try StandardError.translating { () throws(PipelineError) in
-            options.open ? try reader.openWindows(filter) : []
-        }
         // What can fail comes before all that is kept: there is no half of a type that cannot be copied.
         let encoder = try options.finder(reader)
         self.encoder = encoder
         (self.reader, self.filter, self.cursor, ids) = (reader, filter, cursor, options.id.map { Array($0.utf8) })
-        opened = Set(found.map(\.cursor))
-        open = cursor == nil ? found : []
     }
 
-    /// The open ones. They come once, before the closed ones.
-    mutating func takeOpen() -> [ArchivedWindow] {
-        defer { open = [] }
-        return open.filter { has($0) }
-    }
-
-    /// The next `limit` closed ones, fewer at the end.
+    /// The next `limit`, fewer at the end.
     mutating func next(_ limit: Int) throws -> [ArchivedWindow] {
         var found: [ArchivedWindow] = []
         while found.count < limit, !isEnded {
@@ -55,7 +40,7 @@ struct SelectedWindows: ~Copyable {
                     break
                 }
                 self.cursor = window.cursor
-                if !opened.contains(window.cursor), has(window) { found.append(window) }
+                if has(window) { found.append(window) }
             }
         }
         return found
@@ -65,11 +50,13 @@ struct SelectedWindows: ~Copyable {
     func isWanted(_ observation: [UInt8]) -> Bool {
         guard !ids.isEmpty else { return true }
         guard let tree = try? JSONTree(parsing: observation) else { return false }
-        let identifiers = (tree["identifier"]?.elements ?? []).flatMap { identifier in
-            let value = identifier["value"]?.text ?? ""
-            return [value, "\(identifier["system"]?.text ?? "")|\(value)"]
+        let identifiers = (tree["identifier"]?.elements ?? []).flatMap { identifier -> [String?] in
+            let value = identifier["value"]?.text
+            return [value, value.map { "\(identifier["system"]?.text ?? "")|\($0)" }]
         }
-        return ([tree["id"]?.text ?? ""] + identifiers).contains { ids.contains(Array($0.utf8)) }
+        return ([tree["id"]?.text] + identifiers).contains { name in
+            name.map { ids.contains(Array($0.utf8)) } ?? false
+        }
     }
 
     private mutating func has(_ window: ArchivedWindow) -> Bool {

@@ -154,9 +154,6 @@ struct ArchiveOptions: ParsableArguments {
             valueName: "id|system|value"))
     var id: [String] = []
 
-    @Flag(help: "Also windows that are not closed yet, as preliminary.")
-    var open = false
-
     @OptionGroup var span: SpanOptions
 
     @Option(help: ArgumentHelp("Only windows that were written at this time or later.", valueName: "time"))
@@ -175,6 +172,19 @@ struct ArchiveOptions: ParsableArguments {
 
     @Option(help: FHIRVersionOption.help)
     var fhirVersion: String?
+
+    func validate() throws {
+        guard !id.contains(where: \.isEmpty) else { throw ValidationError("--id must not be empty") }
+    }
+
+    /// Refuses ``id`` beside `option`, which is about whole windows.
+    func refuseIDs(with option: String) throws {
+        guard id.isEmpty else {
+            throw ValidationError(
+                "\(option) is about whole windows, and --id about one Observation, which may be a part of one: "
+                    + "leave one of them out")
+        }
+    }
 
     /// What is asked of `reader`; exits with status 78 when a tag is asked for and the mappings do not fit.
     func filter(_ reader: StoreReader) throws -> ArchiveFilter {
@@ -207,7 +217,7 @@ struct ArchiveOptions: ParsableArguments {
     func encoder(_ reader: StoreReader) throws -> ArchiveEncoder {
         let (set, settings, former) = try mappings(reader)
         let names = ArchiveEncoder.unwritable(set, stored: former).filter { name in
-            (type.isEmpty || type.contains(name)) && (tag.isEmpty || tagged(set).contains(name))
+            type.isEmpty || type.contains(name)
         }
         guard names.isEmpty else {
             throw StandardError.exit(

@@ -36,8 +36,7 @@ package struct ArchiveEncoder: ~Copyable {
     /// The Observations of `window`, one JSON text each: one, or one for each reading of types that are not grouped.
     /// Nil when the block is damaged.
     ///
-    /// The status is `amended` when a grouped window was written more than once, `preliminary` while it is open, else
-    /// `final`. Of a window that has no
+    /// The status is `amended` when a grouped window was written more than once, else `final`. Of a window that has no
     /// reading any more it is `entered-in-error`.
     package mutating func observations(of window: ArchivedWindow) -> [[UInt8]]? {
         parts(of: window).map { $0.map(\.resource) }
@@ -48,11 +47,9 @@ package struct ArchiveEncoder: ~Copyable {
         var settings = WindowSettings()
         settings.limits.maxReadingsPerWindow = Int(Int32.max)
         settings.limits.preliminaryEvery = 0
-        // The readings are what they are, whatever becomes of new ones. In the journal some take the place of others.
+        // The readings are what they are, whatever becomes of new ones.
         var types = types
-        for index in types.indices where types[index].sameInstant != .merge && !window.isOpen {
-            types[index].sameInstant = .keep
-        }
+        for index in types.indices where types[index].sameInstant != .merge { types[index].sameInstant = .keep }
         var machine = WindowMachine<MemoryArchive>(types: types, settings: settings)
         guard let series = machine.define(window.series) else { return nil }
         let isWhole = window.forEachReading { reading, payload in
@@ -61,13 +58,13 @@ package struct ArchiveEncoder: ~Copyable {
         guard isWhole else { return nil }
         guard window.readings > 0 else { return emptied(window).map { Part(last: window.last, resource: $0) } }
         machine.drain()
-        let isSingle = types[window.series.type].grouping == .instance
-        let status: ObservationStatus = isSingle ? .final : window.isOpen ? .preliminary : window.statusWhenClosed
+        let isAmended = window.revision > 1 && types[window.series.type].grouping != .instance
         var parts: [Part] = []
         while let emission = machine.nextEmission() {
             let shown = machine.content(of: emission)
             let content = WindowContent(
-                series: shown.series, start: shown.start, end: shown.end, status: status, readings: shown.readings)
+                series: shown.series, start: shown.start, end: shown.end, status: isAmended ? .amended : .final,
+                readings: shown.readings)
             let count = content.readings.count
             let last = count > 0 ? content.readings[count - 1].instant : window.last
             parts += written(content).map { Part(last: last, resource: $0) }
@@ -97,9 +94,4 @@ package struct ArchiveEncoder: ~Copyable {
         // A summary is several Observations, one a line.
         return writer.view.array.split(separator: 0x0A).map(Array.init)
     }
-}
-
-extension ArchivedWindow {
-    /// The status of a grouped window's Observation.
-    fileprivate var statusWhenClosed: ObservationStatus { revision > 1 ? .amended : .final }
 }

@@ -2,22 +2,8 @@ import FoundationEssentials
 import GRDB
 package import KymographCore
 
-/// A closed window as the archive has it, or an open one as the journal has it.
+/// A closed window as the archive has it.
 package struct ArchivedWindow: Sendable {
-    /// A reading of an open window.
-    struct OpenReading: Sendable {
-        var reading: KymographCore.Measurement
-        /// Its value records.
-        var payload: [UInt8]
-    }
-
-    private enum Content: Sendable {
-        /// The block with the readings; nil when it is damaged.
-        case block([UInt8]?)
-        /// In the order in which they came.
-        case open([OpenReading])
-    }
-
     /// The store's number of the series.
     package var seriesNumber: Int
     /// Whose readings.
@@ -40,16 +26,17 @@ package struct ArchivedWindow: Sendable {
     package var duplicates: Int
     /// Readings whose values differed from what was there.
     package var conflicts: Int
-    /// How often it was written, from 1; of an open window from 0.
+    /// How often it was written, from 1.
     package var revision: Int
-    /// When it was written last; of an open window, when its last reading was received.
+    /// When it was written last.
     package var modified: Instant
     /// The last row of the outbox that its Observations left with, or 0 when it did not leave through
     /// the outbox: it gave no Observation, or the only sink, of files or standard output, had it before the archive.
     package var outbox: Int64
     /// How far its content is in the journal.
     var through: JournalPlace
-    private let content: Content
+    /// The block with the readings; nil when it is damaged.
+    private let block: [UInt8]?
 
     /// Everything that the columns of ``columns`` say.
     init(_ row: Row) {
@@ -69,27 +56,9 @@ package struct ArchivedWindow: Sendable {
         modified = Instant(nanoseconds: row["modified"])
         outbox = row["outbox"]
         through = JournalPlace(block: row["through_block"], index: row["through_index"])
-        content = .block(
-            StoredBody.content(codec: row["codec"], key: row["key_id"], checksum: row["checksum"], bytes: row["body"]))
+        block = StoredBody.content(
+            codec: row["codec"], key: row["key_id"], checksum: row["checksum"], bytes: row["body"])
     }
-
-    /// An open window with `readings`; nil without any.
-    init?(open readings: [OpenReading], of one: StoredSeries, start: Instant, revision: Int) {
-        let instants = readings.map(\.reading.instant)
-        guard let first = instants.min(), let last = instants.max() else { return nil }
-        (seriesNumber, series, self.start, self.revision) = (one.number, one.identity, start, revision)
-        end = one.grouping.archivePeriod.map { Instant(nanoseconds: start.nanoseconds.plus($0)) } ?? .distantFuture
-        (self.first, self.last, self.readings) = (first, last, readings.count)
-        let counts = readings.reduce(into: [:]) { $0[ReadingSource.number($1.reading.mark), default: 0] += 1 }
-        sources = counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        (merged, duplicates, conflicts, outbox) = (0, 0, 0, 0)
-        modified = readings.map(\.reading.received).max() ?? last
-        through = JournalPlace(block: 0, index: 0)
-        content = .open(readings)
-    }
-
-    /// Whether it is not closed: more readings may come.
-    package var isOpen: Bool { if case .open = content { true } else { false } }
 
     /// What a query of `window` joined with `series` must select.
     static let columns = "window.*, series.key"
@@ -99,17 +68,11 @@ package struct ArchivedWindow: Sendable {
 
     /// Calls `body` with each reading and its value records; false when the block is damaged.
     package func forEachReading(_ body: (KymographCore.Measurement, ByteView) throws -> Void) rethrows -> Bool {
-        switch content {
-        case .block(nil): return false
-        case .block(let block?):
-            return try block.withByteView { bytes in
-                guard var decoder = ArchivedReadings(bytes) else { return false }
-                while let (reading, payload) = decoder.next() { try body(reading, payload) }
-                return decoder.isComplete
-            }
-        case .open(let readings):
-            for one in readings { try one.payload.withByteView { try body(one.reading, $0) } }
-            return true
+        guard let block else { return false }
+        return try block.withByteView { bytes in
+            guard var decoder = ArchivedReadings(bytes) else { return false }
+            while let (reading, payload) = decoder.next() { try body(reading, payload) }
+            return decoder.isComplete
         }
     }
 }

@@ -9,13 +9,6 @@ package struct JournalReader {
         /// Its value records; part of the block.
         package var payload: ByteView
 
-        /// The reading without what is marked for the journal.
-        package var plain: Measurement {
-            var plain = reading
-            plain.mark &= ReadingMark.source
-            return plain
-        }
-
         /// Whether it took the place of a reading that came before: together they are one reading, and a rejected one.
         package var supersedes: Bool { reading.mark & ReadingMark.supersedes != 0 }
 
