@@ -38,6 +38,25 @@ import Testing
         #expect(text.contains(#""tag":[{"system":"urn:study","code":"s1"}]"#) && !text.contains("bench-"), "\(text)")
     }
 
+    /// The archive has what a hook vetoes, and the search would show it.
+    @Test func noSearchBesideVetoes() throws {
+        let folder = Folder()
+        try FileManager.default.createDirectory(atPath: folder.path(""), withIntermediateDirectories: true)
+        let isWritten = FileManager.default.createFile(
+            atPath: folder.path("token"), contents: Data("a-token-of-a-client\n".utf8),
+            attributes: [.posixPermissions: 0o600])
+        #expect(isWritten)
+        let peers = "peers:\n  - {name: emr, tokenFile: \(folder.path("token"))}\n"
+        try Data(peers.utf8).write(to: URL(filePath: folder.path("peers.yaml")))
+        var configuration = EngineConfiguration(
+            "http: {admin: \"127.0.0.1:0\"}\nsearch: {peers: \(folder.path("peers.yaml"))}\n",
+            storage: .directory(folder.path("data")))
+        configuration.sinks = [EntrySink("chart") { _ in }]
+        configuration.entryHook = StudyHook(withdrawn: [])
+        let error = #expect(throws: EngineError.self) { try KymographEngine(configuration) }
+        #expect(error?.problems.map(\.message) == ["the search would show what it vetoes"], "\(error as Any)")
+    }
+
     @Test func namesAreLabels() {
         struct Named: ReadingHook {
             var name: String { "a b" }

@@ -119,6 +119,12 @@ struct ArchiveWalk {
         return [given, passed, cursor].compactMap(\.self).max()
     }
 
+    /// Whether it has got beyond the place that it began at.
+    var hasAdvanced: Bool { reached != cursor }
+
+    /// Bytes of the Observations that wait for their turn.
+    var queuedBytes: Int { queue.bytes }
+
     private mutating func add(_ head: WindowHead) {
         let period = periods[head.series]
         guard (period.map { head.start.plus($0) } ?? head.last) >= span.from,

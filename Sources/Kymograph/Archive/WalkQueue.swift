@@ -9,12 +9,15 @@ struct WalkQueue {
     }
 
     private var entries: [Entry] = []
+    /// Bytes of its Observations.
+    private(set) var bytes = 0
 
     /// The first; nil when there is none.
     var first: Entry? { entries.first }
 
     mutating func add(_ entry: Entry) {
         entries.append(entry)
+        bytes += entry.resource?.count ?? 0
         var index = entries.count - 1
         while index > 0, entries[index].place < entries[(index - 1) / 2].place {
             entries.swapAt(index, (index - 1) / 2)
@@ -24,6 +27,7 @@ struct WalkQueue {
 
     mutating func removeFirst() -> Entry? {
         guard let first = entries.first, let last = entries.popLast() else { return nil }
+        bytes -= first.resource?.count ?? 0
         guard !entries.isEmpty else { return first }
         entries[0] = last
         sink()

@@ -49,6 +49,9 @@ extension PipelineSettings {
         return nil
     }
 
+    /// Whether anything vetoes or patches resources as these settings say now.
+    var decidesOnResources: Bool { !ruleList.resources.isEmpty || entryInterceptor != nil }
+
     /// Tags that readings may get, as filters name them. Those of patches are none: no filter sees them.
     var tagsOfReadings: [String] {
         let tags = sources.flatMap(\.tags) + ruleList.readings.flatMap(\.tags)

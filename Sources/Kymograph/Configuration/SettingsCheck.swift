@@ -83,6 +83,12 @@ enum SettingsCheck {
         if settings.search.peers == nil, let origin = settings.origins["search.url"] {
             log.add(.warning, origin, "it has no effect without the search", advice: "set search.peers")
         }
+        if settings.search.peers != nil, settings.decidesOnResources {
+            log.add(
+                .error, settings.origins["rules"] ?? .commandLine("rules"),
+                "the search would show what its rules of resources veto, and leave out what they patch",
+                advice: "take 'resources' out of the file, or leave search.peers out")
+        }
         guard let problem = settings.search.problem(settings.admin) else { return }
         let origin = settings.origins["search.peers"] ?? .commandLine("search.peers")
         log.add(.error, origin, problem.message, advice: problem.advice)

@@ -143,6 +143,11 @@ struct EngineLoading {
     ) {
         settings.interceptor = configuration.readingHook.map(HookedReadings.init)
         settings.entryInterceptor = configuration.entryHook.map(HookedEntries.init)
+        if settings.entryInterceptor != nil, settings.search.peers != nil {
+            problems.append(
+                .init("entryHook", "the search would show what it vetoes", advice: "leave search.peers or the hook out")
+            )
+        }
         let names = [
             ("readingHook", settings.interceptor?.name), ("entryHook", settings.entryInterceptor?.name),
         ]

@@ -220,7 +220,8 @@ package final class Pipeline: Sendable {
                 SearchDoor(
                     SearchSubject(
                         directory: store.directory.path, present: { [newSettings] in newSettings.current },
-                        peers: peers, started: started, notes: { [control] in control.note($0) })))
+                        mappings: mappings, peers: peers, started: started,
+                        notes: { [control] in control.note($0) })))
         }
         return pages
     }

@@ -44,10 +44,13 @@ struct ObservationSearch {
     /// The mappings, which continue them.
     let set: MappingSet
     let options: ObservationOptions
-    let deadline: ContinuousClock.Instant
+    /// How long it may look for a page, from when it knows in which series.
+    let time: Duration
 
     /// Most bytes of a page.
     private static let mostBytes = 8 << 20
+    /// Most bytes of Observations that are known, and whose turn has not come.
+    private static let mostQueued = 64 << 20
 
     /// The Observations behind `cursor`.
     ///
@@ -64,7 +67,7 @@ struct ObservationSearch {
         }
         state.page.series = query.namesSubject ? series.map(\.number) : []
         var walk = ArchiveWalk(series, query.order, span, after: cursor)
-        try state.run(&walk, db)
+        try state.run(&walk, until: .now + time, db)
         return state.page
     }
 
@@ -102,9 +105,15 @@ struct ObservationSearch {
             encoder = ArchiveEncoder(set: search.set, options: search.options)
         }
 
-        mutating func run(_ walk: inout ArchiveWalk, _ db: Database) throws {
+        mutating func run(
+            _ walk: inout ArchiveWalk, until deadline: ContinuousClock.Instant, _ db: Database
+        ) throws {
             while try take(walk.step(db), &walk, db) {
-                guard ContinuousClock.now < search.deadline else { return try end(walk) }
+                if walk.queuedBytes > ObservationSearch.mostQueued { return try endFull(walk) }
+                // A page that has got no further than the one before would be followed by another of its kind.
+                guard ContinuousClock.now < deadline || !walk.hasAdvanced && !search.query.isCountOnly else {
+                    return try end(walk)
+                }
             }
             if search.query.isCountOnly { page.total = found }
         }
@@ -159,6 +168,15 @@ struct ObservationSearch {
                 return []
             }
             return parts
+        }
+
+        /// Ends for lack of memory, with what was found.
+        private mutating func endFull(_ walk: ArchiveWalk) throws {
+            guard walk.hasAdvanced else {
+                throw SearchRefusal.tooCostly(
+                    "there is too much at one time to be sorted: narrow it by patient, device or code")
+            }
+            try end(walk)
         }
 
         /// Ends for lack of time: with what was found, and where to go on.

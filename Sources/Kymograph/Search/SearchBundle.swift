@@ -12,25 +12,26 @@ enum SearchBundle {
         bundle.add("type", "searchset")
         if let total = page.total { bundle.add("total", total) }
         let address = "\(base)/Observation"
-        var links = [
-            link("self", address, query.cursor.map { query.pairs + [(SearchParameters.cursor, $0)] } ?? query.pairs)
-        ]
-        if let next = page.next {
-            links.append(link("next", address, query.pairs + [(SearchParameters.cursor, cursor.text(next))]))
-        }
+        var links = [link("self", address, query, cursor: query.cursor)]
+        if let next = page.next { links.append(link("next", address, query, cursor: cursor.text(next))) }
         bundle.add("link", list: links)
         let entries = page.observations.map { entry($0, address) } + warnings(page)
         if !entries.isEmpty { bundle.add("entry", list: entries) }
         return bundle.finished()
     }
 
-    private static func link(_ relation: String, _ address: String, _ pairs: [(name: String, value: String)]) -> [UInt8]
-    {
-        let query = pairs.map { "\(SearchText.encoded($0.name))=\(SearchText.encoded($0.value))" }
+    private static func link(
+        _ relation: String, _ address: String, _ query: SearchQuery, cursor: String?
+    ) -> [UInt8] {
+        // What came as a form is sent again as one, to the link: an identifier in it would be in an address.
+        let path = query.isForm ? "\(address)/_search" : address
+        var pairs = query.isForm ? [] : query.pairs
+        if let cursor { pairs.append((SearchParameters.cursor, cursor)) }
+        let text = pairs.map { "\(SearchText.encoded($0.name))=\(SearchText.encoded($0.value))" }
             .joined(separator: "&")
         var link = JSONMembers()
         link.add("relation", relation)
-        link.add("url", query.isEmpty ? address : "\(address)?\(query)")
+        link.add("url", text.isEmpty ? path : "\(path)?\(text)")
         return link.finished()
     }
 

@@ -11,6 +11,7 @@ final class SearchDoor: AdminPages {
     private let subject: SearchSubject
     private let places = SearchedPlaces()
     private let work = ConsoleWork("kymo-search")
+    private let turns = SearchTurns()
 
     /// Serves what `subject` has.
     init(_ subject: SearchSubject) { self.subject = subject }
@@ -61,10 +62,12 @@ final class SearchDoor: AdminPages {
             return try later(work, try query(request, request.query))
         case ["Observation", "_search"]:
             try check(request, "POST")
-            return try later(work, try query(request, try form(request)))
+            var query = try query(request, try form(request))
+            query.isForm = true
+            return try later(work, query)
         case _ where path.count == 2 && path[0] == "Observation" && SearchParameters.isID(String(path[1])):
             try check(request, "GET", "HEAD")
-            return try later { () throws(SearchRefusal) in try work.read(String(path[1])) }
+            return try later(client) { () throws(SearchRefusal) in try work.read(String(path[1])) }
         default:
             throw SearchRefusal(
                 404, "not-found", "there are metadata, Observation, Observation/ID and Observation/_search")
@@ -119,18 +122,24 @@ final class SearchDoor: AdminPages {
     private func later(_ work: SearchWork, _ query: SearchQuery) throws(SearchRefusal) -> HTTPAnswer {
         // Before it waits: a cursor of another query is a mistake of the client.
         if let text = query.cursor { _ = try SearchCursor(key: work.client.key, query: query).place(text) }
-        return try later { () throws(SearchRefusal) in try work.search(query) }
+        return try later(work.client) { () throws(SearchRefusal) in try work.search(query) }
     }
 
     private func later(
-        _ body: @escaping @Sendable () throws(SearchRefusal) -> HTTPReply
+        _ client: SearchClient, _ body: @escaping @Sendable () throws(SearchRefusal) -> HTTPReply
     ) throws(SearchRefusal) -> HTTPAnswer {
+        guard turns.take(client.key) else {
+            throw SearchRefusal(
+                503, "throttled", "\(SearchTurns.most) searches of this client wait: try again when one is answered")
+        }
         let answer = LaterAnswer()
-        let isTaken = work.add {
+        let isTaken = work.add { [turns] in
+            defer { turns.giveBack(client.key) }
             guard !answer.isGone else { return }
             do throws(SearchRefusal) { answer.finish(try body()) } catch { answer.finish(SearchWork.reply(error)) }
         }
         guard isTaken else {
+            turns.giveBack(client.key)
             throw SearchRefusal(503, "throttled", "too many searches wait, or it is stopping: try again in a moment")
         }
         return .later(answer)

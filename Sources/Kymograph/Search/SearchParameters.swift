@@ -45,13 +45,17 @@ struct SearchParameters {
             }
             if pair.name != cursor { parameters.query.pairs.append(pair) }
         }
+        guard parameters.query.cursor == nil || !parameters.query.isCountOnly else {
+            throw .malformed(cursor, "a count is of all pages: leave it out")
+        }
         return parameters.query
     }
 
     /// Whether `name` is that of a known parameter with a modifier or chain: to leave it out would not be lenient.
     private static func isVariant(_ name: String) -> Bool {
-        let stem = name.prefix { $0 != ":" && $0 != "." }
-        return stem.count < name.count && (known.contains { $0.name == stem } || single.contains(String(stem)))
+        let stem = name.utf8.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ".") }
+        return stem.count < name.utf8.count
+            && (known.map(\.name) + single).contains { $0.utf8.elementsEqual(stem) }
     }
 
     private static func unknownText(_ name: String) -> String {

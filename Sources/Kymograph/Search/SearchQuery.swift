@@ -26,6 +26,8 @@ struct SearchQuery: Sendable {
     var isCountOnly = false
     /// The names and values that it was made of, but for the cursor.
     var pairs: [(name: String, value: String)] = []
+    /// Whether it came as a form, which keeps its values out of addresses: so must its links.
+    var isForm = false
     /// What the cursor says, as it came; nil for the first page.
     var cursor: String?
 

@@ -9,12 +9,14 @@ enum SearchText {
     /// The pairs of `text` in order.
     static func pairs(_ text: some StringProtocol) throws(SearchRefusal) -> [(name: String, value: String)] {
         var pairs: [(name: String, value: String)] = []
-        for part in text.split(separator: "&") {
-            let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = decoded(String(halves[0])), !name.isEmpty else {
+        // Bytes: what combines with a separator makes another character of it, and would hide a parameter.
+        for part in Array(text.utf8).split(separator: UInt8(ascii: "&")) {
+            let halves = part.split(
+                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = decoded(halves[0]), !name.isEmpty else {
                 throw SearchRefusal(400, "value", "the name of a parameter is empty, or has a wrong escape")
             }
-            guard halves.count == 2, let value = decoded(String(halves[1])), !value.isEmpty else {
+            guard halves.count == 2, let value = decoded(halves[1]), !value.isEmpty else {
                 throw .malformed(shown(name), "it has no value, or one with a wrong escape or a control character")
             }
             pairs.append((name, value))
@@ -32,8 +34,8 @@ enum SearchText {
     }
 
     /// `text` without its escapes; nil when one is wrong, or the text is no UTF-8 or has control characters.
-    static func decoded(_ text: String) -> String? {
-        var (bytes, rest): ([UInt8], ArraySlice<UInt8>) = ([], Array(text.utf8)[...])
+    static func decoded(_ text: ArraySlice<UInt8>) -> String? {
+        var (bytes, rest): ([UInt8], ArraySlice<UInt8>) = ([], text)
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "+"): bytes.append(0x20)

@@ -22,17 +22,21 @@ struct SearchWork: Sendable {
         if let text = query.cursor { place = try cursor.place(text) }
         let page = try page(query, after: place, within: query.isCountOnly ? Self.wholeTime : Self.pageTime)
         places.note(page.observations)
-        subject.audit(
-            client.name, "searched Observations of \(text(page, query))", observations: page.observations.count)
+        audit(page, query)
         return Self.reply(200, SearchBundle.searchset(page, query, base: base, cursor: cursor))
     }
 
-    /// Whose readings were searched, in numbers of the store.
-    private func text(_ page: FoundPage, _ query: SearchQuery) -> String {
-        guard query.namesSubject else { return "all series" }
-        let numbers = page.series.prefix(20).map(String.init).joined(separator: ", ")
-        let more = page.series.count > 20 ? " and \(page.series.count - 20) more" : ""
-        return page.series.isEmpty ? "no series" : "series \(numbers)\(more)"
+    /// Notes what the client gets: whose Observations, in numbers of the store, or how many it is told that there are.
+    private func audit(_ page: FoundPage, _ query: SearchQuery) {
+        let asked = query.namesSubject ? Set(page.series) : nil
+        if let total = page.total {
+            return subject.audit(
+                client.name, "counted Observations", series: asked, "was told \(total)", observations: 0)
+        }
+        let served = Set(page.observations.map { Int($0.place.series) })
+        subject.audit(
+            client.name, "searched Observations", series: served.isEmpty ? asked : served,
+            "got \(page.observations.count)", observations: page.observations.count)
     }
 
     private func page(
@@ -48,15 +52,13 @@ struct SearchWork: Sendable {
     func read(_ id: String) throws(SearchRefusal) -> HTTPReply {
         var found = try known(id)
         if found == nil { found = try sought(id) }
-        subject.audit(client.name, "read an Observation of \(series(found))", observations: found == nil ? 0 : 1)
+        subject.audit(
+            client.name, "read an Observation", series: Set([found].compactMap { $0.map { Int($0.place.series) } }),
+            "got \(found == nil ? 0 : 1)", observations: found == nil ? 0 : 1)
         guard let found else { throw SearchRefusal(404, "not-found", "the archive has no such Observation") }
         var reply = Self.reply(200, found.resource)
         reply.fields.append(.init(name: "ETag", value: "W/\"\(found.revision)\""))
         return reply
-    }
-
-    private func series(_ found: ServedObservation?) -> String {
-        found.map { "series \($0.place.series)" } ?? "no series"
     }
 
     /// The Observation where one of this id was before.
@@ -83,6 +85,13 @@ struct SearchWork: Sendable {
     private func opened(
         _ query: SearchQuery, within time: Duration
     ) throws(SearchRefusal) -> (StoreReader, ObservationSearch) {
+        let settings = subject.present()
+        guard !settings.decidesOnResources else {
+            throw SearchRefusal(
+                503, "not-supported",
+                "there are rules of resources by now, and a search would show what they veto and leave out what they "
+                    + "patch: take 'resources' out of the list of rules, or search.peers out of the settings")
+        }
         let reader: StoreReader
         let former: [FormerType]
         do throws(PipelineError) {
@@ -91,9 +100,10 @@ struct SearchWork: Sendable {
         } catch {
             throw SearchRefusal(503, "exception", "the store cannot be read; see the log")
         }
-        let settings = subject.present()
-        guard let set = ConfigurationLoader.checkMappings(settings, continuingStored: former).set else {
-            throw SearchRefusal(503, "exception", "the mappings have errors; see 'kymo check'")
+        // After the types: those that the store has by then are among those of the newest mappings.
+        let set = subject.mappings.current
+        guard set.types.count >= former.count else {
+            throw SearchRefusal(503, "exception", "the store has types of other mappings; see 'kymo check'")
         }
         // Observations have ids of ours here, whoever gives those of the server.
         var options = settings.output
@@ -102,7 +112,7 @@ struct SearchWork: Sendable {
             reader,
             ObservationSearch(
                 query: query, rights: client.rights, former: former, set: set, options: options,
-                deadline: .now + time)
+                time: time)
         )
     }
 

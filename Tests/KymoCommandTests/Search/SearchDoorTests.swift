@@ -45,9 +45,13 @@ import Testing
         _ = try run.bundle("patient=urn:kymograph:patient%7Cp1", token: SearchedRun.one)
         let id = try run.all("_count=1")[0].id
         #expect(try run.get("Observation/\(id)").status == 200)
+        let total = try #require(try run.bundle("_summary=count")["total"]?.integer)
+        #expect(try run.bundle("code=nothing").resources.isEmpty)
         let log = try run.run.terminate().error
         #expect(log.contains(/search: study has searched Observations of series [0-9, ]+, and got [0-9]+/), "\(log)")
-        #expect(log.contains("search: emr has searched Observations of all series, and got 1"))
+        #expect(log.contains(/search: emr has searched Observations of series [0-9]+, and got 1/), "\(log)")
+        #expect(log.contains("search: emr has searched Observations of all series, and got 0"), "\(log)")
+        #expect(log.contains("search: emr has counted Observations of all series, and was told \(total)"), "\(log)")
         #expect(log.contains(/search: emr has read an Observation of series [0-9]+, and got 1/))
         #expect(!log.contains("p1") && !log.contains(id) && !log.contains("token-for"))
     }
@@ -128,7 +132,45 @@ import Testing
         let bundle = try JSONTree(parsing: Array(found.body.utf8))
         #expect(try bundle.resources == run.all("patient=urn:kymograph:patient%7Cp1"))
         #expect(try run.post("patient=p1").status == 400)
+        // Links to further pages have nothing of it, and want it again.
+        let form = "patient=urn:kymograph:patient%7Cp1&_count=7"
+        var (pages, next): ([JSONTree], String?) = ([], "")
+        while let query = next {
+            let page = try JSONTree(parsing: Array(try run.post(form, query: query).body.utf8))
+            pages += page.resources
+            for link in page["link"]?.elements ?? [] {
+                let url = try #require(link["url"]?.text)
+                #expect(url.contains("/Observation/_search") && !url.contains("patient"), "\(url)")
+            }
+            next = page.link("next")
+            guard let next else { break }
+            #expect(next.hasPrefix("_cursor=") && !next.contains("&"))
+            #expect(try run.get("Observation?\(next)").status == 400)
+            #expect(try run.post("patient=urn:kymograph:patient%7Cp2&_count=7", query: next).status == 400)
+        }
+        #expect(pages == bundle.resources && pages.count > 7)
         #expect(try run.post("{}", type: "application/json").status == 415)
+        #expect(try run.run.terminate().end == .exit(0))
+    }
+
+    /// What rules veto or patch is not what the archive has: while there are such rules, nothing is shown.
+    @Test func rulesOfResources() throws {
+        let stored = StoredRun()
+        try stored.run(WardReadings.many(seed: 2))
+        let harmless = "rules:\n  - name: bench\n    then: drop\n    devices: [\"test-*\"]\n"
+        let veto = "resources:\n  - name: study\n    then: veto\n    devices: [\"w2\"]\n"
+        let file = stored.folder.write("rules.yaml", harmless)
+        let run = try SearchedRun(stored, ["--rules", file])
+        let id = try run.all("_count=1000")[0].id
+        stored.folder.write("rules.yaml", harmless + veto)
+        try Waiting.until("the rules are in use") { try run.get("Observation").status == 503 }
+        for path in ["Observation?_summary=count", "Observation/\(id)"] {
+            let answer = try run.get(path)
+            #expect(answer.status == 503 && answer.body.contains("there are rules of resources by now"), "\(path)")
+            #expect(answer.body.contains("OperationOutcome") && !answer.body.contains("total"))
+        }
+        stored.folder.write("rules.yaml", harmless)
+        try Waiting.until("the former rules are in use") { try run.get("Observation").status == 200 }
         #expect(try run.run.terminate().end == .exit(0))
     }
 

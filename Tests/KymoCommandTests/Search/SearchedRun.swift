@@ -43,10 +43,13 @@ struct SearchedRun {
         return try client.get("/fhir/\(path)", method: method, fields: bearer + fields)
     }
 
-    /// Sends a form to `_search`.
-    func post(_ form: String, type: String = "application/x-www-form-urlencoded") throws -> AdminClient.Answer {
+    /// Sends a form to `_search`, with `query` in its address.
+    func post(
+        _ form: String, query: String = "", type: String = "application/x-www-form-urlencoded"
+    ) throws -> AdminClient.Answer {
+        let path = "/fhir/Observation/_search" + (query.isEmpty ? "" : "?\(query)")
         let head = [
-            "POST /fhir/Observation/_search HTTP/1.1", "Host: a", "Connection: close",
+            "POST \(path) HTTP/1.1", "Host: a", "Connection: close",
             "Authorization: Bearer \(Self.all)", "Content-Type: \(type)", "Content-Length: \(form.utf8.count)",
         ]
         return AdminClient.answer(

@@ -35,6 +35,19 @@ import Testing
         #expect(absent.count == 1 && absent[0].contains("/nowhere/peers.yaml cannot be read"), "\(absent)")
     }
 
+    /// The archive has what rules veto, and has it without what they patch.
+    @Test func needsAbsenceOfRulesOfResources() {
+        let text = "http:\n  admin: 127.0.0.1:5790\nsearch:\n  peers: PEERS\nrules: \(folder.file("rules.yaml"))\n"
+        let harmless = "rules:\n  - {name: bench, then: drop, devices: [\"test-*\"]}\n"
+        folder.write("rules.yaml", harmless)
+        #expect(texts(text) == [])
+        folder.write("rules.yaml", harmless + "resources:\n  - {name: study, then: veto, devices: [\"study-*\"]}\n")
+        let found = texts(text)
+        #expect(found.count == 1 && found[0].contains("kymo.yaml:5:"), "\(found)")
+        #expect(found.first?.contains("error: rules: the search would show what its rules of resources veto") ?? false)
+        #expect(texts("rules: \(folder.file("rules.yaml"))\n") == [])
+    }
+
     @Test func addresses() {
         let text = "http:\n  admin: 127.0.0.1:5790\nsearch:\n  peers: PEERS\n  url: "
         #expect(texts(text + "https://kymo.example/fhir/\n") == [])

@@ -20,6 +20,7 @@ import Testing
         ("_summary=text", "_summary"), ("_id=a/b", "_id"), ("_include=Observation:subject", "_include"),
         ("value-quantity=gt5", "value-quantity"), ("patient=a%7C%00", "patient"), ("patient=a%7C%zz", "patient"),
         ("patient=a%7C%2", "patient"), ("patient=a%7C%FF", "patient"), ("patient=a%7C%0A", "patient"),
+        ("_cursor=00&_count=0", "_cursor"), ("_summary=count&_cursor=00", "_cursor"),
         ("_has:Group:member:_id=1", "_has:Group:member:_id"), ("' OR 1=1 --=1", "(parameter)"),
     ])
     func refuses(text: String, parameter: String) {
@@ -31,7 +32,9 @@ import Testing
     /// Unknown names alone are passed over by a lenient search, and are not in its links.
     @Test func lenient() throws {
         #expect(try query("colour=red&code=a", isLenient: true).pairs.map(\.name) == ["code"])
-        for text in ["code=%7C", "patient:missing=true", "patient.name=x", "_count=a", "date=b"] {
+        for text in [
+            "code=%7C", "patient:missing=true", "patient.name=x", "_count=a", "date=b", "patient:\u{301}x=1",
+        ] {
             #expect(throws: SearchRefusal.self) { try query(text, isLenient: true) }
         }
     }
@@ -47,6 +50,31 @@ import Testing
         #expect(throws: SearchRefusal.self) { try query(many) }
         let values = Array(repeating: "a", count: 101).joined(separator: ",")
         #expect(throws: SearchRefusal.self) { try query("code=\(values)") }
+    }
+
+    /// What combines with a separator does not hide the parameter behind it.
+    @Test func separators() throws {
+        let pairs = try SearchText.pairs("x=1&\u{301}patient=a&code=\u{301}b")
+        #expect(pairs.map { Array($0.name.utf8) } == ["x", "\u{301}patient", "code"].map { Array($0.utf8) })
+        #expect(pairs.map { Array($0.value.utf8) } == ["1", "a", "\u{301}b"].map { Array($0.utf8) })
+        #expect(throws: SearchRefusal.self) { try query("code=a&\u{301}patient=s%7Cp") }
+    }
+
+    /// A client has a few turns, whatever others have.
+    @Test func turns() {
+        let turns = SearchTurns()
+        for _ in 0..<SearchTurns.most { #expect(turns.take([1])) }
+        #expect(!turns.take([1]) && turns.take([2]))
+        turns.giveBack([1])
+        #expect(turns.take([1]) && !turns.take([1]))
+    }
+
+    /// The log has all series that were served, some a line.
+    @Test func auditedSeries() {
+        let lines = SearchSubject.lines(Set(1...120))
+        #expect(lines.count == 3 && lines[0].hasPrefix("series 1, 2, ") && lines[2].hasSuffix(", 119, 120"))
+        #expect(lines.joined(separator: ", ").split(separator: ", ").count == 120)
+        #expect(SearchSubject.lines(nil) == ["all series"] && SearchSubject.lines([]) == ["no series"])
     }
 
     /// Tokens are compared byte by byte: texts that Unicode calls equivalent are two.
