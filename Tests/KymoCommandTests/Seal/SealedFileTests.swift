@@ -52,6 +52,40 @@ import TrialSupport
         #expect(after.starts(with: before) && (10..<15).contains(after.count { $0 == 0x0A }))
     }
 
+    /// What is changed in the midst of dead letters is nothing that a crash has torn: what comes after it stays.
+    @Test func whatComesAfterAChangeIsNotCutOff() throws {
+        let run = try SealedRun(isSealed: true)
+        for _ in 0..<3 { #expect(try run.run(SealedRun.lines(50)).end == .exit(0)) }
+        let bytes = Files.read(run.letters)
+        var changed = bytes
+        // In the bytes of the first chunk, after the heads of the file and of the chunk.
+        changed[48 + 40 + 5] ^= 1
+        Files.write(changed, to: run.letters)
+        let done = try run.run(SealedRun.lines(50))
+        #expect(done.end == .exit(78) && done.error.contains("rejected.ndjson was changed"), "\(done.error)")
+        #expect(Files.read(run.letters) == changed)
+        Files.write(bytes, to: run.letters)
+        #expect(try run.run(SealedRun.lines(50)).end == .exit(0))
+        #expect(try run.content(run.letters).count { $0 == 0x0A } == 20)
+    }
+
+    /// A crash leaves the beginning of the head, or zeros where nothing was written.
+    @Test func aTornHeadIsNothing() throws {
+        let run = try SealedRun(isSealed: true)
+        #expect(try run.run(SealedRun.lines(50)).end == .exit(0))
+        let bytes = Files.read(run.letters)
+        let before = try run.content(run.letters)
+        for count in [1, 20, 47] {
+            Files.write(Array(bytes.prefix(count)), to: run.letters)
+            let done = try run.run(SealedRun.lines(50))
+            #expect(done.end == .exit(0), "\(count): \(done.error)")
+            #expect(try run.content(run.letters).count { $0 == 0x0A } == 5, "\(count)")
+        }
+        Files.write(bytes + [UInt8](repeating: 0, count: 500), to: run.letters)
+        #expect(try run.run(SealedRun.lines(50)).end == .exit(0))
+        #expect(try run.content(run.letters).starts(with: before))
+    }
+
     /// What has dead letters in plain is not continued with encrypted ones.
     @Test func aPlainFileIsNotContinued() throws {
         let run = try SealedRun(isSealed: true)

@@ -72,6 +72,7 @@ package final class SealKey: Sendable {
             FileSystem.remove(path)
             throw SealError(message: "cannot write \(path): \(ErrorText.of(errno))")
         }
+        try KeyList.synchronise(FileSystem.folder(of: path))
     }
 
     /// HMAC-SHA-256 of `bytes`, by a key of its own that is derived from this one.

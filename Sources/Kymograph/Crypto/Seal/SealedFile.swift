@@ -86,9 +86,25 @@ package struct SealedFile: ~Copyable {
     ///
     /// - Throws: ``SealError`` when it is no such file, or cannot be read or cut.
     static func continued(_ file: Descriptor, _ path: String, _ seal: StoreSeal) throws(SealError) -> ChunkSealer {
+        if try cutTornHead(file, path, seal) { return try ChunkSealer(seal, .grows) }
         var known = try SealedFile(file, path, seal)
         try known.cutToWholeChunks()
         return try ChunkSealer(seal, continuing: known.head, chunks: known.chunks)
+    }
+
+    /// Empties a file that ends within the head that it would have begun with; true when it did.
+    private static func cutTornHead(
+        _ file: Descriptor, _ path: String, _ seal: StoreSeal
+    ) throws(SealError) -> Bool {
+        let size = FileSystem.status(file.raw).map { Int($0.st_size) } ?? 0
+        guard size < ChunkSealer.Head.count else { return false }
+        // All of a head but the number of the file.
+        let known = ChunkSealer.Head(.grows, store: seal.store).bytes.prefix(ChunkSealer.Head.count - 16).prefix(size)
+        guard known.indices.allSatisfy({ FileSystem.byte(file.raw, at: $0) == known[$0] }) else { return false }
+        guard ftruncate(file.raw, 0) == 0 else {
+            throw SealError(message: "cannot cut the unfinished head of \(path): \(ErrorText.of(errno))")
+        }
+        return true
     }
 
     /// Ends `file`, which a crash has left, after its last whole chunk; gives the bytes of these, and nil when there
@@ -110,11 +126,37 @@ package struct SealedFile: ~Copyable {
     }
 
     /// Reads over all whole chunks; the file is as long as they are from here on. What a crash has torn is cut off.
+    ///
+    /// - Throws: ``SealError`` also when more comes after what cannot be read, as no crash leaves it.
     private mutating func cutToWholeChunks() throws(SealError) {
         while case .chunk = try next() {}
+        guard try isTail() else {
+            throw SealError(
+                message: "\(path) was changed or is damaged after \(chunks) whole chunks, at byte \(end), and more "
+                    + "comes after that: nothing of it was touched; look at it with 'kymo decrypt', and move it away")
+        }
         guard ftruncate(file.raw, end) == 0, lseek(file.raw, end, SEEK_SET) == end else {
             throw SealError(message: "cannot cut the unfinished end of \(path): \(ErrorText.of(errno))")
         }
+    }
+
+    /// Whether nothing comes after the chunk that begins at ``end``: it runs past the end of the file, ends there, or
+    /// all from there on is zeros, which file systems show for what was not written.
+    private func isTail() throws(SealError) -> Bool {
+        let size = FileSystem.status(file.raw).map { Int($0.st_size) } ?? 0
+        guard lseek(file.raw, end, SEEK_SET) == end else {
+            throw SealError(message: "\(path) cannot be read: \(ErrorText.of(errno))")
+        }
+        let start = try read(ChunkSealer.chunkHead)
+        guard start.count == ChunkSealer.chunkHead else { return true }
+        let count = (0..<4).reduce(0) { $0 | Int(start[$1]) << (8 * $1) }
+        if end + ChunkSealer.chunkHead + count >= size { return true }
+        var piece = start
+        while piece.allSatisfy({ $0 == 0 }) {
+            piece = try read(1 << 16)
+            if piece.isEmpty { return true }
+        }
+        return false
     }
 
     /// Gives what the file `path` holds to `write`, piece by piece.
