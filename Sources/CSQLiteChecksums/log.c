@@ -80,3 +80,19 @@ int64_t kymo_log_lost(const char *path) {
     close(fd);
     return lost;
 }
+
+int kymo_log_lacks_key(const char *path, struct kymo_ring *ring) {
+    uint8_t header[header_bytes], head[frame_head], end[sealed_reserved];
+    int fd = open(path, O_RDONLY | O_CLOEXEC), lacks_key = 0;
+    if (fd < 0) return 0;
+    if (pread(fd, header, sizeof header, 0) == sizeof header) {
+        for (off_t offset = header_bytes; !lacks_key; offset += frame_bytes) {
+            if (pread(fd, head, sizeof head, offset) != sizeof head) break;
+            if (pread(fd, end, sizeof end, offset + frame_bytes - sealed_reserved) != sizeof end) break;
+            // Of before the log began anew?
+            lacks_key = memcmp(head + 8, header + 16, 8) == 0 && kymo_sealed_lacks_key(ring, end);
+        }
+    }
+    close(fd);
+    return lacks_key;
+}

@@ -1,8 +1,11 @@
 #include "sealed.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "CSQLiteChecksums.h"
@@ -70,15 +73,25 @@ static struct extra extra(const struct sealed_file *sealed, sqlite3_int64 offset
     return extra;
 }
 
-/// Opens a page in place: 1 when it is whole.
+int kymo_sealed_lacks_key(const struct kymo_ring *ring, const uint8_t end[sealed_reserved]) {
+    const uint8_t *number = end + KYMO_NONCE_BYTES + KYMO_TAG_BYTES;
+    uint32_t id = (uint32_t)number[3] << 24 | (uint32_t)number[2] << 16 | (uint32_t)number[1] << 8 | number[0];
+    // Keys have the numbers from 1 on, and there are no more of them: another number is a bit that has flipped.
+    return memcmp(end + KYMO_TRAILER_BYTES, mark, sizeof mark) == 0 && id >= 1 && id <= KYMO_RING_KEYS &&
+           !kymo_ring_has(ring, id);
+}
+
+/// Opens a page in place: SQLITE_OK, SQLITE_IOERR_DATA when it is not whole, or `sealed_lacks_key`.
 static int open_page(struct sealed_file *sealed, uint8_t *page, sqlite3_int64 offset, const uint8_t *head) {
     struct extra known = extra(sealed, offset, head);
+    int lacks_key = kymo_sealed_lacks_key(kymo_sealer_ring(sealed->sealer), page + content);
     int is_whole = memcmp(page + content + KYMO_TRAILER_BYTES, mark, sizeof mark) == 0 &&
                    kymo_unseal(
                        sealed->sealer, (const uint8_t *)&known, sizeof known, page, content, page, page + content);
     if (!is_whole) memset(page, 0, content);
     memset(page + content, 0, sealed_reserved);
-    return is_whole;
+    if (is_whole) return SQLITE_OK;
+    return lacks_key ? sealed_lacks_key : SQLITE_IOERR_DATA;
 }
 
 /// Seals `page` into the file's buffer: a result code of SQLite.
@@ -119,7 +132,7 @@ static int read_page(struct sealed_file *sealed, sqlite3_file *file, uint8_t *pa
     // Beyond the end, or the end of a file that was cut; SQLite would take the rest of the page for zeros.
     if (code == SQLITE_IOERR_SHORT_READ) return is_zero(page, KYMO_PAGE_BYTES) ? code : SQLITE_IOERR_DATA;
     if (code != SQLITE_OK) return code;
-    return open_page(sealed, page, offset, 0) ? SQLITE_OK : SQLITE_IOERR_DATA;
+    return open_page(sealed, page, offset, 0);
 }
 
 static int read_database(
@@ -136,7 +149,7 @@ static int read_database(
 // MARK: The log
 
 int kymo_sealed_open_frame(struct sealed_file *sealed, uint8_t *frame, sqlite3_int64 offset) {
-    return open_page(sealed, frame + frame_head, offset, frame);
+    return open_page(sealed, frame + frame_head, offset, frame) == SQLITE_OK;
 }
 
 /// While a transaction has changed a page for the second time, SQLite writes frames with zeros for salts and checksum,
@@ -159,9 +172,11 @@ static int read_frame(struct sealed_file *sealed, sqlite3_file *file, uint8_t *f
     if (code != SQLITE_OK) return code;
     memcpy(head, frame, bound_head);
     code = fill_salts(file, head);
+    if (code == SQLITE_OK) code = open_page(sealed, frame + frame_head, offset, head);
+    if (code != SQLITE_IOERR_DATA) return code;
     // The log ends here, as it does at a frame with a wrong checksum: no frame has page 0.
-    if (code == SQLITE_OK && !open_page(sealed, frame + frame_head, offset, head)) memset(frame, 0, 4);
-    return code;
+    memset(frame, 0, 4);
+    return SQLITE_OK;
 }
 
 static int read_log(
@@ -172,7 +187,7 @@ static int read_log(
         int code = read_head(file, head, offset - frame_head);
         if (code == SQLITE_OK) code = pass_read(file, buffer, size, offset);
         if (code != SQLITE_OK) return code;
-        return open_page(sealed, buffer, offset - frame_head, head) ? SQLITE_OK : SQLITE_IOERR_DATA;
+        return open_page(sealed, buffer, offset - frame_head, head);
     }
     if (size != frame_bytes || !is_frame_at(offset)) return SQLITE_IOERR_READ;
     return read_frame(sealed, file, buffer, offset);
@@ -214,8 +229,9 @@ int kymo_sealed_read(struct sealed_file *sealed, sqlite3_file *file, void *buffe
     }
     int code = pass_read(file, buffer, size, offset);
     if (code != SQLITE_OK || size != KYMO_PAGE_BYTES) return code;
+    code = open_page(sealed, buffer, offset, 0);
     // The journal of a transaction that was cut off ends here.
-    return open_page(sealed, buffer, offset, 0) ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
+    return code == SQLITE_IOERR_DATA ? SQLITE_IOERR_SHORT_READ : code;
 }
 
 int kymo_sealed_write(
@@ -230,11 +246,88 @@ int kymo_sealed_write(
     return code == SQLITE_OK ? file->pMethods->xWrite(file, sealed->page, size, offset) : code;
 }
 
+// MARK: Without SQLite
+
+// POSIX drops all locks that a process has on a file when it closes any descriptor of it, those of SQLite, too. What
+// was opened to look into a database stays open, therefore, until the file has no name any more.
+
+struct looked {
+    dev_t device;
+    ino_t inode;
+    int file;
+    struct looked *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct looked *all_looked;
+
+static void close_removed(void) {
+    for (struct looked **place = &all_looked; *place;) {
+        struct looked *looked = *place;
+        struct stat status;
+        if (fstat(looked->file, &status) == 0 && status.st_nlink > 0) {
+            place = &looked->next;
+            continue;
+        }
+        *place = looked->next;
+        close(looked->file);
+        free(looked);
+    }
+}
+
+/// The descriptor of the database `path`; -1, with errno, when it cannot be opened.
+static int look_at(const char *path) {
+    struct stat status;
+    if (stat(path, &status) != 0) return -1;
+    for (struct looked *looked = all_looked; looked; looked = looked->next)
+        if (looked->device == status.st_dev && looked->inode == status.st_ino) return looked->file;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct looked *looked = file < 0 || fstat(file, &status) != 0 ? 0 : malloc(sizeof *looked);
+    if (!looked) return file;
+    *looked = (struct looked){status.st_dev, status.st_ino, file, all_looked};
+    all_looked = looked;
+    return file;
+}
+
+/// Reads from the database `path`: how many bytes; -1, with errno, when it cannot be read.
+static ssize_t look(const char *path, uint8_t *buffer, size_t size, off_t offset) {
+    pthread_mutex_lock(&lock);
+    close_removed();
+    int file = look_at(path);
+    ssize_t count = file < 0 ? -1 : pread(file, buffer, size, offset);
+    int code = errno;
+    pthread_mutex_unlock(&lock);
+    errno = code;
+    return count;
+}
+
 int kymo_pages_are_sealed(const char *path) {
     uint8_t end[sizeof mark];
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    int is_read = pread(file, end, sizeof end, KYMO_PAGE_BYTES - (off_t)sizeof end) == sizeof end;
-    close(file);
-    return is_read && memcmp(end, mark, sizeof mark) == 0;
+    ssize_t count = look(path, end, sizeof end, KYMO_PAGE_BYTES - (off_t)sizeof end);
+    // Who may not read it cannot open it either.
+    if (count < 0) return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -1;
+    return count == sizeof end && memcmp(end, mark, sizeof mark) == 0;
+}
+
+enum kymo_first_page kymo_pages_first(const char *path, struct kymo_ring *ring) {
+    struct sealed_file *sealed = kymo_sealed_new(ring, sealed_database);
+    if (!sealed) return kymo_first_unreadable;
+    ssize_t count = look(path, sealed->page, KYMO_PAGE_BYTES, 0);
+    enum kymo_first_page first = kymo_first_whole;
+    if (count < 0) first = errno == ENOENT ? kymo_first_missing : kymo_first_unreadable;
+    else if (count < KYMO_PAGE_BYTES) first = kymo_first_missing;
+    else if (memcmp(sealed->page + content + KYMO_TRAILER_BYTES, mark, sizeof mark) != 0) first = kymo_first_plain;
+    else {
+        int code = open_page(sealed, sealed->page, 0, 0);
+        if (code != SQLITE_OK) first = code == sealed_lacks_key ? kymo_first_lacks_key : kymo_first_damaged;
+    }
+    kymo_sealed_free(sealed);
+    return first;
+}
+
+int kymo_pages_lack_key(const char *path, struct kymo_ring *ring) {
+    uint8_t end[sealed_reserved];
+    for (off_t offset = content; look(path, end, sizeof end, offset) == sizeof end; offset += KYMO_PAGE_BYTES)
+        if (kymo_sealed_lacks_key(ring, end)) return 1;
+    return 0;
 }

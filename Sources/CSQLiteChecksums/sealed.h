@@ -18,6 +18,12 @@ struct sealed_file;
 struct sealed_file *kymo_sealed_new(struct kymo_ring *ring, enum sealed_kind kind);
 void kymo_sealed_free(struct sealed_file *sealed);
 
+/// A data key that is not in the list of keys: the result of a read, which says nothing of damage.
+enum { sealed_lacks_key = SQLITE_AUTH_USER };
+
+/// Whether a page with these last bytes was sealed with a data key that `ring` lacks, as far as they can be believed.
+int kymo_sealed_lacks_key(const struct kymo_ring *ring, const uint8_t end[sealed_reserved]);
+
 /// The frame `frame` of a log, with its head, which was read: opens its page in place. 1 when it is whole.
 int kymo_sealed_open_frame(struct sealed_file *sealed, uint8_t *frame, sqlite3_int64 offset);
 

@@ -60,9 +60,16 @@ int kymo_ring_add(struct kymo_ring *ring, const struct kymo_secret *secret, uint
         OPENSSL_cleanse(key, sizeof key);
         if (!is_same) return 0;
     }
-    atomic_store(&ring->current, index);
     return 1;
 }
+
+int kymo_ring_use(struct kymo_ring *ring, uint32_t id) {
+    int index = kymo_ring_index(ring, id);
+    if (index >= 0) atomic_store(&ring->current, index);
+    return index >= 0;
+}
+
+int kymo_ring_has(const struct kymo_ring *ring, uint32_t id) { return kymo_ring_index(ring, id) >= 0; }
 
 int kymo_ring_make(const struct kymo_secret *secret, uint8_t wrapped[KYMO_WRAPPED_BYTES]) {
     uint8_t key[key_bytes];

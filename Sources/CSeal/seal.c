@@ -29,6 +29,7 @@ void kymo_sealer_free(struct kymo_sealer *sealer) {
 }
 
 const uint8_t *kymo_sealer_store(const struct kymo_sealer *sealer) { return sealer->ring->store; }
+const struct kymo_ring *kymo_sealer_ring(const struct kymo_sealer *sealer) { return sealer->ring; }
 
 /// Gives `context` the key `index`, unless it has it, and the nonce.
 static int prepare(

@@ -44,9 +44,12 @@ void kymo_secret_code(const struct kymo_secret *secret, const uint8_t *message, 
 struct kymo_ring *kymo_ring_new(const uint8_t store[KYMO_STORE_ID_BYTES]);
 /// Wipes a ring that nothing uses and that is in no place.
 void kymo_ring_free(struct kymo_ring *ring);
-/// Adds a data key to seal with from now on: 1; 0 when `secret` is not what wrapped it, or there is no room. One that
-/// is there already becomes the one to seal with.
+/// Adds a data key, which may be there already: 1; 0 when `secret` is not what wrapped it, or there is no room.
 int kymo_ring_add(struct kymo_ring *ring, const struct kymo_secret *secret, uint32_t id, const uint8_t *wrapped);
+/// Seals with the data key `id` from now on: 1; 0 when it was not added.
+int kymo_ring_use(struct kymo_ring *ring, uint32_t id);
+/// Whether the data key `id` was added.
+int kymo_ring_has(const struct kymo_ring *ring, uint32_t id);
 /// Makes a data key, and wraps it, without adding it; 1 when that is done.
 int kymo_ring_make(const struct kymo_secret *secret, uint8_t wrapped[KYMO_WRAPPED_BYTES]);
 /// Wraps the data key `id` with another secret; 1 when that is done.
@@ -71,6 +74,7 @@ int kymo_ring_any(void);
 struct kymo_sealer *kymo_sealer_new(struct kymo_ring *ring);
 void kymo_sealer_free(struct kymo_sealer *sealer);
 const uint8_t *kymo_sealer_store(const struct kymo_sealer *sealer);
+const struct kymo_ring *kymo_sealer_ring(const struct kymo_sealer *sealer);
 
 /// Encrypts `count` bytes of `plain` into `sealed`, and authenticates `extra` with them. 1 when that is done; 0 when no
 /// more may be sealed, or OpenSSL fails.

@@ -21,7 +21,11 @@ package struct StoreReader: Sendable {
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         do {
-            if try Store.unlock(directory, EncryptionSettings()) != nil { try StorePages.register() }
+            // A plain store is not looked at: this process may run it, and SQLite have it open.
+            if StoreSeal.isSealed(directory) {
+                if StoreSealing.isInterrupted(in: directory) { throw StoreReader.halfChanged(directory) }
+                if try Store.unlock(directory, EncryptionSettings()) != nil { try StorePages.register() }
+            }
             queue = try DatabaseQueue(path: file, configuration: configuration)
             let version = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
             guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory) }
@@ -53,6 +57,13 @@ package struct StoreReader: Sendable {
         }
     }
 
+    /// The error of a store whose database waits in `kymo.sealing`.
+    private static func halfChanged(_ directory: String) -> SealError {
+        SealError(
+            message: "the keys of the store in \(directory) are being changed, or that was interrupted: give the same "
+                + "'kymo keys' command again, or start 'kymo run' once")
+    }
+
     /// Reads within one transaction.
     func read<Value>(_ body: (Database) throws -> Value) throws(PipelineError) -> Value {
         do {
@@ -67,8 +78,25 @@ package struct StoreReader: Sendable {
     /// What was wrong with reading. The next start repairs what cannot be read, though it might not stumble over it.
     private static func failure(_ error: any Error, _ directory: String) -> PipelineError {
         let error = StoreError(error, "read", directory)
-        if error.kind == .damaged { StoreDirectory.askForRepair(in: directory) }
+        if error.kind == .sealed {
+            // The next call knows the keys that another process has added meanwhile.
+            try? Store.unlock(directory, EncryptionSettings())?.reread()
+        }
+        guard error.kind == .damaged else { return PipelineError(error) }
+        if let foreign = mismatch(directory) { return PipelineError(StoreError(foreign)) }
+        StoreDirectory.askForRepair(in: directory)
         return PipelineError(error)
+    }
+
+    /// Why a database that looks damaged is none: its list of keys is missing, or that of another store.
+    private static func mismatch(_ directory: String) -> SealError? {
+        let database = StoreDirectory.database(in: directory)
+        guard StoreSeal.isSealed(directory) else {
+            return (try? StorePages.areSealed(database)) == true ? StoreSeal.lacksList(directory) : nil
+        }
+        guard let seal = try? Store.unlock(directory, EncryptionSettings()) else { return nil }
+        guard case .strange(let reason) = StorePages.firstPage(of: database, seal) else { return nil }
+        return StoreSeal.mismatch(database, reason, directory)
     }
 
     /// The types of the stored readings, by number.

@@ -76,7 +76,7 @@ package final class Store: ShardStore {
         limits = Mutex(settings)
         directory = try StoreDirectory(path)
         seal = try Store.seal(directory, settings.encryption)
-        let opened = try Store.open(directory, watch, notes)
+        let opened = try Store.open(directory, seal, watch, notes)
         let facts = opened.facts
         receiveClock = ReceiveClock(after: facts.latestReceipt)
         mark = try StoreMark(directory)
@@ -100,22 +100,26 @@ package final class Store: ShardStore {
 
     /// Opens the database, after a repair if it is damaged.
     private static func open(
-        _ directory: StoreDirectory, _ watch: StoreWatch, _ notes: LogTaker?
+        _ directory: StoreDirectory, _ seal: StoreSeal?, _ watch: StoreWatch, _ notes: LogTaker?
     ) throws(StoreError) -> (pool: DatabasePool, facts: StoreFacts) {
         let repair = StoreRepair(directory)
-        if let reason = repair.reason() { watch.note(.error(try repair.run(reason, now: WallClock.now()))) }
+        if let reason = repair.reason() {
+            try prepareRepair(directory, seal)
+            watch.note(.error(try repair.run(reason, now: WallClock.now())))
+        }
         try repair.create()
         do throws(StoreError) {
-            return try openPool(directory, watch, notes)
+            return try openPool(directory, seal, watch, notes)
         } catch {
             guard error.kind == .damaged else { throw error }
+            try prepareRepair(directory, seal)
             watch.note(.error(try repair.run(error.message, now: WallClock.now())))
-            return try openPool(directory, watch, notes)
+            return try openPool(directory, seal, watch, notes)
         }
     }
 
     private static func openPool(
-        _ directory: StoreDirectory, _ watch: StoreWatch, _ notes: LogTaker?
+        _ directory: StoreDirectory, _ seal: StoreSeal?, _ watch: StoreWatch, _ notes: LogTaker?
     ) throws(StoreError) -> (pool: DatabasePool, facts: StoreFacts) {
         do {
             var configuration = try StorePages.configuration()
@@ -125,6 +129,7 @@ package final class Store: ShardStore {
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             let version = try pool.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
             guard version <= StoreSchema.version else { throw StoreSchema.tooNew(version, directory.path) }
+            if version < StoreSchema.version { try reserveAll(directory, seal) }
             if let extent = try pool.read({ try MigrationExtent($0) }) {
                 try extent.check(directory, free: FileSystem.freeBytes(directory.path))
                 notes?(.info(extent.note(directory)))

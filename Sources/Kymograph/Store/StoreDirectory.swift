@@ -100,6 +100,14 @@ struct StoreDirectory: Sendable {
         try synchronise()
     }
 
+    /// Whether there is anything of a store in `directory`: its database, or what a repair will make one of.
+    static func hasStore(in directory: String) -> Bool {
+        let database = database(in: directory)
+        return [database, database + "-wal", database + ".damaged", "\(directory)/\(markerName)"].contains {
+            FileSystem.target($0) != nil
+        }
+    }
+
     /// Makes it durable which files there are.
     func synchronise() throws(StoreError) { try synchronise(descriptor, path) }
 

@@ -62,7 +62,14 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             switch error.resultCode {
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: self.init(.damaged, text + "; the next start repairs it")
             case .SQLITE_FULL: self.init(.full, text + "; make room")
-            case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+            case .SQLITE_AUTH:
+                // Only sealed pages give it (`sealed_lacks_key`): no damage.
+                self.init(
+                    .sealed,
+                    "cannot \(action) the store in \(directory): it needs a data key that "
+                        + "\(KeyList.path(in: directory)) lacks: put back the newest copy of that list; or, if it was "
+                        + "just changed, try again")
+            case .SQLITE_READONLY, .SQLITE_PERM:
                 self.init(.permission, text + "; change its permissions or choose another with --data")
             default: self.init(.unusable, text)
             }

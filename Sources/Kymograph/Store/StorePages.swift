@@ -1,5 +1,7 @@
 import CSQLiteChecksums
 import GRDB
+import Glibc
+import KymographCore
 
 /// How the databases of stores are opened: with a checksum in each page, so that nothing is taken for content that the
 /// disk has changed.
@@ -39,9 +41,48 @@ enum StorePages {
     }
 
     /// Whether the file `database` begins with an encrypted page.
-    static func areSealed(_ database: String) -> Bool {
+    ///
+    /// - Throws: ``SealError`` when that cannot be known.
+    static func areSealed(_ database: String) throws(SealError) -> Bool {
         // Safe: the string is lent for the call.
-        unsafe kymo_pages_are_sealed(database) == 1
+        let answer = unsafe kymo_pages_are_sealed(database)
+        guard answer >= 0 else { throw SealError(message: "cannot read \(database): \(ErrorText.of(errno))") }
+        return answer == 1
+    }
+
+    /// What the first page of a database is.
+    enum FirstPage: Hashable, Sendable {
+        /// There is no database, or not a page of it.
+        case missing
+        /// Encrypted with the store's keys.
+        case whole
+        /// Something else, and what that is.
+        case strange(String)
+    }
+
+    /// What the first page of `database` is, for a store with the keys of `seal`.
+    static func firstPage(of database: String, _ seal: StoreSeal) -> FirstPage {
+        // Safe: the string is lent for the call, and the ring lives as long as the process.
+        switch unsafe kymo_pages_first(database, seal.ring) {
+        case kymo_first_missing: .missing
+        case kymo_first_whole: .whole
+        case kymo_first_plain: .strange("its first page is not encrypted")
+        case kymo_first_lacks_key: .strange("its data key is not in the list")
+        case kymo_first_damaged: .strange("its first page cannot be decrypted")
+        default: .strange("it cannot be read")
+        }
+    }
+
+    /// Whether any page of `database` needs a data key that `seal` lacks.
+    static func lackKey(_ database: String, _ seal: StoreSeal) -> Bool {
+        // Safe: as above.
+        unsafe kymo_pages_lack_key(database, seal.ring) == 1
+    }
+
+    /// Whether the write-ahead log of `database` needs one.
+    static func logLacksKey(_ database: String, _ seal: StoreSeal) -> Bool {
+        // Safe: as above.
+        unsafe kymo_log_lacks_key(database + "-wal", seal.ring) == 1
     }
 
     /// Transactions of the write-ahead log of `database` that were durable and cannot be read any more.

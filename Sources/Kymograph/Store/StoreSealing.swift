@@ -29,15 +29,14 @@ package struct StoreSealing {
         let sealing = try StoreSealing(path)
         if KeyList.exists(in: path) {
             try sealing.attempt { () throws(SealError) in
-                try Store.unlock(path, encryption)
-                try finish(sealing.directory)
+                guard let seal = try Store.unlock(path, encryption) else { throw StoreSeal.lacksList(path) }
+                try finish(sealing.directory, seal)
+                try Store.check(sealing.directory, seal)
             }
             return false
         }
-        guard !StorePages.areSealed(sealing.directory.database) else {
-            // Says that its list of keys is missing.
-            try sealing.attempt { () throws(SealError) in try Store.unlock(path, encryption) }
-            return false
+        try sealing.attempt { () throws(SealError) in
+            guard try !StorePages.areSealed(sealing.directory.database) else { throw StoreSeal.lacksList(path) }
         }
         try sealing.refuseRemains()
         try sealing.makeFolder()
@@ -64,14 +63,18 @@ package struct StoreSealing {
             }
             return seal
         }
-        // An earlier attempt was interrupted when nothing but this was left to do.
-        let isDone = isInterrupted(in: path)
-        try sealing.attempt { () throws(SealError) in try finish(sealing.directory) }
+        // Of whichever attempt that was: it had other arguments, perhaps, and what is asked for now is done as well.
+        try sealing.attempt { () throws(SealError) in try finish(sealing.directory, seal) }
         guard isAll else {
             if let key { try sealing.attempt { () throws(SealError) in try seal.rewrap(key) } }
             return
         }
-        guard !isDone else { return }
+        try sealing.refuseDamage(seal)
+        let log = Store.pages(of: sealing.directory.database + "-wal")
+        // What a crash has left in the log is encrypted once more on its way to the database.
+        if log > 0 {
+            try sealing.attempt { () throws(SealError) in try seal.reserve(log * 2 + StoreSeal.firstStep) }
+        }
         try sealing.makeFolder()
         try sealing.run(
             try sealing.attempt { () throws(SealError) in try seal.continued(in: sealing.folder, key) })
@@ -99,15 +102,26 @@ package struct StoreSealing {
     }
 
     /// Puts such a copy in its place, and removes what was not complete.
-    static func finish(_ directory: StoreDirectory) throws(SealError) {
+    ///
+    /// - Throws: ``SealError`` when neither the copy nor the database can be read with the keys of `seal`: nothing is
+    ///   changed then.
+    static func finish(_ directory: StoreDirectory, _ seal: StoreSeal) throws(SealError) {
         let folder = folder(in: directory.path)
-        guard isInterrupted(in: directory.path) else { return clear(folder) }
+        guard isInterrupted(in: directory.path) else { return try clear(folder) }
+        let copy = StoreDirectory.database(in: folder)
+        guard StorePages.firstPage(of: copy, seal) == .whole else {
+            guard StorePages.firstPage(of: directory.database, seal) == .whole else {
+                throw StoreSeal.mismatch(copy, "its first page cannot be decrypted", directory.path)
+            }
+            // The store is as it was, and the copy lacks its keys.
+            return try clear(folder)
+        }
         // The log is empty, and of the former database.
         for ending in ["-wal", "-shm"] { FileSystem.remove(directory.database + ending) }
-        try rename(StoreDirectory.database(in: folder), to: directory.database)
+        try rename(copy, to: directory.database)
         try KeyList.synchronise(directory.path)
         CrashPoint.sealingPlaced.pass()
-        clear(folder)
+        try clear(folder)
     }
 
     private func run(_ seal: StoreSeal) throws(PipelineError) {
@@ -122,7 +136,7 @@ package struct StoreSealing {
             try StoreSealing.rename(KeyList.path(in: folder), to: KeyList.path(in: directory.path))
             try KeyList.synchronise(directory.path)
             CrashPoint.sealingKeyed.pass()
-            try StoreSealing.finish(directory)
+            try StoreSealing.finish(directory, seal)
         } catch let error as SealError {
             throw PipelineError(StoreError(error))
         } catch let error as StoreError {
@@ -153,25 +167,33 @@ package struct StoreSealing {
         try sealed.close()
     }
 
-    /// A damaged store is repaired first, by a start; what that has kept is plain.
-    private func refuseRemains() throws(PipelineError) {
+    /// A damaged store is repaired first, by a start.
+    private func refuseDamage(_ seal: StoreSeal?) throws(PipelineError) {
         guard FileSystem.target(directory.database) != nil else { throw StoreSealing.noStore(directory.path) }
+        if let seal { try attempt { () throws(SealError) in try Store.check(directory, seal) } }
         if let reason = StoreRepair(directory).reason() {
             throw PipelineError(
                 message:
                     "the store in \(directory.path) must be repaired first (\(reason)): start 'kymo run' on it once",
                 exitCode: ExitStatus.config)
         }
-        if FileSystem.target(directory.damaged) != nil {
+    }
+
+    /// What repairs and replays have kept, or left when they were killed, is plain.
+    private func refuseRemains() throws(PipelineError) {
+        try refuseDamage(nil)
+        let replays = FileSystem.names(in: directory.path).filter { $0.hasPrefix("replay-") }
+        let remains = [directory.damaged, directory.damaged + "-wal"] + replays.map { "\(directory.path)/\($0)" }
+        if let file = remains.first(where: { FileSystem.target($0) != nil }) {
             throw PipelineError(
-                message: "\(directory.damaged), which a repair has left, is not encrypted: look at it, and remove it "
+                message: "\(file), which a repair or a replay has left, is not encrypted: look at it, and remove it "
                     + "first", exitCode: ExitStatus.config)
         }
         for ending in ["", "-journal", "-wal", "-shm"] { FileSystem.remove(directory.repaired + ending) }
     }
 
     private func makeFolder() throws(PipelineError) {
-        StoreSealing.clear(folder)
+        try attempt { () throws(SealError) in try StoreSealing.clear(folder) }
         let code = FileSystem.createDirectory(folder, mode: 0o700)
         guard code >= 0 else {
             throw PipelineError(
@@ -179,7 +201,14 @@ package struct StoreSealing {
         }
     }
 
-    private static func clear(_ folder: String) {
+    /// Removes a copy that is not complete, or its folder alone.
+    private static func clear(_ folder: String) throws(SealError) {
+        guard FileSystem.target(folder) != nil else { return }
+        let copy = StoreDirectory.database(in: folder)
+        for ending in ["", "-wal", "-shm", "-journal"] { FileSystem.remove(copy + ending) }
+        guard FileSystem.target(copy) == nil else { throw SealError(message: "cannot remove \(copy): do that first") }
+        // Durably before its keys: else it would be taken for a copy whose keys are in their place.
+        try KeyList.synchronise(folder)
         for name in FileSystem.names(in: folder) where name != "." && name != ".." {
             FileSystem.remove("\(folder)/\(name)")
         }

@@ -43,8 +43,23 @@ struct KeyList: Hashable, Sendable {
     /// Where the list of the store in `directory` is.
     static func path(in directory: String) -> String { "\(directory)/\(name)" }
 
+    /// Whether a directory has a list.
+    enum Presence: Hashable, Sendable {
+        case present
+        case absent
+        /// It cannot be known, because of an error of the system.
+        case unknown(Int32)
+    }
+
     /// Whether the store in `directory` has one.
-    static func exists(in directory: String) -> Bool { FileSystem.target(path(in: directory)) != nil }
+    static func presence(in directory: String) -> Presence {
+        guard FileSystem.target(path(in: directory)) == nil else { return .present }
+        let code = errno
+        return code == ENOENT || code == ENOTDIR ? .absent : .unknown(code)
+    }
+
+    /// Whether the store in `directory` has one, as far as can be known.
+    static func exists(in directory: String) -> Bool { presence(in: directory) != .absent }
 
     // MARK: Content
 
@@ -94,10 +109,10 @@ struct KeyList: Hashable, Sendable {
 
     // MARK: Files
 
-    /// Puts the list durably in the place of the one in `directory`.
+    /// Puts the list durably in the place of the one in `directory`; one that `isNew` in the place of none.
     ///
     /// - Throws: ``SealError`` when it cannot be written; the one before is then still there.
-    func write(in directory: String, _ key: SealKey) throws(SealError) {
+    func write(in directory: String, _ key: SealKey, isNew: Bool = false) throws(SealError) {
         let new = "\(directory)/\(KeyList.newName)"
         let raw = FileSystem.open(new, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
         guard raw >= 0 else { throw KeyList.failure(new, -raw) }
@@ -107,8 +122,10 @@ struct KeyList: Hashable, Sendable {
         guard count == bytes.count else { throw KeyList.failure(new, count < 0 ? Int32(-count) : ENOSPC) }
         guard fsync(file.raw) == 0 else { throw KeyList.failure(new, errno) }
         CrashPoint.keysWritten.pass()
-        let code = FileSystem.rename(new, to: KeyList.path(in: directory))
-        guard code >= 0 else { throw KeyList.failure(KeyList.path(in: directory), -code) }
+        let path = KeyList.path(in: directory)
+        // A list that is lost takes the store with it.
+        let code = isNew ? FileSystem.renameExclusively(new, to: path) : FileSystem.rename(new, to: path)
+        guard code >= 0 else { throw KeyList.failure(path, -code) }
         try KeyList.synchronise(directory)
         CrashPoint.keysReplaced.pass()
     }
