@@ -172,7 +172,9 @@ package final class StoreSeal: Sendable, Hashable {
     }
 
     /// Takes data keys that another process has added to the list since.
-    package func reread() throws(SealError) { try take(state.withLock { $0.key }) }
+    ///
+    /// - Throws: ``SealError`` when the list cannot be read.
+    func reread() throws(SealError) { try take(state.withLock { $0.key }) }
 
     /// Adds all data keys; the last is the one to seal with.
     private func add(_ list: KeyList, _ key: SealKey) throws(SealError) {
