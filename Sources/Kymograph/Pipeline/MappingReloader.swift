@@ -20,6 +20,7 @@ final class MappingReloader: Sendable {
     private let sinks: SinkExchange?
     private let rereading: ConfigurationRereading?
     private let mappings: MappingExchange
+    private let routings: RoutingExchange
     private let watch: MappingWatch?
     private let notes: LogTaker
     private let findings: @Sendable ([Diagnostic]) -> Void
@@ -36,7 +37,8 @@ final class MappingReloader: Sendable {
 
     init(
         _ stated: PipelineSettings, _ settings: SettingsExchange, _ sources: SourceExchange,
-        _ sinks: SinkExchange?, _ mappings: MappingExchange, watch: MappingWatch?, rereading: ConfigurationRereading?,
+        _ sinks: SinkExchange?, _ mappings: MappingExchange,
+        _ routings: RoutingExchange, watch: MappingWatch?, rereading: ConfigurationRereading?,
         notes: @escaping LogTaker,
         findings: @escaping @Sendable ([Diagnostic]) -> Void
     ) throws(SystemError) {
@@ -45,7 +47,7 @@ final class MappingReloader: Sendable {
         self.sources = sources
         self.sinks = sinks
         self.rereading = rereading
-        self.mappings = mappings
+        (self.mappings, self.routings) = (mappings, routings)
         self.watch = watch
         self.notes = notes
         self.findings = findings
@@ -215,7 +217,8 @@ final class MappingReloader: Sendable {
     /// Puts settings and mappings into use, and `routing` unless it is nil. Nothing else replaces mappings.
     private func use(_ next: PipelineSettings, _ set: MappingSet, _ routing: SinkRouting? = nil) {
         settings.replace(with: next, from: mappings.generation + 1)
-        mappings.replace(with: set, routing: routing)
+        if let routing { routings.replace(with: routing, from: mappings.generation + 1) }
+        mappings.replace(with: set)
     }
 
     /// Gives names to what comes, and has the sinks that come take what is made from now on.

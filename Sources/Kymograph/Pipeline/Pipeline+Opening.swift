@@ -88,6 +88,23 @@ extension Pipeline {
         do throws(SourceError) { return try HTTPServer(address, limits: limits) } catch { throw PipelineError(error) }
     }
 
+    /// What makes readings durable in `store`, and delivers what they show; nil without a store.
+    static func openStage(
+        _ store: Store?, _ settings: PipelineSettings, _ newSettings: SettingsExchange, _ outputs: OutputStages,
+        _ mappings: MappingExchange, _ control: PipelineControl, settled: @escaping @Sendable ([Settlement]) -> Void
+    ) throws(PipelineError) -> StoreStage? {
+        guard let store else {
+            guard let taker = outputs.opened.first(where: \.takesByItself) else { return nil }
+            throw PipelineError(
+                message: "\(taker.name) needs a data directory: remove ephemeral", exitCode: ExitStatus.config)
+        }
+        let stage = try StoreStage(
+            store, settings: settings, rotation: { newSettings.current.rotation }, outputs: outputs,
+            mappings: mappings, control: control, settled: settled)
+        store.begin(shards: settings.shards)
+        return stage
+    }
+
     static func bells(_ count: Int) throws(SystemError) -> [Doorbell] {
         var bells: [Doorbell] = []
         for _ in 0..<count { bells.append(try Doorbell()) }

@@ -23,6 +23,7 @@ package final class Pipeline: Sendable {
     private let set: MappingSet
     let mappings: MappingExchange
     let newSettings: SettingsExchange
+    private let routings = RoutingExchange()
     /// Where `kymo tap` looks in.
     let taps: TapPoint
     /// What is paused.
@@ -125,11 +126,7 @@ package final class Pipeline: Sendable {
         do throws(SourceError) { lanes = try Pipeline.openLanes(settings, assignment, pauses.holds, live) } catch {
             throw PipelineError(error)
         }
-        do throws(SystemError) {
-            bells = try Pipeline.bells(settings.shards)
-        } catch {
-            throw PipelineError(error)
-        }
+        do throws(SystemError) { bells = try Pipeline.bells(settings.shards) } catch { throw PipelineError(error) }
         adminListener = try Pipeline.openAdmin(settings)
         consoleSessions = settings.console.isEnabled ? ConsoleSessions() : nil
         if store == nil {
@@ -137,24 +134,14 @@ package final class Pipeline: Sendable {
             if settings.search.peers != nil { throw PipelineError.noStoreForSearch }
         }
         rings = lanes.map { _ in (0..<settings.shards).map { _ in Ring(capacity: settings.ringSlots) } }
-        if let store {
-            stage = try StoreStage(
-                store, settings: settings, rotation: { [newSettings] in newSettings.current.rotation },
-                outputs: outputs, mappings: mappings,
-                control: control
-            ) { observer?.settled($0) }
-            store.begin(shards: settings.shards)
-        } else {
-            if let taker = outputs.opened.first(where: \.takesByItself) {
-                throw PipelineError(
-                    message: "\(taker.name) needs a data directory: remove ephemeral", exitCode: ExitStatus.config)
-            }
-            stage = nil
+        stage = try Pipeline.openStage(store, settings, newSettings, outputs, mappings, control) {
+            observer?.settled($0)
         }
         do throws(SystemError) {
             reloader = try MappingReloader(
                 stated, newSettings, SourceExchange(lanes, live, store, pauses, outputs),
-                stage?.sinkExchange(outputs, flushes.point), mappings, watch: watch, rereading: rereading, notes: notes,
+                stage.flatMap { SinkExchange($0, outputs, flushes.point, control) }, mappings, routings, watch: watch,
+                rereading: rereading, notes: notes,
                 findings: findings ?? { found in for diagnostic in found { notes(.warning(diagnostic.text)) } })
         } catch {
             throw PipelineError(error)
@@ -494,7 +481,7 @@ package final class Pipeline: Sendable {
         for index in 0..<settings.shards {
             let worker = ShardWorker(
                 number: index, stage: stage, rings: rings.map { $0[index] }, settings: settings, set: set,
-                mappings: mappings,
+                mappings: mappings, routings: routings,
                 reporter: ShardReporter(
                     mappings: mappings, outputs: outputs, ledger: ledger, deadLetters: deadLetters,
                     observer: observer, taps: taps, ruleCounts: ruleCounts),

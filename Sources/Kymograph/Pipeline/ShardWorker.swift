@@ -68,6 +68,7 @@ struct ShardWorker {
     /// The set that lanes begin with.
     let set: MappingSet
     let mappings: MappingExchange
+    let routings: RoutingExchange
     let reporter: ShardReporter
     /// The settings in use.
     let newSettings: SettingsExchange
@@ -124,8 +125,8 @@ struct ShardWorker {
         windows.limits.archiveBytes = min(windows.limits.archiveBytes, ShardWorker.recentBytes)
         var shard = StoredShard(
             number: number, rings: rings, types: set.types, settings: windows, entries: entries, router: router,
-            everyone: routing.everyone, eventSinks: eventSinks, events: reporter, mappings: mappings, store: stage.store
-        )
+            everyone: routing.everyone, eventSinks: eventSinks, events: reporter, mappings: mappings,
+            routings: routings, store: stage.store)
         follow(rules: &shard)
         stage.note(StoreReplay(stage.store, shard: number, of: settings.shards).run(into: &shard))
         shard.beginReceiving(now: clock.time(at: WallClock.now()))

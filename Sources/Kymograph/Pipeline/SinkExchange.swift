@@ -20,9 +20,11 @@ final class SinkExchange: Sendable {
     private let flushes: FlushPoint
     private let control: PipelineControl
 
-    /// For the sinks that `ways` lead to; `flushes` asks the shards.
-    init(_ store: Store, _ ways: SinkWays, _ outputs: OutputStages, _ flushes: FlushPoint, _ control: PipelineControl) {
-        (self.store, self.ways, self.outputs, self.flushes, self.control) = (store, ways, outputs, flushes, control)
+    /// For the sinks of `stage`, which `outputs` opens; `flushes` asks the shards. Nil where the only sink gets
+    /// everything directly.
+    init?(_ stage: StoreStage, _ outputs: OutputStages, _ flushes: FlushPoint, _ control: PipelineControl) {
+        guard let ways = stage.ways else { return nil }
+        (store, self.ways, self.outputs, self.flushes, self.control) = (stage.store, ways, outputs, flushes, control)
     }
 
     /// Opens what `next` has and `current` has not.
@@ -75,8 +77,8 @@ final class SinkExchange: Sendable {
         }
     }
 
-    /// Ends those that go, after what was made for them, until `isStopped`. What they do not take is given up, as at the
-    /// start of a run without them; when the pipeline ends meanwhile, that is left to the next start.
+    /// Ends those that go, after what was made for them, until `isStopped`. What they do not take is given up, as at
+    /// the start of a run without them; when the pipeline ends meanwhile, that is left to the next start.
     func end(_ plan: Plan, isStopped: () -> Bool) {
         guard !plan.going.isEmpty else { return }
         awaitShards(isStopped)

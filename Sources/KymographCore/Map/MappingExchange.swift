@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The mapping set in use, and what each sink gets: replaced while the pipeline runs, read by every lane and shard.
+/// The mapping set in use: replaced while the pipeline runs, read by every lane and shard.
 ///
 /// A lane looks at ``generation`` between batches, one relaxed load; everything else takes a lock and is for the rare
 /// moment of a change.
@@ -11,17 +11,8 @@ package final class MappingExchange: Sendable {
     private struct State {
         var set: MappingSet
         var generation: Int
-        /// Nil while it is that of the start.
-        var routing: SinkRouting?
-        /// By generation, what marks that are on their way stand for, and how many they are.
-        var announced: [Int: (use: Use, marks: Int)] = [:]
-    }
-
-    /// What a mark stands for.
-    struct Use {
-        var set: MappingSet
-        /// Nil while it is that of the start.
-        var routing: SinkRouting?
+        /// By generation, sets whose marks are on their way, and how many are.
+        var announced: [Int: (set: MappingSet, marks: Int)] = [:]
     }
 
     /// The set of generation 0.
@@ -52,31 +43,25 @@ package final class MappingExchange: Sendable {
     /// set by ``takeAnnounced(generation:)``.
     package func announce(rings: Int) -> (set: MappingSet, generation: Int) {
         state.withLock { state in
-            let use = Use(set: state.set, routing: state.routing)
-            state.announced[state.generation, default: (use, 0)].marks += rings
+            state.announced[state.generation, default: (state.set, 0)].marks += rings
             return (state.set, state.generation)
         }
     }
 
-    /// What a mark stands for that has come to its shard; nil when nobody has announced it.
-    func takeAnnounced(generation: Int) -> Use? {
+    /// The set of a mark that has come to its shard; nil when nobody has announced it.
+    func takeAnnounced(generation: Int) -> MappingSet? {
         state.withLock { state in
             guard let announced = state.announced[generation] else { return nil }
             let left = announced.marks - 1
-            state.announced[generation] = left > 0 ? (announced.use, left) : nil
-            return announced.use
+            state.announced[generation] = left > 0 ? (announced.set, left) : nil
+            return announced.set
         }
     }
 
-    /// Puts `set`, which was loaded as a continuation of ``current``, in its place; also `routing`, in a pipeline that
-    /// keeps a journal, unless it is nil.
-    package func replace(with set: MappingSet, routing: SinkRouting? = nil) {
+    /// Puts `set`, which was loaded as a continuation of ``current``, in its place.
+    package func replace(with set: MappingSet) {
         let generation = state.withLock { state in
             state.set = set
-            if var routing {
-                routing.version = (state.routing?.version ?? 0) + 1
-                state.routing = routing
-            }
             state.generation += 1
             return state.generation
         }

@@ -29,7 +29,8 @@ package struct StoredShard: ~Copyable {
         number: Int, rings: [Ring], types: [MeasurementType], settings: WindowSettings,
         entries: consuming EntryWriter, router: BundleRouter? = nil, everyone: BundleRoute = .all,
         eventSinks: EventSinks = .none,
-        events: any ShardEvents, mappings: MappingExchange? = nil, store: any ShardStore
+        events: any ShardEvents, mappings: MappingExchange? = nil, routings: RoutingExchange? = nil,
+        store: any ShardStore
     ) {
         self.number = number
         self.store = store
@@ -38,7 +39,7 @@ package struct StoredShard: ~Copyable {
         let machine = WindowMachine(types: types, settings: settings, archive: archive)
         shard = WindowShard(
             rings: rings, machine: machine, entries: RoutedEntries(entries, router: router, everyone: everyone),
-            streams: EventStreams(eventSinks), events: events, mappings: mappings, store: store)
+            streams: EventStreams(eventSinks), events: events, mappings: mappings, routings: routings, store: store)
     }
 
     // MARK: An earlier run

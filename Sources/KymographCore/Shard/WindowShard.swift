@@ -51,8 +51,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     private var newest: (set: MappingSet?, generation: Int)
     /// The set whose templates entries are written by now.
     private var writing: MappingSet?
-    /// How often sinks have come or gone (``SinkRouting/version``).
-    private var routingVersion = 0
+    private let routings: RoutingExchange?
     /// The events of readings for sinks that get those; empty without such a sink.
     var streams: EventStreams
     /// Whether each reading is looked at as a whole: it goes into a journal, or becomes an event.
@@ -72,6 +71,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     package init(
         rings: [Ring], machine: consuming WindowMachine<Archive>, entries: consuming RoutedEntries,
         streams: consuming EventStreams, events: any ShardEvents, mappings: MappingExchange?,
+        routings: RoutingExchange? = nil,
         store: (any ShardStore)? = nil
     ) {
         self.store = store
@@ -84,7 +84,7 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         writing = mappings?.first
         self.entries = entries
         self.events = events
-        self.mappings = mappings
+        (self.mappings, self.routings) = (mappings, routings)
     }
 
     /// Takes what the rings hold, and writes what became due. Returns how many records there were; 0 means that the
@@ -151,14 +151,14 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
     /// too, at the same numbers. Windows of types that are no longer in use are closed at each lane's mark; after the
     /// last one none can be opened.
     private mutating func adoptMappings(generation: Int, input: Int, now: Instant) {
-        guard let use = mappings?.takeAnnounced(generation: generation) else { return }
-        let set = use.set
+        guard let set = mappings?.takeAnnounced(generation: generation) else { return }
         // What is due by now was mapped for the templates before the mark.
         emit(now: now, by: inputs[input].set)
         (inputs[input].set, inputs[input].generation) = (set, generation)
         if generation > newest.generation {
+            let routing = routings?.routing(at: generation, after: newest.generation)
             newest = (set, generation)
-            if let routing = use.routing, routing.version != routingVersion { follow(routing, set) }
+            if let routing { follow(routing, set) }
             streams.adopt(set.types, set.fhirTemplates)
             machine.adopt(types: set.types)
             // With the sources that came with it.
@@ -190,7 +190,6 @@ struct WindowShard<Archive: WindowArchive & ~Copyable>: ~Copyable {
         endEvents()
         entries.follow(routing.router(writing ?? set), everyone: routing.everyone)
         streams = EventStreams(routing.eventSinks(set))
-        routingVersion = routing.version
     }
 
     /// Writes by the templates of `set` from here on.

@@ -102,8 +102,8 @@ final class SinkWays: Sendable {
     /// Milliseconds that sinks which go have for what they have been given.
     private static let patience = 10_000
 
-    /// Ends the ways at `places`: their sinks get what there is for them, as long as they take it. How many bundles each
-    /// has not taken. Until `isStopped`, or the pipeline ends by force.
+    /// Ends the ways at `places`: their sinks get what there is for them, as long as they take it. How many bundles
+    /// each has not taken. Until `isStopped`, or the pipeline ends by force.
     func end(_ places: [Int], isStopped: () -> Bool) -> [(name: String, rest: Int)] {
         let going = present.filter { places.contains($0.place) }
         for way in going {

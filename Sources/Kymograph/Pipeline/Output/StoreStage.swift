@@ -36,10 +36,8 @@ final class StoreStage: Sendable {
     /// How delivery goes to each sink that takes entries by itself, by the sink's name.
     var deliverySummaries: [(sink: String, summary: DeliverySummary)] { delivery.summaries }
 
-    /// What has sinks come and go, which `outputs` opens, after `flushes`; nil where the only one gets everything directly.
-    func sinkExchange(_ outputs: OutputStages, _ flushes: FlushPoint) -> SinkExchange? {
-        delivery.ways.map { SinkExchange(store, $0, outputs, flushes, control) }
-    }
+    /// The ways of sinks that can come and go; nil where the only one gets everything directly.
+    var ways: SinkWays? { delivery.ways }
 
     /// Has every FHIR server asked anew for Devices, Patients and Encounters; how many servers there are.
     @discardableResult func forgetLookups() -> Int { delivery.forgetLookups() }

@@ -5,9 +5,6 @@ package struct SinkRouting: Hashable, Sendable {
     package var filters: [SinkFilter?]
     /// The sinks that get readings as events.
     package var events: [EventSinks.Sink]
-    /// How often it was replaced.
-    var version = 0
-
     /// A routing; there are ``BundleRoute/mostSinks`` places at most.
     package init(filters: [SinkFilter?], events: [EventSinks.Sink]) { (self.filters, self.events) = (filters, events) }
 
