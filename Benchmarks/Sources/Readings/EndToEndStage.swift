@@ -1,4 +1,4 @@
-import KymographCore
+package import KymographCore
 
 /// Everything between socket and sink, without threads: lane, ring, shard, entries, bundles.
 package struct EndToEndStage: ~Copyable, Stage {
@@ -47,7 +47,9 @@ package struct EndToEndStage: ~Copyable, Stage {
             set: set, inputs: [LaneInput(templates: set.templates(of: ["workload"]), context: SourceContext())],
             limits: ScanLimits(), router: ReadingRouter(rings: [ring], maxDevices: 10_000, maxSeries: 40_000),
             events: events)
-        lane.decide(by: RuleDecider(rules, sources: [RuleDecider.Source("probe")], types: set.types))
+        if !rules.isEmpty {
+            lane.decide(by: RuleDecider(rules, sources: [RuleDecider.Source("probe")], types: set.types))
+        }
         shard = InMemoryShard(
             rings: [ring], types: set.types, settings: WindowSettings(), entries: Workload.entries(set),
             events: events)

@@ -137,11 +137,11 @@ package final class Pipeline: Sendable {
         stage = try Pipeline.openStage(store, settings, newSettings, outputs, mappings, control) {
             observer?.settled($0)
         }
+        let sinks = SinkExchange(stage, outputs, flushes.point, control)
         do throws(SystemError) {
             reloader = try MappingReloader(
                 stated, newSettings, SourceExchange(lanes, live, store, pauses, outputs),
-                stage.flatMap { SinkExchange($0, outputs, flushes.point, control) }, mappings, routings, watch: watch,
-                rereading: rereading, notes: notes,
+                sinks, mappings, routings, watch: watch, rereading: rereading, notes: notes,
                 findings: findings ?? { found in for diagnostic in found { notes(.warning(diagnostic.text)) } })
         } catch {
             throw PipelineError(error)

@@ -20,10 +20,10 @@ final class SinkExchange: Sendable {
     private let flushes: FlushPoint
     private let control: PipelineControl
 
-    /// For the sinks of `stage`, which `outputs` opens; `flushes` asks the shards. Nil where the only sink gets
-    /// everything directly.
-    init?(_ stage: StoreStage, _ outputs: OutputStages, _ flushes: FlushPoint, _ control: PipelineControl) {
-        guard let ways = stage.ways else { return nil }
+    /// For the sinks of `stage`, which `outputs` opens; `flushes` asks the shards. Nil without a store, and where the
+    /// only sink gets everything directly.
+    init?(_ stage: StoreStage?, _ outputs: OutputStages, _ flushes: FlushPoint, _ control: PipelineControl) {
+        guard let stage, let ways = stage.ways else { return nil }
         (store, self.ways, self.outputs, self.flushes, self.control) = (stage.store, ways, outputs, flushes, control)
     }
 
