@@ -12,7 +12,7 @@ struct Decrypt: ParsableCommand {
 
             Exits with 65 when a file is cut off or was changed, after what is whole before that.
 
-            Example: kymo decrypt out/kymo-20261121T064535-000001.ndjson.sealed --data /var/lib/kymo --key-file key
+            Example: kymo decrypt rejected.ndjson --data /var/lib/kymo --key-file /etc/kymograph/key
             """)
 
     @Argument(help: "Files to decrypt, one after the other.", completion: .file())
@@ -30,7 +30,9 @@ struct Decrypt: ParsableCommand {
                 code: ExitStatus.noInput)
         }
         for file in files {
-            do { try SealedFile.decrypt(file, seal) { try StandardOutput.write($0) } } catch let error as SealError {
+            do { try SealedFile.decrypt(file, seal) { try StandardOutput.write(data: $0) } } catch let error
+                as SealError
+            {
                 throw StandardError.exit(error.message, code: ExitStatus.dataError)
             }
         }

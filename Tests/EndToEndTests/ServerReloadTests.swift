@@ -34,7 +34,7 @@ struct ServerReloadTests {
         }
     }
 
-    private func flush() throws { _ = try Kymo.run(["flush", "--timeout", "1s", "--data", folder.file("data")]) }
+    private func flush() throws { _ = try Kymo.run(["flush", "--wait", "1s", "--data", folder.file("data")]) }
 
     private func wait(_ server: FHIRServer, for count: Int) async throws {
         for _ in 0..<400 {
