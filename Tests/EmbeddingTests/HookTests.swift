@@ -54,7 +54,8 @@ import Testing
         configuration.sinks = [EntrySink("chart") { _ in }]
         configuration.entryHook = StudyHook(withdrawn: [])
         let error = #expect(throws: EngineError.self) { try KymographEngine(configuration) }
-        #expect(error?.problems.map(\.message) == ["the search would show what it vetoes"], "\(error as Any)")
+        #expect(
+            error?.problems.map(\.message) == ["entryHook: the search would show what it vetoes"], "\(error as Any)")
     }
 
     @Test func namesAreLabels() {

@@ -142,7 +142,8 @@ final class ExampleFolder {
         let rejected = ["--data", data, "--dead-letter", folder.file("rejected.ndjson")]
         let done = try Kymo.run(
             ["run", "--stdin", "--key-file", folder.file(keys[0])] + rejected, input: .bytes(Array("{}\n".utf8)))
-        guard done.end == .exit(0) else { throw WaitError(description: done.error) }
+        // Nothing of it is accepted.
+        guard done.end == .exit(65) else { throw WaitError(description: done.error) }
     }
 
     /// Who may search a store, and the store.

@@ -12,7 +12,7 @@ import Testing
                 + "identity, "
                 + "mappings, deviceMapping, fhirMapping, framing, compatibility, watch, patients, "
                 + "patientConflict, unmapped, rules, output, deadLetter, receipts, server, "
-                + "data, ephemeral, store, http, console, search, limits, "
+                + "data, ephemeral, encryption, store, http, console, search, limits, "
                 + "lanes, shards, processors, wait, fastPath, ringSlots, drain, coreDumps, log, "
                 + "sources, "
                 + "sinks, include"
