@@ -312,10 +312,11 @@ package final class Store: ShardStore {
     /// Says how many shards there are: the journal is kept until all of them have said what they need.
     func begin(shards: Int) { usage.withLock { $0.shards = shards } }
 
-    /// Whether `sink` takes bundles out, or has what an earlier run with an outbox left for it.
+    /// Whether `sink` takes bundles out, or has what an earlier run with an outbox left for it; any where nobody has
+    /// said who does.
     func gives(to sink: String) -> Bool {
         usage.withLock { usage in
-            usage.direct != nil
+            usage.direct != nil || usage.sinks.isEmpty
                 || usage.sinks.contains { $0.map { IdentifierText($0) == IdentifierText(sink) } ?? false }
         }
     }

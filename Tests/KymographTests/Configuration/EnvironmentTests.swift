@@ -1,3 +1,4 @@
+import Foundation
 import Kymograph
 import KymographTemplates
 import Testing
@@ -24,13 +25,20 @@ import Testing
     @Test func everyDocumentedVariableWorks() {
         let scratch = Scratch()
         // Files that are read when they are named.
-        let files = ["patients": "device,patient\nd,p\n", "rules": "rules:\n  - {name: a, then: reject, types: [t]}\n"]
+        let token = scratch.file("token")
+        let isWritten = FileManager.default.createFile(
+            atPath: token, contents: Data("a-token-of-a-client\n".utf8), attributes: [.posixPermissions: 0o600])
+        #expect(isWritten)
+        let files = [
+            "patients": "device,patient\nd,p\n", "rules": "rules:\n  - {name: a, then: reject, types: [t]}\n",
+            "search.peers": "peers:\n  - {name: emr, tokenFile: \(token)}\n",
+        ]
         for row in ConfigurationReference.settingsTable.split(separator: "\n").dropFirst(2) {
             let cells = row.split(separator: "|").map { String($0).replacing("`", with: "").trimmed }
             let literal = String(row.split(separator: "|")[1]).trimmed.hasPrefix("`")
             let form = cells[1].split(separator: " ").first.map(String.init) ?? "value"
             let named = files[cells[0]].map { text in
-                let path = scratch.file("\(cells[0]).\(cells[0] == "rules" ? "yaml" : "csv")")
+                let path = scratch.file("\(cells[0]).\(cells[0] == "patients" ? "csv" : "yaml")")
                 Files.write(path, Array(text.utf8))
                 return path
             }
@@ -38,8 +46,11 @@ import Testing
                 named != nil
                 ? named ?? ""
                 : !cells[2].isEmpty ? cells[2] : cells[1] == "URL" ? "http://127.0.0.1/" : literal ? form : "value"
-            // A server must be told where Patients come from, and how it is authorized.
-            let companions = cells[0] == "server.url" ? ["KYMO_SERVER_IDENTITY": "lookup"] : [:]
+            // A server must be told where Patients come from, and a search where it is asked.
+            let others = [
+                "server.url": ["KYMO_SERVER_IDENTITY": "lookup"], "search.peers": ["KYMO_HTTP_ADMIN": "127.0.0.1:0"],
+            ]
+            let companions = others[cells[0]] ?? [:]
             let result = load("", environment: companions.merging([cells[3]: value]) { $1 })
             #expect(result.settings.origins[cells[0]]?.subject == cells[3])
             #expect(result.diagnostics.filter { $0.severity == .error }.isEmpty)
