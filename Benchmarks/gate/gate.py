@@ -81,7 +81,7 @@ RATIOS = {
 }
 # How many instructions more than the second stage the first may take, and what that means.
 DIFFERENCES = {
-    ("ruled", "few"): (400, "readings with one rule about a device against none"),
+    ("ruled", "few"): (100, "readings with one rule about a device against none"),
 }
 # The C library picks memcpy and its like by processor; without these features every x86-64 picks the same ones.
 FEATURES = (

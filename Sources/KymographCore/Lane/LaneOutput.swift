@@ -33,6 +33,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     private var lengthSlots: [Int]
     /// Says what is taken, where there are rules, and which tags readings have.
     private var rules = RuleDecider()
+    private var plainKeys = PlainKeys()
     /// The key of a plain reading, while rules look at it.
     private var plainKey = ByteWriter(capacity: 64)
     /// Says what of each source is taken, where not all is.
@@ -40,6 +41,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     /// Whether readings are stamped later, may be refused, must be of somebody, get a patient or are decided on by
     /// rules: one question for all.
     private var isParticular = false
+    private var judges = Judges.none
     /// Whether each reading is shown to a tap: when it is routed, so that it costs nothing when it is staged.
     private(set) var isTapped = false
     /// Shards that have got retractions of the present document.
@@ -86,7 +88,18 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     }
 
     private mutating func noteParticular() {
-        isParticular = lead != 0 || admission != nil || isBound || isDecided
+        let isJudged = admission != nil || isBound || patients.isOn || intake.isOn || !senderTags.isEmpty
+        judges = isJudged ? .all : rules.isOn ? .rules : .none
+        isParticular = lead != 0 || judges != .none
+    }
+
+    /// Who decides on readings.
+    private enum Judges {
+        case none
+        /// Nobody but rules.
+        case rules
+        /// A map, a sender's list, limits or a topic, perhaps rules among them.
+        case all
     }
 
     /// Whether a map, rules or limits of sources decide on each reading.
@@ -101,6 +114,7 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
     /// Takes what `rules` let through.
     mutating func decide(by rules: RuleDecider) {
         self.rules = rules
+        plainKeys.reset(isKept: rules.isOn)
         noteParticular()
     }
 
@@ -152,7 +166,11 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         var reading = reading
         if isParticular {
             // A reading that may be refused or changed is looked at as a whole.
-            if isBound || admission != nil || isDecided, !isPlainlyTaken(key) { return false }
+            switch judges {
+            case .none: break
+            case .rules: guard plainKeys.isPlain(key, source: source) ?? askRules(key) else { return false }
+            case .all: return false
+            }
             reading.received = reading.received.advanced(by: lead)
         }
         guard router.stage(reading, mark: mark, key: key) else { return false }
@@ -160,12 +178,14 @@ struct LaneOutput: ~Copyable, MeasurementOutput {
         return true
     }
 
-    /// Whether nothing but rules decides on a plain reading of this series, and none of them is about it.
-    private mutating func isPlainlyTaken(_ key: ShortKey) -> Bool {
-        if isBound || admission != nil || patients.isOn || intake.isOn { return false }
+    /// Whether no rule is about plain readings of this series.
+    @inline(never)
+    private mutating func askRules(_ key: ShortKey) -> Bool {
         plainKey.removeAll()
         key.append(to: &plainKey)
-        return rules.takesAsIs(key: plainKey.view, source: source)
+        let isPlain = rules.takesAsIs(key: plainKey.view, source: source)
+        plainKeys.note(key, source: source, isPlain: isPlain)
+        return isPlain
     }
 
     @inline(__always)

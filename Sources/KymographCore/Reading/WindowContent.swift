@@ -35,17 +35,27 @@ package struct WindowContent {
     /// The readings.
     package let readings: WindowReadings
     /// The sources of readings that have gone since it was shown, as bits (``ReadingSource``).
-    var formerSources: UInt16 = 0
+    let formerSources: UInt16
     /// The tags of such readings (``ReadingTags``).
-    var formerTags: [UInt8] = []
+    let formerTags: [UInt8]
     /// Whether any reading may have something beside its inline numbers.
-    var hasPayloads = true
+    let hasPayloads: Bool
 
     /// Makes a content.
     package init(
         series: SeriesIdentity, start: Instant, end: Instant, status: ObservationStatus,
         readings: WindowReadings
     ) {
+        self.init(series: series, start: start, end: end, status: status, readings: readings, former: 0, [])
+    }
+
+    /// A content whose window has lost readings since it was shown, of the sources and with the tags `former`.
+    @inline(__always)
+    init(
+        series: SeriesIdentity, start: Instant, end: Instant, status: ObservationStatus, readings: WindowReadings,
+        former sources: UInt16, _ tags: [UInt8], hasPayloads: Bool = true
+    ) {
+        (formerSources, formerTags, self.hasPayloads) = (sources, tags, hasPayloads)
         self.series = series
         self.start = start
         self.end = end

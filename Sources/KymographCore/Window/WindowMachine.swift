@@ -265,13 +265,11 @@ package struct WindowMachine<Archive: WindowArchive & ~Copyable>: ~Copyable {
 
     /// What `emission` shows, borrowed: valid until the machine is next changed.
     package mutating func content(of emission: Emission) -> WindowContent {
-        var content = WindowContent(
+        WindowContent(
             series: registry.identities[emission.series], start: emission.start, end: emission.end,
-            status: emission.status, readings: table.readings(of: emission))
-        content.formerSources = table.formerSources(of: emission)
-        content.formerTags = table.formerTags(of: emission)
-        content.hasPayloads = table.hasBlocks(emission)
-        return content
+            status: emission.status, readings: table.readings(of: emission),
+            former: table.formerSources(of: emission), table.formerTags(of: emission),
+            hasPayloads: table.hasBlocks(emission))
     }
 
     /// Notes that the Observation of `emission`, which is not settled yet, is in a block for `route`.
