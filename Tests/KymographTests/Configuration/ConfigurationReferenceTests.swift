@@ -74,14 +74,23 @@ import Testing
         #expect(mappings.diagnostics.filter { $0.severity == .error }.map(\.text) == [])
     }
 
+    @Test func aKeyHasOneName() {
+        let result = load("encryption: {keyFile: key, credential: key}\n")
+        #expect(
+            result.diagnostics.map(\.text).contains {
+                $0.contains(":1:40: error: ") && $0.contains("it is given besides encryption.keyFile")
+            },
+            "\(result.diagnostics.map(\.text))")
+    }
+
     @Test func theExampleNamesEveryKey() {
         let rows = ConfigurationReference.settingsTable.split(separator: "\n").dropFirst(2)
         let origins = load(Self.example).settings.origins
         for row in rows {
             let key = String(row.split(separator: "`")[1])
-            // Two ways to name one key, of which a configuration has one: docs/encryption.md shows both.
-            if key.hasPrefix("encryption.") { continue }
-            #expect(origins[key] != nil, "the example does not name \(key)")
+            // With both names of its key, a configuration is refused.
+            let named = key == "encryption.credential" ? "encryption.keyFile" : key
+            #expect(origins[named] != nil, "the example does not name \(key)")
         }
     }
 
