@@ -38,11 +38,11 @@ setup: ## Install the Debian packages that are missing
 COMPILING := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld \
     -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
 # Nothing is loaded that calls back into the binary, so it exports no symbols; nothing unwinds its stack, so it has no
-# index of unwind tables. The map is what Benchmarks/size.sh reads.
+# index of unwind tables. The map is what Benchmarks/size.sh and packaging/sbom.py read.
 # Relocations are packed, which needs glibc 2.36 (Debian 12): a fifth of them is left (docs/decisions/0025).
 LINKING := -Xlinker -z -Xlinker pack-relative-relocs \
     -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker --no-eh-frame-hdr \
-    -Xlinker -Map=$(CURDIR)/.build/kymo.map
+    -Xlinker -Map=$(CURDIR)/.build/last.map
 
 # What `kymo --version` and the metrics tell. Git writes it into the archives that it makes of a commit.
 COMMIT = $(shell if [ -e .git ]; then git describe --always --abbrev=12 --exclude='*' --dirty; \
@@ -52,6 +52,8 @@ COMMIT = $(shell if [ -e .git ]; then git describe --always --abbrev=12 --exclud
 build: export KYMO_COMMIT ?= $(COMMIT)
 build: setup ## Build the release binary (.build/release/kymo), and the one to install (.build/install/kymo)
 	swift build -c release --product kymo --static-swift-stdlib $(COMPILING) $(LINKING)
+	@# Every program that is linked writes the map, those too that the build runs: only the product's is kept.
+	@if grep -qs /kymo.build/ .build/last.map; then mv .build/last.map .build/kymo.map; fi
 	@# To install: without symbols, which debuggers find in kymo.debug beside it.
 	@mkdir -p .build/install
 	@# Its checksum is in what is installed: without serialised modules, which name the folder, and which only lldb reads.
