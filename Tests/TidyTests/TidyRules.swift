@@ -58,6 +58,7 @@ enum TidyRules {
         let code = CodeText.of(file.text).split(separator: "\n", omittingEmptySubsequences: false)
         return lineComplaints(file) + codeComplaints(file, code) + functionComplaints(file)
             + nameComplaints(file, code) + IdentityRules.complaints(file, code) + ThrowRules.complaints(file, code)
+            + SwitchRules.complaints(file, code)
     }
 
     private static func lineComplaints(_ file: SourceFile) -> [String] {

@@ -52,7 +52,8 @@ package enum JSONTree: Sendable, Hashable {
                     index < mine.count ? mine[index] : nil, index < theirs.count ? theirs[index] : nil,
                     path: "\(path)[\(index)]")
             }
-        default: return ["\(path): \(brief) ≠ \(other.brief)"]
+        case (.object, _), (.array, _), (.string, _), (.number, _), (.bool, _), (.null, _):
+            return ["\(path): \(brief) ≠ \(other.brief)"]
         }
     }
 

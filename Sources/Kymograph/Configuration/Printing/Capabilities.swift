@@ -109,7 +109,7 @@ package struct Capabilities: Encodable, Sendable {
             }
         case .count(let range) where setting.key.hasPrefix("limits.") || setting.key.hasPrefix("output."):
             return Int(text).map { Limit(name: setting.key, value: $0, most: range.upperBound, unit: "1") }
-        default: return nil
+        case .count, .text, .duration, .countOrAuto, .powerOfTwo, .choice, .uri: return nil
         }
     }
 }

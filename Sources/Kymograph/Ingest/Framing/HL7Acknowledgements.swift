@@ -119,20 +119,33 @@ struct HL7Acknowledgements {
             && version[2] < UInt8(ascii: "5")
     }
 
-    /// The condition of HL7 table 0357 that is nearest to a reason.
+    /// Conditions of HL7 table 0357, and the reasons for which each is the nearest.
+    private static let conditions: [(code: String, text: String, reasons: Set<Rejection>)] = [
+        ("100", "Segment sequence error", [.malformedMessage]),
+        (
+            "101", "Required field missing",
+            [.noDevice, .noTimestamp, .missingValue, .nullValue, .noPatient, .unknownTimeZone]
+        ),
+        (
+            "102", "Data type error",
+            [
+                .invalidTimestamp, .invalidValue, .inexactNumber, .invalidUTF8, .invalidIdentifier, .frameTooLong,
+            ]
+        ),
+        (
+            "103", "Table value not found",
+            [.noTemplate, .unknownUnit, .unmappedValue, .resultStatus, .unsupportedCharset]
+        ),
+        ("200", "Unsupported message type", [.unsupportedMessage]),
+        ("202", "Unsupported processing id", [.testMeasurement]),
+    ]
+
+    /// The condition that is nearest to a reason.
     private static func condition(of reason: Rejection) -> (code: String, text: String) {
-        switch reason {
-        case .malformedMessage: ("100", "Segment sequence error")
-        case .noDevice, .noTimestamp, .missingValue, .nullValue, .noPatient, .unknownTimeZone:
-            ("101", "Required field missing")
-        case .invalidTimestamp, .invalidValue, .inexactNumber, .invalidUTF8, .invalidIdentifier, .frameTooLong:
-            ("102", "Data type error")
-        case .noTemplate, .unknownUnit, .unmappedValue, .resultStatus, .unsupportedCharset:
-            ("103", "Table value not found")
-        case .unsupportedMessage: ("200", "Unsupported message type")
-        case .testMeasurement: ("202", "Unsupported processing id")
-        default: ("207", "Application internal error")
+        guard let nearest = conditions.first(where: { $0.reasons.contains(reason) }) else {
+            return ("207", "Application internal error")
         }
+        return (nearest.code, nearest.text)
     }
 
     private static func join(_ parts: [String], _ separator: UInt8) -> [UInt8] {

@@ -97,7 +97,7 @@ final class HubEngine: DeliveryWork {
         // unless others are taken.
         case .success(let response) where (300..<500).contains(response.status):
             if ![401, 408, 429].contains(response.status) { channel.note(&exchange.rebuffs, isOwn: false) }
-        default:
+        case .success, .failure:
             if let isOwn = Rebuffs.isOwn(outcome) { channel.note(&exchange.rebuffs, isOwn: isOwn) }
         }
         let isToBlame = part.count > 1 ? exchange.rebuffs.isDoubtful : channel.isExhausted(exchange.rebuffs)
