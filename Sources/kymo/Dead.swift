@@ -70,10 +70,13 @@ struct DeadList: ParsableCommand {
     var format = Format.table
 
     func run() throws {
-        let reader = try store.reader()
+        let directory = try store.directory()
+        let reader = try StoreReader.opened(directory)
         let letters = try StandardError.translating { () throws(PipelineError) in
             try reader.letters(withReplayed: all).filter { reason.isEmpty || reason.contains($0.reason) }
         }
+        AuditNote.write(
+            "dead.show", ["kymo dead list lists \(CountText.of(letters.count, "dead letter"))"], in: directory)
         switch format {
         case .ndjson: for letter in letters { try StandardOutput.write(letter.json) }
         case .json:
@@ -123,12 +126,14 @@ struct DeadShow: ParsableCommand {
     }
 
     func run() throws {
-        let reader = try store.reader()
+        let directory = try store.directory()
+        let reader = try StoreReader.opened(directory)
         let letters = try StandardError.translating { () throws(PipelineError) in try reader.letters([number]) }
         guard var letter = letters.first else {
             throw StandardError.exit(
                 "there is no dead letter \(number): see 'kymo dead list --all'", code: ExitStatus.dataError)
         }
+        AuditNote.write("dead.show", ["kymo dead show shows dead letter \(number)"], in: directory)
         if let explainer = try mapping.explainer(store) { letter.detail = explainer.detail(of: letter) }
         if text { return try StandardOutput.write(Array(readable(letter).utf8)) }
         if bytes { return try StandardOutput.write(data: letter.bytes ?? []) }
@@ -155,6 +160,14 @@ struct DeadShow: ParsableCommand {
     }
 }
 
+extension [StoredLetter] {
+    /// Which ones, for the audit.
+    var audited: String {
+        let numbers = prefix(100).map { String($0.number) }.joined(separator: ", ")
+        return "\(CountText.of(count, "dead letter")): \(numbers)\(count > 100 ? " and others" : "")"
+    }
+}
+
 /// `kymo dead discard`.
 struct DeadDiscard: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -170,6 +183,7 @@ struct DeadDiscard: ParsableCommand {
     func run() throws {
         let directory = try store.directory()
         let letters = try selection.letters(try StoreReader.opened(directory))
+        AuditNote.write("dead.discard", ["kymo dead discard discards \(letters.audited)"], in: directory)
         _ = try StandardError.translating { () throws(PipelineError) in
             try DeadLetterChange.make(ControlRequest(.discard, letters: letters.map(\.number)), directory) {
                 StandardError.write("kymo: \($0.text)\n")

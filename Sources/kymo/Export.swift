@@ -33,26 +33,44 @@ struct Export: ParsableCommand {
     }
 
     func run() throws {
-        let reader = try archive.store.reader()
+        let directory = try archive.store.directory()
+        let reader = try StoreReader.opened(directory)
+        AuditNote.write("export", ["kymo export begins to write \(format.rawValue); \(archive.audited)"], in: directory)
+        var written = Written()
+        defer {
+            AuditNote.write("export", written.texts, in: directory)
+        }
         switch format {
         case .ndjson:
             var encoder = try archive.encoder(reader)
-            try forEachWindow(reader) { window, selected in
+            try forEachWindow(reader, &written) { window, selected in
                 guard let observations = encoder.observations(of: window) else { return nil }
                 return observations.filter { selected.isWanted($0) }.reduce(into: []) { $0 += $1 + [0x0A] }
             }
-        case .csv: try exportReadings(reader)
+        case .csv: try exportReadings(reader, &written)
         }
     }
 
-    private func exportReadings(_ reader: StoreReader) throws {
+    /// What has left the store.
+    private struct Written {
+        var windows = 0
+        var series: Set<Int> = []
+
+        var texts: [String] {
+            AuditDeed.parts(series: series).map {
+                "kymo export has written \(CountText.of(windows, "window")) of \($0)"
+            }
+        }
+    }
+
+    private func exportReadings(_ reader: StoreReader, _ written: inout Written) throws {
         let (types, sources) = try StandardError.translating { () throws(PipelineError) in
             (try reader.types(), try reader.sourceNames())
         }
         let table = ReadingTable(types: types, names: archive.type, sources: sources)
         try StandardOutput.write(data: ReadingTable.csv(table.columns))
         let wanted = try archive.filter(reader).sources
-        try forEachWindow(reader) { window, _ in
+        try forEachWindow(reader, &written) { window, _ in
             var lines: [UInt8] = []
             let isWhole = window.forEachReading(in: archive.span, of: wanted) { reading, payload in
                 lines += ReadingTable.csv(table.row(reading, payload, of: window.series))
@@ -63,7 +81,8 @@ struct Export: ParsableCommand {
 
     /// Writes what `text` makes of each window; nil says that it is damaged.
     private func forEachWindow(
-        _ reader: StoreReader, _ text: (ArchivedWindow, borrowing SelectedWindows) -> [UInt8]?
+        _ reader: StoreReader, _ written: inout Written,
+        _ text: (ArchivedWindow, borrowing SelectedWindows) -> [UInt8]?
     ) throws {
         let filter = try archive.filter(reader)
         // Tags are in the readings: to count them is to read all windows at once.
@@ -82,7 +101,9 @@ struct Export: ParsableCommand {
                     continue
                 }
                 output += lines
+                written.series.insert(window.seriesNumber)
             }
+            written.windows += windows.count
             try StandardOutput.write(data: output)
             done += windows.count
             if total > 0 { progress.show(Double(done) / Double(max(total, done)), label: "\(done) windows") }

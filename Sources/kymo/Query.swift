@@ -49,11 +49,17 @@ struct Query: ParsableCommand {
     }
 
     func run() throws {
-        let reader = try archive.store.reader()
+        let directory = try archive.store.directory()
+        let reader = try StoreReader.opened(directory)
         if count { return try printCount(reader) }
         var selected = try SelectedWindows(archive, reader, after: cursor.flatMap { ArchiveCursor($0) })
         let windows = try selected.next(limit + 1)
         let shown = Array(windows.prefix(limit))
+        AuditNote.write(
+            "query",
+            AuditDeed.parts(series: Set(shown.map(\.seriesNumber))).map {
+                "kymo query shows \(CountText.of(shown.count, "window")) of \($0); \(archive.audited)"
+            }, in: directory)
         switch (format, readings) {
         case (.table, false): try printTable(shown, reader)
         case (.table, true): try printReadingTable(shown, reader)

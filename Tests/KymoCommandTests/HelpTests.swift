@@ -41,7 +41,8 @@ import Testing
         ("resume", ["how long", "dead letters wait"]), ("sources", ["list", "remove"]),
         ("capabilities", ["--mapping", "--config", "capabilities.schema.json"]),
         ("status", ["--format", "control.sock"]), ("top", ["--once", "--format", "control.sock", "66"]),
-        ("keys", ["new", "encrypt", "rotate"]), ("decrypt", ["kymo.keys", "65"]), ("console", ["login"]),
+        ("keys", ["new", "encrypt", "rotate"]), ("decrypt", ["kymo.keys", "65"]),
+        ("audit", ["list", "verify", "events"]), ("console", ["login"]),
         ("tap", ["--stage", "--device", "--type", "--rate", "--limit", "--reveal", "66"]),
         ("dictionary", ["--out", "--size", "output.dictionary"]), ("version", ["--verbose", "SBOM"]),
     ])

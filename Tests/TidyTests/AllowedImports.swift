@@ -93,6 +93,7 @@ struct AllowedImports {
             System:
             Log: System
             Crypto:
+            Audit: System Log Crypto
             Crypto/Seal: System
             Crypto/TLS: System Crypto
             Captures:
@@ -150,10 +151,10 @@ struct AllowedImports {
             Console/Live: System HTTP Telemetry Ledger Top Admin Console/Access Console/Subject
             Console: System HTTP Tap Telemetry Archive Configuration/Values Configuration Preview Store Ledger Timeline
                 Control Admin Console/Access Console/Subject Console/Letters Console/Live
-            Search: System Crypto HTTP Ingest/Peers Archive Configuration Admin Console
+            Search: System Audit Crypto HTTP Ingest/Peers Archive Configuration Admin Console
             Pipeline/Output: System Sinks/Outbox Sinks Sinks/Files Telemetry Sinks/Kinds Store Configuration
             Pipeline/Watch: System Log Sinks/Outbox Telemetry
-            Pipeline: System Crypto/Seal Configuration/Values Ingest Ingest/Peers HTTP Ingest/Framing Ingest/Sources
+            Pipeline: System Audit Crypto/Seal Configuration/Values Ingest Ingest/Peers HTTP Ingest/Framing Ingest/Sources
                 Ingest/Lane Sinks
                 Sinks/DeadLetters Tap Telemetry Sinks/Kinds Store Archive Configuration Configuration/Printing Preview
                 Ledger Control Admin Console Console/Access Console/Subject Search Pipeline/Output Pipeline/Watch

@@ -137,7 +137,9 @@ final class Console: AdminPages {
             reply.fields = [access.setCookie(secret)]
             return reply
         } catch {
-            subject.notes(.warning("console: a login was refused"))
+            var refusal = LogEntry.deed("console.refused", by: "", "console: a login was refused")
+            refusal.isFolded = true
+            subject.notes(refusal)
             switch error {
             case .unknownCode:
                 throw ConsoleRefusal(

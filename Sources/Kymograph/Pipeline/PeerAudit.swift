@@ -9,14 +9,10 @@ enum PeerAudit {
     static func note(_ reason: Rejection, of name: String?, source: String, to control: PipelineControl) {
         guard reasons.contains(reason), name != nil || reason == .unknownPeer else { return }
         let who = name.map { "the peer \($0)" } ?? "a sender that is none of the list of peers"
-        var entry = LogEntry(
-            .warning, "\(source): \(who) is refused: \(reason.name)",
-            kind: "peer.refused \(source) \(reason.name) \(name ?? "")",
-            fields: [
-                ("event", .text("peer.refused")), ("source", .text(source)), ("peer", .text(name ?? "")),
-                ("reason", .text(reason.name)),
-            ])
-        (entry.isAudit, entry.isFolded) = (true, true)
+        var entry = LogEntry.deed(
+            "peer.refused", by: name.map { "peer \($0)" } ?? "", "\(source): \(who) is refused: \(reason.name)",
+            fields: [("source", .text(source)), ("peer", .text(name ?? "")), ("reason", .text(reason.name))])
+        (entry.kind, entry.isFolded) = ("peer.refused \(source) \(reason.name) \(name ?? "")", true)
         control.note(entry)
     }
 }

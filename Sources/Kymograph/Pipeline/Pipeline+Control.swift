@@ -48,7 +48,10 @@ extension Pipeline {
         }
         if request.reveals, let peer {
             let stage = request.stage.rawValue
-            control.note(.warning("'kymo tap --stage \(stage) --reveal' shows identifiers: asked by \(peer.text)"))
+            control.note(
+                .deed(
+                    "tap.reveal", by: peer.text,
+                    "'kymo tap --stage \(stage) --reveal' shows identifiers: asked by \(peer.text)"))
         }
         let opening = TapOpening(process: getpid(), types: mappings.current.types.map(\.name))
         let text = TapText(reveals: request.reveals, format: request.format, sources: tappedSources)
@@ -118,14 +121,11 @@ extension Pipeline {
         }
         let name = PeerCredentials(asker.client.raw)?.text ?? "a process that the kernel does not name"
         let (code, session) = sessions.issue(role, to: name)
-        var entry = LogEntry(
-            .warning, "'kymo console login' gives a code for session \(session) (\(role.rawValue)): asked by \(name)",
-            fields: [
-                ("event", .text("console.code")), ("session", .text(session)), ("role", .text(role.rawValue)),
-                ("asker", .text(name)),
-            ])
-        entry.isAudit = true
-        control.note(entry)
+        control.note(
+            .deed(
+                "console.code", by: name,
+                "'kymo console login' gives a code for session \(session) (\(role.rawValue)): asked by \(name)",
+                fields: [("session", .text(session)), ("role", .text(role.rawValue)), ("asker", .text(name))]))
         return ControlAnswer(
             login: ConsoleLogin(
                 address: "http://\(address)\(Console.root)", code: code,
@@ -185,7 +185,10 @@ extension Pipeline {
             return ControlAnswer(error: error.message)
         }
         let counts = "\(request.devices.count) devices and \(request.sources.count) sources"
-        control.note(.info("'kymo sources remove': \(counts) are listed no more, asked by \(asker.name)"))
+        control.note(
+            .deed(
+                "sources.remove", by: asker.name,
+                "'kymo sources remove': \(counts) are listed no more, asked by \(asker.name)", level: .info))
         return ControlAnswer()
     }
 

@@ -42,6 +42,8 @@ package final class Pipeline: Sendable {
     let stage: StoreStage?
     private let dropNotes: KernelDropNotes?
     private let notes: LogTaker
+    /// Where `notes` write what is for the audit; nil without a store.
+    private let audit: AuditedLog?
     /// What metrics and health are asked from; nil when that is nothing.
     private let adminListener: HTTPServer?
     /// Who uses the console; nil when it is not served.
@@ -98,8 +100,10 @@ package final class Pipeline: Sendable {
     ) throws(PipelineError) {
         self.observer = observer
         self.logCounts = logCounts
-        self.notes = notes
         let store = try Pipeline.openStore(settings, notes: notes)
+        let audit = store.map { AuditedLog(AuditTrail(dataDirectory: $0.directory.path), notes: notes) }
+        let notes = audit.map { $0.take } ?? notes
+        (self.audit, self.notes) = (audit, notes)
         if let store { try Pipeline.settleDeciders(settings, store, notes) }
         let set = try Pipeline.continuing(store, settings, set, findings: findings)
         let stated = settings
@@ -331,6 +335,7 @@ package final class Pipeline: Sendable {
             }
             if controller.isOverdue(at: WallClock.now()) { control.force() }
             noteKernelDrops()
+            audit?.settle()
             progress?(summary)
             if service != nil { service?.tell(look) }
             guard control.isForced else { continue }
@@ -511,6 +516,7 @@ package final class Pipeline: Sendable {
             closingMessage.withLock { $0 = message }
             outputs.close()
             stage?.close()
+            audit?.settle(isLast: true)
             runningClosing.leave()
             control.noteChange()
         }

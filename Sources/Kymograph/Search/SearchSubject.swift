@@ -15,30 +15,14 @@ struct SearchSubject: Sendable {
     var started: Instant
     var notes: LogTaker
 
-    /// Numbers of series that a line of the log has at most.
-    private static let seriesOfLine = 50
-
     /// Writes to the log who has looked for what, whatever its level is, and each time; without identifiers. `series`
     /// are the numbers of all that is meant, in several lines if need be; nil stands for all that there are.
     func audit(_ client: String, _ deed: String, series: Set<Int>?, _ result: String, observations: Int) {
-        for whose in Self.lines(series) {
-            var entry = LogEntry(
-                .warning, "search: \(client) has \(deed) of \(whose), and \(result)",
-                fields: [
-                    ("event", .text("search")), ("client", .text(client)), ("observations", .number(observations)),
-                ])
-            entry.isAudit = true
-            notes(entry)
-        }
-    }
-
-    /// `series` as lines of the log name them.
-    static func lines(_ series: Set<Int>?) -> [String] {
-        guard let numbers = series?.sorted() else { return ["all series"] }
-        guard !numbers.isEmpty else { return ["no series"] }
-        return stride(from: 0, to: numbers.count, by: seriesOfLine).map { start in
-            let some = numbers[start..<min(start + seriesOfLine, numbers.count)].map(String.init)
-            return (start == 0 ? "series " : "also series ") + some.joined(separator: ", ")
+        for whose in AuditDeed.parts(series: series) {
+            notes(
+                .deed(
+                    "search", by: "client \(client)", "search: \(client) has \(deed) of \(whose), and \(result)",
+                    fields: [("client", .text(client)), ("observations", .number(observations))]))
         }
     }
 }

@@ -42,7 +42,9 @@ package struct LogEntry: Sendable {
     /// What entries have in common that are repetitions of each other; nil when they must have the same text.
     package var kind: String?
     /// Whether it says what somebody did: it is written whatever the level of the log is, each time.
-    package var isAudit = false
+    package private(set) var isAudit = false
+    /// Who did it; empty when it is not for the audit, or nobody knows.
+    package private(set) var agent = ""
     /// Whether repeats of one for the audit are folded as others are: senders could fill the log with them.
     package var isFolded = false
 
@@ -64,6 +66,16 @@ package struct LogEntry: Sendable {
 
     /// An entry of level ``LogLevel/info``.
     package static func info(_ text: String) -> LogEntry { LogEntry(.info, text) }
+
+    /// What `agent` did, or was refused, of the kind `event`: for the audit. Without identifiers.
+    package static func deed(
+        _ event: String, by agent: String, _ text: String, level: LogLevel = .warning,
+        fields: [(name: String, value: Value)] = []
+    ) -> LogEntry {
+        var entry = LogEntry(level, text, fields: [("event", .text(event))] + fields)
+        (entry.isAudit, entry.agent) = (true, agent)
+        return entry
+    }
 
     /// A change of the state `event` of `subject`, a sink or source; repeats of it are folded whatever their text is.
     static func change(

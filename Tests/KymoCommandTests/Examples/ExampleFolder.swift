@@ -125,6 +125,7 @@ final class ExampleFolder {
         }
         if names("/fhir/") { try writeSearch() }
         if names("/var/lib/kymo") { try ExampleFiles.makeStore(data) }
+        if names("kymo audit") { _ = try Kymo.run(["query", "--data", data]) }
         if names("--key-file") { try writeKeys() }
     }
 

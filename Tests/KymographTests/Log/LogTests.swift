@@ -40,8 +40,7 @@ import Testing
     @Test func entriesOfTheAuditAreNeitherLeftOutNorFolded() {
         let written = Written()
         let log = written.log(.error)
-        var audit = LogEntry(.warning, "has revealed 7")
-        audit.isAudit = true
+        let audit = LogEntry.deed("reveal", by: "somebody", "has revealed 7")
         for _ in 0..<3 { log.write(audit) }
         log.write(.warning("something else"))
         log.close()
@@ -53,8 +52,8 @@ import Testing
         let written = Written()
         let log = written.log(.error)
         for number in 0..<3_000 {
-            var entry = LogEntry(.warning, "refused \(number)")
-            (entry.isAudit, entry.isFolded) = (true, true)
+            var entry = LogEntry.deed("refused", by: "", "refused \(number)")
+            entry.isFolded = true
             log.write(entry)
             if number % 1_000 == 999 { log.write(.error("failed \(number)")) }
         }

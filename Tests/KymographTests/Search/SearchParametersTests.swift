@@ -71,10 +71,10 @@ import Testing
 
     /// The log has all series that were served, some a line.
     @Test func auditedSeries() {
-        let lines = SearchSubject.lines(Set(1...120))
+        let lines = AuditDeed.parts(series: Set(1...120))
         #expect(lines.count == 3 && lines[0].hasPrefix("series 1, 2, ") && lines[2].hasSuffix(", 119, 120"))
         #expect(lines.joined(separator: ", ").split(separator: ", ").count == 120)
-        #expect(SearchSubject.lines(nil) == ["all series"] && SearchSubject.lines([]) == ["no series"])
+        #expect(AuditDeed.parts(series: nil) == ["all series"] && AuditDeed.parts(series: []) == ["no series"])
     }
 
     /// Tokens are compared byte by byte: texts that Unicode calls equivalent are two.

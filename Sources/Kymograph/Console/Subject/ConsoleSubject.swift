@@ -18,15 +18,14 @@ struct ConsoleSubject: Sendable {
 
     /// Writes to the log what somebody did, whatever its level is, and each time; without identifiers.
     func audit(_ event: String, _ session: ConsoleSessions.Session, _ text: String) {
-        var entry = LogEntry(
-            .warning,
-            "console: session \(session.name) (\(session.role.rawValue), for \(session.asker)) \(text)",
-            fields: [
-                ("event", .text("console.\(event)")), ("session", .text(session.name)),
-                ("role", .text(session.role.rawValue)), ("asker", .text(session.asker)),
-            ])
-        entry.isAudit = true
-        notes(entry)
+        let agent = "session \(session.name) (\(session.role.rawValue), for \(session.asker))"
+        notes(
+            .deed(
+                "console.\(event)", by: agent, "console: \(agent) \(text)",
+                fields: [
+                    ("session", .text(session.name)), ("role", .text(session.role.rawValue)),
+                    ("asker", .text(session.asker)),
+                ]))
     }
 
     /// The store, for reading alone.

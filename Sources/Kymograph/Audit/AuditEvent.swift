@@ -1,0 +1,105 @@
+import FoundationEssentials
+import KymographCore
+
+/// A record of the audit trail as a FHIR R4 AuditEvent, with the codes of DICOM PS3.16 (CID 400 and 402) that IHE ATNA
+/// has.
+package struct AuditEvent: Encodable {
+    private struct Coding: Encodable {
+        var system: String
+        var code: String
+        var display: String
+    }
+    private struct Named: Encodable {
+        var display: String
+    }
+    private struct Agent: Encodable {
+        var who: Named
+        var requestor = true
+    }
+    private struct Source: Encodable {
+        var observer: Named
+    }
+    private struct Entity: Encodable {
+        var what: Named
+        var description: String
+    }
+
+    private let resourceType = "AuditEvent"
+    private let type: Coding
+    private let action: String
+    private let recorded: String
+    private let outcome: String
+    private let outcomeDesc: String?
+    private let agent: [Agent]
+    private let source: Source
+    private let entity: [Entity]
+
+    /// The event that `record` tells of.
+    package init(_ record: AuditRecord) {
+        let kind = Kind(record.event)
+        type = Coding(system: "http://dicom.nema.org/resources/ontology/DCM", code: kind.code, display: kind.display)
+        action = kind.action
+        recorded = record.time
+        let isRefusal = kind == .alert
+        // Minor failure, or success (http://hl7.org/fhir/R4/valueset-audit-event-outcome.html).
+        outcome = isRefusal ? "4" : "0"
+        outcomeDesc = isRefusal ? record.text : nil
+        // FHIR has no empty strings.
+        agent = [Agent(who: Named(display: record.agent.isEmpty ? "unknown" : record.agent))]
+        source = Source(observer: Named(display: "kymo"))
+        entity = [
+            Entity(what: Named(display: "record \(record.sequence) of the audit trail"), description: record.text)
+        ]
+    }
+
+    /// As one line of NDJSON.
+    package var line: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Nothing in it can fail to be encoded: texts alone.
+        return (try? encoder.encode(self)).map { [UInt8]($0) + [0x0A] } ?? []
+    }
+
+    /// Kinds that DICOM tells apart.
+    private enum Kind {
+        case query, export, login, alert, activity
+
+        init(_ event: String) {
+            switch event {
+            case "search", "query", "dead.show", "console.reveal", "tap.reveal": self = .query
+            case "export": self = .export
+            case "console.login", "console.code": self = .login
+            case "peer.refused", "console.refused": self = .alert
+            default: self = .activity
+            }
+        }
+
+        var code: String {
+            switch self {
+            case .query: "110112"
+            case .export: "110106"
+            case .login: "110114"
+            case .alert: "110113"
+            case .activity: "110100"
+            }
+        }
+
+        var display: String {
+            switch self {
+            case .query: "Query"
+            case .export: "Export"
+            case .login: "User Authentication"
+            case .alert: "Security Alert"
+            case .activity: "Application Activity"
+            }
+        }
+
+        /// Execute or read (http://hl7.org/fhir/R4/valueset-audit-event-action.html).
+        var action: String {
+            switch self {
+            case .query, .export: "R"
+            case .login, .alert, .activity: "E"
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import CommandSupport
+import KymographTestKit
+import Testing
+
+/// `kymo audit`, and what commands and instances write to the trail.
+@Suite struct AuditCommandTests {
+    private static let line =
+        #"{"deviceId":"seeded-device","patientId":"seeded-patient","type":"heartRate","timestamp":"2026-03-01T08:00:00Z","value":61,"unit":"/min"}"#
+    private static let rejected = #"{"deviceId":"seeded-device","nobody":"knows me"}"#
+
+    /// A store with a window and a dead letter.
+    private func stored() throws -> StoredRun {
+        let run = StoredRun()
+        #expect(try run.run([Self.line, Self.rejected]).end == .exit(0))
+        return run
+    }
+
+    private func records(_ run: StoredRun) throws -> [JSONTree] {
+        try run.command("audit", "list", "--format", "ndjson").lines.map { try JSONTree(parsing: Array($0.utf8)) }
+    }
+
+    @Test func commandsThatShowDataAreInTheTrail() throws {
+        let run = try stored()
+        let missing = try run.command("audit")
+        #expect(missing.end == .exit(66) && missing.error.contains("there is no audit trail in"), "\(missing.error)")
+        try run.command("query", "--device", "seeded-device")
+        try run.command("export", "--format", "csv", "--patient", "seeded-patient")
+        try run.command("dead", "list", "--format", "ndjson")
+        try run.command("dead", "show", "1")
+        try run.command("sources", "list", "--devices")
+        try run.command("dead", "discard", "1")
+        let found = try records(run)
+        #expect(
+            found.compactMap { $0["event"]?.text } == [
+                "query", "export", "export", "dead.show", "dead.show", "sources.list", "dead.discard",
+            ])
+        let texts = found.compactMap { $0["text"]?.text }
+        #expect(texts[0] == "kymo query shows 1 window of series 1; asked for 1 device", "\(texts)")
+        #expect(texts[1] == "kymo export begins to write csv; asked for 1 patient", "\(texts)")
+        #expect(texts[2] == "kymo export has written 1 window of series 1", "\(texts)")
+        #expect(texts[6] == "kymo dead discard discards 1 dead letter: 1", "\(texts)")
+        #expect(!texts.joined().contains("seeded"))
+        // Counts name nobody.
+        try run.command("query", "--count")
+        try run.command("ledger")
+        #expect(try records(run).count == 7)
+        let table = try run.command("audit", "--after", "6")
+        #expect(table.lines.count == 2 && table.text.contains("dead.discard"), "\(table.text)")
+    }
+
+    @Test func whatWasChangedIsFound() throws {
+        let run = try stored()
+        try run.command("query")
+        try run.command("query", "--readings")
+        let good = try run.command("audit", "verify")
+        let head = try #require(good.lines.first)
+        #expect(good.end == .exit(0) && head.hasPrefix("2:"), "\(good.error)")
+        #expect(good.error.contains("2 records of the audit trail hold"), "\(good.error)")
+        let file = "\(run.data)/audit/audit-000001.ndjson"
+        let text = Files.text(file)
+        Files.write(
+            Array(text.replacing("kymo query shows 1 window", with: "kymo query shows 0 windows").utf8), to: file)
+        let changed = try run.command("audit", "verify", "--format", "json")
+        #expect(changed.end == .exit(65) && changed.error.contains("the record was changed"), "\(changed.error)")
+        #expect(try JSONTree(parsing: changed.output)["faults"]?.elements?.isEmpty == false)
+        Files.write(Array(text.split(separator: "\n")[0].utf8) + [0x0A], to: file)
+        #expect(try run.command("audit", "verify").end == .exit(0))
+        let cut = try run.command("audit", "verify", "--head", head)
+        #expect(cut.end == .exit(65) && cut.error.contains("the trail has no record 2:"), "\(cut.error)")
+        let wrong = try run.command("audit", "verify", "--head", "2")
+        #expect(wrong.end == .exit(64) && wrong.error.contains("12:DIGEST"), "\(wrong.error)")
+    }
+
+    /// What a running instance does for others is in the trail, with its place there in the log.
+    @Test func anInstanceWritesToTheSameTrail() throws {
+        let run = try stored()
+        let config = run.folder.write(
+            "kymo.yaml", "log:\n  format: json\nsources:\n  - udp: 127.0.0.1:0\n    name: ward\n")
+        let instance = try Kymo.start(["run", "--config", config, "--data", run.data, "--out", run.output])
+        _ = try instance.addresses()
+        try Waiting.until("the control socket") { Files.isSocket("\(run.data)/control.sock") }
+        #expect(try run.command("pause", "source", "ward").end == .exit(0))
+        try run.command("query")
+        #expect(try run.command("resume", "source", "ward").end == .exit(0))
+        let done = try instance.terminate()
+        #expect(done.end == .exit(0), "\(done.error)")
+        let found = try records(run)
+        #expect(found.compactMap { $0["event"]?.text } == ["pause", "query", "resume"], "\(found)")
+        #expect(try run.command("audit", "verify").end == .exit(0))
+        let logged = done.error.split(separator: "\n").compactMap { try? JSONTree(parsing: Array($0.utf8)) }
+            .compactMap { $0["audit"]?.text }
+        #expect(logged.count == 2 && logged[0].hasPrefix("1:") && logged[1].hasPrefix("3:"), "\(done.error)")
+        #expect(
+            try run.command("audit", "verify", "--head", logged[0], "--head", logged[1]).end == .exit(0))
+    }
+
+    /// Where the trail cannot be written, people who may read the store are told, and go on.
+    @Test func aTrailThatCannotBeWrittenIsSaid() throws {
+        let run = try stored()
+        Files.write([], to: "\(run.data)/audit")
+        let done = try run.command("query")
+        #expect(done.end == .exit(0) && done.lines.count == 1)
+        #expect(done.error.contains("warning:") && done.error.contains("this command is not in it"), "\(done.error)")
+    }
+}

@@ -1,0 +1,202 @@
+import CommandSupport
+import Glibc
+@testable import Kymograph
+import KymographTestKit
+import Testing
+
+/// The chain of the audit trail: what is written can be read, and what was changed is found.
+@Suite struct AuditTrailTests {
+    private typealias Files = CommandSupport.Files
+
+    private let folder = TemporaryFolder()
+
+    private var trail: AuditTrail { AuditTrail(dataDirectory: folder.path) }
+
+    private func file(_ number: Int = 1) -> String { "\(folder.path)/audit/audit-00000\(number).ndjson" }
+
+    /// Writes `count` deeds, and returns the last record.
+    @discardableResult
+    private func write(_ count: Int) throws -> AuditHead {
+        let trail = trail
+        var head = AuditHead.origin
+        for number in 1...count {
+            head = try #require(try trail.append([AuditDeed(command: "query", "shows \"\(number)\"\n")]))
+        }
+        return head
+    }
+
+    private func check(_ heads: [AuditHead] = []) throws -> AuditReader.Report {
+        var reader = AuditReader(dataDirectory: folder.path)
+        return try reader.check(heads: heads)
+    }
+
+    @Test func whatIsWrittenIsReadInOrder() throws {
+        let head = try write(3)
+        try trail.append([AuditDeed(command: "export", "b"), AuditDeed(command: "export", "c")])
+        var records: [AuditRecord] = []
+        var reader = AuditReader(dataDirectory: folder.path)
+        let report = try reader.check(heads: [head]) { record, _ in records.append(record) }
+        #expect(records.map(\.sequence) == [1, 2, 3, 4, 5] && records[0].previous == AuditRecord.origin)
+        #expect(records[0].text == "shows \"1\"\n" && records[4].event == "export")
+        #expect(records[0].agent.hasPrefix("process \(getpid()) (user \(geteuid())"), "\(records[0].agent)")
+        #expect(report.records == 5 && report.first == 1 && report.head.sequence == 5 && report.files == 1)
+        #expect(report.faults.isEmpty && report.torn.isEmpty, "\(report)")
+        #expect(Files.mode(file()) == 0o600 && Files.mode("\(folder.path)/audit") == 0o700)
+    }
+
+    /// Several writers, as an instance and commands are: each has locks of its own.
+    @Test func manyWritersMakeOneChain() async throws {
+        await withTaskGroup { group in
+            for writer in 0..<4 {
+                group.addTask { [path = folder.path] in
+                    let trail = AuditTrail(dataDirectory: path)
+                    for number in 0..<25 {
+                        _ = try? trail.append([AuditDeed(command: "query", "\(writer) \(number)")])
+                    }
+                }
+            }
+        }
+        var texts: [String] = []
+        var reader = AuditReader(dataDirectory: folder.path)
+        let report = try reader.check { record, _ in texts.append(record.text) }
+        #expect(report.faults.isEmpty && report.head.sequence == 100, "\(report)")
+        #expect(Set(texts).count == 100)
+    }
+
+    /// Any change of bytes, and any record that is removed, copied or put elsewhere, is found by who has noted the
+    /// last record.
+    @Test(arguments: 0..<200 as Range<UInt64>) func changesAreFound(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let count = Int.random(in: 2...8, using: &random)
+        let head = try write(count)
+        let before = Files.read(file())
+        var lines = before.split(separator: 0x0A).map(Array.init)
+        let place = Int.random(in: 0..<count, using: &random)
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0:
+            let byte = Int.random(in: 0..<lines[place].count, using: &random)
+            lines[place][byte] ^= UInt8.random(in: 1...127, using: &random)
+        case 1 where place > 0: lines.remove(at: place)
+        case 2: lines.insert(lines[place], at: Int.random(in: 0...count, using: &random))
+        case 3: lines.swapAt(place, (place + 1) % count)
+        default: lines[place].removeLast(Int.random(in: 1...lines[place].count, using: &random))
+        }
+        let after = lines.flatMap { $0 + [0x0A] }
+        Files.write(after, to: file())
+        let report = try check([head])
+        #expect(!report.faults.isEmpty, "\(String(decoding: after, as: UTF8.self))")
+    }
+
+    /// A record that was changed and given a new digest does not carry the next one.
+    @Test func aForgedRecordBreaksTheChain() throws {
+        try write(3)
+        var lines = Files.read(file()).split(separator: 0x0A).map(Array.init)
+        var forged = try #require(AuditRecord.read(lines[1])).record
+        forged.text = "shows nothing"
+        lines[1] = forged.line.bytes
+        Files.write(lines.flatMap { $0 + [0x0A] }, to: file())
+        let report = try check()
+        #expect(
+            report.faults == [
+                "audit-000001.ndjson:3: record 3 does not follow record 2: records are missing or were changed"
+            ])
+    }
+
+    /// The end can be cut off unseen, but not by who knows how far it went.
+    @Test func aTrailThatWasCutLacksWhatWasNoted() throws {
+        let head = try write(3)
+        let lines = Files.read(file()).split(separator: 0x0A).prefix(2)
+        Files.write(lines.flatMap { $0 + [0x0A] }, to: file())
+        #expect(try check().faults.isEmpty)
+        #expect(try check([head]).faults == ["the trail has no record \(head.text), which was noted"])
+    }
+
+    /// A crash within a write leaves a part of a line: it stays, and the chain goes on behind it.
+    @Test(arguments: [1, 20, 200]) func aCrashLeavesAPart(_ bytes: Int) throws {
+        try write(2)
+        let whole = Files.read(file())
+        let line = whole.split(separator: 0x0A)[1]
+        Files.write(whole + line.prefix(bytes), to: file())
+        #expect(try check().torn == ["audit-000001.ndjson:3"])
+        let head = try write(1)
+        let report = try check([head])
+        #expect(report.torn == ["audit-000001.ndjson:3"] && report.faults.isEmpty, "\(report)")
+        #expect(report.records == 3 && head.sequence == 3)
+    }
+
+    /// A full file is followed by another; older ones may be taken away.
+    @Test func filesFollowEachOther() throws {
+        let small = AuditFolder(dataDirectory: folder.path, largestFile: 1_000)
+        var head = AuditHead.origin
+        for number in 1...12 {
+            head = try small.append { former in
+                let record = AuditRecord(AuditDeed(command: "query", "\(number)"), after: former, at: WallClock.now())
+                let (line, digest) = record.line
+                return (line + [0x0A], AuditHead(sequence: record.sequence, digest: digest))
+            }
+        }
+        #expect(small.files.count >= 3)
+        #expect(try check([head]).faults.isEmpty)
+        Files.move(file(), to: folder.file("archived.ndjson"))
+        let report = try check([head])
+        #expect(report.faults.isEmpty && report.first > 1 && report.records == 12 - report.first + 1, "\(report)")
+        // One from the middle is missed.
+        Files.move(file(3), to: folder.file("taken.ndjson"))
+        #expect(try !check().faults.isEmpty)
+    }
+
+    /// What senders could repeat without end is folded, and written when somebody has time for it.
+    @Test func refusalsAreFoldedAndWrittenLater() throws {
+        let trail = trail
+        var refusal = LogEntry.deed("peer.refused", by: "peer ward-3", "udp: the peer ward-3 is refused")
+        refusal.isFolded = true
+        for _ in 0..<1_000 { #expect(try trail.note(refusal) == nil) }
+        #expect(Files.names(folder.path).isEmpty)
+        try trail.settle()
+        #expect(try check().records == 1)
+        try trail.settle(isLast: true)
+        var texts: [String] = []
+        var reader = AuditReader(dataDirectory: folder.path)
+        _ = try reader.check { record, _ in texts.append(record.text) }
+        #expect(texts.count == 2 && texts[1].contains("999 more like this"), "\(texts)")
+        #expect(try trail.note(.warning("something else")) == nil)
+    }
+
+    /// A trail that cannot be written is told of once, and again when it can be; nothing that waits is lost.
+    @Test func troubleIsToldOnce() throws {
+        let blocked = folder.file("data")
+        Files.write([], to: blocked)
+        let notes = NoteList()
+        let log = AuditedLog(AuditTrail(dataDirectory: blocked)) { notes.add($0.text) }
+        for _ in 0..<3 { log.take(.deed("console.login", by: "session 1", "has logged in")) }
+        #expect(notes.all.count == 4 && notes.all[0].contains("audit"), "\(notes.all)")
+        var refusal = LogEntry.deed("peer.refused", by: "", "refused")
+        refusal.isFolded = true
+        log.take(refusal)
+        Files.move(blocked, to: folder.file("away"))
+        #expect(FileSystem.createDirectory(blocked, mode: 0o700) == 0)
+        log.settle()
+        #expect(notes.all.last?.hasPrefix("the audit trail is written again; before: ") == true, "\(notes.all)")
+        var reader = AuditReader(dataDirectory: blocked)
+        #expect(try reader.check().records == 1)
+    }
+
+    @Test func notedRecordsAreRead() {
+        let digest = String(repeating: "a1", count: 32)
+        #expect(AuditHead("12:\(digest)") == AuditHead(sequence: 12, digest: digest))
+        #expect(AuditHead("12:\(digest.uppercased())") == AuditHead(sequence: 12, digest: digest))
+        for text in ["", "12", "12:", "x:\(digest)", "-1:\(digest)", "12:\(digest)0", "12:\(digest):1"] {
+            #expect(AuditHead(text) == nil, "\(text)")
+        }
+    }
+
+    /// Longer texts than a record may have are cut between characters.
+    @Test func longTextsAreCut() throws {
+        let deed = AuditDeed(command: "query", String(repeating: "\u{1}é", count: 3_000))
+        let record = AuditRecord(deed, after: .origin, at: WallClock.now())
+        #expect(record.text.utf8.count <= 4_096 + 3 && record.text.hasSuffix("…"))
+        #expect(record.line.bytes.count < AuditRecord.longestLine)
+        try trail.append([deed, deed])
+        #expect(try check().records == 2)
+    }
+}
