@@ -1,5 +1,3 @@
-package import KymographCore
-
 /// Something that somebody did with data of patients, or that was refused to somebody. Without identifiers: whose the
 /// data are say numbers of series, as the store has them.
 package struct AuditDeed: Sendable {
