@@ -77,13 +77,23 @@ package final class Playground: Sendable {
     /// Stands in for the work in tests of what is slow.
     private let work: @Sendable (Request, ContinuousClock.Instant) -> Answer
 
-    /// Makes a playground.
-    package convenience init() { self.init { Playground.answer(to: $0, received: WallClock.now(), until: $1) } }
+    /// What one request may take.
+    private let limit: Duration
+
+    /// Makes a playground whose requests may take `limit` each.
+    package convenience init(within limit: Duration = Playground.time) {
+        self.init(within: limit) { Playground.answer(to: $0, received: WallClock.now(), until: $1) }
+    }
 
     /// Makes a playground whose work is `work`, which is given the deadline.
-    package init(work: @escaping @Sendable (Request, ContinuousClock.Instant) -> Answer) { self.work = work }
+    package init(
+        within limit: Duration = Playground.time,
+        work: @escaping @Sendable (Request, ContinuousClock.Instant) -> Answer
+    ) {
+        (self.limit, self.work) = (limit, work)
+    }
 
-    /// What comes out of `request`. The calling thread waits for ``time`` at most.
+    /// What comes out of `request`. The calling thread waits no longer than a request may take.
     ///
     /// - Throws: ``Refusal``.
     package func answer(to request: Request, now: ContinuousClock.Instant = .now) throws(Refusal) -> Answer {
@@ -104,7 +114,7 @@ package final class Playground: Sendable {
                 return made
             }
             let work = work
-            return (queue, try PlaygroundJob(until: .now + Self.time) { work(request, $0) })
+            return (queue, try PlaygroundJob(until: .now + limit) { work(request, $0) })
         } catch {
             throw .unavailable
         }

@@ -1,5 +1,5 @@
-/// Of the keys that were asked for last, by source, which ones no rule is about. Rules compare devices and patients, which
-/// takes several times as long as to find a key again.
+/// Of the keys that were asked for last, by source, which ones no rule is about. Rules compare devices and patients,
+/// which takes several times as long as to find a key again.
 struct PlainKeys {
     private struct Entry: BitwiseCopyable {
         var key = ShortKey.none

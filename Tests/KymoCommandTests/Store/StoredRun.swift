@@ -21,6 +21,7 @@ struct StoredRun {
     }
 
     /// A command on the data directory.
+    @discardableResult
     func command(_ arguments: String...) throws -> Kymo.Finished {
         try Kymo.run(arguments + ["--data", data])
     }

@@ -160,13 +160,13 @@ import Testing
         #expect(try findings([Kind(name: "b")], after: kind("x")) == [])
     }
 
-    /// Slots are bytes, and those of values that are gone are not given away.
+    /// Slots are bytes, the last of which is that of tags, and those of values that are gone are not given away.
     @Test func slotsEnd() throws {
         let names = (0..<200).map { "v\($0)" }
         let first = try load([Kind(period: "instance", values: names)])
         let others = (0..<100).map { "w\($0)" }
         let result = MappingLoader.load([mapping([Kind(period: "instance", values: others)])], continuing: first)
-        #expect(result.set == nil && result.diagnostics.map(\.message).joined().contains("more than 256 values"))
+        #expect(result.set == nil && result.diagnostics.map(\.message).joined().contains("more than 255 values"))
     }
 
     /// A set with an error says the same as it would at the start.

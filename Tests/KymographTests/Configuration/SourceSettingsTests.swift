@@ -88,7 +88,7 @@ import Testing
             "3:3: error: sources[0]: unknown key 'colour'; the keys of a source are "
                 + "udp, tcp, http, mllp, mqtt, unix, seqpacket, unixgram, serial, stdin, mappings, deviceMapping, "
                 + "fhirMapping, framing, name, defaultDevice, "
-                + "defaultPatient, types, until, whenFull, timezone, peers, receiveBuffer, coalesce, socketMode, "
+                + "defaultPatient, types, tags, until, whenFull, timezone, peers, receiveBuffer, coalesce, socketMode, "
                 + "connections, "
                 + "connectionsPerPeer, proxies, idleLimit, certificateFile, certificateKeyFile, caFile, crlFile, "
                 + "clientCAFile, clientCRLFile, "

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func answers() throws {
-        let answer = try Playground().answer(to: try request())
+        let answer = try Playground(within: .seconds(60)).answer(to: try request())
         #expect(answer.findings.isEmpty)
         let tree = try JSONTree(parsing: try #require(answer.document))
         #expect(
@@ -36,14 +36,14 @@ import Testing
         var broken = try request()
         broken.device = Array(
             "{\n  \"templateType\": \"CollectionContent\",\n  \"template\": 7\n}".utf8)
-        let answer = try Playground().answer(to: broken)
+        let answer = try Playground(within: .seconds(60)).answer(to: broken)
         #expect(answer.document == nil)
         let finding = try JSONTree(parsing: answer.json)["findings"]?.elements?.first
         #expect(finding?["line"] == .number("3") && finding?["severity"]?.text == "error")
         #expect(try JSONTree(parsing: answer.json)["output"] == nil)
         var exchanged = try request()
         swap(&exchanged.device, &exchanged.fhir)
-        let other = try Playground().answer(to: exchanged)
+        let other = try Playground(within: .seconds(60)).answer(to: exchanged)
         #expect(other.findings.first?.message.contains("exchange the two files") == true)
     }
 
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func limits() throws {
-        let playground = Playground()
+        let playground = Playground(within: .seconds(60))
         var large = try request()
         large.payload = Array(repeating: 0x20, count: Playground.mostPayload + 1)
         #expect(throws: Playground.Refusal.tooLarge(part: "payload", most: 65_536)) {
