@@ -8,23 +8,11 @@
 # KYMO_SHARED: folder that holds bench/netprobe.c. KYMO: the binary, built here when not given. KYMO_SCRATCH names another
 # folder for building the probe.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(dirname "$here")
-shared=${KYMO_SHARED:-$root/../shared}
-scratch=${KYMO_SCRATCH:-$root/.build/benchmarks}
-if [ ! -f "$shared/bench/netprobe.c" ]; then
-    echo "datagrams: skipped, there is no $shared/bench/netprobe.c (set KYMO_SHARED)" >&2
-    exit 0
-fi
-if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
-    KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
-fi
-KYMO_BENCHMARKS=1 swift build --package-path "$root" --scratch-path "$scratch" -c release --product LaneProbe >&2
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+. "$(dirname "$0")/begin.sh"
+need_shared bench/netprobe.c
+need_kymo
+build_probe LaneProbe
+make_folder
 cc -O2 -D_GNU_SOURCE -w -o "$folder/netprobe" "$shared/bench/netprobe.c" -lpthread
 cc -O2 -Wall -o "$folder/send" "$here/datagrams/send.c"
 python3 "$here/datagrams/measure.py" "$folder" "$KYMO" "$scratch/release/LaneProbe" "$here/workload" "$@"

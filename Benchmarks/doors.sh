@@ -5,6 +5,7 @@
 # KYMO_PYTHON: a Python interpreter. KYMO: the binary, built here when not given. KYMO_DOORS, KYMO_TLS: the least shares
 # that pass (0.8, 0.6).
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/begin.sh"
+. "$(dirname "$0")/begin.sh"
+need_kymo
+make_folder
 "$python" "$here/doors/measure.py" "$KYMO" "$folder" "${KYMO_DOORS:-0.8}" "${KYMO_TLS:-0.6}"

@@ -7,22 +7,10 @@
 # when not given. KYMO_DURABLE: the least share of the throughput that passes (0.75). KYMO_LATENCY: the longest 99th
 # percentile that passes, in ms (30). KYMO_RESTART: the longest start that passes, in ms (2000).
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(dirname "$here")
-shared=${KYMO_SHARED:-$root/../shared}
-python=${KYMO_PYTHON:-python3}
-if [ ! -f "$shared/bench/gen_workload.py" ]; then
-    echo "durable: skipped, there is no $shared/bench/gen_workload.py (set KYMO_SHARED)" >&2
-    exit 0
-fi
-if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
-    KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+. "$(dirname "$0")/begin.sh"
+need_shared bench/gen_workload.py
+need_kymo
+make_folder
 "$python" "$shared/bench/gen_workload.py" "$folder/workload.ndjson" 1000000 1000
 "$python" "$here/durable/throughput.py" "$KYMO" "$folder" "$here/workload" "${KYMO_DURABLE:-0.75}"
 "$python" "$here/durable/latency.py" "$KYMO" "$folder" "${KYMO_LATENCY:-30}"

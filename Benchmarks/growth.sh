@@ -11,14 +11,7 @@
 #   - doing nothing:                                               0.5 % of a processor
 # Needs idle cores, a quarter of an hour, and 3 GiB of memory. KYMO: the binary, built here when not given.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(dirname "$here")
-if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
-    KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+. "$(dirname "$0")/begin.sh"
+need_kymo
+make_folder
 python3 "$here/growth/measure.py" "$KYMO" "$folder" "$here/workload" "$@"

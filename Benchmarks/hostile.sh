@@ -5,6 +5,7 @@
 # KYMO_PYTHON: a Python interpreter. KYMO: the binary, built here when not given. KYMO_HOSTILE: the least share that
 # passes (0.9).
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/begin.sh"
+. "$(dirname "$0")/begin.sh"
+need_kymo
+make_folder
 "$python" "$here/doors/hostile.py" "$KYMO" "$folder" "${KYMO_HOSTILE:-0.9}"

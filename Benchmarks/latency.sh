@@ -7,15 +7,8 @@
 # A bare relay in C takes turns with the pipeline: it shows what the machine itself takes, and excuses nothing.
 # KYMO: the binary, built here when not given. KYMO_LATENCY_SLACK: how many times what is promised the figures may be (1).
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(dirname "$here")
-if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
-    KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+. "$(dirname "$0")/begin.sh"
+need_kymo
+make_folder
 cc -O2 -Wall -o "$folder/relay" "$here/latency/relay.c"
 python3 "$here/latency/measure.py" "$KYMO" "$folder/relay" "${KYMO_LATENCY_SLACK:-1}" "$@"

@@ -5,17 +5,10 @@
 #
 # KYMO_SHARED: folder that holds bench/*.c. Needs cc; simdprobe needs c++ and libsimdjson-dev.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-shared=${KYMO_SHARED:-$(dirname "$here")/../shared}
+. "$(dirname "$0")/begin.sh"
+need_shared bench/netprobe.c
 probes=$shared/bench
-if [ ! -f "$probes/netprobe.c" ]; then
-    echo "limits: skipped, there is no $probes/netprobe.c (set KYMO_SHARED)" >&2
-    exit 0
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+make_folder
 cc -O2 -D_GNU_SOURCE -w -o "$folder/netprobe" "$probes/netprobe.c" -lpthread
 cc -O2 -w -o "$folder/ringprobe" "$probes/ringprobe.c" -lpthread
 cc -O2 -w -o "$folder/scanprobe" "$probes/scanprobe.c"

@@ -5,6 +5,7 @@
 # KYMO_PYTHON: a Python interpreter. KYMO: the binary, built here when not given. KYMO_MLLP: the least messages per
 # second that pass (20000).
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/begin.sh"
+. "$(dirname "$0")/begin.sh"
+need_kymo
+make_folder
 "$python" "$here/doors/mllp.py" "$KYMO" "$folder" "${KYMO_MLLP:-20000}"

@@ -5,6 +5,7 @@
 # KYMO_PYTHON: a Python interpreter. KYMO: the binary, built here when not given. KYMO_MQTT: the least share that
 # passes (1.0). Needs the Debian packages mosquitto and mosquitto-clients.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/begin.sh"
+. "$(dirname "$0")/begin.sh"
+need_kymo
+make_folder
 "$python" "$here/doors/mqtt.py" "$KYMO" "$folder" "${KYMO_MQTT:-1.0}"

@@ -3,10 +3,6 @@
 # that was sent is accepted, rejected or counted as dropped by the kernel, to the last one; and memory stays flat.
 # Exact whatever the machine and its load. KYMO: the binary, built here when not given.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(dirname "$here")
-if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
-    KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
-fi
+. "$(dirname "$0")/begin.sh"
+need_kymo
 exec python3 "$here/overload/measure.py" "$KYMO" "$here/workload" "$@"

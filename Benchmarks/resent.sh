@@ -7,6 +7,7 @@
 #   - windows of a day, in the archive, and open:                 twice
 # KYMO: the binary, built here when not given.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/begin.sh"
+. "$(dirname "$0")/begin.sh"
+need_kymo
+make_folder
 "$python" "$here/resent/measure.py" "$KYMO" "$folder" "$here/workload"

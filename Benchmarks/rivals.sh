@@ -6,23 +6,12 @@
 # KYMO_SHARED: folder that holds bench/*.py. KYMO: the binary, built here when not given. The rivals are installed into
 # Benchmarks/.venv. Needs idle cores.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(dirname "$here")
-shared=${KYMO_SHARED:-$root/../shared}
-if [ ! -f "$shared/bench/gen_workload.py" ]; then
-    echo "rivals: skipped, there is no $shared/bench/gen_workload.py (set KYMO_SHARED)" >&2
-    exit 0
-fi
-if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
-    KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
-fi
+. "$(dirname "$0")/begin.sh"
+need_shared bench/gen_workload.py
+need_kymo
 [ -x "$here/.venv/bin/python" ] || python3 -m venv "$here/.venv"
 "$here/.venv/bin/pip" install -q --disable-pip-version-check -r "$here/rivals/requirements.txt"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+make_folder
 "$here/.venv/bin/python" "$shared/bench/gen_workload.py" "$folder/workload.ndjson" "${1:-1000000}"
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$here/compare" "$here/.venv/bin/python" "$here/rivals/table.py" \
     "$KYMO" "$folder" "${1:-1000000}" "$shared/bench"

@@ -3,17 +3,13 @@
 # then, without --table, all benchmarks with ratios to the best of the others.
 # For people, on idle cores: trust ratios, not nanoseconds. gate.sh is what CI runs. Exit status 1: a promise is not kept.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-cd "$here/.."
-scratch=${KYMO_SCRATCH:-.build/benchmarks}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+. "$(dirname "$0")/begin.sh"
+cd "$root"
+make_folder
 export KYMO_BENCHMARKS=1
 # Without jemalloc, which Package.swift switches off, there is nothing to find.
 export BENCHMARK_DISABLE_JEMALLOC=1
-swift build --scratch-path "$scratch" -c release --product StageTable >&2
+build_probe StageTable
 status=0
 echo "$(nproc) processors: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1); load $(cut -d' ' -f1 /proc/loadavg); $(date -u +%F)"
 "$scratch/release/StageTable" || status=1

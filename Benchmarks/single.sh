@@ -5,6 +5,7 @@
 # It needs wrk. KYMO_PYTHON: a Python interpreter with aiohttp and orjson. KYMO: the binary, built here when not given. KYMO_SINGLE: how
 # many times the service's rate passes (3).
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/begin.sh"
+. "$(dirname "$0")/begin.sh"
+need_kymo
+make_folder
 "$python" "$here/doors/single.py" "$KYMO" "$folder" "${KYMO_SINGLE:-3}"

@@ -4,7 +4,6 @@
 # on the machine's speed.
 # KYMO: the binary with its symbols. KYMO_STRIPPED, KYMO_MAP: what `make build` made of it. PYTHON: 3.9 or later.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(dirname "$here")
+. "$(dirname "$0")/begin.sh"
 exec "${PYTHON:-python3}" "$here/size/contents.py" \
     "${KYMO:-$root/.build/release/kymo}" "${KYMO_STRIPPED:-$root/.build/install/kymo}" "${KYMO_MAP:-$root/.build/kymo.map}"

@@ -6,10 +6,6 @@
 #   - lanes:      readings taken of four senders that offer more than one lane takes
 # KYMO: the binary, built here when not given.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(dirname "$here")
-if [ -z "${KYMO:-}" ]; then
-    swift build --package-path "$root" -c release --product kymo --static-swift-stdlib >&2
-    KYMO=$(swift build --package-path "$root" -c release --show-bin-path)/kymo
-fi
+. "$(dirname "$0")/begin.sh"
+need_kymo
 exec python3 "$here/waits/measure.py" "$KYMO" "$here/workload" "$@"
