@@ -17,8 +17,10 @@ import hmac
 import json
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from answering import Answering
 
 lock = threading.Lock()
 events = []
@@ -44,21 +46,11 @@ def is_signed(value, host, path):
     )
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
+class Handler(Answering):
     def answer(self, status, body=b"", headers=()):
         with lock:
             stats["answers"][str(status)] = stats["answers"].get(str(status), 0) + 1
-        self.send_response(status)
-        for name, value in headers:
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        super().answer(status, body, headers)
 
     def do_GET(self):
         parts = urlsplit(self.path)

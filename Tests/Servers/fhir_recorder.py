@@ -12,7 +12,8 @@ import json
 import re
 import threading
 import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from answering import FHIRAnswering, serve, statement
 
 parser = argparse.ArgumentParser()
 parser.add_argument("file")
@@ -22,17 +23,6 @@ parser.add_argument("--knows-all", action="store_true")
 options = parser.parse_args()
 
 TYPES = ("Observation", "Device", "Patient", "MedicationAdministration", "DetectedIssue", "Communication")
-STATEMENT = {
-    "resourceType": "CapabilityStatement", "fhirVersion": options.fhir_version, "status": "active", "date": "2026-01-01",
-    "kind": "instance", "format": ["json"],
-    "rest": [{
-        "mode": "server", "interaction": [{"code": "transaction"}, {"code": "batch"}],
-        "resource": [{
-            "type": name, "updateCreate": True, "conditionalCreate": True, "conditionalUpdate": "single",
-            "interaction": [{"code": "create"}, {"code": "update"}, {"code": "search-type"}],
-        } for name in TYPES],
-    }],
-}
 
 lock = threading.Lock()
 record = open(options.file, "w")
@@ -55,36 +45,21 @@ def found(path):
     return bundle
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
-    def answer(self, resource, status=200):
-        body = json.dumps(resource).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/fhir+json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
+class Handler(FHIRAnswering):
     def do_GET(self):
-        self.answer(STATEMENT if self.path.endswith("/metadata") else found(self.path))
+        is_metadata = self.path.endswith("/metadata")
+        self.give(statement(TYPES, options.fhir_version) if is_metadata else found(self.path))
 
     def do_POST(self):
-        text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        text = self.text()
         if options.refused and options.refused in text:
-            issue = {"severity": "error", "code": "invariant", "diagnostics": "not here"}
-            return self.answer({"resourceType": "OperationOutcome", "issue": [issue]}, 422)
+            return self.refuse("not here")
         with lock:
             record.write(text + "\n")
             record.flush()
         bundle = json.loads(text)
         answers = [{"response": {"status": "201 Created"}} for _ in bundle["entry"]]
-        self.answer({"resourceType": "Bundle", "type": bundle["type"] + "-response", "entry": answers})
+        self.give({"resourceType": "Bundle", "type": bundle["type"] + "-response", "entry": answers})
 
 
-server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-print(server.server_address[1], flush=True)
-server.serve_forever()
+serve(Handler)

@@ -12,8 +12,9 @@ import hashlib
 import json
 import pathlib
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
+
+from answering import FHIRAnswering, serve
 
 PAGE = 4
 
@@ -52,20 +53,7 @@ class Store:
         return bundle
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, status, body):
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/fhir+json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
+class Handler(FHIRAnswering):
     def do_GET(self):
         url = urlsplit(self.path)
         name, _, rest = url.path.lstrip("/").partition("/")
@@ -75,16 +63,14 @@ class Handler(BaseHTTPRequestHandler):
             number = int(query.get("page", ["0"])[0])
             if number % 3 == 2 and number not in store.refused:
                 store.refused.add(number)
-                return self.reply(503, {"resourceType": "OperationOutcome"})
-            return self.reply(200, store.page(number, base))
+                return self.give({"resourceType": "OperationOutcome"}, 503)
+            return self.give(store.page(number, base))
         if store and store.is_closed:
-            return self.reply(403, {"resourceType": "OperationOutcome"})
+            return self.give({"resourceType": "OperationOutcome"}, 403)
         if store and rest in store.others:
-            return self.reply(200, store.others[rest])
-        return self.reply(404, {"resourceType": "OperationOutcome"})
+            return self.give(store.others[rest])
+        return self.give({"resourceType": "OperationOutcome"}, 404)
 
 
 stores = {path.stem: Store(path) for path in pathlib.Path(sys.argv[1]).glob("*.ndjson")}
-server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-print(f"listening on {server.server_address[1]}", flush=True)
-server.serve_forever()
+serve(Handler, "listening on ")

@@ -26,17 +26,17 @@ import socket
 import ssl
 import struct
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
+
+from answering import Answering
 
 lock = threading.Lock()
 stats = {"paths": {}, "connections": 0, "open": 0, "most": 0}
 tokens = []
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class Handler(Answering):
     def setup(self):
         super().setup()
         with lock:
@@ -53,18 +53,6 @@ class Handler(BaseHTTPRequestHandler):
             pass
         with lock:
             stats["open"] -= 1
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, body=b"", headers=()):
-        self.send_response(status)
-        for name, value in headers:
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
 
     def json(self, value, status=200):
         self.answer(status, json.dumps(value).encode(), [("Content-Type", "application/json")])
