@@ -1,10 +1,11 @@
 # begin.sh: what measurements begin with, read by each. Sets `here`, their folder, `root`, the project's, `shared`
-# (KYMO_SHARED), `scratch`, where probes are built (KYMO_SCRATCH), and `python` (KYMO_PYTHON).
+# (KYMO_SHARED), `scratch`, where probes are built (KYMO_SCRATCH), and `python` (KYMO_PYTHON), which finds running.py.
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 shared=${KYMO_SHARED:-$root/../shared}
 scratch=${KYMO_SCRATCH:-$root/.build/benchmarks}
 python=${KYMO_PYTHON:-python3}
+export PYTHONPATH="$here/running${PYTHONPATH:+:$PYTHONPATH}"
 
 # skip WHY: says why there is no measurement, which is no failure, and ends.
 skip() {

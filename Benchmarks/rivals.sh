@@ -13,5 +13,5 @@ need_kymo
 "$here/.venv/bin/pip" install -q --disable-pip-version-check -r "$here/rivals/requirements.txt"
 make_folder
 "$here/.venv/bin/python" "$shared/bench/gen_workload.py" "$folder/workload.ndjson" "${1:-1000000}"
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$here/compare" "$here/.venv/bin/python" "$here/rivals/table.py" \
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$here/compare:$PYTHONPATH" "$here/.venv/bin/python" "$here/rivals/table.py" \
     "$KYMO" "$folder" "${1:-1000000}" "$shared/bench"

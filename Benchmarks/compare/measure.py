@@ -7,27 +7,21 @@ ratio is below RATIO or the memory above the limit. The ratio is the median of t
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 
 import verify
+from running import run
 
 MEMORY_MIB = float(os.environ.get("KYMO_MEMORY", "32"))
 
 
 def timed(command, workload, extra):
-    """CPU seconds (user and system, all children), wall seconds and peak MiB of one run."""
-    start = time.monotonic()
-    with open(workload, "rb") as lines:
-        process = subprocess.Popen(command, stdin=lines, stderr=subprocess.PIPE, env={**os.environ, **extra})
-        message = process.stderr.read().decode()
-        _, status, usage = os.wait4(process.pid, 0)
-    if os.waitstatus_to_exitcode(status) != 0:
-        sys.exit(f"compare: {command[0]} failed:\n{message}")
-    wall = time.monotonic() - start
-    return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, message
+    """One run, which must not fail."""
+    done = run(command, workload, **extra)
+    if done.status != 0:
+        sys.exit(f"compare: {command[0]} failed:\n{done.text}")
+    return done
 
 
 def engines(kymo, rival, folder):
@@ -59,7 +53,7 @@ def main():
             for name, (command, output, extra) in runs.items():
                 clear(output)
                 results[name].append(timed(command, workload, extra))
-        print(results["kymo"][-1][3].strip(), file=sys.stderr)
+        print(results["kymo"][-1].text.strip(), file=sys.stderr)
         passed = report(results, int(readings), float(wanted))
         same = verify.compare(workload, runs["python+orjson"][1], runs["kymo"][1])
     sys.exit(0 if passed and same else 1)
@@ -69,14 +63,14 @@ def report(results, readings, wanted):
     rates = {}
     print(f"{'engine':15} {'readings/CPU-s':>15} {'CPU s':>7} {'wall s':>7} {'peak MiB':>9}")
     for name, runs in results.items():
-        cpu = statistics.median(run[0] for run in runs)
-        wall = statistics.median(run[1] for run in runs)
-        memory = max(run[2] for run in runs)
+        cpu = statistics.median(done.cpu for done in runs)
+        wall = statistics.median(done.wall for done in runs)
+        memory = max(done.memory for done in runs)
         rates[name] = readings / cpu
         print(f"{name:15} {rates[name]:15,.0f} {cpu:7.2f} {wall:7.2f} {memory:9.1f}")
-    turns = [theirs[0] / ours[0] for ours, theirs in zip(results["kymo"], results["python+orjson"])]
+    turns = [theirs.cpu / ours.cpu for ours, theirs in zip(results["kymo"], results["python+orjson"])]
     ratio = statistics.median(turns)
-    memory = max(run[2] for run in results["kymo"])
+    memory = max(done.memory for done in results["kymo"])
     print(f"ratio {ratio:.2f}, {min(turns):.2f} to {max(turns):.2f} (must be at least {wanted:g}); memory {memory:.1f} MiB (must be under {MEMORY_MIB})")
     return ratio >= wanted and memory < MEMORY_MIB
 

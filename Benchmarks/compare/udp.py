@@ -4,21 +4,16 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
+
+from running import free_port, number
 
 PAYLOAD = 200
 CEILING = 600_000
 STEPS = 6
 START_MS = 1_767_225_600_000
-
-
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def bare_run(netprobe, rate, seconds):
@@ -83,11 +78,6 @@ def our_run(folder, kymo, mapping, rate, seconds):
     return int(re.search(r'"sent":(\d+)', sender.stdout)[1]), summary
 
 
-def number(pattern, text):
-    found = re.search(pattern, text)
-    return int(found[1]) if found else -1
-
-
 def main():
     folder, kymo, mapping = sys.argv[1:4]
     seconds, share = float(sys.argv[4]), int(sys.argv[5])
@@ -96,8 +86,8 @@ def main():
     print(f"netprobe receives {limit:,.0f} packets/s of {PAYLOAD} bytes without loss; sending {rate:,.0f}/s to kymo")
     sent, summary = our_run(folder, kymo, mapping, rate, seconds)
     print(summary.strip())
-    received, accepted = number(r"received (\d+)", summary), number(r"accepted (\d+)", summary)
-    dropped = number(r"kernel-dropped (\d+)", summary)
+    received, accepted, dropped = (
+        number(rf"{word} (\d+)", summary, missing=-1) for word in ("received", "accepted", "kernel-dropped"))
     print(f"sent {sent}, received {received}, accepted {accepted}, dropped by the kernel {dropped}")
     sys.exit(0 if sent == received == accepted and dropped == 0 else 1)
 

@@ -5,13 +5,13 @@ CPU is that of threads, user and system, as the kernel counts it in nanoseconds 
 import json
 import os
 import re
-import socket
 import statistics
 import subprocess
 import sys
 import time
 
 import readings
+from running import free_port, listening, number
 
 FOLDER, KYMO, LANEPROBE, WORKLOAD = sys.argv[1:5]
 SHORT = "--short" in sys.argv[5:]
@@ -29,20 +29,9 @@ RECEIVING, SENDING = (min(os.sched_getaffinity(0)), max(os.sched_getaffinity(0))
 failed = []
 
 
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def on(processor):
     """Binds a process that is started with this as its preexec_fn."""
     return lambda: os.sched_setaffinity(0, {processor})
-
-
-def number(pattern, text):
-    found = re.search(pattern, text)
-    return int(found[1]) if found else 0
 
 
 def check(name, value, limit, unit, most=True):
@@ -97,11 +86,8 @@ class Pipeline:
         self.process = subprocess.Popen(
             [KYMO, "run", "--ephemeral", "--config", f"{FOLDER}/kymo.json", "--out", f"{FOLDER}/out"],
             stderr=subprocess.PIPE, text=True, preexec_fn=bound)
-        text = ""
-        while "listening on" not in text:
-            text = self.process.stderr.readline()
-            if not text:
-                sys.exit("datagrams: kymo did not start")
+        if not listening(self.process):
+            sys.exit("datagrams: kymo did not start")
         time.sleep(0.2)
         self.before = self.used()
 

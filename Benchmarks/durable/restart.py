@@ -2,7 +2,6 @@
 
 A client sends the workload as fast as it is taken; the process is killed half a second later and started again on the
 same data directory, five times. The journal holds what no closed window has."""
-import os
 import shutil
 import signal
 import socket

@@ -1,42 +1,11 @@
-"""throughput.py KYMO FOLDER MAPPING LEAST: the throughput of `kymo run` with a store, as a share of that without.
-
-Rounds of both follow each other, so that a busy neighbour hits both; the best of each counts."""
-import os
-import resource
-import shutil
-import subprocess
+"""throughput.py KYMO FOLDER MAPPING LEAST: the throughput of `kymo run` with a store, as a share of that without."""
 import sys
-import time
+
+from rounds import best
 
 KYMO, FOLDER, MAPPING, LEAST = sys.argv[1:]
-ROUNDS = 7
-READINGS = 1_000_000
 
-
-def run(keep):
-    """Seconds and CPU seconds of one run."""
-    for name in ("out", "data"):
-        shutil.rmtree(f"{FOLDER}/{name}", ignore_errors=True)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.perf_counter()
-    with open(f"{FOLDER}/workload.ndjson", "rb") as lines:
-        subprocess.run(
-            [KYMO, "run", "--stdin", "--mapping", MAPPING + "/", "--window", "5m", "--out", f"{FOLDER}/out", *keep],
-            stdin=lines, stderr=subprocess.PIPE, check=True)
-    seconds = time.perf_counter() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-forms = {"ephemeral": ["--ephemeral"], "durable": ["--data", f"{FOLDER}/data"]}
-results = {name: [] for name in forms}
-for _ in range(ROUNDS):
-    for name, flags in forms.items():
-        results[name].append(run(flags))
-best = {name: min(times)[0] for name, times in results.items()}
-cpu = {name: min(time[1] for time in times) for name, times in results.items()}
-for name in forms:
-    print(f"{name:10} {READINGS / best[name]:12,.0f} readings/s, {cpu[name]:.2f} s of CPU")
-share = best["ephemeral"] / best["durable"]
+found = best(KYMO, FOLDER, MAPPING, {"ephemeral": ["--ephemeral"], "durable": ["--data", f"{FOLDER}/data"]})
+share = found["ephemeral"][0] / found["durable"][0]
 print(f"durable / ephemeral throughput {share:.2f} (at least {LEAST})")
 sys.exit(share < float(LEAST))

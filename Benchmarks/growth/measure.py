@@ -7,8 +7,9 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
+
+from running import cpu_seconds, listening, peak_memory
 
 KYMO, FOLDER, WORKLOAD = sys.argv[1:4]
 SHORT = "--short" in sys.argv[4:]
@@ -37,19 +38,13 @@ def start(arguments, **extra):
             stdin=subprocess.PIPE, stdout=nowhere, stderr=subprocess.PIPE, env={**os.environ, **LIMITS, **extra})
 
 
-def high_water(pid):
-    """The most MiB that a process has had in memory; None when it has ended."""
-    with open(f"/proc/{pid}/status") as status:
-        return next((int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM:")), None)
-
-
 def finish(process, readings):
     """CPU seconds and peak MiB of a pipeline whose input has ended; every reading must have been accepted.
 
     The peak is not that of wait4: a process inherits the one of whoever started it, and this one may be larger."""
     process.stdin.close()
     peak = 0
-    while (present := high_water(process.pid)) is not None:
+    while (present := peak_memory(process)) is not None:
         peak = max(peak, present)
         time.sleep(0.001)
     summary = process.stderr.read().decode()
@@ -170,12 +165,11 @@ def trickle(series, rate):
     """Nanoseconds of CPU for each of `rate` readings a second, each of another one of `series` that are known."""
     process = start(workload("--window", "5m", "--idle", "2s"))
     block = lines(series)
-    stat = f"/proc/{process.pid}/stat"
     feed(process, block, 1, 1_000)
     process.stdin.flush()
-    wait_until_idle(stat)
+    wait_until_idle(process)
     size = len(block) // series
-    begun, before = time.monotonic(), cpu_of(stat)
+    begun, before = time.monotonic(), cpu_seconds(process)
     seconds = 3 if SHORT else 5
     for turn in range(seconds * 100):
         first = turn * rate // 100 % (series - rate)
@@ -183,27 +177,20 @@ def trickle(series, rate):
         process.stdin.write(part.replace(PLACE, b"%013d" % (START_MS + 3_600_000 + turn)))
         process.stdin.flush()
         time.sleep(max(0.0, begun + (turn + 1) / 100 - time.monotonic()))
-    used = cpu_of(stat) - before
+    used = cpu_seconds(process) - before
     sent = seconds * rate
     finish(process, series + sent)
     return used * 1e9 / sent
 
 
-def wait_until_idle(stat):
+def wait_until_idle(process):
     """Until the process does nothing any more."""
-    before, quiet_for = cpu_of(stat), 0
+    before, quiet_for = cpu_seconds(process), 0
     while quiet_for < 2:
         time.sleep(1.5)
-        now = cpu_of(stat)
+        now = cpu_seconds(process)
         quiet_for = quiet_for + 1 if now - before < 0.05 else 0
         before = now
-
-
-def cpu_of(stat):
-    """User and system seconds of a process."""
-    with open(stat) as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def start_up():
@@ -217,10 +204,8 @@ def start_up():
         begun = time.perf_counter()
         process = subprocess.Popen([KYMO, "run", "--ephemeral", "--config", file],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        for line in process.stderr:
-            if "listening on" in line:
-                taken.append((time.perf_counter() - begun) * 1_000)
-                break
+        if listening(process):
+            taken.append((time.perf_counter() - begun) * 1_000)
         process.terminate()
         process.communicate()
     if len(taken) == 0:
@@ -278,11 +263,10 @@ def idle():
     process = subprocess.Popen(
         [KYMO, "run", "--udp", "127.0.0.1:0", "--unix", os.path.join(FOLDER, "idle.sock"),
          "--data", os.path.join(FOLDER, "idle"), "--out", os.path.join(FOLDER, "idle-out")], stderr=subprocess.DEVNULL)
-    stat = f"/proc/{process.pid}/stat"
     time.sleep(3)
-    before, seconds = cpu_of(stat), 5 if SHORT else 20
+    before, seconds = cpu_seconds(process), 5 if SHORT else 20
     time.sleep(seconds)
-    used = (cpu_of(stat) - before) / seconds * 100
+    used = (cpu_seconds(process) - before) / seconds * 100
     process.terminate()
     process.wait()
     check("doing nothing, part of a processor", used, 0.5, "%")

@@ -5,21 +5,16 @@ out and 99 of 100 readings take less than 20 ms. The relay, which does nothing b
 pipeline and excuses nothing: what a reading waits there, the machine makes it wait."""
 import os
 import re
-import socket
 import subprocess
 import sys
+
+from running import free_port
 
 KYMO, RELAY, SLACK = sys.argv[1], sys.argv[2], float(sys.argv[3])
 SHORT = "--short" in sys.argv[4:]
 DEVICES = 500
 HIGHEST = 400_000
 BEARABLE_US = 20_000
-
-
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def pipeline(address, window):

@@ -3,11 +3,12 @@
 The sender hands the kernel many datagrams at a time (UDP_SEGMENT), so that it can send several times what any receiver
 takes. One in a hundred is no JSON."""
 import os
-import re
 import socket
 import subprocess
 import sys
 import time
+
+from running import free_port, listening, number, peak_memory
 
 KYMO, MAPPING = sys.argv[1:3]
 SHORT = "--short" in sys.argv[3:]
@@ -68,30 +69,19 @@ def groups(count, together):
     return [b"".join(lines[first:first + together]) for first in range(0, count - together + 1, together)]
 
 
-def number(pattern, text):
-    found = re.search(pattern, text)
-    return int(found[1]) if found else 0
-
-
 def overloaded(count, rate):
     """Sends about `count` datagrams to a pipeline of its own. Returns those sent, the seconds, the summary, peak MiB."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [KYMO, "run", "--ephemeral", "--udp", f"127.0.0.1:{port}", "--mapping", MAPPING, "--format", "ndjson", *ARGUMENTS],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, **ENVIRONMENT})
-    text = ""
-    while "listening on" not in text:
-        text = process.stderr.readline()
-        if not text:
-            sys.exit("overload: kymo did not start")
+    if not listening(process):
+        sys.exit("overload: kymo did not start")
     sender = Sender(port)
     ready = groups(count, sender.together)
     seconds = sender.send(ready, rate)
     time.sleep(0.2)
-    with open(f"/proc/{process.pid}/status") as file:
-        peak = number(r"VmHWM:\s+(\d+)", file.read()) / 1024
+    peak = peak_memory(process)
     process.terminate()
     summary = process.communicate(timeout=120)[1]
     if process.returncode != 0:

@@ -5,8 +5,9 @@ starting costs is measured with an empty input, and taken off. The exit status i
 import json
 import os
 import shutil
-import subprocess
 import sys
+
+import running
 
 KYMO, FOLDER, WORKLOAD = sys.argv[1:]
 ROUNDS = 5
@@ -61,15 +62,11 @@ def clear():
 def run(name, folder, received, accepted, **extra):
     """CPU seconds and peak MiB of a run, which must account for every reading."""
     command = [KYMO, "run", "--stdin", "--mapping", folder, "--data", f"{FOLDER}/data", "--out", f"{FOLDER}/out"]
-    with open(f"{FOLDER}/{name}", "rb") as lines:
-        process = subprocess.Popen(command, stdin=lines, stderr=subprocess.PIPE, env={**os.environ, **extra})
-        summary = process.stderr.read().decode()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    done = running.run(command, f"{FOLDER}/{name}", **extra)
     wanted = f"received {received} = accepted {accepted} + duplicate {received - accepted} + conflict 0 + rejected 0"
-    if process.returncode != 0 or wanted not in summary:
-        sys.exit(f"resent: expected '{wanted}', and kymo said:\n{summary}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    if done.status != 0 or wanted not in done.text:
+        sys.exit(f"resent: expected '{wanted}', and kymo said:\n{done.text}")
+    return done.cpu, done.memory
 
 
 def best(measure):

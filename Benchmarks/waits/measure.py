@@ -10,6 +10,8 @@ import sys
 import tempfile
 import time
 
+from running import cpu_seconds, free_port, run
+
 KYMO, MAPPING = sys.argv[1:3]
 SHORT = "--short" in sys.argv[3:]
 ROUNDS = 1 if SHORT else 5
@@ -24,19 +26,6 @@ SENDERS = 4
 OFFERED = (300_000, 600_000)
 
 
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def cpu_of(pid):
-    """User and system seconds of a process."""
-    with open(f"/proc/{pid}/stat") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def medians(runs):
     return [statistics.median(column) for column in zip(*runs)]
 
@@ -49,12 +38,12 @@ def latency_run(wait, rate):
         stderr=subprocess.DEVNULL, env={**os.environ, "KYMO_OUTPUT_MAX_AGE": "0s", "KYMO_WAIT": wait})
     try:
         time.sleep(0.3)
-        before, begun = cpu_of(pipeline.pid), time.monotonic()
+        before, begun = cpu_seconds(pipeline), time.monotonic()
         text = subprocess.run(
             [KYMO, "simulate", "--latency", "--udp", address, "--devices", "100", "--rate", str(rate / 100),
              "--duration", f"{SECONDS}s"], stdin=pipeline.stdout, capture_output=True, text=True, check=True,
             timeout=120).stdout
-        used = (cpu_of(pipeline.pid) - before) / (time.monotonic() - begun) * 100
+        used = (cpu_seconds(pipeline) - before) / (time.monotonic() - begun) * 100
     finally:
         pipeline.kill()
         pipeline.wait()
@@ -82,16 +71,12 @@ def lines(count):
 
 def throughput_run(wait, path, count):
     """CPU and wall seconds."""
-    begun = time.monotonic()
-    with open(path, "rb") as source:
-        process = subprocess.Popen(
-            [KYMO, "run", "--stdin", "--ephemeral", "--mapping", MAPPING, "--window", "10s", "--format", "ndjson"],
-            stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "KYMO_WAIT": wait})
-        summary = process.stderr.read().decode()
-        _, _, usage = os.wait4(process.pid, 0)
-    if f"accepted {count} " not in summary:
-        sys.exit(f"waits: {count} readings were sent, and kymo said:\n{summary}")
-    return usage.ru_utime + usage.ru_stime, time.monotonic() - begun
+    done = run(
+        [KYMO, "run", "--stdin", "--ephemeral", "--mapping", MAPPING, "--window", "10s", "--format", "ndjson"], path,
+        subprocess.DEVNULL, KYMO_WAIT=wait)
+    if f"accepted {count} " not in done.text:
+        sys.exit(f"waits: {count} readings were sent, and kymo said:\n{done.text}")
+    return done.cpu, done.wall
 
 
 def throughput():
@@ -138,7 +123,7 @@ def lanes_run(lanes, groups, rate):
          "ndjson", "--lanes", str(lanes), "--shards", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         env={**os.environ, "KYMO_LIMITS_ARCHIVE_BYTES": "4MiB"})
     time.sleep(0.5)
-    before, begun = cpu_of(pipeline.pid), time.monotonic()
+    before, begun = cpu_seconds(pipeline), time.monotonic()
     # A process each: the kernel gives a sender to one of the lanes.
     senders = []
     for sender in range(SENDERS):
@@ -151,7 +136,7 @@ def lanes_run(lanes, groups, rate):
         os.waitpid(child, 0)
     seconds = time.monotonic() - begun
     time.sleep(0.3)
-    used = cpu_of(pipeline.pid) - before
+    used = cpu_seconds(pipeline) - before
     pipeline.terminate()
     summary = pipeline.communicate()[1].decode()
     taken = int(re.search(r"accepted (\d+)", summary)[1])
