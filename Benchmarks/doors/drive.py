@@ -1,12 +1,12 @@
 """How clients of `kymo run` deliver what they have over many connections, until all of it is on disk."""
-import os
-import re
 import selectors
 import shutil
 import ssl
 import subprocess
 import sys
 import time
+
+from running import cpu_seconds, listening
 
 
 def sent(client):
@@ -50,13 +50,6 @@ def deliver(clients):
                 waits.modify(client.socket, wants, client)
 
 
-def cpu_seconds(process):
-    """User and system time of a process so far."""
-    with open(f"/proc/{process.pid}/stat") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def measured(kymo, folder, source, connected):
     """Seconds until all is acknowledged that the clients have which `connected` makes for the address of the source,
     written as in a configuration file; and CPU seconds meanwhile."""
@@ -68,9 +61,7 @@ def measured(kymo, folder, source, connected):
         [kymo, "run", "--config", f"{folder}/kymo.yaml", "--data", f"{folder}/data", "--out", f"{folder}/out"],
         stderr=subprocess.PIPE, text=True)
     try:
-        lines = iter(run.stderr.readline, "")
-        address = next(re.search(r"listening on ([^,\n]+)", line)[1] for line in lines if "listening on" in line)
-        clients = connected(address)
+        clients = connected(listening(run) or sys.exit("doors: kymo did not start"))
         before, start = cpu_seconds(run), time.perf_counter()
         deliver(clients)
         return time.perf_counter() - start, cpu_seconds(run) - before
@@ -79,3 +70,14 @@ def measured(kymo, folder, source, connected):
         ended = run.stderr.read()
         if run.wait(60):
             sys.exit(ended)
+
+
+def raced(kymo, folder, doors, clients, rounds):
+    """What `measured` says of each round, by the name of the door: `doors` has the source of each and what connects client
+    number so-and-so to its address. Rounds of all follow each other, so that a busy neighbour hits all."""
+    results = {name: [] for name in doors}
+    for _ in range(rounds):
+        for name, (source, client) in doors.items():
+            results[name].append(measured(
+                kymo, folder, source, lambda address: [client(number, address) for number in range(clients)]))
+    return results

@@ -7,15 +7,13 @@ clients, which send the same readings as lines. A round ends when all is
 acknowledged, so on disk. Rounds of both follow each other, so that a busy neighbour hits both; the best of each counts. CPU
 time is that of kymo, from the first message to the last acknowledgement."""
 import datetime
-import re
-import socket
 import sys
 
-from drive import measured
+from clients import START, Lines, Messages, connected, connected_to_socket
+from drive import raced
 
 KYMO, FOLDER, LEAST = sys.argv[1:]
 ROUNDS, CLIENTS, MESSAGES = 5, 16, 2_000
-START = datetime.datetime(2026, 3, 1, 8)
 # MDC code, its name, unit, name of the unit; type and unit of the mapping `reading`.
 RESULTS = [
     ("147842", "MDC_ECG_HEART_RATE", "264864", "MDC_DIM_BEAT_PER_MIN", "heartRate", "/min"),
@@ -48,63 +46,20 @@ def lines(client, number):
 
 BODIES = [[message(client, number) for number in range(MESSAGES)] for client in range(CLIENTS)]
 LINES = [b"".join(lines(client, number) for number in range(MESSAGES)) for client in range(CLIENTS)]
-
-
-class Unix:
-    """Asks for acknowledgements, and sends all lines."""
-    source = f"unix: {FOLDER}/k.sock"
-
-    def __init__(self, client, address):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(f"{FOLDER}/k.sock")
-        self.rest = memoryview(b'{"kymo":"ack"}\n' + LINES[client])
-        self.heard = b""
-
-    def take(self, part):
-        self.heard = (self.heard + part)[-64:]
-
-    @property
-    def done(self):
-        acknowledged = re.findall(rb'\{"ack":(\d+)\}\n', self.heard)
-        return bool(acknowledged) and int(acknowledged[-1]) == MESSAGES * len(RESULTS)
-
-
-class MLLP:
-    """Sends messages, and reads their acknowledgements."""
-    source = 'mllp: "127.0.0.1:0", mappings: [pcd-01]'
-
-    def __init__(self, client, address):
-        host, port = address.rsplit(" ", 1)[1].rsplit(":", 1)
-        self.socket = socket.create_connection((host, int(port)))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.rest = memoryview(b"".join(BODIES[client]))
-        self.answers, self.heard = 0, b""
-
-    def take(self, part):
-        self.heard += part
-        *answers, self.heard = self.heard.split(b"\x1c\r")
-        for answer in answers:
-            if b"\rMSA|AA|" not in answer:
-                sys.exit(f"not AA: {answer!r}")
-        self.answers += len(answers)
-
-    @property
-    def done(self):
-        return self.answers == MESSAGES
-
-
+DOORS = {
+    "Unix": (f"unix: {FOLDER}/k.sock", lambda client, address: Lines(
+        connected_to_socket(f"{FOLDER}/k.sock"), LINES[client], MESSAGES * len(RESULTS))),
+    "MLLP": ('mllp: "127.0.0.1:0", mappings: [pcd-01]', lambda client, address: Messages(
+        connected(address), b"".join(BODIES[client]), MESSAGES)),
+}
 TOTAL = CLIENTS * MESSAGES
-results = {Unix: [], MLLP: []}
-for _ in range(ROUNDS):
-    for door in results:
-        results[door].append(measured(
-            KYMO, FOLDER, door.source, lambda address: [door(client, address) for client in range(CLIENTS)]))
-rates = {door: TOTAL / min(seconds for seconds, _ in rounds) for door, rounds in results.items()}
-for door, rounds in results.items():
+results = raced(KYMO, FOLDER, DOORS, CLIENTS, ROUNDS)
+rates = {name: TOTAL / min(seconds for seconds, _ in rounds) for name, rounds in results.items()}
+for name, rounds in results.items():
     cpu = min(cpu for _, cpu in rounds) / TOTAL * 1e6
     print(
-        f"{door.__name__:5} {rates[door]:10,.0f} messages/s  {rates[door] * len(RESULTS):10,.0f} readings/s  "
+        f"{name:5} {rates[name]:10,.0f} messages/s  {rates[name] * len(RESULTS):10,.0f} readings/s  "
         f"{cpu:6.2f} µs CPU per message")
-print(f"MLLP / Unix: {rates[MLLP] / rates[Unix]:.2f} of the readings, at least {float(LEAST):,.0f} messages/s wanted")
-if rates[MLLP] < float(LEAST):
+print(f"MLLP / Unix: {rates['MLLP'] / rates['Unix']:.2f} of the readings, at least {float(LEAST):,.0f} messages/s wanted")
+if rates["MLLP"] < float(LEAST):
     sys.exit(1)

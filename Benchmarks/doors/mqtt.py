@@ -5,7 +5,6 @@ Each subscribes, leaves, and comes back when all messages wait in the broker; a 
 process included, until it has taken all of them. Rounds of both follow each other, and the best of each counts. Both
 may have as many messages unacknowledged as the other."""
 import datetime
-import os
 import shutil
 import socket
 import subprocess
@@ -13,20 +12,12 @@ import sys
 import time
 import urllib.request
 
-from drive import cpu_seconds
+from running import cpu_seconds, free_port
 
 KYMO, FOLDER, LEAST = sys.argv[1:]
 ROUNDS, MESSAGES, DEVICES, AHEAD = 3, 200_000, 50, 2_048
 START = datetime.datetime(2026, 3, 1, 8)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-PORT, ADMIN = free_port(), free_port()
+PORT, ADMIN = free_port(socket.SOCK_STREAM), free_port(socket.SOCK_STREAM)
 
 
 def message(index):

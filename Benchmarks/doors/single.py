@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-from drive import cpu_seconds
+from running import cpu_seconds, listening
 
 KYMO, FOLDER, LEAST = sys.argv[1:]
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -37,10 +37,9 @@ def measured(command):
         shutil.rmtree(f"{FOLDER}/{name}", ignore_errors=True)
     run = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
-        lines = iter(run.stderr.readline, "")
-        address = next(re.search(r"listening on \w+ ([^,\n]+)", line)[1] for line in lines if "listening on" in line)
+        address = listening(run) or sys.exit("single: it did not start")
         before = cpu_seconds(run)
-        count, seconds = posted(address)
+        count, seconds = posted(address.rsplit(" ", 1)[1])
         return count / seconds, (cpu_seconds(run) - before) / count
     finally:
         run.terminate()
