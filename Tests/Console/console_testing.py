@@ -50,6 +50,18 @@ def free_port(kind):
         return probe.getsockname()[1]
 
 
+def misspelt_mapping(folder):
+    """Copies the mapping `reading` into `folder`, which then knows no heart rate: its device part, and the right text."""
+    for name in ["device.json", "fhir.json"]:
+        shutil.copy(ROOT / "mappings/reading" / name, folder)
+    device = folder / "device.json"
+    right = device.read_text()
+    device.write_text(right.replace("'heartRate'", "'heartRat'"))
+    if device.read_text() == right:
+        raise AssertionError("the mapping has no heartRate")
+    return device, right
+
+
 class Instance:
     """`kymo run` with the console, in a folder of its own."""
 
@@ -112,6 +124,13 @@ class Instance:
         answer = json.loads(done.stdout)
         return f"{answer['address']}#login={answer['code']}", answer["code"]
 
+    def operator(self):
+        """Header fields of a client without a browser that has logged in to operate."""
+        _, code = self.login("operate")
+        fields = {"Origin": self.address, "Content-Type": "application/json"}
+        _, headers, _ = self.get("/console/api/login", fields, "POST", json.dumps({"code": code}).encode())
+        return fields | {"Cookie": headers["Set-Cookie"].split(";")[0]}
+
     def dead_letters(self):
         listed = json.loads(self.kymo("dead", "list", "--format", "json").stdout)
         return listed["letters"]
@@ -157,7 +176,17 @@ class Browser:
             cls._browser = None
 
 
-class ConsoleTestCase(unittest.TestCase):
+class InstanceTestCase(unittest.TestCase):
+    """A test with instances of its own."""
+
+    def start(self, *arguments, **options):
+        """An instance that is killed at the end of the test."""
+        instance = Instance(*arguments, **options)
+        self.addCleanup(instance.kill)
+        return instance
+
+
+class ConsoleTestCase(InstanceTestCase):
     """A test with pages; whatever it does, there must be no violation of the policy and no error in a page."""
 
     def setUp(self):

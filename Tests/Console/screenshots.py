@@ -1,7 +1,6 @@
 """Pictures of the running console for docs/images: an instance with a ward of simulated devices, two of which are in trouble."""
 
 import json
-import pathlib
 import sys
 import threading
 import time

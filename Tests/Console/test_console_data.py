@@ -1,13 +1,12 @@
 """Playground, Timeline and Ledger of the console in a real browser."""
 
-import base64
 import json
 import subprocess
 import unittest
 
 from axe_playwright_python.sync_playwright import Axe
 
-from console_testing import KYMO, RUNS_ALL, ConsoleTestCase, Instance, reading, slow, wait_until
+from console_testing import KYMO, RUNS_ALL, ConsoleTestCase, Instance, reading, wait_until
 
 HOSTILE = "<script>alert(1)</script>\u202egnp.exe" + "x" * 400
 

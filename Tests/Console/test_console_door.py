@@ -13,7 +13,8 @@ import threading
 import time
 import unittest
 
-from console_testing import ROOT, SECRET, Instance, free_port, reading, slow, wait_until
+from console_testing import (KYMO, SECRET, Instance, InstanceTestCase, free_port, misspelt_mapping, reading, slow,
+                             wait_until)
 
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
           "frame-ancestors 'none'")
@@ -235,11 +236,10 @@ class DoorTests(unittest.TestCase):
         self.assertIsNone(headers["Content-Security-Policy"])
 
 
-class OffTests(unittest.TestCase):
+class OffTests(InstanceTestCase):
     def test_without_the_setting_there_is_no_console(self):
         import subprocess
         import tempfile
-        from console_testing import KYMO
         for arguments, message in [(["--console"], "http.admin"),
                                    (["--console", "--admin", "0.0.0.0:0"], "other machines can reach")]:
             with tempfile.TemporaryDirectory() as folder:
@@ -249,8 +249,7 @@ class OffTests(unittest.TestCase):
             self.assertIn(message, done.stderr)
 
     def test_too_many_wrong_codes_are_not_answered(self):
-        instance = Instance()
-        self.addCleanup(instance.kill)
+        instance = self.start()
         fields = {"Origin": instance.address, "Content-Type": "application/json"}
         statuses = [instance.get("/console/api/login", fields, "POST", b'{"code":"AAAA"}')[0] for _ in range(12)]
         self.assertEqual(statuses, [401] * 10 + [429] * 2)
@@ -261,14 +260,10 @@ class OffTests(unittest.TestCase):
         self.assertEqual(instance.get("/console/api/login", fields, "POST", body)[0], 429)
 
     def test_what_is_done_is_logged_whatever_the_level_and_each_time(self):
-        instance = Instance("--log-level", "error", admin=f"127.0.0.1:{free_port(socket.SOCK_STREAM)}")
-        self.addCleanup(instance.kill)
+        instance = self.start("--log-level", "error", admin=f"127.0.0.1:{free_port(socket.SOCK_STREAM)}")
         instance.send("no json", "no json either")
         wait_until(lambda: len(instance.dead_letters()) == 2, what="2 letters")
-        _, code = instance.login("operate")
-        fields = {"Origin": instance.address, "Content-Type": "application/json"}
-        _, headers, _ = instance.get("/console/api/login", fields, "POST", json.dumps({"code": code}).encode())
-        fields["Cookie"] = headers["Set-Cookie"].split(";")[0]
+        fields = instance.operator()
         for _ in range(3):
             self.assertEqual(instance.get("/console/api/letters/1/reveal", fields, "POST", b"{}")[0], 200)
         _, _, text = instance.get("/console/api/letters/discard", fields, "POST", b'{"letters":[2,1,2,77]}')
@@ -279,19 +274,13 @@ class OffTests(unittest.TestCase):
         self.assertIn("discards 3 dead letters: 1-2, 77", instance.log)
 
 
-class LongLetterTests(unittest.TestCase):
+class LongLetterTests(InstanceTestCase):
     """Letters that are long, in the process that takes readings."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="kymo-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.socket = f"{self.folder}/s"
-
-    def client(self, instance):
-        _, code = instance.login("operate")
-        fields = {"Origin": instance.address, "Content-Type": "application/json"}
-        _, headers, _ = instance.get("/console/api/login", fields, "POST", json.dumps({"code": code}).encode())
-        return fields | {"Cookie": headers["Set-Cookie"].split(";")[0]}
 
     def send(self, lines):
         with socket.socket(socket.AF_UNIX) as sender:
@@ -300,11 +289,10 @@ class LongLetterTests(unittest.TestCase):
 
     @slow
     def test_memory_stays_small(self):
-        instance = Instance("--unix", self.socket)
-        self.addCleanup(instance.kill)
+        instance = self.start("--unix", self.socket)
         long = b"no json " + b"x" * 800_000
         self.send([long] * 40)
-        fields = self.client(instance)
+        fields = instance.operator()
         total = lambda: json.loads(instance.get("/console/api/letters?limit=1", fields)[2])["total"]
         wait_until(lambda: total() == 40, what="40 letters")
         peak = lambda: int(re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{instance.process.pid}/status").read_text())[1])
@@ -323,20 +311,14 @@ class LongLetterTests(unittest.TestCase):
     def test_a_replay_that_cannot_go_on_holds_nobody_up(self):
         mapping = pathlib.Path(self.folder) / "mapping"
         mapping.mkdir()
-        for name in ["device.json", "fhir.json"]:
-            shutil.copy(ROOT / "mappings/reading" / name, mapping)
-        device = mapping / "device.json"
-        right = device.read_text()
-        device.write_text(right.replace("'heartRate'", "'heartRat'"))
-        first = Instance("--unix", self.socket, "--mapping", f"{mapping}/")
-        self.addCleanup(first.kill)
+        device, right = misspelt_mapping(mapping)
+        first = self.start("--unix", self.socket, "--mapping", f"{mapping}/")
         self.send([reading("watch-1", offset=-number, pad="x" * 300_000).encode() for number in range(8)])
         wait_until(lambda: len(first.dead_letters()) == 8, what="8 letters")
         first.stop()
         device.write_text(right)
-        instance = Instance("--mapping", f"{mapping}/", directory=first.directory)
-        self.addCleanup(instance.kill)
-        fields = self.client(instance)
+        instance = self.start("--mapping", f"{mapping}/", directory=first.directory)
+        fields = instance.operator()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.socket)
         with socket.socket(socket.AF_UNIX) as listener:

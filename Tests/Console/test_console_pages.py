@@ -11,7 +11,7 @@ import unittest
 
 from axe_playwright_python.sync_playwright import Axe
 
-from console_testing import (ROOT, RUNS_ALL, SECRET, ConsoleTestCase, Instance, free_port, reading, slow,
+from console_testing import (RUNS_ALL, SECRET, ConsoleTestCase, Instance, free_port, misspelt_mapping, reading, slow,
                              wait_until)
 
 #: Pages of the navigation; those that need nothing chosen.
@@ -238,8 +238,7 @@ class PageTests(ConsoleTestCase):
 
 class StateTests(ConsoleTestCase):
     def test_empty_store(self):
-        instance = Instance()
-        self.addCleanup(instance.kill)
+        instance = self.start()
         page = self.logged_in(instance)
         self.wait_state(page, "loaded")
         verdict = page.locator('[data-part="verdict"]')
@@ -264,7 +263,7 @@ class StateTests(ConsoleTestCase):
 
     def test_server_gone_is_stale_and_comes_back_by_itself(self):
         admin = f"127.0.0.1:{free_port(socket.SOCK_STREAM)}"
-        instance = Instance(admin=admin)
+        instance = self.start(admin=admin)
         self.expects_errors = True
         page = self.logged_in(instance)
         self.wait_state(page, "loaded")
@@ -276,14 +275,12 @@ class StateTests(ConsoleTestCase):
         self.wait_state(page, "error")
         page.click("text=Overview")
         # Sessions are in the memory of the instance that has ended.
-        again = Instance(directory=instance.directory, admin=admin)
-        self.addCleanup(again.kill)
+        self.start(directory=instance.directory, admin=admin)
         page.wait_for_selector("#code")
         self.assertIn("your session has ended", page.locator("#login-message").inner_text())
 
     def test_logged_out_elsewhere_is_a_login_and_not_a_dead_instance(self):
-        instance = Instance()
-        self.addCleanup(instance.kill)
+        instance = self.start()
         page = self.logged_in(instance)
         self.wait_state(page, "loaded")
         other = page.context.new_page()
@@ -293,8 +290,7 @@ class StateTests(ConsoleTestCase):
         self.assertIn("your session has ended", page.locator("#login-message").inner_text())
 
     def test_the_overview_changes_in_place(self):
-        instance = Instance()
-        self.addCleanup(instance.kill)
+        instance = self.start()
         instance.send("no json", reading("watch-1"))
         page = self.logged_in(instance)
         link = '[data-part="balance"] a'
@@ -318,8 +314,7 @@ class StateTests(ConsoleTestCase):
         page.wait_for_selector('section[data-page="letters"]')
 
     def test_the_letter_that_was_chosen_last_is_shown(self):
-        instance = Instance()
-        self.addCleanup(instance.kill)
+        instance = self.start()
         instance.send("no json", "no json either")
         wait_until(lambda: len(instance.dead_letters()) == 2, what="2 letters")
         page = self.logged_in(instance, "operate", "letters?letter=1")
@@ -337,8 +332,7 @@ class StateTests(ConsoleTestCase):
         self.assertEqual(page.locator('[data-part="text"]').count(), 0)
 
     def test_a_replay_is_told_though_the_list_cannot_be_loaded(self):
-        instance = Instance()
-        self.addCleanup(instance.kill)
+        instance = self.start()
         instance.send("no json")
         wait_until(lambda: len(instance.dead_letters()) == 1, what="a letter")
         self.expects_errors = True
@@ -353,14 +347,8 @@ class StateTests(ConsoleTestCase):
     def test_a_letter_is_replayed_once_its_mapping_is_mended(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="kymo-mapping-"))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        for name in ["device.json", "fhir.json"]:
-            shutil.copy(ROOT / "mappings/reading" / name, folder)
-        device = folder / "device.json"
-        right = device.read_text()
-        device.write_text(right.replace("'heartRate'", "'heartRat'"))
-        self.assertNotEqual(device.read_text(), right)
-        instance = Instance("--mapping", f"{folder}/")
-        self.addCleanup(instance.kill)
+        device, right = misspelt_mapping(folder)
+        instance = self.start("--mapping", f"{folder}/")
         instance.send(reading("watch-1"))
         wait_until(lambda: len(instance.dead_letters()) == 1, what="a letter")
         page = self.logged_in(instance, "operate", "letters?letter=1")
@@ -378,8 +366,7 @@ class StateTests(ConsoleTestCase):
     def test_100_000_letters(self):
         folder = tempfile.mkdtemp(prefix="kymo-")
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        instance = Instance("--unix", f"{folder}/s")
-        self.addCleanup(instance.kill)
+        instance = self.start("--unix", f"{folder}/s")
         with socket.socket(socket.AF_UNIX) as sender:
             sender.connect(f"{folder}/s")
             sender.sendall(b"".join(b"no json %d\n" % number for number in range(100_000)))
@@ -393,8 +380,7 @@ class StateTests(ConsoleTestCase):
 
     @slow
     def test_partial(self):
-        instance = Instance()
-        self.addCleanup(instance.kill)
+        instance = self.start()
         instance.send(*[f"no json {number}" for number in range(150)])
         wait_until(lambda: len(instance.dead_letters()) == 150, what="150 letters")
         page = self.logged_in(instance, path="letters")
@@ -405,8 +391,7 @@ class StateTests(ConsoleTestCase):
         self.assertEqual(page.locator("tr[data-letter]").count(), 150)
 
     def test_loading_and_error(self):
-        instance = Instance()
-        self.addCleanup(instance.kill)
+        instance = self.start()
         self.expects_errors = True
         page = self.logged_in(instance)
         held = []
@@ -423,8 +408,7 @@ class StateTests(ConsoleTestCase):
 
     @slow
     def test_first_paint_and_size(self):
-        instance = Instance()
-        self.addCleanup(instance.kill)
+        instance = self.start()
         page = self.page()
         sizes = []
         page.on("response", lambda answer: sizes.append(int(answer.headers.get("content-length", 0))))

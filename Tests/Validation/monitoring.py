@@ -186,6 +186,13 @@ def main():
         check_full(kymo, pathlib.Path(name))
 
 
+def addresses(instance):
+    """The port of kymo's source, and the URL that its metrics are below."""
+    source = instance.line(instance.process.stderr, "listening on udp ")
+    port = int(re.search(r"127\.0\.0\.1:(\d+)", source)[1])
+    return port, instance.line(instance.process.stderr, "metrics and health on ").split(" on ")[1]
+
+
 def run(kymo, folder):
     recorder = Recorder(folder)
     instance = Program(
@@ -193,9 +200,7 @@ def run(kymo, folder):
         "--out", "none", "--server", f"http://127.0.0.1:{recorder.port}", "--server-identity", "create",
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(os.environ, KYMO_SERVER_TIMEOUT="1s"))
     try:
-        source = instance.line(instance.process.stderr, "listening on udp ")
-        port = int(re.search(r"127\.0\.0\.1:(\d+)", source)[1])
-        url = instance.line(instance.process.stderr, "metrics and health on ").split(" on ")[1]
+        port, url = addresses(instance)
         until("ready", 60, lambda: get(f"{url}/readyz")[0] == 200)
         send(port, 2_000, time.time() - 600)
         sent = re.compile(r'^kymo_sink_entries_total\{sink="[^"]*",result="delivered"\} [1-9]', re.M)
@@ -221,9 +226,7 @@ def check_full(kymo, folder):
         "--server", f"http://127.0.0.1:{free_port()}", "--server-identity", "create", stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, env=dict(os.environ, KYMO_STORE_MAX_BYTES="1MiB"))
     try:
-        source = instance.line(instance.process.stderr, "listening on udp ")
-        port = int(re.search(r"127\.0\.0\.1:(\d+)", source)[1])
-        url = instance.line(instance.process.stderr, "metrics and health on ").split(" on ")[1]
+        port, url = addresses(instance)
         turns = iter(range(1_000))
 
         def is_full():
