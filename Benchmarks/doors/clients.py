@@ -1,5 +1,5 @@
-"""Clients of the doors of `kymo run` as drive.py takes them, and what they send: each has a socket, `rest`, which is what it
-has not sent, and `done`, which is whether all of it is acknowledged."""
+"""Clients of the doors of `kymo run` as drive.py takes them, and what they send: each has a socket, `rest`, which is
+what it has not sent, and `done`, which is whether all of it is acknowledged."""
 import datetime
 import os
 import socket
@@ -53,8 +53,8 @@ def connected_to_socket(path):
 
 
 def trusting(folder):
-    """Makes a certificate in `folder`: the settings of a source that has it, and a context for its clients, which look at
-    no certificate. What is measured is the cost of TLS; whose certificate it is, tests look at."""
+    """Makes a certificate in `folder`: the settings of a source that has it, and a context for its clients, which look
+    at no certificate. What is measured is the cost of TLS; whose certificate it is, tests look at."""
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
          "-subj", "/CN=localhost", "-keyout", f"{folder}/c.key", "-out", f"{folder}/c.pem"],

@@ -73,8 +73,8 @@ def measured(kymo, folder, source, connected):
 
 
 def raced(kymo, folder, doors, clients, rounds):
-    """What `measured` says of each round, by the name of the door: `doors` has the source of each and what connects client
-    number so-and-so to its address. Rounds of all follow each other, so that a busy neighbour hits all."""
+    """What `measured` says of each round, by the name of the door. `doors` has the source of each, and what makes a
+    client of its number and the source's address. Rounds of all follow each other, so that a busy neighbour hits all."""
     results = {name: [] for name in doors}
     for _ in range(rounds):
         for name, (source, client) in doors.items():

@@ -19,8 +19,8 @@ def once(kymo, folder, mapping, flags):
 
 
 def best(kymo, folder, mapping, forms):
-    """Prints, and returns by name, the least seconds and the least CPU seconds for the folder's workload; `forms` has the
-    flags of each form.
+    """Prints, and returns by name, the least seconds and the least CPU seconds for the folder's workload; `forms` has
+    the flags of each form.
 
     Rounds of all follow each other, so that a busy neighbour hits all; the best of each counts."""
     rounds = {name: [] for name in forms}

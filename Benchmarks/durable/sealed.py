@@ -1,4 +1,5 @@
-"""sealed.py KYMO FOLDER MAPPING LEAST: the throughput of a durable `kymo run` with encryption, as a share of that without."""
+"""sealed.py KYMO FOLDER MAPPING LEAST: the throughput of a durable `kymo run` with encryption, as a share of that
+without."""
 import sys
 
 from rounds import best

@@ -38,7 +38,8 @@ def main():
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; medians of {ROUNDS} runs in turns")
     print(f"{'engine':30} {'readings/CPU-s':>15} {'CPU s':>7} {'wall s':>7} {'peak MiB':>9}")
     for name, taken in results.items():
-        cpu, wall = (statistics.median(column) for column in list(zip(*taken))[:2])
+        cpu = statistics.median(run.cpu for run in taken)
+        wall = statistics.median(run.wall for run in taken)
         print(f"{name:30} {int(readings) / cpu:15,.0f} {cpu:7.2f} {wall:7.2f} {max(run.memory for run in taken):9.1f}")
     agreed = [verify.compare(workload, output, runs["kymo"][1])
               for name, (_, output, _) in runs.items() if name != "kymo"]

@@ -1,4 +1,4 @@
-"""What measurements ask of a process that runs, and of one that has ended. begin.sh puts this folder onto Python's path."""
+"""What measurements ask of a process that runs, and of one that has ended. Python finds it by begin.sh."""
 import os
 import re
 import socket
@@ -15,8 +15,8 @@ def free_port(kind=socket.SOCK_DGRAM):
 
 
 def listening(process):
-    """The address that a process says that it listens on, such as `udp 127.0.0.1:5140`; None when it ends before it says
-    so. Its standard error is read, as text."""
+    """The address that a process says that it listens on, such as `udp 127.0.0.1:5140`; None when it ends before it
+    says so. Its standard error is read, as text."""
     for line in iter(process.stderr.readline, ""):
         if found := re.search(r"listening on ([^,\n]+)", line):
             return found[1]

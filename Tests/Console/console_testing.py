@@ -51,7 +51,7 @@ def free_port(kind):
 
 
 def misspelt_mapping(folder):
-    """Copies the mapping `reading` into `folder`, which then knows no heart rate: its device part, and the right text."""
+    """Copies the mapping `reading`, misspelt, so that it knows no heart rate, to `folder`; its file, and what it was."""
     for name in ["device.json", "fhir.json"]:
         shutil.copy(ROOT / "mappings/reading" / name, folder)
     device = folder / "device.json"

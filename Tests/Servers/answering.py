@@ -36,7 +36,7 @@ class FHIRAnswering(Answering):
 
 
 def statement(types, version="4.0.1"):
-    """What a server says of itself that takes bundles of resources of `types`, and has the release `version` of FHIR."""
+    """What a server says of itself that takes bundles of `types`, and has the release `version` of FHIR."""
     return {
         "resourceType": "CapabilityStatement", "fhirVersion": version, "status": "active", "date": "2026-01-01",
         "kind": "instance", "format": ["json"],
