@@ -116,7 +116,7 @@ enum CommandSynonyms {
         ("dictionary", ["train", "zdict"]),
         ("query", ["search", "find", "select", "get", "archive"]),
         ("export", ["dump", "csv", "parquet", "extract"]),
-        ("ledger", ["audit", "balance", "completeness", "account"]),
+        ("ledger", ["balance", "completeness", "account"]),
         ("dead", ["dlq", "deadletter", "deadletters", "dead-letter", "dead-letters", "letters", "rejected", "errors"]),
         ("status", ["stats", "stat", "info", "health", "state", "ps", "metrics"]),
         ("top", ["htop", "monitor", "dashboard", "live"]),

@@ -15,23 +15,11 @@ enum EntryRuleReader {
         }
     }
 
-    /// Most rules of a list.
-    private static let most = 64
-
     static func read(_ node: ConfigurationNode, log: inout ConfigurationLog) -> [Entry] {
-        let entries = ElementListReader.read(node, form, log: &log)
-        for entry in entries { check(entry, log: &log) }
-        if entries.count > most, let origin = entries[most].origins["name"] {
-            log.add(.error, origin, "there are more than \(most) rules", advice: "name several devices in one")
-        }
-        return entries
+        RuleListReader.read(node, form, actions: "add 'then: veto' or patch", log: &log, check: check)
     }
 
-    private static func check(_ entry: Entry, log: inout ConfigurationLog) {
-        guard let origin = entry.origins["name"] else { return }
-        if entry.origins["then"] == nil {
-            log.add(.error, origin, "it does not say what is done", advice: "add 'then: veto' or patch")
-        }
+    private static func check(_ entry: Entry, at origin: SettingOrigin, log: inout ConfigurationLog) {
         switch entry.rule.action {
         case .veto:
             if entry.origins["set"] != nil {
@@ -59,16 +47,14 @@ enum EntryRuleReader {
             origins: \.origins, nested: ["set": readPatch])
     }
 
-    private static let keys: [Setting<Entry>] = [
-        RuleKeys.name(\.rule.name),
-        .choice("then", \.rule.action, EntryRule.Action.allCases.map { ($0.rawValue, $0) }, "What is done with it"),
-        RuleKeys.names("sources", \.rule.sources, "Names of sources; `*` stands for any text"),
-        RuleKeys.names("types", \.rule.types, "Names of types"),
-        RuleKeys.patterns("devices", \.rule.devices, "Devices"),
-        RuleKeys.patterns("patients", \.rule.patients, "Patients"),
-        RuleKeys.condition(\.rule.condition, "Resources for which this expression gives something true"),
-        RuleKeys.names("sinks", \.rule.sinks, "Names of sinks that do not get it; left out, none does"),
-    ]
+    private static let keys: [Setting<Entry>] =
+        [
+            RuleKeys.name(\.rule.name),
+            .choice("then", \.rule.action, EntryRule.Action.allCases.map { ($0.rawValue, $0) }, "What is done with it"),
+        ] + RuleKeys.scope(\.rule.sources, \.rule.types, \.rule.devices, \.rule.patients) + [
+            RuleKeys.condition(\.rule.condition, "Resources for which this expression gives something true"),
+            RuleKeys.names("sinks", \.rule.sinks, "Names of sinks that do not get it; left out, none does"),
+        ]
 
     private static func readPatch(
         _ node: ConfigurationNode, _ name: String, _ entry: inout Entry, _ log: inout ConfigurationLog

@@ -15,27 +15,15 @@ enum ReadingRuleReader {
         }
     }
 
-    /// Most rules of a list: each has a counter.
-    private static let most = 64
     /// Most tags, and most values, that one rule sets.
     private static let mostOfOne = 8
 
     static func read(_ node: ConfigurationNode, log: inout ConfigurationLog) -> [Entry] {
-        let entries = ElementListReader.read(node, form, log: &log)
-        for entry in entries { check(entry, log: &log) }
-        if entries.count > most, let origin = entries[most].origins["name"] {
-            log.add(.error, origin, "there are more than \(most) rules", advice: "name several devices in one")
-        }
-        return entries
+        RuleListReader.read(node, form, actions: "add 'then: accept', drop, reject or rewrite", log: &log, check: check)
     }
 
-    /// What is done must be said, and must be something.
-    private static func check(_ entry: Entry, log: inout ConfigurationLog) {
-        guard let origin = entry.origins["name"] else { return }
-        if entry.origins["then"] == nil {
-            log.add(
-                .error, origin, "it does not say what is done", advice: "add 'then: accept', drop, reject or rewrite")
-        }
+    /// What is done must be something.
+    private static func check(_ entry: Entry, at origin: SettingOrigin, log: inout ConfigurationLog) {
         if entry.rule.action == .drop, entry.isAboutAll {
             log.add(
                 .error, origin, "it drops all readings, and may be cut",
@@ -62,28 +50,26 @@ enum ReadingRuleReader {
             origins: \.origins, nested: ["set": readChanges])
     }
 
-    private static let keys: [Setting<Entry>] = [
-        RuleKeys.name(\.rule.name),
-        .choice(
-            "then", \.rule.action, ReadingRule.Action.allCases.map { ($0.rawValue, $0) }, "What is done with it"),
-        RuleKeys.names("sources", \.rule.sources, "Names of sources; `*` stands for any text"),
-        RuleKeys.names("types", \.rule.types, "Names of types"),
-        RuleKeys.patterns("devices", \.rule.devices, "Devices"),
-        RuleKeys.patterns("patients", \.rule.patients, "Patients"),
-        .text("value", "name", \.rule.value, "The value that the bounds are about; left out, the first"),
-        RuleKeys.number("below", \.rule.below, "Readings whose value is less"),
-        RuleKeys.number("above", \.rule.above, "Readings whose value is greater"),
-        RuleKeys.condition(\.rule.condition, "Readings for which this expression gives something true"),
-        Setting(key: "tag", form: "tag", about: "Tags that it adds", values: .text, elements: { _ in [] }) {
-            (texts, entry) throws(SettingProblem) in
-            guard texts.count <= mostOfOne else {
-                throw SettingProblem(message: "there are more than \(mostOfOne) tags", advice: "use fewer")
-            }
-            entry.rule.tags = try texts.map(TagText.parse)
-        } shown: { _ in
-            ""
-        },
-    ]
+    private static let keys: [Setting<Entry>] =
+        [
+            RuleKeys.name(\.rule.name),
+            .choice(
+                "then", \.rule.action, ReadingRule.Action.allCases.map { ($0.rawValue, $0) }, "What is done with it"),
+        ] + RuleKeys.scope(\.rule.sources, \.rule.types, \.rule.devices, \.rule.patients) + [
+            .text("value", "name", \.rule.value, "The value that the bounds are about; left out, the first"),
+            RuleKeys.number("below", \.rule.below, "Readings whose value is less"),
+            RuleKeys.number("above", \.rule.above, "Readings whose value is greater"),
+            RuleKeys.condition(\.rule.condition, "Readings for which this expression gives something true"),
+            Setting(key: "tag", form: "tag", about: "Tags that it adds", values: .text, elements: { _ in [] }) {
+                (texts, entry) throws(SettingProblem) in
+                guard texts.count <= mostOfOne else {
+                    throw SettingProblem(message: "there are more than \(mostOfOne) tags", advice: "use fewer")
+                }
+                entry.rule.tags = try texts.map(TagText.parse)
+            } shown: { _ in
+                ""
+            },
+        ]
 
     // MARK: Values
 

@@ -17,6 +17,18 @@ enum RuleKeys<Entry> {
         }
     }
 
+    /// What a rule is about.
+    static func scope(
+        _ sources: Row.Path<[String]>, _ types: Row.Path<[String]>, _ devices: Row.Path<[NamePattern]>,
+        _ patients: Row.Path<[NamePattern]>
+    ) -> [Row] {
+        [
+            names("sources", sources, "Names of sources; `*` stands for any text"),
+            names("types", types, "Names of types"), patterns("devices", devices, "Devices"),
+            patterns("patients", patients, "Patients"),
+        ]
+    }
+
     /// Patterns of identifiers.
     static func patterns(_ key: String, _ place: Row.Path<[NamePattern]>, _ about: String) -> Row {
         Row(key: key, form: "text", about: about, values: .text, elements: { _ in [] }) {
