@@ -25,6 +25,12 @@ import Testing
         return head
     }
 
+    private func lines() -> [[UInt8]] { Files.read(file()).split(separator: 0x0A).map { Array($0) } }
+
+    private func write(_ lines: [[UInt8]]) {
+        Files.write(Array(lines.map { $0 + [0x0A] }.joined()), to: file())
+    }
+
     private func check(_ heads: [AuditHead] = []) throws -> AuditReader.Report {
         var reader = AuditReader(dataDirectory: folder.path)
         return try reader.check(heads: heads)
@@ -69,8 +75,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let count = Int.random(in: 2...8, using: &random)
         let head = try write(count)
-        let before = Files.read(file())
-        var lines = before.split(separator: 0x0A).map(Array.init)
+        var lines = lines()
         let place = Int.random(in: 0..<count, using: &random)
         switch Int.random(in: 0..<5, using: &random) {
         case 0:
@@ -81,20 +86,19 @@ import Testing
         case 3: lines.swapAt(place, (place + 1) % count)
         default: lines[place].removeLast(Int.random(in: 1...lines[place].count, using: &random))
         }
-        let after = lines.flatMap { $0 + [0x0A] }
-        Files.write(after, to: file())
+        write(lines)
         let report = try check([head])
-        #expect(!report.faults.isEmpty, "\(String(decoding: after, as: UTF8.self))")
+        #expect(!report.faults.isEmpty, "\(Files.text(file()))")
     }
 
     /// A record that was changed and given a new digest does not carry the next one.
     @Test func aForgedRecordBreaksTheChain() throws {
         try write(3)
-        var lines = Files.read(file()).split(separator: 0x0A).map(Array.init)
+        var lines = lines()
         var forged = try #require(AuditRecord.read(lines[1])).record
         forged.text = "shows nothing"
         lines[1] = forged.line.bytes
-        Files.write(lines.flatMap { $0 + [0x0A] }, to: file())
+        write(lines)
         let report = try check()
         #expect(
             report.faults == [
@@ -105,8 +109,7 @@ import Testing
     /// The end can be cut off unseen, but not by who knows how far it went.
     @Test func aTrailThatWasCutLacksWhatWasNoted() throws {
         let head = try write(3)
-        let lines = Files.read(file()).split(separator: 0x0A).prefix(2)
-        Files.write(lines.flatMap { $0 + [0x0A] }, to: file())
+        write(Array(lines().prefix(2)))
         #expect(try check().faults.isEmpty)
         #expect(try check([head]).faults == ["the trail has no record \(head.text), which was noted"])
     }
@@ -115,7 +118,7 @@ import Testing
     @Test(arguments: [1, 20, 200]) func aCrashLeavesAPart(_ bytes: Int) throws {
         try write(2)
         let whole = Files.read(file())
-        let line = whole.split(separator: 0x0A)[1]
+        let line = lines()[1]
         Files.write(whole + line.prefix(bytes), to: file())
         #expect(try check().torn == ["audit-000001.ndjson:3"])
         let head = try write(1)
