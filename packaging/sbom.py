@@ -80,10 +80,10 @@ def swift_packages(build, linked):
             continue
         if checkout.get("revision") != pin["state"]["revision"]:
             raise SBOMError(f"{reference['identity']}: the build has another revision than Package.resolved: build again")
+        found += 1
         folder = build / "checkouts" / dependency["subpath"]
         if linked is not None and not linked & modules(folder):
             continue
-        found += 1
         location = reference["location"].removesuffix(".git")
         yield Component(
             "swift", folder.name, checkout["version"], f"pkg:swift/{location.removeprefix('https://')}@{checkout['version']}",

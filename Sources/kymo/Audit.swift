@@ -37,13 +37,16 @@ struct AuditOptions: ParsableArguments {
         } catch let error as AuditError {
             throw StandardError.exit(error.message, code: ExitStatus.noInput)
         }
-        guard report.files > 0 else {
+        guard report.records > 0 || !report.faults.isEmpty || !report.torn.isEmpty else {
             throw StandardError.exit(
                 "there is no audit trail in \(reader.path): name the data directory with --data DIR",
                 code: ExitStatus.noInput)
         }
         for place in report.torn {
             StandardError.write("kymo: \(place): a part of a record, as a crash leaves it\n")
+        }
+        for head in report.older {
+            StandardError.write("kymo: record \(head.sequence) is older than all that is here\n")
         }
         for fault in report.faults { StandardError.write("kymo: \(fault)\n") }
         return report

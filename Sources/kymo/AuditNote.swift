@@ -2,27 +2,31 @@ import Kymograph
 
 /// What a command writes to the audit trail of the data directory that it reads.
 enum AuditNote {
-    /// Notes that `command` does what `texts` say. Who can read the files needs no command to see what is in them: where
-    /// the trail cannot be written, the command says so and goes on.
+    /// Notes that `command` does what `texts` say.
     static func write(_ command: String, _ texts: [String], in directory: String) {
-        do {
-            try AuditTrail(dataDirectory: directory).append(texts.map { AuditDeed(command: command, $0) })
-        } catch {
-            StandardError.write("kymo: warning: \(error.message); this command is not in it\n")
+        AuditTrail.note(texts.map { AuditDeed(command: command, $0) }, in: directory) {
+            StandardError.write("kymo: warning: \($0.text)\n")
         }
     }
 }
 
-extension ArchiveOptions {
+extension SpanOptions {
     /// What is asked for, without identifiers.
+    var audited: [String] {
+        var parts: [String] = []
+        if !device.isEmpty { parts.append(CountText.of(device.count, "device")) }
+        if !patient.isEmpty { parts.append(CountText.of(patient.count, "patient")) }
+        if let from { parts.append("from \(from.instant.text)") }
+        if let to { parts.append("to \(to.instant.text)") }
+        return parts
+    }
+}
+
+extension ArchiveOptions {
+    /// What is asked for, without what was typed: it may be an identifier.
     var audited: String {
-        var parts = type.map { "type \($0)" } + source.map { "source \($0)" }
-        if !span.device.isEmpty { parts.append(CountText.of(span.device.count, "device")) }
-        if !span.patient.isEmpty { parts.append(CountText.of(span.patient.count, "patient")) }
-        if !id.isEmpty { parts.append(CountText.of(id.count, "id")) }
-        if !tag.isEmpty { parts.append(CountText.of(tag.count, "tag")) }
-        if let from = span.from { parts.append("from \(from.instant.text)") }
-        if let to = span.to { parts.append("to \(to.instant.text)") }
+        let counts = [(type.count, "type"), (source.count, "source"), (id.count, "id"), (tag.count, "tag")]
+        let parts = counts.filter { $0.0 > 0 }.map { CountText.of($0, $1) } + span.audited
         return parts.isEmpty ? "asked for all" : "asked for \(parts.joined(separator: ", "))"
     }
 }

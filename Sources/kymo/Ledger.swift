@@ -47,6 +47,9 @@ struct Ledger: ParsableCommand {
         let report = try StandardError.translating { () throws(PipelineError) in
             try reader.ledger(span.filter, isRunning: isRunning)
         }
+        AuditNote.write(
+            "ledger", ["kymo ledger: \((["counts of what is there"] + span.audited).joined(separator: ", "))"],
+            in: directory)
         switch format {
         case .text: try StandardOutput.write(Array(LedgerText.of(report).utf8))
         case .json: try StandardOutput.write(try PrettyText.pretty(report))

@@ -93,7 +93,7 @@ struct AllowedImports {
             System:
             Log: System
             Crypto:
-            Audit: System Log Crypto
+            Audit: System Log
             Crypto/Seal: System
             Crypto/TLS: System Crypto
             Captures:
@@ -143,7 +143,7 @@ struct AllowedImports {
             Ledger: System Ingest Ingest/Peers Sinks/Outbox Telemetry Store Archive Configuration
             Timeline: System Configuration Store Archive Ledger
             Top: Telemetry Ledger
-            Control: System Ingest Ingest/Sources Tap Store Archive Ledger
+            Control: System Audit Ingest Ingest/Sources Tap Store Archive Ledger
             Admin: System HTTP Telemetry Ledger
             Console/Access: System Crypto HTTP
             Console/Subject: System Archive Configuration Store Admin Console/Access

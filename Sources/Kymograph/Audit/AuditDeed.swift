@@ -1,3 +1,5 @@
+import KymographCore
+
 /// Something that somebody did with data of patients, or that was refused to somebody. Without identifiers: whose the
 /// data are say numbers of series, as the store has them.
 package struct AuditDeed: Sendable {
@@ -7,6 +9,8 @@ package struct AuditDeed: Sendable {
     package var agent: String
     /// What was done, in a sentence.
     package var text: String
+    /// When.
+    var at = WallClock.now()
 
     /// What an entry of the log says of itself.
     init(_ entry: LogEntry) {
@@ -24,7 +28,7 @@ package struct AuditDeed: Sendable {
     }
 
     /// Numbers of series that a line names at most.
-    private static let seriesOfLine = 50
+    private static let seriesOfLine = 400
 
     /// Series `numbers` as lines name them, in several parts if need be; nil stands for all that there are.
     package static func parts(series numbers: Set<Int>?) -> [String] {

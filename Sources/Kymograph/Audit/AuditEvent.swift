@@ -9,6 +9,10 @@ package struct AuditEvent: Encodable {
         var code: String
         var display: String
     }
+    /// Of kymo's own, which has no system.
+    private struct Subtype: Encodable {
+        var code: String
+    }
     private struct Named: Encodable {
         var display: String
     }
@@ -26,6 +30,7 @@ package struct AuditEvent: Encodable {
 
     private let resourceType = "AuditEvent"
     private let type: Coding
+    private let subtype: [Subtype]
     private let action: String
     private let recorded: String
     private let outcome: String
@@ -38,6 +43,7 @@ package struct AuditEvent: Encodable {
     package init(_ record: AuditRecord) {
         let kind = Kind(record.event)
         type = Coding(system: "http://dicom.nema.org/resources/ontology/DCM", code: kind.code, display: kind.display)
+        subtype = [Subtype(code: record.event)]
         action = kind.action
         recorded = record.time
         let isRefusal = kind == .alert
@@ -66,7 +72,7 @@ package struct AuditEvent: Encodable {
 
         init(_ event: String) {
             switch event {
-            case "search", "query", "dead.show", "console.reveal", "tap.reveal": self = .query
+            case "search", "query", "ledger", "sources.list", "dead.show", "console.reveal", "tap.reveal": self = .query
             case "export": self = .export
             case "console.login", "console.code": self = .login
             case "peer.refused", "console.refused": self = .alert
@@ -94,11 +100,11 @@ package struct AuditEvent: Encodable {
             }
         }
 
-        /// Execute or read (http://hl7.org/fhir/R4/valueset-audit-event-action.html).
+        /// Execute or read, as DICOM PS3.15 A.5.3 has them.
         var action: String {
             switch self {
-            case .query, .export: "R"
-            case .login, .alert, .activity: "E"
+            case .export: "R"
+            case .query, .login, .alert, .activity: "E"
             }
         }
     }

@@ -1,48 +1,102 @@
 import Glibc
 import KymographCore
 
-/// The files of an audit trail, `audit-000001.ndjson` and so on, in the folder `audit` of a data directory. Several
-/// processes may append, one at a time.
+/// The files of an audit trail in the folder `audit` of a data directory. Each is named for the number of its first
+/// record: `audit-000000001.ndjson`, so that what is missing can only be whole files. Several processes may append, one
+/// at a time.
 struct AuditFolder: Sendable {
+    /// A file, and where it ends.
+    private struct Tail {
+        var file: Descriptor
+        var size: Int
+        /// Its last whole record; nil without one.
+        var head: AuditHead?
+        /// Whether it ends within a line.
+        var isTorn: Bool
+    }
+
     let path: String
+    private let dataDirectory: String
     /// A file of this many bytes is followed by another.
     private let largestFile: Int
+    /// Bytes that a reader has to expect of one: the last append may be of many records.
+    static let mostOfFile = 256 << 20
 
     init(dataDirectory: String, largestFile: Int = 8 << 20) {
         path = "\(dataDirectory)/audit"
+        self.dataDirectory = dataDirectory
         self.largestFile = largestFile
     }
 
-    /// Names of the files, the oldest first.
-    var files: [String] { FileSystem.names(in: path).filter { Self.number($0) != nil } }
+    // MARK: Names
+
+    /// The files, the oldest first; none when there is no folder.
+    ///
+    /// - Throws: ``AuditError`` when the folder cannot be read.
+    func files() throws(AuditError) -> [(name: String, first: Int)] {
+        guard FileSystem.status(path) != nil else { return [] }
+        let names = FileSystem.names(in: path)
+        // A folder that can be read has at least itself.
+        guard !names.isEmpty else { throw AuditError(message: "the folder \(path) cannot be read") }
+        return names.compactMap { name in Self.number(name).map { (name, $0) } }.sorted { $0.1 < $1.1 }
+    }
 
     private static func number(_ name: String) -> Int? {
         let digits = name.dropFirst("audit-".count).dropLast(".ndjson".count)
-        return digits.count >= 6 && name == "audit-\(digits).ndjson" ? Int(digits) : nil
+        guard let number = Int(digits), number > 0, Self.name(number) == name else { return nil }
+        return number
     }
 
     private static func name(_ number: Int) -> String {
-        "audit-\(String(repeating: "0", count: max(0, 6 - String(number).count)))\(number).ndjson"
+        "audit-\(String(repeating: "0", count: max(0, 9 - String(number).count)))\(number).ndjson"
     }
+
+    // MARK: Appending
 
     /// Appends what `lines` makes of the head of the trail, durably, while no other process does; returns the new head.
     /// Waits at most two seconds for others.
     ///
     /// - Throws: ``AuditError``; then nothing was appended.
     func append(_ lines: (AuditHead) -> (bytes: [UInt8], head: AuditHead)) throws(AuditError) -> AuditHead {
+        let folder = try openFolder()
+        try lock(folder)
+        let names = try files()
+        let last = try names.last.map { (one) throws(AuditError) in try tail(one.name, O_RDWR | O_APPEND) }
+        let head = try last?.head ?? former(names.dropLast())
+        let (bytes, newHead) = lines(head)
+        guard let last, last.size < largestFile else {
+            let made = try tail(Self.name(head.sequence + 1), O_RDWR | O_APPEND | O_CREAT)
+            try write(bytes, to: made)
+            try synchronise(folder)
+            return newHead
+        }
+        // A part of a line, which a crash has left, stays as it is: nothing is ever cut from the trail.
+        try write(last.isTorn ? [0x0A] + bytes : bytes, to: last)
+        return newHead
+    }
+
+    private func openFolder() throws(AuditError) -> Descriptor {
         let made = FileSystem.createDirectory(path, mode: 0o700)
         guard made >= 0 || made == -EEXIST else { throw fault(-made, "make") }
         let raw = FileSystem.open(path, O_RDONLY | O_DIRECTORY)
         guard raw >= 0 else { throw fault(-raw, "open") }
         let folder = Descriptor(raw)
-        try lock(folder)
-        let (file, size, isNew) = try openLast()
-        let (head, isTorn) = try head(file, size)
-        let (bytes, newHead) = lines(head)
-        // A part of a line, which a crash has left, stays as it is: nothing is ever cut from the trail.
-        try write(isTorn ? [0x0A] + bytes : bytes, file, size)
-        if isNew, fsync(folder.raw) != 0 { throw fault(errno, "make durable") }
-        return newHead
+        giveToOwner(folder)
+        if made >= 0 {
+            let parent = FileSystem.open(dataDirectory, O_RDONLY | O_DIRECTORY)
+            guard parent >= 0 else { throw fault(-parent, "open") }
+            try synchronise(Descriptor(parent))
+        }
+        return folder
+    }
+
+    /// What root makes belongs to whom the data directory belongs to: the instance must be able to append to it.
+    private func giveToOwner(_ file: Descriptor) {
+        guard geteuid() == 0, let owner = FileSystem.target(dataDirectory), let own = FileSystem.status(file.raw),
+            own.st_uid != owner.st_uid
+        else { return }
+        // Where that cannot be, the instance says what it cannot append to.
+        _ = fchown(file.raw, owner.st_uid, owner.st_gid)
     }
 
     private func lock(_ folder: Descriptor) throws(AuditError) {
@@ -54,71 +108,64 @@ struct AuditFolder: Sendable {
         throw AuditError(message: "another process holds \(path) for more than two seconds")
     }
 
-    /// The file to append to, its size, and whether it was made now.
-    private func openLast() throws(AuditError) -> (file: Descriptor, size: Int, isNew: Bool) {
-        var number = files.last.flatMap(Self.number) ?? 1
-        for _ in 0..<2 {
-            let isThere = FileSystem.status("\(path)/\(Self.name(number))") != nil
-            let raw = FileSystem.open("\(path)/\(Self.name(number))", O_RDWR | O_CREAT | O_APPEND, mode: 0o600)
-            guard raw >= 0 else { throw fault(-raw, "open") }
-            let file = Descriptor(raw)
-            guard let size = FileSystem.status(raw).map({ Int($0.st_size) }) else { throw fault(errno, "open") }
-            if size < largestFile { return (file, size, !isThere) }
-            number += 1
+    /// The last record of `files`, of which later ones have none.
+    private func former(_ files: ArraySlice<(name: String, first: Int)>) throws(AuditError) -> AuditHead {
+        for file in files.reversed() {
+            if let head = try tail(file.name, O_RDONLY).head { return head }
         }
-        throw AuditError(message: "the newest file in \(path) cannot be appended to")
+        return .origin
     }
 
-    /// The last record of the trail, of which `file` is the last file; and whether that ends within a line.
-    private func head(_ file: Descriptor, _ size: Int) throws(AuditError) -> (AuditHead, isTorn: Bool) {
-        let (found, isTorn) = try lastRecord(file, size)
-        if let found { return (found, isTorn) }
-        // A new file follows those before; one without any whole record, too.
-        for name in files.dropLast().reversed() {
-            let raw = FileSystem.open("\(path)/\(name)", O_RDONLY)
-            guard raw >= 0 else { throw fault(-raw, "read") }
-            let former = Descriptor(raw)
-            guard let size = FileSystem.status(raw).map({ Int($0.st_size) }) else { throw fault(errno, "read") }
-            if let found = try lastRecord(former, size).head { return (found, isTorn) }
+    private func tail(_ name: String, _ flags: Int32) throws(AuditError) -> Tail {
+        let raw = FileSystem.open("\(path)/\(name)", flags, mode: 0o600)
+        guard raw >= 0 else { throw fault(-raw, "open") }
+        let file = Descriptor(raw)
+        if flags & O_CREAT != 0 { giveToOwner(file) }
+        guard let size = FileSystem.status(raw).map({ Int($0.st_size) }) else { throw fault(errno, "open") }
+        let bytes = try end(of: file, size)
+        let isTorn = !bytes.isEmpty && bytes.last != 0x0A
+        for line in bytes.split(separator: 0x0A).reversed() {
+            guard let (record, digest) = AuditRecord.read(Array(line)) else { continue }
+            return Tail(
+                file: file, size: size, head: AuditHead(sequence: record.sequence, digest: digest), isTorn: isTorn)
         }
-        return (.origin, isTorn)
+        return Tail(file: file, size: size, head: nil, isTorn: isTorn)
     }
 
-    /// The last whole record of a file, nil without one; and whether the file ends within a line.
-    private func lastRecord(_ file: Descriptor, _ size: Int) throws(AuditError) -> (head: AuditHead?, isTorn: Bool) {
-        let start = max(0, size - 2 * AuditRecord.longestLine)
-        var bytes: [UInt8] = []
+    /// The last bytes of a file, in which a whole record is if there is one.
+    private func end(of file: Descriptor, _ size: Int) throws(AuditError) -> [UInt8] {
+        let start = max(0, size - 4 * AuditRecord.longestLine)
         guard lseek(file.raw, off_t(start), SEEK_SET) >= 0 else { throw fault(errno, "read") }
+        var bytes: [UInt8] = []
         while bytes.count < size - start {
             guard let count = FileSystem.read(file.raw, size - start - bytes.count, into: &bytes) else {
                 throw fault(errno, "read")
             }
             if count == 0 { break }
         }
-        let isTorn = !bytes.isEmpty && bytes.last != 0x0A
-        for line in bytes.split(separator: 0x0A).reversed() {
-            guard let (record, digest) = AuditRecord.read(Array(line)) else { continue }
-            return (AuditHead(sequence: record.sequence, digest: digest), isTorn)
-        }
-        return (nil, isTorn)
+        return bytes
     }
 
-    /// Writes all of `bytes` behind the `size` bytes of `file`, or nothing.
-    private func write(_ bytes: [UInt8], _ file: Descriptor, _ size: Int) throws(AuditError) {
+    /// Writes all of `bytes` behind the end of a file, or nothing.
+    private func write(_ bytes: [UInt8], to tail: Tail) throws(AuditError) {
         var done = 0
         while done < bytes.count {
-            let count = Array(bytes[done...]).withByteView { FileSystem.write(file.raw, $0) }
+            let count = Array(bytes[done...]).withByteView { FileSystem.write(tail.file.raw, $0) }
             guard count > 0 else {
-                ftruncate(file.raw, off_t(size))
+                ftruncate(tail.file.raw, off_t(tail.size))
                 throw fault(Int32(-count), "write to")
             }
             done += count
         }
-        guard fdatasync(file.raw) == 0 else {
+        guard fdatasync(tail.file.raw) == 0 else {
             let code = errno
-            ftruncate(file.raw, off_t(size))
+            ftruncate(tail.file.raw, off_t(tail.size))
             throw fault(code, "make durable")
         }
+    }
+
+    private func synchronise(_ directory: Descriptor) throws(AuditError) {
+        guard fsync(directory.raw) == 0 else { throw fault(errno, "make durable") }
     }
 
     private func fault(_ code: Int32, _ what: String) -> AuditError {

@@ -12,7 +12,9 @@ package struct AuditReader {
         package fileprivate(set) var first = 0
         /// The last record.
         package fileprivate(set) var head = AuditHead.origin
-        /// Parts of lines that a crash has left, as `file:line`. The chain goes on behind them.
+        /// Records that were noted, and are older than all that is there.
+        package fileprivate(set) var older: [AuditHead] = []
+        /// Parts of lines, as `file:line`, such as a crash leaves. The chain goes on behind them.
         package fileprivate(set) var torn: [String] = []
         /// What is wrong, as `file:line: what`.
         package fileprivate(set) var faults: [String] = []
@@ -20,8 +22,8 @@ package struct AuditReader {
 
     private let folder: AuditFolder
     private var report = Report()
-    /// The place of a line that is no record, until it is known whether the chain goes on behind it.
-    private var doubtful: String?
+    /// Places of lines that are no records, until it is known whether the chain goes on behind them.
+    private var doubtful: [String] = []
 
     /// Of the trail in `dataDirectory`.
     package init(dataDirectory: String) { folder = AuditFolder(dataDirectory: dataDirectory) }
@@ -30,59 +32,60 @@ package struct AuditReader {
     package var path: String { folder.path }
 
     /// Calls `body` with each record that holds, in order, and reports what was found. Records in `heads`, which were
-    /// noted elsewhere, must be in the trail.
+    /// noted elsewhere, must be in the trail, unless they are older than all that is there.
     ///
     /// - Throws: ``AuditError`` when a file cannot be read, and what `body` throws.
     package mutating func check(
         heads: [AuditHead] = [], _ body: (AuditRecord, _ line: [UInt8]) throws -> Void = { _, _ in }
     ) throws -> Report {
         var missing = heads
-        var endsWithinLine = false
-        for name in folder.files {
-            guard let bytes = FileSystem.content("\(folder.path)/\(name)") else {
+        for (name, first) in try folder.files() {
+            guard let bytes = FileSystem.content("\(folder.path)/\(name)", limit: AuditFolder.mostOfFile) else {
                 throw AuditError(message: "\(folder.path)/\(name) cannot be read")
             }
             report.files += 1
+            var expected: Int? = first
             let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
             for (number, line) in lines.enumerated() where !line.isEmpty {
                 let line = Array(line)
-                guard let record = take(line, at: "\(name):\(number + 1)") else { continue }
+                guard let record = take(line, at: "\(name):\(number + 1)", expected: expected) else { continue }
+                expected = nil
                 try body(record, line)
                 missing.removeAll { $0 == report.head }
             }
-            endsWithinLine = !bytes.isEmpty && bytes.last != 0x0A
         }
-        // A writer that dies leaves a line without its end; whoever changes one does not.
-        if let doubtful {
-            if endsWithinLine { report.torn.append(doubtful) } else { report.faults.append(Self.changed(doubtful)) }
+        report.torn += doubtful
+        for head in missing {
+            if head.sequence < report.first {
+                report.older.append(head)
+            } else {
+                report.faults.append("the trail has no record \(head.text), which was noted")
+            }
         }
-        for head in missing { report.faults.append("the trail has no record \(head.text), which was noted") }
         return report
     }
 
-    private static func changed(_ place: String) -> String { "\(place): the record was changed" }
-
-    /// The record of `line`, if it holds.
-    private mutating func take(_ line: [UInt8], at place: String) -> AuditRecord? {
+    /// The record of `line`, if it holds; `expected` is the number that the first record of a file must have.
+    private mutating func take(_ line: [UInt8], at place: String, expected: Int?) -> AuditRecord? {
         guard let (record, digest) = AuditRecord.read(line) else {
-            if let doubtful { report.faults.append(Self.changed(doubtful)) }
-            doubtful = place
+            if AuditRecord.isWhole(line) {
+                report.faults.append("\(place): the record was changed")
+            } else {
+                doubtful.append(place)
+            }
             return nil
         }
         let isFirst = report.records == 0
         let follows = record.previous == report.head.digest && record.sequence == report.head.sequence + 1
         // The first file that is left may go on from ones that were taken away.
-        let begins = isFirst && doubtful == nil && report.faults.isEmpty
-        if follows || begins {
-            if let doubtful { report.torn.append(doubtful) }
-        } else if let doubtful {
-            report.faults.append(Self.changed(doubtful))
-        } else {
+        let begins = isFirst && record.sequence == expected && (record.sequence > 1 || follows)
+        if !begins, !follows || expected.map({ $0 != record.sequence }) ?? false {
             report.faults.append(
                 "\(place): record \(record.sequence) does not follow record \(report.head.sequence): "
                     + "records are missing or were changed")
         }
-        doubtful = nil
+        report.torn += doubtful
+        doubtful = []
         if isFirst { report.first = record.sequence }
         report.records += 1
         report.head = AuditHead(sequence: record.sequence, digest: digest)

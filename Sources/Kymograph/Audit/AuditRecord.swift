@@ -8,7 +8,7 @@ import KymographCore
 package struct AuditRecord: Codable, Sendable {
     /// 1, 2, 3, …
     package var sequence: Int
-    /// When it was written, RFC 3339 in UTC with milliseconds.
+    /// When it was done, RFC 3339 in UTC with milliseconds.
     package var time: String
     /// ``AuditDeed/event``.
     package var event: String
@@ -30,9 +30,9 @@ package struct AuditRecord: Codable, Sendable {
     static let longestLine = 6 * 3 * longestText + 1_024
 
     /// The record of `deed` behind the one with `sequence` and `digest`.
-    init(_ deed: AuditDeed, after head: AuditHead, at now: Instant) {
+    init(_ deed: AuditDeed, after head: AuditHead) {
         sequence = head.sequence + 1
-        time = LogStyle.time(now)
+        time = LogStyle.time(deed.at)
         event = Self.bounded(deed.event)
         agent = Self.bounded(deed.agent)
         text = Self.bounded(deed.text)
@@ -68,6 +68,12 @@ package struct AuditRecord: Codable, Sendable {
             let record = try? JSONDecoder().decode(AuditRecord.self, from: Data(line))
         else { return nil }
         return (record, digest)
+    }
+
+    /// Whether `line` has the form of a whole record, whatever its digest is.
+    static func isWhole(_ line: [UInt8]) -> Bool {
+        let end = line.suffix(tail)
+        return end.count == tail && end.starts(with: digestMember) && end.suffix(2).elementsEqual("\"}".utf8)
     }
 
     private static func digest(of bytes: [UInt8]) -> String {

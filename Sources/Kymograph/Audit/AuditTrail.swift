@@ -1,16 +1,23 @@
-import KymographCore
 import Synchronization
 
 /// The audit trail of a data directory: who has asked for data of patients, has seen or changed them, or was refused.
 /// For any thread.
 package final class AuditTrail: Sendable {
-    /// Deeds that nobody waits for, and that are still to be written.
+    /// Deeds that are still to be written.
     private struct Waiting {
         var folding = LogFolding()
         var deeds: [AuditDeed] = []
+        /// How many more there were than may wait.
+        var lost = 0
+
+        mutating func add(_ more: some Collection<AuditDeed>) {
+            let room = max(0, AuditTrail.mostWaiting - deeds.count)
+            deeds += more.prefix(room)
+            lost += max(0, more.count - room)
+        }
     }
 
-    /// Deeds that wait at most; of further ones it is noted how many there were.
+    /// Deeds that wait at most. Of further ones the trail says how many there were.
     private static let mostWaiting = 4_096
 
     /// Locked while it is written to.
@@ -22,25 +29,40 @@ package final class AuditTrail: Sendable {
         folder = Mutex(AuditFolder(dataDirectory: dataDirectory))
     }
 
-    /// Writes `deeds`, and what waits before them; durably when it returns. Returns the last record.
+    /// Writes `deeds`, and what waits before them; durably when it returns. Returns the last record, nil when there was
+    /// nothing to write.
     ///
-    /// - Throws: ``AuditError`` when that cannot be; nothing is written then, and what waits goes on waiting.
+    /// - Throws: ``AuditError`` when that cannot be; all of them wait then.
     @discardableResult
     package func append(_ deeds: [AuditDeed]) throws(AuditError) -> AuditHead? {
-        try folder.withLock { folder throws(AuditError) -> AuditHead? in
-            let waited = waiting.withLock { $0.deeds }
-            let all = waited + deeds
-            guard !all.isEmpty else { return nil }
-            let head = try folder.append { head in Self.lines(all, after: head) }
-            waiting.withLock { $0.deeds.removeFirst(waited.count) }
-            return head
+        guard !deeds.isEmpty || isWaitedFor else { return nil }
+        return try folder.withLock { folder throws(AuditError) -> AuditHead? in
+            let (waited, lost) = waiting.withLock { waiting in
+                defer { (waiting.deeds, waiting.lost) = ([], 0) }
+                return (waiting.deeds, waiting.lost)
+            }
+            do throws(AuditError) {
+                let all = waited + Self.gap(lost) + deeds
+                return all.isEmpty ? nil : try folder.append { head in Self.lines(all, after: head) }
+            } catch {
+                waiting.withLock { waiting in
+                    let since = waiting.deeds
+                    (waiting.deeds, waiting.lost) = ([], waiting.lost + lost)
+                    waiting.add(waited + deeds + since)
+                }
+                throw error
+            }
         }
+    }
+
+    private static func gap(_ lost: Int) -> [AuditDeed] {
+        lost == 0 ? [] : [AuditDeed(command: "audit.lost", "\(lost) deeds are not here, but in the log alone")]
     }
 
     private static func lines(_ deeds: [AuditDeed], after head: AuditHead) -> (bytes: [UInt8], head: AuditHead) {
         var (bytes, head): ([UInt8], AuditHead) = ([], head)
         for deed in deeds {
-            let record = AuditRecord(deed, after: head, at: WallClock.now())
+            let record = AuditRecord(deed, after: head)
             let (line, digest) = record.line
             bytes += line + [0x0A]
             head = AuditHead(sequence: record.sequence, digest: digest)
@@ -48,37 +70,40 @@ package final class AuditTrail: Sendable {
         return (bytes, head)
     }
 
-    /// Notes what an entry of the log says, if it is one for the audit. What senders could repeat without end is folded
-    /// as in the log and written by the next ``append(_:)``, since nobody who moves readings may wait for a disk.
+    /// Whether anything waits, or will when its time is up.
+    var isWaitedFor: Bool { waiting.withLock { !$0.deeds.isEmpty || $0.lost > 0 } }
+
+    /// Notes what an entry of the log says, if it is one for the audit; the record, when it was written at once.
+    /// Entries that nobody may wait for are written by the next ``append(_:)``: those of threads that move readings or
+    /// serve everybody. What senders could repeat without end is folded as in the log.
     ///
     /// - Throws: ``AuditError`` as ``append(_:)``.
     func note(_ entry: LogEntry) throws(AuditError) -> AuditHead? {
         guard entry.isAudit else { return nil }
-        guard entry.isFolded else { return try append([AuditDeed(entry)]) }
+        guard entry.isFolded || entry.isDeferred else { return try append([AuditDeed(entry)]) }
         waiting.withLock { waiting in
             Self.collect(&waiting, isLast: false)
-            if waiting.folding.admits(entry, at: .now) { Self.wait(AuditDeed(entry), &waiting) }
+            if !entry.isFolded || waiting.folding.admits(entry, at: .now) { waiting.add([AuditDeed(entry)]) }
         }
         return nil
     }
 
-    /// Writes what waits, and repeats whose time is up; all of them at the end (`isLast`).
-    ///
-    /// - Throws: ``AuditError`` as ``append(_:)``.
-    func settle(isLast: Bool = false) throws(AuditError) {
-        waiting.withLock { Self.collect(&$0, isLast: isLast) }
-        try append([])
-    }
+    /// Lets what was folded wait to be written, if its time is up, or in any case (`isLast`).
+    func collect(isLast: Bool = false) { waiting.withLock { Self.collect(&$0, isLast: isLast) } }
 
     private static func collect(_ waiting: inout Waiting, isLast: Bool) {
-        for entry in waiting.folding.ended(at: .now, isLast: isLast) { wait(AuditDeed(entry), &waiting) }
+        waiting.add(waiting.folding.ended(at: .now, isLast: isLast).map { AuditDeed($0) })
     }
+}
 
-    private static func wait(_ deed: AuditDeed, _ waiting: inout Waiting) {
-        guard waiting.deeds.count < mostWaiting else {
-            waiting.deeds[mostWaiting - 1].text = "more was refused than could be written: see the log"
-            return
+extension AuditTrail {
+    /// Notes what this process does to `directory` by itself. Who can read its files needs no command to see what is in
+    /// them: where the trail cannot be written, `warn` is told so, and the command goes on.
+    package static func note(_ deeds: [AuditDeed], in directory: String, warn: (LogEntry) -> Void) {
+        do throws(AuditError) {
+            try AuditTrail(dataDirectory: directory).append(deeds)
+        } catch {
+            warn(.warning("\(error.message); this command is not in it"))
         }
-        waiting.deeds.append(deed)
     }
 }

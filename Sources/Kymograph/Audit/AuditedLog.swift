@@ -6,6 +6,8 @@ final class AuditedLog: Sendable {
     private let notes: LogTaker
     /// What keeps the trail from being written; nil while nothing does.
     private let trouble = Mutex<String?>(nil)
+    /// Whether a thread writes what waits.
+    private let isWriting = Atomic(false)
 
     init(_ trail: AuditTrail, notes: @escaping LogTaker) { (self.trail, self.notes) = (trail, notes) }
 
@@ -14,35 +16,44 @@ final class AuditedLog: Sendable {
     @Sendable func take(_ entry: LogEntry) {
         guard entry.isAudit else { return notes(entry) }
         var entry = entry
-        tried { () throws(AuditError) in
-            if let head = try trail.note(entry) { entry.fields.append(("audit", .text(head.text))) }
-        }
+        let head = tried { () throws(AuditError) in try trail.note(entry) }
+        if let head { entry.fields.append(("audit", .text(head.text))) }
         notes(entry)
     }
 
-    /// Writes to the trail what waits. To be called about every second.
-    func settle(isLast: Bool = false) {
-        tried { () throws(AuditError) in try trail.settle(isLast: isLast) }
+    /// Lets a thread write to the trail what waits. To be called now and then; waits for no disk.
+    func settle() {
+        trail.collect()
+        guard trail.isWaitedFor, !isWriting.exchange(true, ordering: .acquiring) else { return }
+        WorkerThread.start("kymo-audit") { [self] in
+            write()
+            isWriting.store(false, ordering: .releasing)
+        }
     }
 
-    private func tried(_ body: () throws(AuditError) -> Void) {
+    /// Writes what waits, at the end.
+    func finish() {
+        trail.collect(isLast: true)
+        write()
+    }
+
+    private func write() { _ = tried { () throws(AuditError) in try trail.append([]) } }
+
+    /// What `body` has written, nil for nothing; says when that has begun to fail, and when it has not any more.
+    private func tried(_ body: () throws(AuditError) -> AuditHead?) -> AuditHead? {
         do throws(AuditError) {
-            try body()
-            if let former = trouble.withLock({ take(&$0) }) {
+            guard let head = try body() else { return nil }
+            if let former = trouble.withLock({ $0.take() }) {
                 notes(.info("the audit trail is written again; before: \(former)"))
             }
+            return head
         } catch {
             let isNew = trouble.withLock { known in
                 defer { known = error.message }
                 return known != error.message
             }
-            guard isNew else { return }
-            notes(.error("\(error.message); what is done meanwhile is in the log alone"))
+            if isNew { notes(.error("\(error.message); what is done meanwhile waits to be written")) }
+            return nil
         }
-    }
-
-    private func take(_ text: inout String?) -> String? {
-        defer { text = nil }
-        return text
     }
 }

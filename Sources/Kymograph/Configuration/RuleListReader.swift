@@ -1,10 +1,12 @@
+import KymographTemplates
+
 /// Reads lists of rules: what those for readings and those for resources have in common.
 enum RuleListReader<Entry> {
     /// Most rules of a list: each has a counter.
     private static var most: Int { 64 }
 
-    /// The rules of `node`, each of which `check` looks at, with the place of its name. `actions` is what to write where
-    /// a rule does not say what is done.
+    /// The rules of `node`, each of which `check` looks at, with the place of its name. `actions` is what to write
+    /// where a rule does not say what is done.
     static func read(
         _ node: ConfigurationNode, _ form: ElementListReader<Entry>.Form, actions: String,
         log: inout ConfigurationLog, check: (Entry, SettingOrigin, inout ConfigurationLog) -> Void

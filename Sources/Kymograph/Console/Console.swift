@@ -132,7 +132,7 @@ final class Console: AdminPages {
         let code = try ConsoleRequest.decode(LoginBody.self, request.body).code
         do throws(ConsoleSessions.Refusal) {
             let (secret, session) = try sessions.open(code)
-            subject.audit("login", session, "has logged in")
+            subject.audit("login", session, "has logged in", isDeferred: true)
             var reply = HTTPReply.json(["role": session.role.rawValue])
             reply.fields = [access.setCookie(secret)]
             return reply

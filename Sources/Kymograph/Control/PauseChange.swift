@@ -37,6 +37,10 @@ package enum PauseChange {
             request, isPausing: isPausing, present: store.pauses, types: types,
             sources: store.namedSources.map(\.name), now: now)
         do throws(StoreError) { try store.note(plan.pauses) } catch { throw PipelineError(error) }
+        let names = plan.pauses.map { "\($0.kind.rawValue) \($0.name)" }.joined(separator: ", ")
+        let word = isPausing ? "pause" : "resume"
+        AuditTrail.note(
+            [AuditDeed(command: word, "'kymo \(word)' for the next start: \(names)")], in: directory, warn: notes)
         return plan.outcomes(now: now, isInEffect: true) { pause in
             store.read { try pause.letters($0) } ?? 0
         } waits: { _ in

@@ -25,6 +25,10 @@ package enum SourceRemoval {
             let store = try Store.whenFree(directory, notes: notes)
             defer { store.close() }
             try store.remove(request.names, at: WallClock.now())
+            let deed = AuditDeed(
+                command: "sources.remove",
+                "'kymo sources remove': \(request.sources.count) sources, \(request.devices.count) devices")
+            AuditTrail.note([deed], in: directory, warn: notes)
         } catch {
             throw PipelineError(error)
         }

@@ -516,7 +516,7 @@ package final class Pipeline: Sendable {
             closingMessage.withLock { $0 = message }
             outputs.close()
             stage?.close()
-            audit?.settle(isLast: true)
+            audit?.finish()
             runningClosing.leave()
             control.noteChange()
         }

@@ -212,12 +212,12 @@ enum FileSystem {
         }
     }
 
-    /// The content of a file of up to 4 MiB; nil when it cannot be read.
-    static func content(_ path: String) -> [UInt8]? {
+    /// The content of a file of up to `limit` bytes, 4 MiB unless more are meant; nil when it cannot be read.
+    static func content(_ path: String, limit: Int = 4 << 20) -> [UInt8]? {
         let raw = open(path, O_RDONLY)
         guard raw >= 0 else { return nil }
         let file = Descriptor(raw)
-        guard let bytes = read(file.raw, limit: 4 << 20), bytes.count <= 4 << 20 else { return nil }
+        guard let bytes = read(file.raw, limit: limit), bytes.count <= limit else { return nil }
         return bytes
     }
 

@@ -47,6 +47,8 @@ package struct LogEntry: Sendable {
     package private(set) var agent = ""
     /// Whether repeats of one for the audit are folded as others are: senders could fill the log with them.
     package var isFolded = false
+    /// Whether the thread that has it serves everybody, and may not wait until it is in the audit trail.
+    package var isDeferred = false
 
     /// An entry.
     package init(

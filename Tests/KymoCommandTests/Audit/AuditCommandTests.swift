@@ -1,4 +1,5 @@
 import CommandSupport
+import Glibc
 import KymographTestKit
 import Testing
 
@@ -35,17 +36,19 @@ import Testing
                 "query", "export", "export", "dead.show", "dead.show", "sources.list", "dead.discard",
             ])
         let texts = found.compactMap { $0["text"]?.text }
-        #expect(texts[0] == "kymo query shows 1 window of series 1; asked for 1 device", "\(texts)")
+        #expect(texts[0] == "kymo query shows 1 window of series 0; asked for 1 device", "\(texts)")
         #expect(texts[1] == "kymo export begins to write csv; asked for 1 patient", "\(texts)")
-        #expect(texts[2] == "kymo export has written 1 window of series 1", "\(texts)")
+        #expect(texts[2] == "kymo export has written 1 window of series 0", "\(texts)")
         #expect(texts[6] == "kymo dead discard discards 1 dead letter: 1", "\(texts)")
         #expect(!texts.joined().contains("seeded"))
         // Counts name nobody.
         try run.command("query", "--count")
-        try run.command("ledger")
+        try run.command("status")
         #expect(try records(run).count == 7)
+        try run.command("ledger", "--device", "seeded-device")
+        #expect(try records(run).last?["text"]?.text == "kymo ledger: counts of what is there, 1 device")
         let table = try run.command("audit", "--after", "6")
-        #expect(table.lines.count == 2 && table.text.contains("dead.discard"), "\(table.text)")
+        #expect(table.lines.count == 3 && table.text.contains("dead.discard"), "\(table.text)")
     }
 
     @Test func whatWasChangedIsFound() throws {
@@ -56,7 +59,7 @@ import Testing
         let head = try #require(good.lines.first)
         #expect(good.end == .exit(0) && head.hasPrefix("2:"), "\(good.error)")
         #expect(good.error.contains("2 records of the audit trail hold"), "\(good.error)")
-        let file = "\(run.data)/audit/audit-000001.ndjson"
+        let file = "\(run.data)/audit/audit-000000001.ndjson"
         let text = Files.text(file)
         Files.write(
             Array(text.replacing("kymo query shows 1 window", with: "kymo query shows 0 windows").utf8), to: file)
@@ -77,7 +80,7 @@ import Testing
         let config = run.folder.write(
             "kymo.yaml", "log:\n  format: json\nsources:\n  - udp: 127.0.0.1:0\n    name: ward\n")
         let instance = try Kymo.start(["run", "--config", config, "--data", run.data, "--out", run.output])
-        _ = try instance.addresses()
+        try instance.waitForError("listening on udp")
         try Waiting.until("the control socket") { Files.isSocket("\(run.data)/control.sock") }
         #expect(try run.command("pause", "source", "ward").end == .exit(0))
         try run.command("query")
@@ -92,6 +95,29 @@ import Testing
         #expect(logged.count == 2 && logged[0].hasPrefix("1:") && logged[1].hasPrefix("3:"), "\(done.error)")
         #expect(
             try run.command("audit", "verify", "--head", logged[0], "--head", logged[1]).end == .exit(0))
+    }
+
+    /// Without an instance the store is changed by the command itself.
+    @Test func changesForTheNextStartAreInTheTrail() throws {
+        let run = try stored()
+        #expect(try run.command("pause", "heartRate").end == .exit(0))
+        #expect(try run.command("resume", "heartRate").end == .exit(0))
+        #expect(try run.command("sources", "remove", "--device", "seeded-device").end == .exit(0))
+        let found = try records(run)
+        #expect(found.compactMap { $0["event"]?.text } == ["pause", "resume", "sources.remove"], "\(found)")
+        #expect(!found.compactMap { $0["text"]?.text }.joined().contains("seeded"))
+    }
+
+    /// What root does in the directory of another user, that user can go on with.
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away")) func rootLeavesTheTrailToItsOwner() throws {
+        let run = try stored()
+        let owner: uid_t = 65_534
+        #expect(unsafe chown(run.data, owner, owner) == 0)
+        try run.command("query")
+        for path in ["\(run.data)/audit", "\(run.data)/audit/audit-000000001.ndjson"] {
+            var status = stat()
+            #expect(unsafe lstat(path, &status) == 0 && status.st_uid == owner, "\(path)")
+        }
     }
 
     /// Where the trail cannot be written, people who may read the store are told, and go on.

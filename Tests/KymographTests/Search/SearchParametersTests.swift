@@ -71,9 +71,9 @@ import Testing
 
     /// The log has all series that were served, some a line.
     @Test func auditedSeries() {
-        let lines = AuditDeed.parts(series: Set(1...120))
-        #expect(lines.count == 3 && lines[0].hasPrefix("series 1, 2, ") && lines[2].hasSuffix(", 119, 120"))
-        #expect(lines.joined(separator: ", ").split(separator: ", ").count == 120)
+        let lines = AuditDeed.parts(series: Set(1...1_000))
+        #expect(lines.count == 3 && lines[0].hasPrefix("series 1, 2, ") && lines[2].hasSuffix(", 999, 1000"))
+        #expect(lines.joined(separator: ", ").split(separator: ", ").count == 1_000)
         #expect(AuditDeed.parts(series: nil) == ["all series"] && AuditDeed.parts(series: []) == ["no series"])
     }
 
