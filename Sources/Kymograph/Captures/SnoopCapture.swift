@@ -90,11 +90,14 @@ package struct SnoopCapture {
         guard data.count >= 4 else { return }
         let connection = UInt16(data[0]) | UInt16(data[1] & 0x0F) << 8
         let isContinuation = data[1] >> 4 & 3 == 1
-        var packet = isContinuation ? parts[connection] ?? [] : []
+        // Taken out, so that what has come is not copied for each part.
+        let begun = parts.removeValue(forKey: connection)
+        guard var packet = isContinuation ? begun : [] else { return }
         packet += data[4...]
-        parts[connection] = packet
-        guard packet.count >= 4, packet.count >= 4 + Int(packet[0]) + Int(packet[1]) << 8 else { return }
-        parts[connection] = nil
+        guard packet.count >= 4, packet.count >= 4 + Int(packet[0]) + Int(packet[1]) << 8 else {
+            parts[connection] = packet
+            return
+        }
         guard packet[2] == 4, packet[3] == 0 else { return }
         readAttributes(Array(packet[4..<(4 + Int(packet[0]) + Int(packet[1]) << 8)]), devices[connection], time)
     }

@@ -13,6 +13,8 @@ package struct TextCapture {
 
     /// Bytes in a full line of a dump.
     private static let dumpWidth = 16
+    /// Bytes of the longest value of a characteristic (Bluetooth Core, volume 3, part F, section 3.2.9).
+    private static let longestValue = 512
 
     private var open = Open.nothing
     /// The device that `gatttool` shows in its prompt.
@@ -36,6 +38,10 @@ package struct TextCapture {
         if case .dump(var packet) = open {
             if let bytes = TextCapture.dumped(text) {
                 packet.value += bytes
+                guard packet.value.count <= TextCapture.longestValue else {
+                    open = .nothing
+                    return []
+                }
                 open = .dump(packet)
                 // A line that is not full is the last one.
                 return bytes.count < TextCapture.dumpWidth ? finish() : []

@@ -72,8 +72,9 @@ struct ReferencedIdentifiers: Sendable {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let value = UInt8(Substring(rest.prefix(2)), radix: 16) {
-                bytes.append(value)
+            let digits = rest.prefix(2).compactMap(JSONUnescape.hexValue)
+            if byte == UInt8(ascii: "%"), digits.count == 2 {
+                bytes.append(UInt8(digits[0] << 4 | digits[1]))
                 rest = rest.dropFirst(2)
             } else {
                 bytes.append(byte)

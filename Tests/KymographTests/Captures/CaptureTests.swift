@@ -53,6 +53,16 @@ import Testing
         #expect(sizes == [[], [], [], [32], [], [16], [], [2], [], [], [], [16]])
     }
 
+    /// No characteristic has more than 512 bytes: what goes on is none, and neither kept nor cut.
+    @Test func endlessDumpsArePassedOver() {
+        let attribute = "[CHG] Attribute /org/bluez/hci0/dev_A0_9E_1A_5B_3C_01/service000b/char000c Value:"
+        let line = "  06 3c 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d  .<.............."
+        let longest = [attribute] + Array(repeating: line, count: 32)
+        #expect(packets(longest.joined(separator: "\n")).map(\.value.count) == [512])
+        let endless = longest + Array(repeating: line, count: 10_000) + [attribute, "  06 3c       .<"]
+        #expect(packets(endless.joined(separator: "\n")).map(\.value) == [[0x06, 0x3C]])
+    }
+
     @Test func btmonAndConnect() {
         let text = """
             > ACL Data RX: Handle 64 flags 0x02 dlen 11              #12 [hci0] 3.456789
@@ -124,6 +134,14 @@ import Testing
         other[0] = 0x41
         let found = try SnoopCapture.packets(of: file(2_001, [(5, first), (5, other), (5, second)]))
         #expect(found.map(\.value) == [[0x01], Self.strap])
+    }
+
+    /// A recording may begin within a packet: its rest is none, whatever it looks like.
+    @Test func aRestIsNoPacket() throws {
+        let packet = data([0x1B, 0x12, 0x00] + Self.strap)
+        let rest: [UInt8] = [0x40, 0x10, UInt8(packet.count - 4), 0] + packet[4...]
+        #expect(try SnoopCapture.packets(of: file(2_001, [(5, rest)])).isEmpty)
+        #expect(try SnoopCapture.packets(of: file(2_001, [(5, packet), (5, rest)])).map(\.value) == [Self.strap])
     }
 
     @Test func filesThatAreNone() {

@@ -69,6 +69,10 @@ import Testing
     @Test func textsOfURLs() {
         #expect(PercentText.pairs("a=b%20c&d&e=%C3%A9+f&g=%zz%4") == ["a": "b c", "d": "", "e": "é f", "g": "%zz%4"])
         #expect(PercentText.pairs("") == [:])
+        // A sign is no digit.
+        #expect(PercentText.pairs("a=%+1&b=%-0") == ["a": "% 1", "b": "%-0"])
+        // An accent behind a separator is the next text's.
+        #expect(PercentText.pairs("a=1&\u{301}b=+\u{301}") == ["a": "1", "\u{301}b": " \u{301}"])
     }
 
     @Test func pathsOfRoutes() {

@@ -256,4 +256,16 @@ import TrialSupport
     func whoseItIsMustBeSaid(framing: String) {
         #expect(throws: SettingProblem.self) { try IngestKinds.builtIn.framing(framing) }
     }
+
+    /// Attributes are compared with each other, so that a tag has only so many.
+    @Test func attributesAreBounded() throws {
+        func text(_ count: Int) -> [UInt8] {
+            let attributes = (0..<count).map { "a\($0)='1'" }.joined(separator: " ")
+            return Array("<HealthData><Record type='t' \(attributes)/></HealthData>".utf8)
+        }
+        let most = try read(text(255))
+        #expect(most.payloads.count == 1 && most.reasons.isEmpty)
+        let more = try read(text(256))
+        #expect(more.payloads.isEmpty && more.reasons == [.frameMalformed])
+    }
 }

@@ -180,7 +180,8 @@ final class AppleHealthProtocol: StreamProtocol {
         guard let depth = element?.depth else { return begin(read, name, &intake, &consumer) }
         keep(tag.view)
         if depth == 0 {
-            if !document.add(read, tag.view) { element?.isBroken = true }
+            // What is too long is rejected at its end, so that no more of it is kept.
+            if document.count <= cap, !document.add(read, tag.view) { element?.isBroken = true }
             if name.equals(ByteView("Record")) { pressures.pair(read, tag.view) }
         }
         if read.kind == .opening { element?.depth += 1 }

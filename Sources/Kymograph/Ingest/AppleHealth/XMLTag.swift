@@ -17,6 +17,9 @@ struct XMLTag {
         var value: Range<Int>
     }
 
+    /// More attributes than any element of an export has: each is compared with those before.
+    private static let mostAttributes = 256
+
     private(set) var kind = Kind.opening
     private(set) var name: Range<Int>
     private(set) var attributes: [Attribute] = []
@@ -40,7 +43,7 @@ struct XMLTag {
         attributes.first { bytes[$0.name].equals(name) }?.value
     }
 
-    /// Whether all attributes are well-formed.
+    /// Whether all attributes are well-formed, and not too many.
     private mutating func readAttributes(_ bytes: ByteView, from start: Int, to end: Int) -> Bool {
         var place = start
         while true {
@@ -55,7 +58,9 @@ struct XMLTag {
                 return false
             }
             // No name twice (XML 1.0, section 3.1): a reader would have to choose.
-            guard !attributes.contains(where: { bytes[$0.name].equals(bytes[name]) }) else { return false }
+            guard attributes.count < Self.mostAttributes,
+                !attributes.contains(where: { bytes[$0.name].equals(bytes[name]) })
+            else { return false }
             attributes.append(Attribute(name: name, value: (place + 2)..<close))
             place = close + 1
         }

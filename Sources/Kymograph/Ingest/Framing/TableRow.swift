@@ -36,7 +36,7 @@ struct TableRow: ~Copyable {
     private var isQuoted = false
     private var start = 0
     private var isComment = false
-    /// The fields of the row.
+    /// The fields of the row; not all of one that is too long.
     private(set) var fields: [Field] = []
     /// Their bytes.
     private(set) var text = ByteWriter(capacity: 256)
@@ -60,7 +60,8 @@ struct TableRow: ~Copyable {
 
     /// Whether the line is empty or a comment.
     var isBlank: Bool {
-        isComment || fields.count == 1 && !fields[0].isQuoted && fields[0].range.isEmpty && !isBroken
+        isComment
+            || fields.count == 1 && !fields[0].isQuoted && fields[0].range.isEmpty && !isBroken && !isTooLong
     }
 
     /// Forgets the row.
@@ -99,10 +100,10 @@ struct TableRow: ~Copyable {
         case .broken: return .broken
         case .quoted:
             guard byte != UInt8(ascii: "\"") else { return .quote }
-            text.append(byte)
+            keep(byte)
             return .quoted
         case .quote where byte == UInt8(ascii: "\""):
-            text.append(byte)
+            keep(byte)
             return .quoted
         case .quote:
             if byte == 0x0D { return .returned }
@@ -115,9 +116,14 @@ struct TableRow: ~Copyable {
             if byte == framing.delimiter { return nextField() }
             if byte == UInt8(ascii: "\"") { return .broken }
             if place == .start, framing.isTrimmed, byte == 0x20 || byte == 0x09 { return .start }
-            text.append(byte)
+            keep(byte)
             return .plain
         }
+    }
+
+    /// Adds `byte` to the field; nothing reads the fields of a row that is too long.
+    private mutating func keep(_ byte: UInt8) {
+        if !isTooLong { text.append(byte) }
     }
 
     private mutating func nextField() -> Place {
@@ -131,7 +137,7 @@ struct TableRow: ~Copyable {
                 text.truncate(to: text.count - 1)
             }
         }
-        fields.append(Field(range: start..<text.count, isQuoted: isQuoted))
+        if !isTooLong { fields.append(Field(range: start..<text.count, isQuoted: isQuoted)) }
         (start, isQuoted) = (text.count, false)
     }
 }
