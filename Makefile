@@ -138,6 +138,26 @@ rabbitmq: test-build .venv/ready ## Install RabbitMQ, and kill it and kymo in tu
 	@dpkg -s rabbitmq-server >/dev/null 2>&1 || DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq rabbitmq-server >/dev/null
 	KYMO_BINARY=$(TESTS)/debug/kymo $(KYMO_PYTHON) -B -m unittest discover -v -s Tests/Brokers
 
+# libFuzzer without its main, of the compiler's own clang: nothing else has the same version.
+LIBFUZZER = $(shell "$$(dirname "$$(realpath "$$(command -v swiftc)")")/clang" \
+    -print-file-name=libclang_rt.fuzzer_no_main-$(shell uname -m).a)
+FUZZING := .build/fuzz
+FUZZ := $(FUZZING)/release/Fuzzing
+# Seconds for each target.
+T ?= 60
+TARGETS ?=
+
+.PHONY: fuzz-build
+fuzz-build: setup ## Build the fuzz targets, with AddressSanitizer
+	@# The program that embeds the catalogue ends without giving its memory back.
+	KYMO_FUZZ=$(LIBFUZZER) ASAN_OPTIONS=detect_leaks=0 swift build -c release --product Fuzzing --sanitize=address \
+	    --scratch-path $(FUZZING) -Xswiftc -gnone
+
+.PHONY: fuzz
+fuzz: fuzz-build ## Run every fuzz target for T seconds (60), or those of TARGETS=name,name
+	python3 -B Tests/Fuzzing/fuzz.py $(FUZZ) --check
+	python3 -B Tests/Fuzzing/fuzz.py $(FUZZ) --seconds $(T) --targets "$(TARGETS)"
+
 .PHONY: docs
 docs: test-build ## Build the reference of the library (.build/docs); warnings are errors
 	Tests/Validation/reference.sh $(TESTS) .build/docs

@@ -18,6 +18,12 @@ let optimisedInTests: [SwiftSetting] =
     Context.environment["KYMO_TESTS_OPTIMISED"] == "1"
     ? strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : strict
 
+/// libFuzzer's library, which `make fuzz` names: these modules tell it then where inputs lead, and keep their assertions.
+let libFuzzer = Context.environment["KYMO_FUZZ"] ?? ""
+let fuzzed: [SwiftSetting] =
+    libFuzzer.isEmpty
+    ? [] : [.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug", "-enable-testing"])]
+
 /// The commit that is built, which `make build` names: `kymo --version` and the metrics tell it. One C file knows it, so
 /// that another commit compiles nothing else again.
 let commit = Context.environment["KYMO_COMMIT"] ?? ""
@@ -37,8 +43,10 @@ let package = Package(
     targets: [
         .target(name: "CSIMD"),
         .target(name: "CPrefetch"),
-        .target(name: "KymographCore", dependencies: ["CSIMD", "CPrefetch"], swiftSettings: optimisedInTests),
-        .target(name: "KymographTemplates", dependencies: ["KymographCore"], swiftSettings: optimisedInTests),
+        .target(
+            name: "KymographCore", dependencies: ["CSIMD", "CPrefetch"], swiftSettings: optimisedInTests + fuzzed),
+        .target(
+            name: "KymographTemplates", dependencies: ["KymographCore"], swiftSettings: optimisedInTests + fuzzed),
         .target(name: "CKymographLinux", cSettings: commit.isEmpty ? [] : [.define("KYMO_COMMIT", to: commit)]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CSeal", linkerSettings: [.linkedLibrary("crypto")]),
@@ -58,7 +66,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            swiftSettings: strict,
+            swiftSettings: strict + fuzzed,
             plugins: ["EmbedMappingsPlugin"]),
         .executableTarget(name: "EmbedMappings", dependencies: ["CZstd"], swiftSettings: strict),
         .plugin(
@@ -198,4 +206,23 @@ if Context.environment["KYMO_ONLY_RINGS"] == "1" {
     package.targets.removeAll { !needed.contains($0.name) }
     package.products = []
     package.dependencies = []
+}
+
+// The fuzz targets, with what they need and nothing else: the sanitizers want all that they see compiled again.
+if !libFuzzer.isEmpty { addFuzzing() }
+
+@MainActor func addFuzzing() {
+    let folder = "Tests/Fuzzing"
+    let others = ["kymo", "CNoICUData", "ExtendingExamples", "TrialSupport", "CommandSupport"]
+    package.targets.removeAll { $0.type == .test || others.contains($0.name) }
+    package.products = []
+    package.targets += [
+        .target(name: "CFuzzer", path: "\(folder)/CFuzzer"),
+        .executableTarget(
+            name: "Fuzzing",
+            dependencies: ["CFuzzer", "Kymograph", "KymographCore", "KymographTemplates", "KymographTestKit"],
+            path: "\(folder)/Targets",
+            swiftSettings: strict,
+            linkerSettings: [.unsafeFlags([libFuzzer, "-lstdc++"])]),
+    ]
 }

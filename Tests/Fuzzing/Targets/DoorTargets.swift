@@ -1,0 +1,184 @@
+@testable import Kymograph
+@testable import KymographCore
+import KymographTestKit
+
+/// Doors that other programs reach, each of which has a protocol of its own.
+extension FuzzTarget {
+    static let doors = [
+        FuzzTarget(name: "http", longest: 2_048, run: requests),
+        FuzzTarget(name: "http-ingest", longest: 4_096) { bytes in
+            splits(bytes, cap: 1 << 20) { .requests(HTTPIngestProtocol(HeldBytes())) }
+        },
+        FuzzTarget(name: "mllp", longest: 2_048) { bytes in
+            splits(bytes, cap: 512) { .acknowledged(MLLPProtocol(HeldBytes(), cap: 512)) }
+        },
+        FuzzTarget(name: "hl7", longest: 2_048, run: message),
+        FuzzTarget(name: "mqtt", longest: 1_024, run: broker),
+        FuzzTarget(name: "proxy", longest: 256, run: proxy),
+    ]
+
+    // MARK: HTTP
+
+    /// Requests are the same whatever the pieces.
+    private static func requests(_ bytes: [UInt8]) {
+        var limits = HTTPLimits()
+        (limits.headBytes, limits.bodyBytes, limits.fields) = (1_024, 512, 20)
+        let size = 1 + bytes.count % 37
+        let read = Cuts.all(bytes, size: size).map { RequestReading($0, limits) }
+        for other in read {
+            demand(other == read[0], "in pieces of \(size) bytes: \(other), as a whole: \(read[0])")
+        }
+    }
+
+    // MARK: HL7
+
+    /// Documents are JSON, and what is refused is refused again when its letter comes.
+    private static func message(_ bytes: [UInt8]) {
+        let reading = MessageReading(bytes)
+        for document in reading.documents {
+            demand((try? JSONTree(parsing: document)) != nil, "no JSON: \(String(decoding: document, as: UTF8.self))")
+        }
+        for (reason, letter) in reading.refused.prefix(8) {
+            let again = MessageReading(letter)
+            let isSame = again.failure == nil && again.documents.isEmpty && again.refused.map(\.reason).contains(reason)
+            demand(isSame, "\(reason): \(String(decoding: letter, as: UTF8.self)) gives \(again)")
+        }
+    }
+
+    // MARK: MQTT
+
+    /// What a broker sends gives the same packets whatever the pieces, and the same messages.
+    private static func broker(_ bytes: [UInt8]) {
+        var input = FuzzInput(bytes)
+        let version = input.choice(of: [MQTTVersion.v5, .v311])
+        let topic = input.choice(of: ["w/{device}", "#", "{patient}/+/{device}"])
+        let rest = input.rest
+        let size = 1 + rest.count % 23
+        let read = Cuts.all(rest, size: size).map { PacketReading($0, version) }
+        for other in read { demand(other == read[0], "in pieces of \(size) bytes: \(other), as a whole: \(read[0])") }
+        var settings = MQTTSettings()
+        settings.version = version
+        settings.topics = [topic].compactMap { try? TopicFilter(parsing: $0) }
+        for pieces in Cuts.all(rest, size: size) {
+            let messages = MQTTProtocol(settings, clientID: "c", longest: 200)
+            _ = try? messages.begin()
+            _ = StreamReading(.messages(messages), cap: 200, pieces)
+        }
+    }
+
+    // MARK: PROXY protocol
+
+    /// A header that is complete is the same whatever the pieces, and is not read further than it goes.
+    private static func proxy(_ bytes: [UInt8]) {
+        var header = ProxyHeader()
+        var place = 0
+        for _ in 0...bytes.count {
+            let most: Int
+            switch header.step {
+            case .needs(let count): most = count
+            case .needsLine(let count): most = min(count, lineLength(bytes[place...]))
+            case .client, .proxy, .unknown, .malformed: most = 0
+            }
+            guard most > 0, place + most <= bytes.count else { break }
+            header.append(bytes[place..<(place + most)])
+            place += most
+        }
+        var other = ProxyHeader()
+        for byte in bytes[..<place] {
+            if case .malformed = other.step { break }
+            other.append([byte])
+        }
+        demand(other.step == header.step, "byte by byte \(other.step), in parts \(header.step)")
+    }
+
+    private static func lineLength(_ bytes: ArraySlice<UInt8>) -> Int {
+        (bytes.firstIndex(of: 0x0A).map { $0 + 1 } ?? bytes.endIndex) - bytes.startIndex
+    }
+}
+
+/// The requests in the bytes of a connection.
+private struct RequestReading: Equatable {
+    private var requests: [String] = []
+    private var isRefused = false
+
+    init(_ pieces: [[UInt8]], _ limits: HTTPLimits) {
+        var reader = HTTPRequestReader(limits)
+        for piece in pieces where !isRefused {
+            reader.append(piece)
+            while !isRefused, take(reader.next()) {}
+            demand(reader.heldBytes <= 2 * limits.headBytes + limits.bodyBytes + piece.count, "it keeps too much")
+        }
+    }
+
+    /// Whether there may be more.
+    private mutating func take(_ step: HTTPRequestReader.Step) -> Bool {
+        switch step {
+        case .needsMore, .awaitsContinue: return false
+        case .head: break
+        case .request(let request):
+            let fields = request.fields.map { "\($0.name): \($0.value)" }
+            requests.append("\(request.method) \(request.path) \(request.query) \(fields) \(request.body)")
+        case .refused(let refusal):
+            demand((400..<600).contains(refusal.status), "status \(refusal.status)")
+            isRefused = true
+        }
+        return true
+    }
+}
+
+/// What became of a message.
+private struct MessageReading {
+    var documents: [[UInt8]] = []
+    var refused: [(reason: Rejection, letter: [UInt8])] = []
+    var failure: Rejection?
+
+    init(_ message: [UInt8]) {
+        let reader = HL7Reader(HL7Needs(names: [], all: true))
+        let storage = PaddedBytes(copying: message)
+        do throws(ScanFailure) {
+            try reader.begin(storage.view)
+            while reader.nextGroup() {
+                if reader.document.count > 0 { documents.append(reader.document.array) }
+                for index in 0..<reader.refusalCount {
+                    let refusal = reader.refusal(index)
+                    refused.append((refusal.reason, reader.letter(of: refusal.result).array))
+                }
+            }
+        } catch {
+            failure = error.reason
+        }
+        reader.finish()
+    }
+}
+
+/// The packets in the bytes of a connection to a broker.
+private struct PacketReading: Equatable {
+    private var packets: [String] = []
+
+    init(_ pieces: [[UInt8]], _ version: MQTTVersion) {
+        var framer = MQTTFramer(longest: 64)
+        for piece in pieces {
+            let storage = PaddedBytes(copying: piece)
+            var rest = storage.view
+            do throws(MQTTFault) {
+                while let step = try framer.next(&rest) { packets.append(try Self.text(step, version)) }
+            } catch {
+                packets.append("fault")
+                return
+            }
+        }
+    }
+
+    private static func text(_ step: MQTTFramer.Step, _ version: MQTTVersion) throws(MQTTFault) -> String {
+        switch step {
+        case .packet(let head, let bytes): text(try MQTTPacket(head, bytes[head.count..<bytes.count], version))
+        case .tooLong(let head, let bytes):
+            "too long: \(text(try MQTTPacket(head, bytes[head.count..<bytes.count], version)).utf8.count)"
+        }
+    }
+
+    private static func text(_ packet: MQTTPacket) -> String {
+        guard case .publish(let message) = packet else { return "\(packet)" }
+        return "\(message.quality) \(message.number) \(message.topic.array) \(message.payload.array)"
+    }
+}
