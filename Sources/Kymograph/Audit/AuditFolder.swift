@@ -61,11 +61,14 @@ struct AuditFolder: Sendable {
         let folder = try openFolder()
         try lock(folder)
         let names = try files()
-        let last = try names.last.map { (one) throws(AuditError) in try tail(one.name, O_RDWR | O_APPEND) }
-        let head = try last?.head ?? former(names.dropLast())
-        let (bytes, newHead) = lines(head)
+        var last: Tail?
+        if let name = names.last?.name { last = try tail(name, O_RDWR | O_APPEND) }
+        var head = last?.head
+        if head == nil { head = try former(names.dropLast()) }
+        let known = head ?? .origin
+        let (bytes, newHead) = lines(known)
         guard let last, last.size < largestFile else {
-            let made = try tail(Self.name(head.sequence + 1), O_RDWR | O_APPEND | O_CREAT)
+            let made = try tail(Self.name(known.sequence + 1), O_RDWR | O_APPEND | O_CREAT)
             try write(bytes, to: made)
             try synchronise(folder)
             return newHead
