@@ -1,4 +1,5 @@
 import CommandSupport
+import Foundation
 import KymographTestKit
 import Testing
 
@@ -132,11 +133,91 @@ import Testing
         (
             device(#"{"template":{"typeName":"heartRat","timestampExpression":"$.endDate"}}"#),
             "device.json:1:79: error: 'healthkit-on-fhir' has no template of the type 'heartRat' that this could "
+    /// What is shown says of each change where it is stated and where the other mapping has it; what is shown as JSON
+    /// with comments gives, as a mapping, what the change gives.
+    @Test func mergedIsShownWithOrigins() throws {
+        let change = Self.fhir(
+            #"{"template":{"typeName":"capillaryGlucose","codes":[{"system":"http://loinc.org","code":"99504-3"}],"#
+                + #""text":null,"note":"by choice","value":{"unit":"milligrams","code":"mg/dL"}}}"#)
+        let mine = mapping(Self.nothing, change)
+        let shown = try Kymo.run(["mappings", "--merged", mine])
+        #expect(shown.end == .exit(0), "\(shown.error)")
+        let lines = shown.text.split(separator: "\n").map { String($0.trimmingPrefix(while: \.isWhitespace)) }
+        let own = "// \(folder.file("mine"))/fhir.json:1:"
+        func marked(_ start: String) -> String { lines.first { $0.hasPrefix(start) && $0.contains(own) } ?? "" }
+        #expect(marked("\"codes\": [").contains(", was healthkit-on-fhir/fhir.json:"), "\(shown.text)")
+        #expect(marked("\"unit\": \"milligrams\"").contains(", was healthkit-on-fhir/fhir.json:"))
+        #expect(marked("\"note\": \"by choice\"").hasSuffix("\(own)\(Self.column(of: "\"note\"", in: change))"))
+        #expect(lines.contains { $0.hasPrefix("// text is removed: \(folder.file("mine"))/fhir.json:1:") })
+        // What is stated as the other mapping has it is no change.
+        #expect(marked("\"code\": \"mg/dL\"").isEmpty && marked("\"typeName\"").isEmpty)
+        #expect(lines.count { $0.contains(own) } == 3, "\(lines.filter { $0.contains(own) })")
+        let parts = shown.text.split(separator: "\n// ").map { $0.drop { $0 != "{" } }
+        #expect(parts.count == 2)
+        folder.write("shown/device.json", String(parts[0]))
+        folder.write("shown/fhir.json", String(parts[1]))
+        let again = try map(folder.file("shown") + "/", Self.glucose)
+        #expect(try again.end == .exit(0) && again.text == map(mine, Self.glucose).text, "\(again.error)")
+    }
+
+    /// The column of `text` in a file of one line.
+    private static func column(of text: String, in file: String) -> Int {
+        file.range(of: text).map { file.utf8.distance(from: file.startIndex, to: $0.lowerBound) + 1 } ?? 0
+    }
+
+    @Test func mergedForPrograms() throws {
+        let mine = mapping(
+            Self.device(
+                #"{"template":{"typeName":"heartRate","values":[{"valueName":"beatsPerMinute","scale":1},"#
+                    + #"{"valueName":"more","valueExpression":"$.more"}]}},"#
+                    + #"{"templateType":"JsonPathContent","template":{"typeName":"heartRate2","#
+                    + #""typeMatchExpression":"$..[?(@pulse)]","deviceIdExpression":"$.deviceId","#
+                    + #""timestampExpression":"$.endDate"}}"#))
+        let shown = try Kymo.run(["mappings", "--merged", mine, "--format", "json"])
+        #expect(shown.end == .exit(0), "\(shown.error)")
+        let all = try JSONSerialization.jsonObject(with: Data(shown.output)) as? [String: Any]
+        let files = try #require(all?["files"] as? [[String: Any]])
+        #expect(
+            files.compactMap { $0["from"] as? String } == [
+                "healthkit-on-fhir/device.json", "healthkit-on-fhir/fhir.json",
+            ])
+        let changes = try #require(files[0]["changes"] as? [[String: Any]])
+        #expect(changes.map { $0["change"] as? String } == ["added", "added", "added"], "\(shown.text)")
+        let merged = try #require(files[0]["merged"] as? [String: Any])
+        let pointers = changes.compactMap { $0["pointer"] as? String }
+        #expect(Self.found(pointers[0], in: merged) as? Int == 1)
+        #expect((Self.found(pointers[1], in: merged) as? [String: Any])?["valueName"] as? String == "more")
+        let type = Self.found("\(pointers[2])/template/typeName", in: merged)
+        #expect(type as? String == "heartRate2", "\(pointers)")
+    }
+
+    /// What a JSON Pointer without escapes finds.
+    private static func found(_ pointer: String, in document: Any) -> Any? {
+        pointer.split(separator: "/").reduce(document as Any?) { node, token in
+            if let list = node as? [Any] { return Int(token).map { list[$0] } }
+            return (node as? [String: Any])?[String(token)]
+        }
+    }
+
+    @Test func aMappingThatExtendsNothingIsShownAsItIs() throws {
+        let shown = try Kymo.run(["mappings", "--merged", "wristband"])
+        #expect(shown.end == .exit(0) && shown.text.hasPrefix("// wristband/device.json extends no mapping.\n{\n"))
+        let wrong = try Kymo.run(["mappings", "--merged", "wristbnd"])
+        #expect(wrong.end == .exit(78) && wrong.error.contains("wristbnd"), "\(wrong.error)")
+    }
+
                 + "change; did you mean 'heartRate'?"
         ),
         (
             nothing.replacing("healthkit-on-fhir", with: "health-auto-export")
                 .replacing("[]", with: #"[{"template":{"typeName":"heartRate","timestampExpression":"$.d"}}]"#),
+        (
+            // What is not there cannot be removed, and what a value has already is no change of it.
+            device(
+                #"{"template":{"typeName":"heartRate","encounterIdExpression":null,"#
+                    + #""values":[{"valueName":"beatsPerMinute","required":true}]}}"#),
+            "device.json:1:79: error: this changes nothing: 'healthkit-on-fhir' has it so"
+        ),
             "error: 'health-auto-export' has 2 templates of the type 'heartRate', and this could change any"
         ),
         (nothing.replacing(#""healthkit-on-fhir""#, with: "1"), "device.json:1:47: error: 'extends' is a number"),

@@ -34,7 +34,7 @@ import Testing
         ("eval", ["--language", "jmespath", "standard input", "65", "78"]),
         ("replay", ["--udp", "--speed", "--rate", "NDJSON"]),
         ("simulate", ["--devices", "--seed", "--duplicates", "--late", "--latency", "--window"]),
-        ("mappings", ["--export"]),
+        ("mappings", ["--export", "--merged", "78"]),
         ("query", ["--readings", "--cursor", "--modified-from", "--count"]), ("export", ["csv", "Parquet"]),
         ("ledger", ["--verify", "--patient", "65"]), ("dead", ["list", "show", "replay", "discard"]),
         ("flush", ["--type", "--device", "--wait", "65", "66"]), ("pause", ["--as", "typePaused", "kymo dead replay"]),
@@ -116,7 +116,8 @@ import Testing
     @Test(arguments: [
         ["--frobnicate"], ["frobnicate"], ["run", "--frobnicate"], ["run", "--udp"], ["run", "left-over"],
         ["check", "--frobnicate"], ["test", "--update"], ["test", "--update", "reading"],
-        ["mappings", "--export", "reading"], ["mappings", "folder"], ["replay"], ["replay", "file"],
+        ["mappings", "--export", "reading"], ["mappings", "folder"],
+        ["mappings", "--merged", "reading", "--export", "reading", "folder"], ["replay"], ["replay", "file"],
         ["replay", "file", "--stdout", "--udp", "127.0.0.1:1"], ["simulate", "--stdout", "--devices", "0"],
         ["simulate", "--stdout", "--jitter", "2"], ["simulate", "--stdout", "--start", "soon"],
         ["replay", "file", "--stdout", "--rate", "0"], ["replay", "file", "--stdout", "--rate", "1", "--speed", "2"],

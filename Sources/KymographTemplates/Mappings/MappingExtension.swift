@@ -95,9 +95,6 @@ package struct MappingExtension {
 }
 
 extension JSONNode {
-    /// The type of the template in a `{templateType, template}` shell.
-    fileprivate var typeName: String? { field("template")?.field("typeName")?.string }
-
     /// The shell with the type spelled as in `other`: another spelling would make other series of it.
     fileprivate func withTypeName(of other: JSONNode) -> JSONNode {
         guard var body = field("template"), let name = other.field("template")?.field("typeName") else { return self }

@@ -33,4 +33,17 @@ extension JSONNode {
         changed.set(name, to: node)
         return changed
     }
+
+    /// The value as compact JSON, members in their order.
+    package var jsonText: String {
+        switch value {
+        case .object(let members):
+            "{\(members.map { "\(JSONText.quoted($0.name)):\($0.node.jsonText)" }.joined(separator: ","))}"
+        case .array(let elements): "[\(elements.map(\.jsonText).joined(separator: ","))]"
+        case .string(let text): JSONText.quoted(text)
+        case .number(let text): text
+        case .bool(let flag): flag ? "true" : "false"
+        case .null: "null"
+        }
+    }
 }

@@ -45,19 +45,6 @@ extension JSONNode {
     /// A string.
     static func text(_ text: String) -> JSONNode { JSONNode(position: .start, value: .string(text)) }
 
-    /// The value as compact JSON, members in their order.
-    var jsonText: String {
-        switch value {
-        case .object(let members):
-            "{\(members.map { "\(JSONNode.quoted($0.name)):\($0.node.jsonText)" }.joined(separator: ","))}"
-        case .array(let elements): "[\(elements.map(\.jsonText).joined(separator: ","))]"
-        case .string(let text): JSONNode.quoted(text)
-        case .number(let text): text
-        case .bool(let flag): flag ? "true" : "false"
-        case .null: "null"
-        }
-    }
-
     /// The value as JSON whose members are sorted, for comparison.
     var sortedText: String {
         switch value {
