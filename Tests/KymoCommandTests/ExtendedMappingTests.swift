@@ -109,6 +109,19 @@ import Testing
         }
     }
 
+    /// What stands next to the templates is for all of them.
+    @Test func aMemberOfTheFile() throws {
+        let mine = mapping(
+            Self.nothing,
+            Self.nothingOfFHIR.replacing("\"template\":", with: "\"absoluteTimeRange\":true,\"template\":"))
+        let done = try map(mine, Self.glucose)
+        #expect(done.text.split(separator: "\"valueDecimal\": 1772352000").count == 3, "\(done.text)\(done.error)")
+        let shown = try Kymo.run(["mappings", "--merged", mine])
+        #expect(
+            shown.text.contains("\"absoluteTimeRange\": true  // \(folder.file("mine"))/fhir.json:1:64\n"),
+            "\(shown.text.suffix(200))")
+    }
+
     /// A mapping beside the one that it changes gives everything twice.
     @Test func bothTogetherAreWarnedOf() throws {
         let change = Self.device(
@@ -120,19 +133,6 @@ import Testing
         #expect(warnings.contains { $0.contains("'heartRate'") } && warnings.contains { $0.contains("'height'") })
     }
 
-    @Test(arguments: [
-        (
-            device(#"{"template":{"typeName":"heartRate","timestampExpression":"$.endDate"}}"#),
-            "device.json:1:79: error: this changes nothing: 'healthkit-on-fhir' has it so"
-        ),
-        (
-            nothing.replacing("healthkit-on-fhir", with: "healthkit-on-fhr"),
-            "device.json:1:47: error: there is no mapping 'healthkit-on-fhr' in the catalogue; did you mean "
-                + "'healthkit-on-fhir'?"
-        ),
-        (
-            device(#"{"template":{"typeName":"heartRat","timestampExpression":"$.endDate"}}"#),
-            "device.json:1:79: error: 'healthkit-on-fhir' has no template of the type 'heartRat' that this could "
     /// What is shown says of each change where it is stated and where the other mapping has it; what is shown as JSON
     /// with comments gives, as a mapping, what the change gives.
     @Test func mergedIsShownWithOrigins() throws {
@@ -206,11 +206,11 @@ import Testing
         #expect(wrong.end == .exit(78) && wrong.error.contains("wristbnd"), "\(wrong.error)")
     }
 
-                + "change; did you mean 'heartRate'?"
-        ),
+    @Test(arguments: [
         (
-            nothing.replacing("healthkit-on-fhir", with: "health-auto-export")
-                .replacing("[]", with: #"[{"template":{"typeName":"heartRate","timestampExpression":"$.d"}}]"#),
+            device(#"{"template":{"typeName":"heartRate","timestampExpression":"$.endDate"}}"#),
+            "device.json:1:79: error: this changes nothing: 'healthkit-on-fhir' has it so"
+        ),
         (
             // What is not there cannot be removed, and what a value has already is no change of it.
             device(
@@ -218,6 +218,19 @@ import Testing
                     + #""values":[{"valueName":"beatsPerMinute","required":true}]}}"#),
             "device.json:1:79: error: this changes nothing: 'healthkit-on-fhir' has it so"
         ),
+        (
+            nothing.replacing("healthkit-on-fhir", with: "healthkit-on-fhr"),
+            "device.json:1:47: error: there is no mapping 'healthkit-on-fhr' in the catalogue; did you mean "
+                + "'healthkit-on-fhir'?"
+        ),
+        (
+            device(#"{"template":{"typeName":"heartRat","timestampExpression":"$.endDate"}}"#),
+            "device.json:1:79: error: 'healthkit-on-fhir' has no template of the type 'heartRat' that this could "
+                + "change; did you mean 'heartRate'?"
+        ),
+        (
+            nothing.replacing("healthkit-on-fhir", with: "health-auto-export")
+                .replacing("[]", with: #"[{"template":{"typeName":"heartRate","timestampExpression":"$.d"}}]"#),
             "error: 'health-auto-export' has 2 templates of the type 'heartRate', and this could change any"
         ),
         (nothing.replacing(#""healthkit-on-fhir""#, with: "1"), "device.json:1:47: error: 'extends' is a number"),

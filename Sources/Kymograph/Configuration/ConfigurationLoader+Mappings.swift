@@ -23,7 +23,10 @@ extension ConfigurationLoader {
                 log.add(mixed)
                 failed = true
             }
-            for diagnostic in set.diagnostics(of: settings.output.profile, mappings) { log.add(diagnostic) }
+            for diagnostic in set.diagnostics(of: settings.output, mappings) {
+                log.add(diagnostic)
+                failed = failed || diagnostic.severity == .error
+            }
         }
         return (failed ? nil : loaded.set, log.all)
     }

@@ -18,6 +18,13 @@ package enum ObservationStatus: UInt8, Sendable {
         case .enteredInError: "entered-in-error"
         }
     }
+
+    /// What is written where the template says that its Observations are `preliminary`: one that was never final is
+    /// not amended either.
+    @inline(__always)
+    func stated(isPreliminary: Bool) -> ObservationStatus {
+        isPreliminary && self != .enteredInError ? .preliminary : self
+    }
 }
 
 /// The whole content of one window, borrowed from the window machine for the length of an encoding call.

@@ -18,8 +18,20 @@ enum FHIRTemplateCheck {
             advice: "add \"value\" or \"components\"", finding: .noValue)
     }
 
+    /// Readings of one window have ids of their own: the last of them is not that of the Observation.
+    private static func checkIdentifiers(_ template: FHIRTemplate, log: inout DiagnosticLog) {
+        guard case .tumbling = template.grouping(defaultPeriod: 1) else { return }
+        for name in template.members.identifiers.compactMap(\.valueName) {
+            log.error(
+                name.position, "an Observation of a window has several readings, and '\(name.text)' is of one of them",
+                advice: "take a constant value, or \"period\": \"instance\" or \"correlation\"",
+                finding: .wrongIdentifier)
+        }
+    }
+
     /// A series of one sample is what comes of a template that was written for windows and names none.
     private static func checkGrouping(_ template: FHIRTemplate, log: inout DiagnosticLog) {
+        checkIdentifiers(template, log: &log)
         guard template.grouping(defaultPeriod: 1) == .instance else { return }
         for value in (template.value.map { [$0] } ?? []) + template.components.map(\.value) {
             guard case .sampledData(_, let rule) = value.kind, rule.waveform == nil else { continue }

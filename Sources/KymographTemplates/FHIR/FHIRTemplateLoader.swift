@@ -10,7 +10,7 @@ package enum FHIRTemplateLoader {
     package static func load(
         _ root: JSONNode, version: FHIRVersion = .r4, log: inout DiagnosticLog
     ) -> [FHIRTemplate] {
-        let rootFields = ["$schema", "fhirVersion", "templateType", "template"]
+        let rootFields = ["$schema", "fhirVersion", "absoluteTimeRange", "templateType", "template"]
         guard let body = open(root, as: "CollectionFhir", fields: rootFields, log: &log) else { return [] }
         guard let elements = body.elements else {
             refuse(body, expected: "an array", in: "CollectionFhirTemplate", log: &log)
@@ -20,7 +20,12 @@ package enum FHIRTemplateLoader {
         log.fhirVersion = FHIRVersion.declared(in: file, output: version, log: &log)
         if version == .stu3 { FHIRVersion.refuseForSTU3(elements, log: &log) }
         let resources = ResourceReader(declared: log.fhirVersion, output: version)
-        let templates = elements.compactMap { readTemplate($0, resources, log: &log) }
+        var templates = elements.compactMap { readTemplate($0, resources, log: &log) }
+        // What the file says is for all whose templates do not say otherwise.
+        let hasRange = file.flag("absoluteTimeRange", log: &log) ?? false
+        for index in templates.indices {
+            templates[index].members.writesTimeRange = templates[index].members.writesTimeRange ?? hasRange
+        }
         let kept = withoutDuplicates(templates, log: &log)
         log.attributeToTemplates(of: root)
         return kept

@@ -7,6 +7,7 @@ struct MemberReader {
     /// What it reads.
     static let names = [
         "method", "bodySite", "note", "performer", "tag", "security", "extension", "effectiveType", "issued",
+        "identifier", "status", "absoluteTimeRange",
     ]
 
     init(_ object: FieldReader) {
@@ -25,17 +26,12 @@ struct MemberReader {
         let forms: [(String, EffectiveForm)] = [("dateTime", .dateTime), ("Period", .period), ("Instant", .instant)]
         rules.effectiveForm = object.choice("effectiveType", among: forms, log: &log) ?? .automatic
         rules.effectivePosition = object.position(of: "effectiveType")
-        rules.writesIssued = flag("issued", log: &log)
+        rules.writesIssued = object.flag("issued", log: &log) ?? false
+        rules.identifiers = (object.array("identifier", log: &log) ?? []).compactMap { identifier($0, log: &log) }
+        let statuses = [("final", false), ("preliminary", true)]
+        rules.isPreliminary = object.choice("status", among: statuses, log: &log) ?? false
+        rules.writesTimeRange = object.flag("absoluteTimeRange", log: &log)
         return rules
-    }
-
-    private func flag(_ name: String, log: inout DiagnosticLog) -> Bool {
-        guard let node = object.node(name) else { return false }
-        if case .bool(let isOn) = node.value { return isOn }
-        log.error(
-            node.position, "'\(name)' must be true or false, found \(node.kind)", advice: "write true or false",
-            finding: .wrongKind)
-        return false
     }
 
     private func concept(_ name: String, log: inout DiagnosticLog) -> CodeableConcept? {
@@ -100,6 +96,32 @@ struct MemberReader {
         return PerformerRule(
             type: type, system: identifier.text("system", log: &log), value: value,
             display: own.text("display", log: &log))
+    }
+
+    // MARK: Identifiers
+
+    /// A constant, or the text of a value.
+    private func identifier(_ node: JSONNode, log: inout DiagnosticLog) -> IdentifierRule? {
+        guard let own = FieldReader.open(node, what: "an identifier", log: &log) else { return nil }
+        own.refuseUnknown(["system", "value", "valueName"], log: &log)
+        guard let system = own.requiredString("system", log: &log) else { return nil }
+        guard system.firstIndex(of: ":") != nil, !system.contains(where: \.isWhitespace) else {
+            log.error(
+                own.position(of: "system"), "the system of an identifier must be an absolute URI, found '\(system)'",
+                advice: "write it whole, such as urn:example:sample", finding: .wrongIdentifier)
+            return nil
+        }
+        let (value, name) = (own.text("value", log: &log), own.text("valueName", log: &log))
+        guard (value == nil) != (name == nil), value?.contains(where: { !$0.isWhitespace }) ?? true else {
+            log.error(
+                own.position, "an identifier needs either 'value' or 'valueName'",
+                advice: "write the text that all have, or the name of the value that holds it",
+                finding: .wrongIdentifier)
+            return nil
+        }
+        return IdentifierRule(
+            system: system, systemPosition: own.position(of: "system"), value: value,
+            valueName: name.map { ValueName(text: $0, position: own.position(of: "valueName")) })
     }
 
     // MARK: Extensions

@@ -167,7 +167,10 @@ package struct MappingLoader {
         let used = usedTypes(of: index)
         for type in drafts.indices where used.contains(type) && drafts[type].name.isCaseVariant(of: template.typeName) {
             if let earlier = drafts[type].fhirMapping, earlier != index {
-                guard !JSONNode.areSame(drafts[type].fhirBody, body) else { continue }
+                // Of their files only this is told in Observations.
+                let hasSameRange =
+                    drafts[type].fhir?.members.writesTimeRange == template.members.writesTimeRange
+                guard !(hasSameRange && JSONNode.areSame(drafts[type].fhirBody, body)) else { continue }
                 log.error(
                     template.namePosition,
                     "the type '\(drafts[type].name)' has a different FHIR template in another mapping of this run",

@@ -1,4 +1,4 @@
-package import KymographCore
+import KymographCore
 
 /// The Observation of HL7's Personal Health Devices guide (spec/fhir.md section 8).
 ///
@@ -64,13 +64,6 @@ enum PersonalHealthShape {
             log.attribute(to: template.typeName, since: 0)
             return log.all[0]
         }
-    }
-}
-
-extension MappingSet {
-    /// What is to be said of the set's types where output follows `profile`; `mappings` are those it was loaded from.
-    package func diagnostics(of profile: OutputProfile, _ mappings: [NamedMapping]) -> [Diagnostic] {
-        profile == .phd ? PersonalHealthShape.check(self, mappings) : []
     }
 }
 

@@ -4,27 +4,60 @@ import KymographCore
 extension ProgramCompiler {
     mutating func addMembers(_ rules: MemberRules, _ type: MeasurementType) {
         if rules.writesIssued { step(.issued) }
-        addExtensions(rules.extensions)
+        addExtensions(rules)
         for member in JSONText.members(rules, options.version) { literal("\(member),") }
         guard let name = rules.noteName else { return }
-        let slot = type.valueNames.firstIndex(of: name.text).map { Int32($0) } ?? -1
-        let field = addNote(ProgramField(kind: .text, slot: slot))
+        let field = addNote(name, type)
         let texts = options.version.noteTexts
         literal("\(texts.before)\"", .present, field)
         step(.text, .present, field)
         literal("\"\(texts.after),", .present, field)
     }
 
-    private mutating func addExtensions(_ rules: [ExtensionRule]) {
-        let constants = rules.map { "{\"url\":\(JSONText.quoted($0.url)),\"\($0.member)\":\($0.json)}" }
-        guard !constants.isEmpty || namesGateway else { return }
+    /// Adds the field of the text of `name`, without which an Observation is whole, and which alone makes none.
+    private mutating func addNote(_ name: ValueName, _ type: MeasurementType) -> UInt16 {
+        let slot = type.valueNames.firstIndex(of: name.text).map { Int32($0) } ?? -1
+        return addNote(ProgramField(kind: .text, slot: slot))
+    }
+
+    /// Adds the template's identifiers behind that of the identity.
+    mutating func addIdentifiers(_ rules: [IdentifierRule], _ type: MeasurementType) {
+        for rule in rules {
+            let head = ",{\"system\":\(JSONText.quoted(rule.system)),\"value\":"
+            guard let name = rule.valueName else {
+                literal("\(head)\(JSONText.quoted(rule.value ?? ""))}")
+                continue
+            }
+            let field = addNote(name, type)
+            literal("\(head)\"", .present, field)
+            step(.text, .present, field)
+            literal("\"}", .present, field)
+        }
+    }
+
+    private mutating func addExtensions(_ rules: MemberRules) {
+        let constants = rules.extensions.map { "{\"url\":\(JSONText.quoted($0.url)),\"\($0.member)\":\($0.json)}" }
+        let hasRange = rules.writesTimeRange == true
+        guard !constants.isEmpty || namesGateway || hasRange else { return }
         literal("\"extension\":[")
         if namesGateway {
             literal("{\"url\":\(JSONText.quoted(PersonalHealthShape.gatewayURL)),\"valueReference\":{")
             step(.gateway)
-            literal(constants.isEmpty ? "}}" : "}},")
+            literal(constants.isEmpty && !hasRange ? "}}" : "}},")
         }
-        literal("\(constants.joined(separator: ","))],")
+        literal("\(constants.joined(separator: ","))\(hasRange && !constants.isEmpty ? "," : "")")
+        if hasRange { addTimeRange() }
+        literal("],")
+    }
+
+    /// Adds the extensions of HealthKitOnFHIR for the exact times of a sample.
+    private mutating func addTimeRange() {
+        for (name, code) in [("Start", ProgramStep.Code.startSeconds), ("End", .endSeconds)] {
+            let url = "https://bdh.stanford.edu/fhir/defs/absoluteTimeRange\(name)"
+            literal("\(name == "End" ? "," : ""){\"url\":\(JSONText.quoted(url)),\"valueDecimal\":")
+            step(code)
+            literal("}")
+        }
     }
 }
 

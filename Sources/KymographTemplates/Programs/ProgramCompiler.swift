@@ -81,7 +81,8 @@ struct ProgramCompiler: ~Copyable {
         constants.append(ReadingTags.list(template.ownTags))
         program.tagEnd = constants.count
         program.effectiveForm = options.version.form(template.members.effectiveForm)
-        addHead(template)
+        program.isPreliminary = template.members.isPreliminary
+        addHead(template, type)
         addMembers(template.members, type)
         let value = template.value.map { (rule: $0, field: addField($0, type)) }
         if let value { addValue(value.rule, value.field, inComponent: false) }
@@ -101,7 +102,7 @@ struct ProgramCompiler: ~Copyable {
 
     // MARK: Parts
 
-    private mutating func addHead(_ template: FHIRTemplate) {
+    private mutating func addHead(_ template: FHIRTemplate, _ type: MeasurementType) {
         literal("{\"resourceType\":\"Observation\"")
         step(.id)
         addMeta(template)
@@ -109,6 +110,7 @@ struct ProgramCompiler: ~Copyable {
         step(.identifier)
         literal("\"}")
         addGuideIdentifier(template)
+        addIdentifiers(template.members.identifiers, type)
         literal("],\"status\":\"")
         step(followsGuide ? .guideStatus : .status)
         literal("\"")

@@ -105,6 +105,16 @@ struct FieldReader {
         return optional(name, "an array", log: &log)?.elements ?? []
     }
 
+    /// Whether `name` is `true`, or nil when absent or null; another kind is an error.
+    func flag(_ name: String, log: inout DiagnosticLog) -> Bool? {
+        guard let node = node(name) else { return nil }
+        if case .bool(let isOn) = node.value { return isOn }
+        log.error(
+            node.position, "'\(name)' must be true or false, found \(node.kind)", advice: "write true or false",
+            finding: .wrongKind)
+        return nil
+    }
+
     /// The choice that `name` makes among `choices`, ignoring case; nil when absent or (an error) unknown.
     func choice<Choice>(
         _ name: String, among choices: [(name: String, value: Choice)], log: inout DiagnosticLog

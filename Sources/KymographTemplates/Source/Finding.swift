@@ -21,6 +21,7 @@ package enum Finding: String, CaseIterable, Sendable {
     case misplacedMember = "misplaced-member"
     case wrongBounds = "wrong-bounds"
     case wrongExtension = "wrong-extension"
+    case wrongIdentifier = "wrong-identifier"
     case sameInstant = "same-instant"
     case otherFHIRVersion = "other-fhir-version"
     case repeatedValue = "repeated-value"

@@ -231,6 +231,22 @@ import Testing
         #expect(rehearsal.outbox.receipts.count == 3 && rehearsal.outbox.isSettled)
     }
 
+    /// What was never final is not amended: it is merged and stays preliminary, until one comes that is final.
+    @Test func whatIsPreliminaryStaysSo() throws {
+        func row(_ value: Int, _ status: String) -> String {
+            TestRow.transaction([Reading("a", 1, value)]).replacing("\"final\"", with: "\"\(status)\"")
+        }
+        let rehearsal = try compatible([row(10, "preliminary")])
+        for (value, status, expected) in [(20, "preliminary", "preliminary"), (30, "final", "amended")] {
+            rehearsal.run()
+            rehearsal.outbox.add(row(value, status))
+            rehearsal.run()
+            let observations = rehearsal.server.resources.filter { $0.key.hasPrefix("Observation/") }
+            #expect(observations.count == 1 && rehearsal.values == ["a-1": value])
+            #expect(observations.first?.value["status"] as? String == expected)
+        }
+    }
+
     @Test func aLostAnswerMakesNoSecondObservation() throws {
         let rehearsal = try compatible([TestRow.transaction([Reading("a", 1, 10)])])
         // Search of the device, search of the Observation, its creation.

@@ -3,8 +3,11 @@ extension HeadWriter {
     /// Writes the guide's status: it knows no amended Observations. An Observation without readings is retracted all
     /// the same, because `final` would say that it still stands.
     @inline(never)
-    mutating func writeGuideStatus(_ content: borrowing WindowContent, _ writer: inout ByteWriter) {
-        writer.append((content.status == .amended ? .final : content.status).code)
+    mutating func writeGuideStatus(
+        _ content: borrowing WindowContent, _ program: TypeProgram, _ writer: inout ByteWriter
+    ) {
+        let status = content.status.stated(isPreliminary: program.isPreliminary)
+        writer.append((status == .amended ? .final : status).code)
     }
 
     /// Writes `device-patient-patientSystem-type-time[-duration]` as the value of the guide's identifier; `code` is the
@@ -44,7 +47,7 @@ extension ByteWriter {
 
 extension Decimal64 {
     /// The number without the zeros at its end.
-    fileprivate var shortened: Decimal64 {
+    var shortened: Decimal64 {
         var number = self
         while number.exponent < 0, number.mantissa % 10 == 0 {
             number.mantissa /= 10

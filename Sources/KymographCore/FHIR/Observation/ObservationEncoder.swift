@@ -139,7 +139,7 @@ package struct ObservationEncoder: ~Copyable, Sendable {
             case .endComponents: if hasComponents { writer.append("]") }
             case .id: head.writeID(head.writesID, &writer)
             case .identifier: head.identity.append(to: &writer)
-            case .status: writer.append(content.status.code)
+            case .status: writer.append(content.status.stated(isPreliminary: program.isPreliminary).code)
             case .subject: head.references.writeSubject(of: content.series, &writer)
             case .device: head.references.writeDevice(of: content.series, &writer)
             case .encounter: writeEncounter(step, content, &writer)
@@ -166,12 +166,14 @@ package struct ObservationEncoder: ~Copyable, Sendable {
             case .origin: writeOrigin(step, content, program, &writer)
             case .series: condensed += writeSeries(step, content, program, &writer)
             case .gateway: head.references.writeGateway(&writer)
-            case .guideStatus: head.writeGuideStatus(content, &writer)
+            case .guideStatus: head.writeGuideStatus(content, program, &writer)
             case .guideIdentifier:
                 head.writeGuideIdentifier(content, code: head.constants.view(step.places), &writer)
             case .resource: writeResource(content, program, &writer)
             case .summary: writeSummary(content, program, &writer)
             case .tags: writeTags(step, program, &writer)
+            case .startSeconds: head.times.writeSeconds(head.times.span.start, &writer)
+            case .endSeconds: head.times.writeSeconds(head.times.span.end, &writer)
             }
         }
         return condensed

@@ -86,6 +86,12 @@ struct TimeWriter: ~Copyable, Sendable {
         writer.append("\",")
     }
 
+    /// Writes `instant` as seconds since 1970, to the nanosecond and without zeros at the end.
+    @inline(never)
+    mutating func writeSeconds(_ instant: Instant, _ writer: inout ByteWriter) {
+        writer.append(Decimal64(mantissa: instant.nanoseconds, exponent: -9).shortened)
+    }
+
     /// Writes a point in time, ``ObservationOptions/timePrecision`` exact, as its source wrote it.
     mutating func write(_ instant: Instant, _ form: TimeForm, _ writer: inout ByteWriter) {
         writer.append(precision.cut(instant), precision.cut(form))

@@ -65,6 +65,7 @@ struct FieldFacts: BitwiseCopyable {
     static func survey(_ field: ProgramField, _ content: borrowing WindowContent) -> FieldFacts {
         guard field.slot >= 0 else { return FieldFacts() }
         switch field.kind {
+        case .text where field.extras.isNote: return written(content, Int(field.slot))
         case .text, .presence: return latest(content, Int(field.slot), orText: true)
         case .number: return number(content, Int(field.slot))
         case .series: return series(content, Int(field.slot))
@@ -89,6 +90,16 @@ struct FieldFacts: BitwiseCopyable {
             index -= 1
         }
         return facts
+    }
+
+    /// The latest text or number, unless that is blank: FHIR has no empty strings, and a note or an identifier is left
+    /// out.
+    private static func written(_ content: borrowing WindowContent, _ slot: Int) -> FieldFacts {
+        let facts = latest(content, slot, orText: true)
+        guard facts.last >= 0, let text = content.text(facts.last, slot: slot), text.trimmed.count == 0 else {
+            return facts
+        }
+        return FieldFacts()
     }
 
     private static func number(_ content: borrowing WindowContent, _ slot: Int) -> FieldFacts {

@@ -28,6 +28,8 @@ package struct ProgramStep: BitwiseCopyable {
         case resource, summary
         /// Tags of the readings; the field is the ``TagPlace``.
         case tags
+        /// Seconds since 1970 of the start and the end of what is covered.
+        case startSeconds, endSeconds
     }
 
     /// When a step is taken, by the facts of its field.
@@ -159,6 +161,8 @@ package struct TypeProgram: BitwiseCopyable {
     /// SampledData counts from the start of effectivePeriod, so there must be one even for a single instant.
     package var needsPeriod = false
     package var effectiveForm = EffectiveForm.automatic
+    /// Whether what is complete is called `preliminary`.
+    package var isPreliminary = false
 
     package init(durationSlot: Int = -1) {
         self.durationSlot = durationSlot

@@ -13,13 +13,21 @@ package struct MemberRules: Sendable {
     package var effectiveForm = EffectiveForm.automatic
     package var effectivePosition = SourcePosition.start
     package var writesIssued = false
+    /// Identifiers besides that of the identity.
+    package var identifiers: [IdentifierRule] = []
+    /// Whether what is complete is called `preliminary`: nobody has looked at it.
+    package var isPreliminary = false
+    /// Whether extensions say the exact start and end; nil where the template leaves it to its file.
+    package var writesTimeRange: Bool?
 
     package init() {
     }
 
     /// The values of the device template that they read.
     var uses: [FHIRTemplate.ValueUse] {
-        noteName.map { [FHIRTemplate.ValueUse(name: $0.text, isNumeric: false, position: $0.position)] } ?? []
+        ([noteName] + identifiers.map(\.valueName)).compactMap { name in
+            name.map { FHIRTemplate.ValueUse(name: $0.text, isNumeric: false, position: $0.position) }
+        }
     }
 }
 
@@ -44,6 +52,23 @@ package struct PerformerRule: Sendable {
 
     package init(type: String, system: String? = nil, value: String, display: String? = nil) {
         (self.type, self.system, self.value, self.display) = (type, system, value, display)
+    }
+}
+
+/// An identifier of an Observation, by which others know it.
+package struct IdentifierRule: Sendable {
+    package var system: String
+    /// Where the system is written.
+    package var systemPosition: SourcePosition
+    /// The same in every Observation; nil where ``valueName`` gives it.
+    package var value: String?
+    /// The value whose text it is.
+    package var valueName: ValueName?
+
+    package init(
+        system: String, systemPosition: SourcePosition, value: String? = nil, valueName: ValueName? = nil
+    ) {
+        (self.system, self.systemPosition, self.value, self.valueName) = (system, systemPosition, value, valueName)
     }
 }
 

@@ -132,8 +132,10 @@ import Testing
                 name: "m", device: MappingFile(name: "device.json", bytes: Array(device.utf8)),
                 fhir: MappingFile(name: "fhir.json", bytes: Array(fhir.utf8)))
             let set = try #require(MappingLoader.load([mapping]).set)
-            #expect(set.diagnostics(of: .none, [mapping]).isEmpty)
-            return set.diagnostics(of: .phd, [mapping])
+            #expect(set.diagnostics(of: ObservationOptions(), [mapping]).isEmpty)
+            var guide = ObservationOptions()
+            guide.profile = .phd
+            return set.diagnostics(of: guide, [mapping])
         }
         let found = try diagnostics("{\"system\":\"urn:mine\",\"code\":\"1\"}")
         #expect(found.map(\.code) == ["no-device-code"] && found[0].file == "fhir.json")

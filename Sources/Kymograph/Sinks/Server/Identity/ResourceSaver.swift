@@ -115,7 +115,7 @@ final class ResourceSaver {
             if isCached(task.identifier) { cache.set(existing, for: task.identifier) }
             return completion(.success(Saved(operation: .unchanged, stored: stored, resource: existing)))
         }
-        let amended = task.identifier.type == "Observation" ? merged.with("status", .text("amended")) : merged
+        let amended = task.identifier.type == "Observation" ? Self.amended(merged, by: task.resource) : merged
         server.update(amended, version: stored.version) { [self] result in
             switch result {
             case .success(let stored):
@@ -127,6 +127,13 @@ final class ResourceSaver {
             case .failure(let refusal): completion(.failure(Self.failure(refusal, task)))
             }
         }
+    }
+
+    /// The changed Observation `merged` with its status: what was preliminary and is so again was never final.
+    private static func amended(_ merged: JSONNode, by new: JSONNode) -> JSONNode {
+        let wasPreliminary = merged.child("status")?.string == "preliminary"
+        if wasPreliminary, new.child("status")?.string == "preliminary" { return merged }
+        return merged.with("status", .text("amended"))
     }
 
     private func keep(_ resource: JSONNode, _ stored: StoredResource, _ task: Task) {
