@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <fcntl.h>
 #include <linux/sock_diag.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/un.h>
@@ -126,6 +128,12 @@ int kymo_unix_connect(int fd, const char *path) {
     struct sockaddr_un address;
     int error = unix_address(&address, path);
     return error ? error : result(connect(fd, (struct sockaddr *)&address, sizeof address));
+}
+
+int kymo_unread(int fd) {
+    int bytes = 0;
+    int error = result(ioctl(fd, SIOCOUTQ, &bytes));
+    return error < 0 ? error : bytes;
 }
 
 int kymo_unix_datagram(const char *path, const void *bytes, size_t size) {

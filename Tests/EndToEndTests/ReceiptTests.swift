@@ -83,6 +83,38 @@ struct ReceiptTests {
         }
     }
 
+    /// The lines that files get, by a socket, to a program that comes late and one that comes after it.
+    @Test func bySocket() async throws {
+        let server = try FHIRServer()
+        try await server.waitUntilReady()
+        let socket = folder.file("receipts.sock")
+        let run = try Kymo.start(
+            arguments(server) + ["--unix", folder.file("a.sock"), "--idle", "1s"],
+            environment: ["KYMO_RECEIPT_SOCKET": socket])
+        let address = try run.addresses()[0]
+        let reading = """
+            import socket, sys
+            client = socket.socket(socket.AF_UNIX)
+            client.connect(sys.argv[1])
+            client.shutdown(socket.SHUT_WR)
+            lines = client.makefile("rb")
+            for _ in range(int(sys.argv[2])):
+                sys.stdout.buffer.write(lines.readline())
+            """
+        try Sending.send(lines: Self.lines, to: address)
+        try Waiting.until("files of receipts") { try receipts().contains { $0["outcome"]?.text == "finished" } }
+        try Waiting.until("all receipts") { observations(try receipts()).count == 9 }
+        let count = try receipts().count
+        let mode = try ChildProcess("stat", ["-c", "%a", socket]).finish().text
+        #expect(mode == "600\n")
+        let first = try ChildProcess(SharedMaterial.python, ["-c", reading, socket, "\(count)"]).finish()
+        // Files have them by the end, also what was under way.
+        try run.waitForError("the reader has gone")
+        #expect(try run.terminate().end == .exit(0))
+        let lines = first.text.split(separator: "\n").map(String.init)
+        #expect(lines == Array(try written().prefix(count)), "\(first.error)")
+    }
+
     @Test func ofWhatIsRefused() async throws {
         let server = try FHIRServer()
         try await server.waitUntilReady()

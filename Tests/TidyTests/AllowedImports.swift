@@ -152,7 +152,8 @@ struct AllowedImports {
             Console: System HTTP Tap Telemetry Archive Configuration/Values Configuration Preview Store Ledger Timeline
                 Control Admin Console/Access Console/Subject Console/Letters Console/Live
             Search: System Audit Crypto HTTP Ingest/Peers Archive Configuration Admin Console
-            Pipeline/Output: System Sinks/Outbox Sinks Sinks/Files Telemetry Sinks/Kinds Store Configuration
+            Pipeline/Output: System Ingest Ingest/Sources Sinks/Outbox Sinks Sinks/Files Telemetry Sinks/Kinds Store
+                Configuration Control
             Pipeline/Watch: System Log Sinks/Outbox Telemetry
             Pipeline: System Audit Crypto/Seal Configuration/Values Ingest Ingest/Peers HTTP Ingest/Framing Ingest/Sources
                 Ingest/Lane Sinks

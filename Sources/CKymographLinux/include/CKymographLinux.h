@@ -94,6 +94,9 @@ int kymo_unix_open(int type);
 int kymo_unix_bind(int fd, const char *path);
 /// Connects to a path; -ENAMETOOLONG when it does not fit into sun_path.
 int kymo_unix_connect(int fd, const char *path);
+/// Bytes, about, that were sent into a Unix stream socket and that its other end has not read: 0 only when it has read
+/// all of them, or has closed. Or a negative errno.
+int kymo_unread(int fd);
 /// Sends one datagram of `size` bytes to the Unix socket `path`, from a socket made for it; waits for room for a
 /// second at most. A path that begins with '@' is a name in the abstract namespace (unix(7)). 0 or a negative errno.
 int kymo_unix_datagram(const char *path, const void *bytes, size_t size);

@@ -16,11 +16,11 @@ struct IdleSetting {
     private static func receipts(_ settings: PipelineSettings) -> [IdleSetting] {
         let answers = settings.outgoingSinks.compactMap(\.address).contains { $0.kind.capabilities.contains(.answers) }
         if answers { return [] }
-        return [
+        return ["receipts", "receiptSocket"].map { key in
             IdleSetting(
-                key: "receipts", message: "it has no effect without a sink that answers for each entry",
+                key: key, message: "it has no effect without a sink that answers for each entry",
                 advice: "name a FHIR server or an event hub, or remove it")
-        ]
+        }
     }
 
     private static func files(_ settings: PipelineSettings) -> [IdleSetting] {

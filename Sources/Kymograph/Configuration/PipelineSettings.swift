@@ -131,6 +131,8 @@ package struct PipelineSettings: Sendable {
     package var search = SearchSettings()
     /// Directory of the files of receipts; nil for none.
     package var receipts: String?
+    /// Path of the Unix socket from which receipts are read; nil for none.
+    package var receiptSocket: String?
     /// What is kept on disk.
     package var store = StoreSettings()
     /// Longest time for delivering what is there after the first signal to stop.

@@ -144,6 +144,10 @@ enum SettingTable {
             "receipts", "directory", \.receipts,
             "Directory for files of mode 0600, as NDJSON, that say what FHIR servers and event hubs have answered for "
                 + "each entry"),
+        .text(
+            "receiptSocket", "path", \.receiptSocket,
+            "Unix socket (mode 0600) from which another program reads the same lines: they wait for it while it is "
+                + "slow or away"),
     ]
 
     private static let limits: [Setting<PipelineSettings>] = [

@@ -83,6 +83,20 @@ package enum ControlSocket {
         return count > 0 ? chunk[..<count] : nil
     }
 
+    /// Waits until the other side has closed, `event` is readable, or `milliseconds` are over: whether it has closed.
+    /// One that only says that it sends nothing more is still there.
+    static func waitForEnd(of descriptor: Descriptor, or event: Descriptor?, milliseconds: Int32) -> Bool {
+        var entries = [
+            pollfd(fd: descriptor.raw, events: 0, revents: 0),
+            pollfd(fd: event?.raw ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+        // Safe: the array's storage outlives the call.
+        let count = unsafe entries.withUnsafeMutableBufferPointer { entries in
+            unsafe poll(entries.baseAddress, nfds_t(entries.count), milliseconds)
+        }
+        return count > 0 && Int32(entries[0].revents) & (POLLHUP | POLLERR) != 0
+    }
+
     private static func wait(_ descriptor: Descriptor, _ event: Int32, _ milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor.raw, events: Int16(event), revents: 0)
         // Safe: one entry, for the call.

@@ -1,4 +1,5 @@
 import CKymographLinux
+import Glibc
 import KymographCore
 package import KymographTemplates
 
@@ -35,6 +36,7 @@ package struct EnvironmentCheck {
         if settings.store.keeping == .everything { checkStore() }
         for sink in settings.outgoingSinks { check(sink, connecting: connecting) }
         if let path = settings.deadLetter { checkDeadLetters(path) }
+        if let path = settings.receiptSocket { checkReceiptSocket(path) }
         for source in settings.listeningSources { check(source, connecting: connecting) }
     }
 
@@ -143,6 +145,15 @@ package struct EnvironmentCheck {
         guard code < 0 else { return }
         let error = SinkError.system(-code, "open", "the dead-letter file \(path)")
         add(PipelineError(error), origin("deadLetter", flag: "--dead-letter"))
+    }
+
+    private mutating func checkReceiptSocket(_ path: String) {
+        do throws(SourceError) {
+            try SocketFile.probe(path, type: Int32(SOCK_STREAM.rawValue))
+        } catch {
+            if error.kind == .addressInUse, running != nil { return notes.append("that one has the socket \(path)") }
+            add(PipelineError(error), origin("receiptSocket", flag: "receiptSocket"))
+        }
     }
 
     // MARK: Sources

@@ -2,9 +2,17 @@ import FoundationEssentials
 import GRDB
 import KymographCore
 
-/// Lines of receipts that wait for their files: they are committed with what they tell of, and leave when the files
+/// Lines of receipts that wait for those who take them: they are committed with what they tell of, and leave when all
 /// have them for good.
 extension Store {
+    /// Has lines wait for `taker`, too, behind those that it has from earlier runs.
+    func beginReceipts(for taker: ReceiptTaker) -> ReceiptProgress {
+        let taken = read { try Settlement.taken(by: taker, $0) }
+        let progress = ReceiptProgress(taker, taken: taken ?? 0)
+        begin(receipts: progress)
+        return progress
+    }
+
     /// Lines after number `last`, each with its number and its id, at most `most` of them.
     func receiptLines(after last: Int64, most: Int) -> [(number: Int64, line: [UInt8])] {
         let rows = read { db in
@@ -18,9 +26,11 @@ extension Store {
         }
     }
 
-    /// Drops the lines through number `last` at once: nothing else is committed any more.
-    func dropReceiptLines(through last: Int64) {
-        try? pool.write { try Settlement.dropLines(through: last, $0) }
+    /// Drops the lines that all have at once: nothing else is committed any more.
+    func dropTakenReceipts() {
+        let takers = receiptProgress
+        guard !takers.isEmpty else { return }
+        try? pool.write { try Settlement.dropLines(takenBy: takers, $0) }
     }
 }
 
@@ -60,16 +70,48 @@ extension Settlement {
         return newest - oldest + 1
     }
 
-    /// Drops the oldest lines, at most `most`; gives how many.
-    static func dropOldestLines(_ most: Int, _ db: Database) throws -> Int {
-        try db.execute(
-            sql: "DELETE FROM receipt_line WHERE number IN (SELECT number FROM receipt_line ORDER BY number LIMIT ?)",
-            arguments: [most])
-        return db.changesCount
+    /// Drops the oldest lines through number `last`, at most `most`; gives their numbers.
+    static func dropOldestLines(through last: Int64 = .max, _ most: Int, _ db: Database) throws -> [Int64] {
+        try Int64.fetchAll(
+            db,
+            sql: """
+                DELETE FROM receipt_line WHERE number IN
+                    (SELECT number FROM receipt_line WHERE number <= ? ORDER BY number LIMIT ?) RETURNING number
+                """, arguments: [last, most])
     }
 
-    /// Drops the lines that files have.
-    static func dropLines(through last: Int64, _ db: Database) throws {
-        try db.cachedStatement(sql: "DELETE FROM receipt_line WHERE number <= ?").execute(arguments: [last])
+    /// Drops the lines that all of `takers` have, and notes how far each has come where they are several.
+    static func dropLines(takenBy takers: [ReceiptProgress], _ db: Database) throws {
+        let taken = takers.map(\.taken)
+        if takers.count > 1 {
+            try makeTakers(db)
+            for (taker, number) in zip(takers, taken) {
+                try db.cachedStatement(
+                    sql: """
+                        INSERT INTO receipt_taken (taker, number) VALUES (?, ?)
+                            ON CONFLICT (taker) DO UPDATE SET number = excluded.number
+                        """
+                ).execute(arguments: [taker.taker.rawValue, number])
+            }
+        }
+        try db.cachedStatement(sql: "DELETE FROM receipt_line WHERE number <= ?").execute(arguments: [taken.min() ?? 0])
+    }
+
+    /// The last line that `taker` had in an earlier run in which others took them, too: those that wait behind it for
+    /// the others, it must not get again.
+    static func taken(by taker: ReceiptTaker, _ db: Database) throws -> Int64 {
+        guard try db.tableExists("receipt_taken") else { return 0 }
+        // Numbers begin anew when a damaged store was repaired.
+        let newest = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'receipt_line'") ?? 0
+        let number = try Int64.fetchOne(
+            db, sql: "SELECT number FROM receipt_taken WHERE taker = ?", arguments: [taker.rawValue])
+        return number.map { $0 <= newest ? $0 : 0 } ?? 0
+    }
+
+    private static func makeTakers(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS receipt_taken (taker TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID
+                """)
     }
 }

@@ -50,8 +50,6 @@ package final class Store: ShardStore {
     let durableTimes = Mutex(DurationCounts())
     /// Whether nothing can be committed, since the disk or ``StoreSettings/maxBytes`` is full.
     let isFull = Atomic(false)
-    /// How the files of receipts get on.
-    let receiptProgress = ReceiptProgress()
 
     /// Who uses the store.
     private struct Usage {
@@ -59,6 +57,7 @@ package final class Store: ShardStore {
         var sinks: [String?] = []
         var direct: (any UnitDelivery)?
         var receiptRun: String?
+        var receipts: [ReceiptProgress] = []
     }
 
     /// The latest window of an earlier run.
@@ -294,14 +293,21 @@ package final class Store: ShardStore {
         return names.count == all.count ? nil : OutboxRow.stored(names)
     }
 
-    /// Says that lines of receipts are committed with what sinks have settled.
-    func beginReceipts() {
-        usage.withLock { $0.receiptRun = String(UInt64.random(in: .min ... .max), radix: 16) }
+    /// Says that lines of receipts are committed with what sinks have settled, and wait until those who take them have
+    /// them: `progress` is of one.
+    func begin(receipts progress: ReceiptProgress) {
+        usage.withLock { usage in
+            usage.receiptRun = usage.receiptRun ?? String(UInt64.random(in: .min ... .max), radix: 16)
+            usage.receipts.append(progress)
+        }
     }
 
     /// What tells the lines of this run from those of others, a repaired or older copy of the store included; nil where
     /// no receipts are kept.
     var receiptRun: String? { usage.withLock { $0.receiptRun } }
+
+    /// How those who take receipts get on.
+    var receiptProgress: [ReceiptProgress] { usage.withLock { $0.receipts } }
 
     /// Says that bundles go another way than through the outbox.
     func begin(direct: any UnitDelivery) { usage.withLock { $0.direct = direct } }

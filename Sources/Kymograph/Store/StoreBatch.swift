@@ -84,8 +84,8 @@ struct StoreBatch: Sendable {
     var letterChanges: [LetterChange] = []
     /// Numbers of rows that cannot be read.
     var damaged: [DamagedPlace: [Int64]] = [:]
-    /// The last line of receipts that files have for good.
-    var receiptLinesWritten: Int64 = 0
+    /// Whether one of those who take receipts has taken some (``ReceiptProgress``).
+    var hasTakenReceipts = false
     /// Names of types of which sinks, by name, have taken readings.
     var taken: [String: Set<String>] = [:]
     /// Whether it has letters that a pause has put aside: they are kept, however many they are.
@@ -103,13 +103,13 @@ struct StoreBatch: Sendable {
         tallies.merge(later.tallies) { $0 + $1 }
         letterChanges += later.letterChanges
         damaged.merge(later.damaged) { $0 + $1 }
-        receiptLinesWritten = max(receiptLinesWritten, later.receiptLinesWritten)
+        hasTakenReceipts = hasTakenReceipts || later.hasTakenReceipts
         taken.merge(later.taken) { $0.union($1) }
         byteCount += later.byteCount
     }
 
     var isEmpty: Bool {
         units.isEmpty && settlements.isEmpty && deadLetters.isEmpty && tallies.isEmpty && damaged.isEmpty
-            && letterChanges.isEmpty && receiptLinesWritten == 0 && taken.isEmpty
+            && letterChanges.isEmpty && !hasTakenReceipts && taken.isEmpty
     }
 }

@@ -124,7 +124,7 @@ struct StoreCommit: ~Copyable {
         if !batch.taken.isEmpty {
             try successes.note(batch.taken, among: mappings.current.types.map(\.name), now, db)
         }
-        if batch.receiptLinesWritten > 0 { try Settlement.dropLines(through: batch.receiptLinesWritten, db) }
+        if batch.hasTakenReceipts { try Settlement.dropLines(takenBy: store.receiptProgress, db) }
         try trim(db)
         store.noteDropped(try retention.drop(now, db))
         return rows

@@ -153,7 +153,7 @@ final class StoreQueue: Sendable {
             swap(&relief.settlements, &state.batch.settlements)
             // What is damaged is kept before it is settled.
             swap(&relief.damaged, &state.batch.damaged)
-            swap(&relief.receiptLinesWritten, &state.batch.receiptLinesWritten)
+            swap(&relief.hasTakenReceipts, &state.batch.hasTakenReceipts)
             return relief
         }
     }

@@ -10,8 +10,8 @@ struct StoreRetention {
     /// Bytes submitted since the last look at the size.
     private var added = 0
     private var alarm = StoreAlarm()
-    /// Receipts that were dropped since their files have last taken any.
-    private var droppedLines = 0
+    /// Receipts that were dropped since those who lack them have last taken any.
+    private var droppedLines: [ReceiptTaker: Int] = [:]
 
     /// Commits between two looks at the size, and at the age of windows; windows dropped at a time.
     private static let sizeInterval = 8
@@ -62,35 +62,46 @@ struct StoreRetention {
         store.noteUsed(bytes: bytes)
     }
 
-    /// Drops receipts that their files do not take, or not fast enough, before anything of readings goes; false when
-    /// there are none.
+    /// Drops receipts that those who wait for them do not take, or not fast enough, before anything of readings goes;
+    /// false when there are none.
     private mutating func dropReceiptLines(_ store: Store) throws -> Bool {
-        guard store.receiptRun != nil else { return false }
-        // While files take them, they leave by themselves.
-        let kept = store.receiptProgress.areStuck ? 0 : settings.maxBytes / Self.lineShare / Self.lineBytes
+        let takers = store.receiptProgress
+        guard !takers.isEmpty else { return false }
+        // While they are taken, they leave by themselves: only what none lacks but who takes nothing goes at once.
+        let working = takers.filter { !$0.isStuck }.map(\.taken).min() ?? .max
+        let kept = settings.maxBytes / Self.lineShare / Self.lineBytes
         let dropped = try store.pool.write { db in
-            try Settlement.lineCount(db) > kept ? try Settlement.dropOldestLines(StoreRetention.most, db) : 0
+            let lacking = try Settlement.dropOldestLines(through: working, Self.most, db)
+            guard lacking.isEmpty, try Settlement.lineCount(db) > kept else { return lacking }
+            return try Settlement.dropOldestLines(Self.most, db)
         }
-        guard dropped > 0 else { return false }
-        if droppedLines == 0 {
-            store.watch.note(
-                .error(
-                    "the store in \(store.directory.path) is full: receipts that wait for their files are dropped; "
-                        + "make room where receipts are written"))
-        }
-        droppedLines += dropped
+        guard !dropped.isEmpty else { return false }
+        for taker in takers { note(dropped.count { $0 > taker.taken }, of: taker.taker, store) }
         bytes = try store.pool.read { try StoreRetention.used($0) }
         return true
     }
 
-    /// Says how many receipts are missing, once files take them again.
+    private mutating func note(_ count: Int, of taker: ReceiptTaker, _ store: Store) {
+        guard count > 0 else { return }
+        if droppedLines[taker] == nil {
+            store.watch.note(
+                .error(
+                    "the store in \(store.directory.path) is full: receipts that wait for \(taker.name) are dropped; "
+                        + taker.remedy))
+        }
+        droppedLines[taker, default: 0] += count
+    }
+
+    /// Says how many receipts are missing, once they are taken again.
     private mutating func noteReceiptsTaken(_ store: Store) {
-        guard droppedLines > 0, !store.receiptProgress.areStuck else { return }
-        store.watch.note(
-            .warning(
-                "receipts: files take them again; \(droppedLines) were dropped while the store was full, and their "
-                    + "numbers are missing in the files"))
-        droppedLines = 0
+        for progress in store.receiptProgress where !progress.isStuck {
+            guard let count = droppedLines.removeValue(forKey: progress.taker) else { continue }
+            let place = progress.taker == .files ? "in the files" : "there"
+            store.watch.note(
+                .warning(
+                    "receipts: \(progress.taker.subject) them again; \(count) were dropped while the store was full, "
+                        + "and their numbers are missing \(place)"))
+        }
     }
 
     private func full(_ store: Store) -> StoreError {

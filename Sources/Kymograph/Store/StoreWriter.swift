@@ -138,7 +138,7 @@ final class StoreWriter: Sendable {
             store.queue.add { later in
                 later.settlements = relief.settlements + later.settlements
                 later.damaged.merge(relief.damaged) { $0 + $1 }
-                later.receiptLinesWritten = max(relief.receiptLinesWritten, later.receiptLinesWritten)
+                later.hasTakenReceipts = relief.hasTakenReceipts || later.hasTakenReceipts
             }
             return canWait(error)
         }

@@ -11,7 +11,7 @@ import Testing
             "1:1: error: unknown key 'a'; the keys here are window, lateness, idle, lateHold, maxFuture, "
                 + "identity, "
                 + "mappings, deviceMapping, fhirMapping, framing, compatibility, watch, patients, "
-                + "patientConflict, unmapped, rules, output, deadLetter, receipts, server, "
+                + "patientConflict, unmapped, rules, output, deadLetter, receipts, receiptSocket, server, "
                 + "data, ephemeral, encryption, store, http, console, search, limits, "
                 + "lanes, shards, processors, wait, fastPath, ringSlots, drain, coreDumps, log, "
                 + "sources, "

@@ -159,7 +159,7 @@ import Testing
         var settings = StoreSettings()
         settings.maxBytes = 1 << 20
         try withStore(scratch, settings) { store, _ in
-            store.beginReceipts()
+            let progress = store.beginReceipts(for: .files)
             try store.pool.write { db in
                 for number in 0..<count {
                     try db.execute(
@@ -167,7 +167,7 @@ import Testing
                         arguments: [1_200_000 / count + number])
                 }
             }
-            if isStuck { store.receiptProgress.noteFailure() } else { store.receiptProgress.note() }
+            if isStuck { progress.noteFailure() } else { progress.note() }
             var retention = StoreRetention(settings)
             if isStuck || count == 1_000 {
                 try retention.check(store, adding: 0)

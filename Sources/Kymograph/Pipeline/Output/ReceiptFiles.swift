@@ -7,6 +7,7 @@ import Synchronization
 /// missing only if the store was full while its file took nothing. What happens to the files holds up nothing else.
 final class ReceiptFiles: Sendable {
     private let store: Store
+    private let progress: ReceiptProgress
     private let directory: String
     /// As files begin, and as they end at present.
     private let rotation: RotationOptions
@@ -46,7 +47,7 @@ final class ReceiptFiles: Sendable {
             first = Mutex(nil)
         }
         do throws(SystemError) { bell = try Doorbell() } catch { throw PipelineError(error) }
-        store.beginReceipts()
+        progress = store.beginReceipts(for: .files)
     }
 
     /// Starts the thread.
@@ -74,7 +75,7 @@ final class ReceiptFiles: Sendable {
             defer { sink = nil }
             return sink
         }
-        var last: Int64 = 0
+        var last = progress.taken
         var hasFailed = false
         while !control.isForced {
             let isLast = isFinishing.load(ordering: .acquiring)
@@ -92,21 +93,19 @@ final class ReceiptFiles: Sendable {
                 let written = try write(after: last, to: open)
                 if hasFailed { control.note(.info("receipts: files take them again")) }
                 hasFailed = false
-                store.receiptProgress.note()
+                progress.note()
                 if written > last {
                     last = written
-                    store.queue.add { $0.receiptLinesWritten = max($0.receiptLinesWritten, written) }
+                    progress.take(through: written)
+                    store.queue.add { $0.hasTakenReceipts = true }
                     continue
                 }
                 try open.tick(WallClock.now())
-                if isLast {
-                    // Nothing else is committed any more.
-                    store.dropReceiptLines(through: last)
-                    return try open.close()
-                }
+                // Nothing else is committed any more.
+                if isLast { return try open.close() }
                 bell.sleep(milliseconds: 1_000) { isFinishing.load(ordering: .acquiring) }
             } catch {
-                store.receiptProgress.noteFailure()
+                progress.noteFailure()
                 // What that file has, nobody knows: all that the store has goes to another one.
                 if error.kind == .syncFailed { sink = nil }
                 if !hasFailed {

@@ -7,6 +7,7 @@ final class StoreStage: Sendable {
     private let writer: StoreWriter
     private let delivery: StoreDelivery
     private let receipts: ReceiptFiles?
+    private let receiptSocket: ReceiptSocket?
     private let replayed = Mutex(StoreReplay.Outcome())
     private let control: PipelineControl
 
@@ -22,6 +23,10 @@ final class StoreStage: Sendable {
             try ReceiptFiles(store, directory: path, rotation: rotation, control: control)
         }
         self.receipts = receipts
+        let receiptSocket = try settings.receiptSocket.map { (path) throws(PipelineError) in
+            try ReceiptSocket(store, path: path, control: control)
+        }
+        self.receiptSocket = receiptSocket
         let delivery = try StoreDelivery(store, settings, outputs: outputs, control: control)
         self.delivery = delivery
         writer = StoreWriter(
@@ -29,6 +34,7 @@ final class StoreStage: Sendable {
             committed: {
                 delivery.wake()
                 receipts?.wake()
+                receiptSocket?.wake()
             })
         store.noteRunBegan(WallClock.now())
     }
@@ -52,6 +58,7 @@ final class StoreStage: Sendable {
         WorkerThread.start("kymo-store") { [writer] in writer.run() }
         delivery.start()
         receipts?.start()
+        receiptSocket?.start()
     }
 
     /// Notes what a shard took from the journal of an earlier run.
@@ -92,6 +99,8 @@ final class StoreStage: Sendable {
     func close() {
         writer.commitRest()
         receipts?.finish()
+        receiptSocket?.finish()
+        store.dropTakenReceipts()
         // A run that was cut short may have lost what was on its way, and the ledger must say so.
         if !control.isForced { store.noteRunEnded(WallClock.now()) }
         store.close()

@@ -1,0 +1,144 @@
+import CKymographLinux
+import Glibc
+import KymographCore
+import Synchronization
+
+/// Brings lines of receipts from the store to whoever reads a Unix socket, on a thread of its own.
+///
+/// One reader at a time; others wait until it has gone. A line leaves the store when the reader has taken it out of the
+/// socket: what it had not when it went comes again to the next one, with the same id. Without a reader lines wait, as
+/// they do for files that take nothing. What readers do holds up nothing else.
+final class ReceiptSocket: Sendable {
+    private let store: Store
+    private let progress: ReceiptProgress
+    private let listener: Descriptor
+    private let file: SocketFile
+    private let control: PipelineControl
+    /// Readable when there may be lines, or the end has come.
+    private let event: Descriptor
+    private let isStarted = Atomic(false)
+    private let isFinishing = Atomic(false)
+    private let thread = RunningThreads(1)
+
+    /// Lines and bytes that are under way at a time: what the socket holds, so that it is empty again soon.
+    private static let (most, mostBytes) = (200, 64 << 10)
+    /// Milliseconds that a reader has at the end, for all that waits.
+    private static let patience = 2_000
+
+    /// Listens at `path`, for the owner alone.
+    ///
+    /// - Throws: ``PipelineError`` when that cannot be done.
+    init(_ store: Store, path: String, control: PipelineControl) throws(PipelineError) {
+        (self.store, self.control) = (store, control)
+        do throws(SourceError) {
+            (listener, file) = try SocketFile.bind(path, type: Int32(SOCK_STREAM.rawValue), mode: 0o600)
+        } catch {
+            var failure = PipelineError(error)
+            failure.message = "receiptSocket: \(error.message)"
+            throw failure
+        }
+        let raw = kymo_event_create()
+        guard raw >= 0 else { throw PipelineError(SystemError(-raw, "create", "an event for receipts")) }
+        event = Descriptor(raw)
+        progress = store.beginReceipts(for: .socket)
+    }
+
+    /// Starts the thread.
+    func start() {
+        isStarted.store(true, ordering: .releasing)
+        WorkerThread.start("kymo-socket") { [self] in
+            run()
+            file.remove()
+            thread.leave()
+        }
+    }
+
+    /// There may be lines.
+    func wake() { _ = kymo_event_raise(event.raw) }
+
+    /// Gives the reader what there is, after the last commit, if it takes that soon; the rest waits for the next run.
+    func finish() {
+        isFinishing.store(true, ordering: .releasing)
+        wake()
+        guard isStarted.load(ordering: .acquiring) else { return file.remove() }
+        while !thread.isZero, !control.isForced { Wait.milliseconds(1) }
+    }
+
+    private var mustEnd: Bool { isFinishing.load(ordering: .acquiring) || control.isForced }
+
+    private func run() {
+        while true {
+            let raw = kymo_accept(listener.raw)
+            if raw >= 0 {
+                serve(Descriptor(raw))
+            } else if mustEnd {
+                return
+            } else {
+                // What waits now is not taken.
+                if store.receiptLines(after: progress.taken, most: 1).isEmpty { progress.note() }
+                // Out of descriptors, perhaps: whoever waits is still there later.
+                let isBusy = -raw != EAGAIN && -raw != EINTR
+                if kymo_wait_either(isBusy ? -1 : listener.raw, event.raw, 1_000) & 2 != 0 { clearEvent() }
+            }
+        }
+    }
+
+    private func clearEvent() { _ = kymo_event_wait(event.raw, 0) }
+
+    /// Gives `reader` lines until it goes, or the end comes.
+    private func serve(_ reader: Descriptor) {
+        control.note(.info("receipts: \(PeerCredentials(reader.raw)?.text ?? "a process") reads them"))
+        var left: Int?
+        while !control.isForced {
+            let isLast = isFinishing.load(ordering: .acquiring)
+            if isLast, left == nil { left = Self.patience }
+            let lines = store.receiptLines(after: progress.taken, most: Self.most)
+            guard let newest = lines.last else {
+                progress.note()
+                if isLast { return }
+                if ControlSocket.waitForEnd(of: reader, or: event, milliseconds: 1_000) { break }
+                clearEvent()
+                continue
+            }
+            guard let number = give(lines, newest.number, to: reader, &left) else { break }
+            progress.take(through: number)
+            progress.note()
+            store.queue.add { $0.hasTakenReceipts = true }
+        }
+        if !mustEnd { control.note(.info("receipts: the reader has gone; they wait for the next one")) }
+    }
+
+    /// Sends `lines`, as many as may be under way, and waits until `reader` has them: the number of the last that it
+    /// has, or nil when it has gone, or has not taken them by the end.
+    private func give(
+        _ lines: [(number: Int64, line: [UInt8])], _ newest: Int64, to reader: Descriptor, _ left: inout Int?
+    ) -> Int64? {
+        var (bytes, number): ([UInt8], Int64) = ([], newest)
+        for (own, line) in lines {
+            guard bytes.isEmpty || bytes.count + line.count <= Self.mostBytes else { break }
+            bytes += line
+            number = own
+        }
+        var rest = bytes[...]
+        var pause: Int32 = 1
+        while !control.isForced {
+            if !rest.isEmpty {
+                guard let sent = ControlSocket.sendNow(Array(rest), to: reader) else { return nil }
+                rest = rest.dropFirst(sent)
+                if sent > 0 { pause = 1 }
+            }
+            // Only in this order: what a reader leaves behind is thrown away after it has gone.
+            let isTaken = rest.isEmpty && kymo_unread(reader.raw) == 0
+            if ControlSocket.waitForEnd(of: reader, or: nil, milliseconds: 0) { return nil }
+            if isTaken { return number }
+            if isFinishing.load(ordering: .acquiring) {
+                let remaining = (left ?? Self.patience) - Int(pause)
+                left = remaining
+                if remaining <= 0 { return nil }
+            }
+            Wait.milliseconds(Int(pause))
+            pause = min(pause * 2, 20)
+        }
+        return nil
+    }
+}
