@@ -213,12 +213,11 @@ struct ArchiveOptions: ParsableArguments {
         return numbers
     }
 
-    /// What writes the Observations of the types in `reader`; exits with status 78 when the mappings do not fit.
+    /// What writes the Observations of the windows of `reader` that are asked for; exits with status 78 when the
+    /// mappings do not fit.
     func encoder(_ reader: StoreReader) throws -> ArchiveEncoder {
         let (set, settings, former) = try mappings(reader)
-        let names = ArchiveEncoder.unwritable(set, stored: former).filter { name in
-            type.isEmpty || type.contains(name)
-        }
+        let names = try unwritable(ArchiveEncoder.unwritable(set, stored: former), reader)
         guard names.isEmpty else {
             throw StandardError.exit(
                 "the mappings have no template for \(names.joined(separator: ", ")): name those of 'kymo run' with "
@@ -226,6 +225,20 @@ struct ArchiveOptions: ParsableArguments {
                 code: ExitStatus.config)
         }
         return ArchiveEncoder(set: set, options: settings.output)
+    }
+
+    /// Those of the types called `names` of which windows are asked for. Which tags their templates have is not known.
+    private func unwritable(_ names: [String], _ reader: StoreReader) throws -> [String] {
+        let names = names.filter { type.isEmpty || type.contains($0) }
+        guard !names.isEmpty else { return [] }
+        var filter = try filter(reader)
+        filter.tags = nil
+        return try names.filter { name in
+            filter.typeNames = [name]
+            return try StandardError.translating { [filter] () throws(PipelineError) in
+                try !reader.windows(filter, after: nil, limit: 1).isEmpty
+            }
+        }
     }
 
     /// What finds the Observations of ``id``; nil when none are asked for.

@@ -122,6 +122,22 @@ import Testing
         // A reading may have the tag whatever the templates say: what cannot be written is there.
         let unfit = try run.command("query", "--tag", "research")
         #expect(unfit.end == .exit(78) && unfit.error.contains("no template for a, b"), "\(unfit.error)")
+        // What is not asked for need not be written.
+        let other = "{\"d\":\"x\",\"t\":\"2026-03-01T09:00:00Z\",\"b\":1}"
+        try run.run([other], mapping)
+        let half = run.folder.write("half/fhir.json", "{\"templateType\":\"CollectionFhir\",\"template\":[\(tagged)]}")
+        _ = run.folder.write("half/device.json", device)
+        let lacking = ["--mapping", String(half.dropLast("fhir.json".count))]
+        for (options, end) in [
+            (["--tag", "research"], 78), (["--tag", "research", "--device", "x"], 78),
+            (["--tag", "research", "--to", "2026-03-01T08:00:02Z"], 0), (["--to", "2026-03-01T08:00:02Z"], 0),
+            (["--tag", "research", "--type", "a"], 0), (["--device", "y"], 0),
+        ] as [([String], Int32)] {
+            let done = try Kymo.run(["query", "--data", run.data] + options + lacking)
+            #expect(done.end == .exit(end), "\(options) \(done.error)")
+            let isOfB = done.error.contains("no template for b:")
+            #expect(isOfB == (end == 78) && done.lines.count == (end == 0 && !options.contains("y") ? 2 : 0))
+        }
         let readings = try run.command("query", "--tag", "research", "--readings")
         #expect(readings.end == .exit(0) && readings.lines.isEmpty, "\(readings.error)")
     }
