@@ -16,8 +16,9 @@ struct Check: ParsableCommand {
             addresses that can be bound, directories that can be written to, the data directory. An error there exits \
             with the status that run would have (71, 73, 77; 78 for files of secrets). What a running instance with \
             the same data directory uses is no error. --no-environment leaves this out. --connect asks servers, too: \
-            it gets a token and GET /metadata; 69 when one does not answer, 77 when it refuses the credentials. To \
-            brokers it connects for a moment; they are waited for when they do not answer.
+            it gets a token and GET /metadata; 69 when one does not answer, 77 when it refuses the credentials. Event \
+            hubs get a batch without events. To brokers it connects for a moment; they are waited for when they do not \
+            answer.
 
             --format json prints {"findings": […], "errors": n, "warnings": n} on standard output instead; --format \
             text is the default. (bundle and ndjson set the output's format, as in run.)
@@ -36,7 +37,7 @@ struct Check: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Check what the machine has, too; not when only mappings are named.")
     var environment = true
 
-    @Flag(help: "Ask the FHIR servers, too, with the credentials of the configuration.")
+    @Flag(help: "Ask FHIR servers and event hubs, too, with the credentials of the configuration.")
     var connect = false
 
     @Option(

@@ -130,6 +130,36 @@ import Testing
         #expect(try Set(names(hub)) == Self.expected)
     }
 
+    /// `kymo check --connect` sends no event to find out.
+    @Test func checkConnects() throws {
+        let hub = try hub()
+        func check(_ more: [String] = [], key: String = Self.key, port: String? = nil) throws -> Kymo.Finished {
+            let arguments = arguments(port ?? hub.port, key: key).dropFirst()
+            return try Kymo.run(
+                ["check", "--connect"] + arguments + more, environment: ["KYMO_RECEIPTS": folder.file("r")])
+        }
+        let right = try check()
+        #expect(
+            right.end == .exit(0)
+                && right.error.contains("http://127.0.0.1:\(hub.port)/ward answers, and takes the credentials"),
+            "\(right.error)")
+        let wrong = try check(key: "c2VjcmV0IG9mIG5vYm9keQ==")
+        #expect(wrong.end == .exit(77) && wrong.error.contains("refuses the credentials (401)"), "\(wrong.error)")
+        #expect(!wrong.error.contains("c2VjcmV0"))
+        for (step, status, text) in [
+            ("404", 78, "there is no hub"), ("503", 69, "answers 503"), ("400", 0, "answers, and"),
+        ]
+            as [(String, Int32, String)]
+        {
+            _ = try get(hub, "/script?steps=\(step)")
+            let done = try check()
+            #expect(done.end == .exit(status) && done.error.contains(text), "\(done.error)")
+        }
+        let away = try check(port: "9")
+        #expect(away.end == .exit(69), "\(away.error)")
+        #expect(try names(hub).isEmpty)
+    }
+
     /// An event that the hub does not take is a dead letter, and can be sent again.
     @Test func aRefusedEventCanBeReplayed() throws {
         let hub = try hub()

@@ -128,6 +128,54 @@ package struct EventHubSettings: SinkAddress {
         }
     }
 
+    /// Sends the hub a batch without events, which brings nothing: a policy that may only send may ask nothing else.
+    /// Waits for the answer.
+    package func answer(_ opening: SinkOpening) -> [SinkObstacle] {
+        guard let secret else { return [] }
+        let settings: HubSettings
+        do throws(SecretFault) { settings = try access(secret) } catch { return [] }
+        let transport = CurlTransport(HTTPSettings())
+        defer { transport.close() }
+        var request = HubRequest.of([], key: nil, settings)
+        let signed = AwaitedValue<Result<String?, AuthorizationFailure>>.waiting {
+            HubAuthorizer(secret, resource: settings.url).authorize(completion: $0)
+        }
+        switch signed {
+        case .failure(let failure):
+            let text = "\(opening.name): \(secretKey): \(failure.message)"
+            return [SinkObstacle(key: secretKey, text, exitCode: ExitStatus.config)]
+        case .success(let value): if let value { request.headers.append(("Authorization", value)) }
+        }
+        let reply = AwaitedValue<Result<HTTPResponse, HTTPFailure>>.waiting {
+            transport.submit(request, completion: $0)
+        }
+        switch reply {
+        case .failure(let failure):
+            return [SinkObstacle("\(opening.name): \(failure.message)", exitCode: ExitStatus.unavailable)]
+        case .success(let response): return [judge(response.status, settings, opening)]
+        }
+    }
+
+    /// Says what is wrong with the hub, or that it answers: that it does not like a batch without events is an answer.
+    private func judge(_ status: Int, _ settings: HubSettings, _ opening: SinkOpening) -> SinkObstacle {
+        switch status {
+        case 200..<300, 400: SinkObstacle("\(settings.url) answers, and takes the credentials", exitCode: 0)
+        case 401, 403:
+            SinkObstacle(
+                key: secretKey,
+                "\(opening.name): the hub refuses the credentials (\(status)); check the policy, which must have the "
+                    + "right to send, and its key", exitCode: ExitStatus.noPermission)
+        case 404, 410:
+            SinkObstacle(
+                "\(opening.name): there is no hub at \(settings.url) (\(status)); check its name",
+                exitCode: ExitStatus.config)
+        default:
+            SinkObstacle(
+                "\(opening.name): the hub answers \(status)",
+                exitCode: status == 408 || status == 429 || status >= 500 ? ExitStatus.unavailable : ExitStatus.config)
+        }
+    }
+
     /// How the hub is delivered to, and the URL that is signed.
     private func access(_ secret: HubSecret, keepsReceipts: Bool = false) throws(SecretFault) -> HubSettings {
         let string = try secret.read().value
