@@ -33,6 +33,9 @@ struct ImportApple: ParsableCommand {
 
     @OptionGroup var settings: SettingOptions
 
+    @Option(help: Run.summaryHelp)
+    var summary = TextFormat.text
+
     func validate() throws {
         guard patient.contains(where: { !$0.isWhitespace }) else {
             throw ValidationError("--patient is blank: name the person whose export it is")
@@ -46,6 +49,7 @@ struct ImportApple: ParsableCommand {
         try InputFile.open(file, "name the archive that the Health app has written, or export.xml in it")
         var run = Run()
         run.settings = settings
+        run.summary = summary
         run.settings.sources.kinds = .standardInput
         run.settings.sources.framing = "apple-health,patient=\(patient)"
         if settings.mapping.flags.isEmpty { run.settings.mapping.names = ["apple-health"] }

@@ -25,12 +25,20 @@ struct Run: ParsableCommand {
             defaults; docs/configuration.md lists them all.
 
             Messages are on standard error: 'kymo: message', with time and level before it in a run that does not end \
-            by itself, or as --log-format says.
+            by itself, or as --log-format says. The summary at the end is among them; with --summary json it is the \
+            last line instead, {"summary": {…}}.
 
             Example: kymo run --udp 0.0.0.0:5757 --mapping wristband --window 1m --out ./observations
             """)
 
     @OptionGroup var settings: SettingOptions
+
+    @Option(help: Run.summaryHelp)
+    var summary = TextFormat.text
+
+    static let summaryHelp = ArgumentHelp(
+        "The summary at the end for people, or for programs: an object in a line of standard error.",
+        valueName: "text|json")
 
     func run() throws {
         ProcessPrivacy.keepFilesPrivate()
@@ -70,14 +78,24 @@ struct Run: ParsableCommand {
             log.show(live: (settings.readsOnlyWhatEnds ? Self.progress : "") + summary.liveLine)
             log.tick()
         }
-        for line in outcome.summary.lines { log.write(.info(line)) }
+        if summary == .text { for line in outcome.summary.lines { log.write(.info(line)) } }
         Self.tell(pipeline.rejectedInFile, firstRejection, settings, log)
         if !outcome.message.isEmpty { log.write(.error(outcome.message)) }
         log.close()
         // Threads that were left behind, by force or by a second signal, must not run on while the process is taken
         // down.
-        if outcome.exitCode != ExitStatus.success { _exit(outcome.exitCode) }
+        if outcome.exitCode != ExitStatus.success {
+            report(outcome.summary)
+            _exit(outcome.exitCode)
+        }
+        defer { report(outcome.summary) }
         try Self.explain(outcome.summary, firstRejection, settings, log)
+    }
+
+    /// Writes the summary for programs, if that is wanted.
+    private func report(_ counts: PipelineSummary) {
+        guard summary == .json, let line = try? PrettyText.line(RunReport(counts)) else { return }
+        StandardError.write(String(decoding: line, as: UTF8.self))
     }
 
     /// How much of a file that standard input is has been read, for the line that shows a run's progress.
