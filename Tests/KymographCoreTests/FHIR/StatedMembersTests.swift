@@ -137,7 +137,7 @@ import Testing
             "\"absoluteTimeRange\":true,\"extension\":[{\"url\":\"urn:a\",\"valueInteger\":1}]")
         let pipeline = try TestPipeline(body, durationSlot: 1)
         var window = TestWindow(seconds: 0)
-        window.add(0, [0: "1", 1: "60"])
+        window.add(0, [0: "1", 1: "60000000000"])
         let node = try pipeline.observation(window)
         #expect(node.text("extension.0.url") == "urn:a")
         #expect(range(node, at: 1) == ["1714557540", "1714557600"])
