@@ -16,7 +16,7 @@ enum ReceiptTaker: String, Sendable, CaseIterable {
     }
 
     /// What messages say when it takes them again: "… them again".
-    var subject: String {
+    var taking: String {
         switch self {
         case .files: "files take"
         case .socket: "the reader of the socket takes"

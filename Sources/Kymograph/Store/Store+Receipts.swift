@@ -84,7 +84,7 @@ extension Settlement {
     static func dropLines(takenBy takers: [ReceiptProgress], _ db: Database) throws {
         let taken = takers.map(\.taken)
         if takers.count > 1 {
-            try makeTakers(db)
+            try StoreSchema.keepReceiptTakers(db)
             for (taker, number) in zip(takers, taken) {
                 try db.cachedStatement(
                     sql: """
@@ -106,12 +106,5 @@ extension Settlement {
         let number = try Int64.fetchOne(
             db, sql: "SELECT number FROM receipt_taken WHERE taker = ?", arguments: [taker.rawValue])
         return number.map { $0 <= newest ? $0 : 0 } ?? 0
-    }
-
-    private static func makeTakers(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS receipt_taken (taker TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID
-                """)
     }
 }

@@ -99,7 +99,7 @@ struct StoreRetention {
             let place = progress.taker == .files ? "in the files" : "there"
             store.watch.note(
                 .warning(
-                    "receipts: \(progress.taker.subject) them again; \(count) were dropped while the store was full, "
+                    "receipts: \(progress.taker.taking) them again; \(count) were dropped while the store was full, "
                         + "and their numbers are missing \(place)"))
         }
     }

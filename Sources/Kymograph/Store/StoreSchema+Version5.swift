@@ -44,6 +44,15 @@ extension StoreSchema {
                 """)
     }
 
+    /// How far each of those who take receipts has come: made when there are several. Programs without it bring files
+    /// again what waits for others.
+    static func keepReceiptTakers(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS receipt_taken (taker TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID
+                """)
+    }
+
     /// What is paused (``Pause``), and which dead letters that has put aside.
     private static func keepPauses(_ db: Database) throws {
         try db.execute(

@@ -40,6 +40,7 @@ import Testing
         func end() {
             socket.finish()
             store.close()
+            store.directory.unlock()
         }
 
         func reader() throws -> Reader { try Reader(scratch.path + "/receipts.sock") }
@@ -175,6 +176,7 @@ import Testing
         first.dropTakenReceipts()
         #expect(first.receiptLines(after: 0, most: 20).map(\.number) == Array(4...10))
         first.close()
+        first.directory.unlock()
         let (second, filesAgain, socketAgain) = try open()
         #expect(filesAgain.taken == 8 && socketAgain.taken == 3)
         socketAgain.take(through: 10)
