@@ -40,6 +40,8 @@ struct RunReport: Encodable {
         var undelivered: Int
         var sources: [Source]
         var sinks: [Sink]
+        /// All that is counted, by the names of docs/metrics.md.
+        var counters: CounterSamples
     }
 
     var summary: Counts
@@ -59,7 +61,7 @@ struct RunReport: Encodable {
                 Sink(
                     name: sink, delivered: delivery.delivered, undeliverable: delivery.undeliverableReasons,
                     retries: delivery.retries)
-            })
+            }, counters: run.counters)
     }
 
     /// Counts, which are in the places of the reasons, by the names of those that have any.

@@ -11,13 +11,13 @@ struct ReceiptTests {
         (0..<180).map { Readings.heartRate(second: $0, value: 60 + $0 % 30, device: "watch-\(device)") }
     }
 
-    private func arguments(_ server: FHIRServer, entries: Int = 100) -> [String] {
+    private func arguments(_ server: FHIRServer, entries: Int = 100, hasFiles: Bool = true) -> [String] {
         let file = folder.write(
             "kymo.yaml",
             """
             output: {to: none, maxEntries: \(entries)}
             server: {url: "\(server.base)", identity: create}
-            receipts: \(folder.file("receipts"))
+            \(hasFiles ? "receipts: \(folder.file("receipts"))" : "")
             """)
         return ["run", "--config", file, "--data", folder.file("data"), "--window", "1m"]
     }
@@ -83,6 +83,49 @@ struct ReceiptTests {
         }
     }
 
+    /// A program that writes so many of the lines that it reads, and goes when a second has brought no more, so that
+    /// all count as taken.
+    private static let reading = """
+        import socket, sys
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(sys.argv[1])
+        client.shutdown(socket.SHUT_WR)
+        lines = client.makefile("rb")
+        for _ in range(int(sys.argv[2])):
+            sys.stdout.buffer.write(lines.readline())
+        sys.stdout.flush()
+        client.settimeout(1)
+        try:
+            while client.recv(65536):
+                pass
+        except OSError:
+            pass
+        """
+
+    /// Without files: the same lines, with whose each is and what became of it.
+    @Test func bySocketAlone() async throws {
+        let server = try FHIRServer()
+        try await server.waitUntilReady()
+        let socket = folder.file("receipts.sock")
+        let run = try Kymo.start(
+            arguments(server, hasFiles: false) + ["--unix", folder.file("a.sock"), "--idle", "1s"],
+            environment: ["KYMO_RECEIPT_SOCKET": socket])
+        try Sending.send(lines: Self.lines, to: try run.addresses()[0])
+        // Nine Observations and at least one end of a bundle.
+        let read = try ChildProcess(SharedMaterial.python, ["-c", Self.reading, socket, "10"]).finish()
+        try run.waitForError("the reader has gone")
+        #expect(try run.terminate().end == .exit(0))
+        let lines = try read.text.split(separator: "\n").map { try JSONTree(parsing: Array($0.utf8)) }
+        let found = observations(lines)
+        #expect(lines.count == 10 && (1...9).contains(found.count), "\(read.text)\(read.error)")
+        for receipt in found {
+            #expect(receipt["outcome"]?.text == "created" && receipt["status"] == .number("201"))
+            #expect(receipt["device"]?.text?.hasPrefix("watch-") == true && receipt["type"]?.text == "heartRate")
+            #expect(receipt["identifier"]?["value"]?.text?.contains("heartRate") == true)
+        }
+        #expect(!Files.exists(folder.file("receipts")))
+    }
+
     /// The lines that files get, by a socket, to a program that comes late and one that comes after it.
     @Test func bySocket() async throws {
         let server = try FHIRServer()
@@ -92,22 +135,13 @@ struct ReceiptTests {
             arguments(server) + ["--unix", folder.file("a.sock"), "--idle", "1s"],
             environment: ["KYMO_RECEIPT_SOCKET": socket])
         let address = try run.addresses()[0]
-        let reading = """
-            import socket, sys
-            client = socket.socket(socket.AF_UNIX)
-            client.connect(sys.argv[1])
-            client.shutdown(socket.SHUT_WR)
-            lines = client.makefile("rb")
-            for _ in range(int(sys.argv[2])):
-                sys.stdout.buffer.write(lines.readline())
-            """
         try Sending.send(lines: Self.lines, to: address)
         try Waiting.until("files of receipts") { try receipts().contains { $0["outcome"]?.text == "finished" } }
         try Waiting.until("all receipts") { observations(try receipts()).count == 9 }
         let count = try receipts().count
         let mode = try ChildProcess("stat", ["-c", "%a", socket]).finish().text
         #expect(mode == "600\n")
-        let first = try ChildProcess(SharedMaterial.python, ["-c", reading, socket, "\(count)"]).finish()
+        let first = try ChildProcess(SharedMaterial.python, ["-c", Self.reading, socket, "\(count)"]).finish()
         // Files have them by the end, also what was under way.
         try run.waitForError("the reader has gone")
         #expect(try run.terminate().end == .exit(0))

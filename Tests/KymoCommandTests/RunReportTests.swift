@@ -28,6 +28,20 @@ import Testing
         #expect(sources.count == 1 && sources[0]["received"] as? Int == 13)
         #expect(sources[0]["name"] as? String == "stdin", "\(sources)")
         #expect((counts["bytes"] as? Int ?? 0) == done.output.count, "\(counts)")
+        try expectCounters(counts)
+    }
+
+    /// Also what has no member of its own.
+    private func expectCounters(_ counts: [String: Any]) throws {
+        let counters = try #require(counts["counters"] as? [[String: Any]])
+        func total(_ name: String) -> Double? {
+            let found = counters.filter { $0["name"] as? String == name }.compactMap { $0["value"] as? Double }
+            return found.isEmpty ? nil : found.reduce(0, +)
+        }
+        #expect(total("kymo_readings_received_total") == 13 && total("kymo_readings_total") == 11, "\(counters)")
+        for name in ["windows_amended", "windows_withheld", "mapping_left_out", "mapping_reloads", "sequence_missing"] {
+            #expect(total("kymo_\(name)_total") == 0, "\(name): \(counters)")
+        }
     }
 
     /// A run of which nothing was accepted says so, and ends as it would without.

@@ -70,6 +70,21 @@ extension Settlement {
         return newest - oldest + 1
     }
 
+    /// The newest of the oldest lines through number `last` that are more than fit in `bytes`; nil when all fit. Each
+    /// counts as the mean of the oldest, and as `atLeast` bytes.
+    static func lastLine(
+        through last: Int64, beyond bytes: Int, atLeast: Int, _ db: Database
+    ) throws -> Int64? {
+        guard let oldest = try Int64.fetchOne(db, sql: "SELECT min(number) FROM receipt_line"),
+            let newest = try Int64.fetchOne(db, sql: "SELECT max(number) FROM receipt_line"),
+            let mean = try Double.fetchOne(
+                db,
+                sql: "SELECT avg(length(line)) FROM (SELECT line FROM receipt_line ORDER BY number LIMIT 500)")
+        else { return nil }
+        let through = min(last, newest) - Int64(bytes / max(atLeast, Int(mean)))
+        return through >= oldest ? through : nil
+    }
+
     /// Drops the oldest lines through number `last`, at most `most`; gives their numbers.
     static func dropOldestLines(through last: Int64 = .max, _ most: Int, _ db: Database) throws -> [Int64] {
         try Int64.fetchAll(

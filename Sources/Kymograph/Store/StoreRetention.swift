@@ -19,6 +19,8 @@ struct StoreRetention {
     private static let most = 2_000
     /// The part of the store that receipts may take, and bytes that one takes of it, when files are too slow.
     private static let (lineShare, lineBytes) = (8, 512)
+    /// Most bytes of receipts that are kept for nobody but a reader of a socket who is away.
+    private static let mostAwaitedBytes = 256 << 20
     /// Dead letters kept, the newest, besides those that pauses have put aside; all of them are counted.
     static let mostLetters = 100_000
     /// Whether the operator has been told how many pauses have put aside.
@@ -39,6 +41,7 @@ struct StoreRetention {
         let isDue = commits % StoreRetention.sizeInterval == 0 || added >= settings.maxBytes / 16
         guard isDue || bytes >= settings.maxBytes else { return }
         added = 0
+        try limitAwaitedLines(store)
         bytes = try store.pool.read { try StoreRetention.used($0) }
         store.noteUsed(bytes: bytes)
         alarm.note(store.fill).map(store.watch.note)
@@ -76,18 +79,35 @@ struct StoreRetention {
             return try Settlement.dropOldestLines(Self.most, db)
         }
         guard !dropped.isEmpty else { return false }
-        for taker in takers { note(dropped.count { $0 > taker.taken }, of: taker.taker, store) }
+        let reason = "the store in \(store.directory.path) is full"
+        for taker in takers { note(dropped.count { $0 > taker.taken }, of: taker.taker, reason, store) }
         bytes = try store.pool.read { try StoreRetention.used($0) }
         return true
     }
 
-    private mutating func note(_ count: Int, of taker: ReceiptTaker, _ store: Store) {
+    /// Drops the oldest of the receipts that only a socket's reader lacks who takes nothing, when they are too many:
+    /// nobody may ever come, and the disk is for readings.
+    private mutating func limitAwaitedLines(_ store: Store) throws {
+        let takers = store.receiptProgress
+        guard takers.contains(where: { $0.taker == .socket && $0.isStuck }) else { return }
+        let others = takers.filter { $0.taker != .socket }.map(\.taken).min() ?? .max
+        let most = min(settings.maxBytes / Self.lineShare, Self.mostAwaitedBytes)
+        let last = try store.pool.read {
+            try Settlement.lastLine(through: others, beyond: most, atLeast: Self.lineBytes, $0)
+        }
+        guard let last else { return }
+        let reason = "nobody reads receiptSocket, and the store keeps \(most) bytes for that"
+        while true {
+            let dropped = try store.pool.write { try Settlement.dropOldestLines(through: last, Self.most, $0) }
+            guard !dropped.isEmpty else { return }
+            for taker in takers { note(dropped.count { $0 > taker.taken }, of: taker.taker, reason, store) }
+        }
+    }
+
+    private mutating func note(_ count: Int, of taker: ReceiptTaker, _ reason: String, _ store: Store) {
         guard count > 0 else { return }
         if droppedLines[taker] == nil {
-            store.watch.note(
-                .error(
-                    "the store in \(store.directory.path) is full: receipts that wait for \(taker.name) are dropped; "
-                        + taker.remedy))
+            store.watch.note(.error("\(reason): receipts that wait for \(taker.name) are dropped; \(taker.remedy)"))
         }
         droppedLines[taker, default: 0] += count
     }
@@ -99,8 +119,8 @@ struct StoreRetention {
             let place = progress.taker == .files ? "in the files" : "there"
             store.watch.note(
                 .warning(
-                    "receipts: \(progress.taker.taking) them again; \(count) were dropped while the store was full, "
-                        + "and their numbers are missing \(place)"))
+                    "receipts: \(progress.taker.taking) them again; \(count) were dropped, because the store was "
+                        + "full or they were too many, and their numbers are missing \(place)"))
         }
     }
 

@@ -30,6 +30,9 @@ struct Counter: Sendable {
     /// Those of a histogram.
     var durations: (@Sendable (CounterInput) -> [(labels: [String], counts: DurationCounts)])?
 
+    /// Whether the summary at exit says it.
+    var isInSummary: Bool { phrases.contains { CounterLine.summary.contains($0.line) } }
+
     /// The samples of `input`.
     func samples(_ input: CounterInput) -> [CounterSample] {
         guard let durations else {

@@ -113,6 +113,13 @@ package struct PipelineSummary: Sendable {
         return CounterLine.summary.compactMap { CounterTable.text($0, samples, input) }
     }
 
+    /// All counters of the run, so that whatever the lines tell is among them, and a count that is new, too.
+    package var counters: CounterSamples {
+        let input = CounterInput(run: self)
+        return CounterSamples(
+            CounterTable.rows.filter { $0.kind == .counter || $0.isInSummary }.flatMap { $0.samples(input) })
+    }
+
     /// One line for a terminal that is watched.
     package var liveLine: String { text(.live) ?? "" }
 

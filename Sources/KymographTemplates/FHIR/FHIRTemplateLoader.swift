@@ -21,9 +21,10 @@ package enum FHIRTemplateLoader {
         if version == .stu3 { FHIRVersion.refuseForSTU3(elements, log: &log) }
         let resources = ResourceReader(declared: log.fhirVersion, output: version)
         var templates = elements.compactMap { readTemplate($0, resources, log: &log) }
-        // What the file says is for all whose templates do not say otherwise.
+        // What the file says is for all Observations whose templates do not say otherwise: summaries and other
+        // resources have no such times.
         let hasRange = file.flag("absoluteTimeRange", log: &log) ?? false
-        for index in templates.indices {
+        for index in templates.indices where templates[index].resource == nil && templates[index].summary == nil {
             templates[index].members.writesTimeRange = templates[index].members.writesTimeRange ?? hasRange
         }
         let kept = withoutDuplicates(templates, log: &log)

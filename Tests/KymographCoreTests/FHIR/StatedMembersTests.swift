@@ -117,11 +117,12 @@ import Testing
         return [node.text("extension.\(index).valueDecimal"), node.text("extension.\(index + 1).valueDecimal")]
     }
 
-    @Test(arguments: [
-        (TestWindow.tenOClock, 5 * TestWindow.second, ["1714557600", "1714557605"]),
-        (TestWindow.tenOClock + 120_000_000, 1, ["1714557600.12", "1714557600.120000001"]),
-        (0, 0, ["0", "0"]), (-1_500_000_000, 1_000_000_000, ["-1.5", "-0.5"]),
-    ] as [(Int64, Int64, [String])])
+    @Test(
+        arguments: [
+            (TestWindow.tenOClock, 5 * TestWindow.second, ["1714557600", "1714557605"]),
+            (TestWindow.tenOClock + 120_000_000, 1, ["1714557600.12", "1714557600.120000001"]),
+            (0, 0, ["0", "0"]), (-1_500_000_000, 1_000_000_000, ["-1.5", "-0.5"]),
+        ] as [(Int64, Int64, [String])])
     func rangeIsExact(start: Int64, length: Int64, expected: [String]) throws {
         var pipeline = try TestPipeline(Self.template("\"absoluteTimeRange\":true", period: "1h"))
         pipeline.options.timePrecision = .milli
@@ -142,6 +143,21 @@ import Testing
         #expect(node.text("extension.0.url") == "urn:a")
         #expect(range(node, at: 1) == ["1714557540", "1714557600"])
         #expect(node.text("effectivePeriod.start") == "2024-05-01T09:59:00Z")
+    }
+
+    /// Summaries and other resources have no times of a window to tell, whatever the file says.
+    @Test(arguments: ["", "\"absoluteTimeRange\":true,"]) func rangeOfNoObservations(stated: String) throws {
+        let file = """
+            {"templateType":"CollectionFhir",\(stated)"template":[
+            {"templateType":"GlucoseSummaryFhir","template":{"typeName":"g","period":"1d","valueName":"v",
+             "unit":"mg/dL","samplePeriod":"5m"}},
+            {"templateType":"ResourceFhir","template":{"typeName":"d","resourceType":"Device",
+             "resource":{"status":"active"}}}]}
+            """
+        var log = DiagnosticLog(file: "fhir.json")
+        let loaded = FHIRTemplateLoader.load(try TextJSON.parse(file), log: &log)
+        #expect(loaded.count == 2, "\(log.all.map(\.text))")
+        #expect(loaded.allSatisfy { $0.members.writesTimeRange == nil })
     }
 
     /// What the file says is for all whose templates do not say otherwise.

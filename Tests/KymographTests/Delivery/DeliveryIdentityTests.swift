@@ -231,13 +231,19 @@ import Testing
         #expect(rehearsal.outbox.receipts.count == 3 && rehearsal.outbox.isSettled)
     }
 
-    /// What was never final is not amended: it is merged and stays preliminary, until one comes that is final.
-    @Test func whatIsPreliminaryStaysSo() throws {
+    /// What was never final is not amended: it is merged and stays preliminary, until one comes that is final, also
+    /// with the same values.
+    @Test(arguments: [(30, "final"), (20, "final"), (30, "amended"), (20, "amended")])
+    func whatIsPreliminaryStaysSo(last: Int, status: String) throws {
         func row(_ value: Int, _ status: String) -> String {
             TestRow.transaction([Reading("a", 1, value)]).replacing("\"final\"", with: "\"\(status)\"")
         }
         let rehearsal = try compatible([row(10, "preliminary")])
-        for (value, status, expected) in [(20, "preliminary", "preliminary"), (30, "final", "amended")] {
+        let steps = [
+            (20, "preliminary", "preliminary"), (last, status, status), (last, status, status),
+            (40, "final", "amended"),
+        ]
+        for (value, status, expected) in steps {
             rehearsal.run()
             rehearsal.outbox.add(row(value, status))
             rehearsal.run()

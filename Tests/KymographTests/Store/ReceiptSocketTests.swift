@@ -189,9 +189,10 @@ import Testing
     @Test func aReaderThatIsAwayCostsFilesNothing() throws {
         let scratch = Scratch()
         var settings = StoreSettings()
-        settings.maxBytes = 1 << 20
         let store = try Store(path: scratch.path, settings: settings)
         defer { store.close() }
+        func used() throws -> Int { try store.pool.read { try StoreRetention.used($0) } }
+        let empty = try used()
         let notes = NoteList()
         store.watch.begin(note: notes.take) { notes.add($0.message) }
         let (files, socket) = (store.beginReceipts(for: .files), store.beginReceipts(for: .socket))
@@ -200,13 +201,16 @@ import Testing
                 try db.execute(sql: "INSERT INTO receipt_line (run, line) VALUES ('r', zeroblob(12000))")
             }
         }
-        files.take(through: 190)
+        // Full also with no more for the reader than may always wait, but not with what the files lack.
+        settings.maxBytes = empty + (try used() - empty) * 103 / 400
+        store.follow(settings)
+        files.take(through: 150)
         files.note()
         socket.noteFailure()
         var retention = StoreRetention(settings)
         try retention.check(store, adding: 0)
         let left = store.receiptLines(after: 0, most: 300).map(\.number)
-        #expect(left == Array(191...200), "\(left)")
+        #expect(left == Array(151...200), "\(left)")
         #expect(notes.all.count { $0.contains("receipts that wait for the reader of their socket are dropped") } == 1)
         #expect(!notes.all.contains { $0.contains("their files") })
         socket.take(through: 200)
@@ -215,8 +219,64 @@ import Testing
         for _ in 0..<8 { retention.noteCommit() }
         try retention.check(store, adding: settings.maxBytes)
         #expect(
-            notes.all.contains { $0.contains("the reader of the socket takes them again; 190 were dropped") },
+            notes.all.contains { $0.contains("the reader of the socket takes them again; 150 were dropped") },
             "\(notes.all)")
+    }
+
+    /// A store that is far from full keeps an eighth of its size for a reader who is away; what files lack stays.
+    @Test(arguments: [nil, 200, 120] as [Int64?]) func aReaderWhoNeverComesCostsLittle(files: Int64?) throws {
+        let scratch = Scratch()
+        var settings = StoreSettings()
+        settings.maxBytes = 8 << 20
+        let store = try Store(path: scratch.path, settings: settings)
+        defer { store.close() }
+        let notes = NoteList()
+        store.watch.begin(note: notes.take) { notes.add($0.message) }
+        if let files { store.beginReceipts(for: .files).take(through: files) }
+        let socket = store.beginReceipts(for: .socket)
+        try store.pool.write { db in
+            for _ in 0..<200 {
+                try db.execute(sql: "INSERT INTO receipt_line (run, line) VALUES ('r', zeroblob(16384))")
+            }
+        }
+        var retention = StoreRetention(settings)
+        try retention.check(store, adding: 0)
+        #expect(store.receiptLines(after: 0, most: 300).count == 200, "its reader may still come")
+        socket.noteFailure()
+        try retention.check(store, adding: settings.maxBytes)
+        let through = (files ?? 200) - 64
+        #expect(store.receiptLines(after: 0, most: 300).map(\.number) == Array(through + 1...200))
+        #expect(notes.all.count { $0.contains("receipts that wait for the reader of their socket are dropped") } == 1)
+        socket.take(through: 200)
+        socket.note()
+        try retention.check(store, adding: settings.maxBytes)
+        #expect(notes.all.contains { $0.contains("takes them again; \(through) were dropped") }, "\(notes.all)")
+    }
+
+    /// At the end all who wait have the time of one, and nobody's turn comes after it.
+    @Test func manyWhoDoNotRead() throws {
+        let trial = try Trial()
+        try trial.add(1_000)
+        let readers = try (0..<8).map { _ in try trial.reader() }
+        let began = ContinuousClock.now
+        trial.end()
+        #expect(ContinuousClock.now - began < .seconds(6))
+        withExtendedLifetime(readers) {}
+        #expect(trial.progress.taken == 0)
+    }
+
+    /// `kymo check` looks whether somebody listens, and is no reader.
+    @Test func whoOnlyLooksIsNotSpokenOf() throws {
+        let trial = try Trial()
+        _ = try trial.reader()
+        let reader = try trial.reader()
+        try trial.add(3)
+        #expect(reader.numbers(3) == [1, 2, 3])
+        trial.waitUntil(taken: 3)
+        trial.end()
+        #expect(trial.notes.all.count { $0.contains("reads them") } == 1, "\(trial.notes.all)")
+        #expect(!trial.notes.all.contains { $0.contains("has gone") }, "\(trial.notes.all)")
+        withExtendedLifetime(reader) {}
     }
 
     @Test func aSocketThatIsInUse() throws {

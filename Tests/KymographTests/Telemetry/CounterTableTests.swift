@@ -137,6 +137,29 @@ import Testing
         #expect(CounterTable.samples(input).total("kymo_rejected_total", "reason", "clockAhead") == 61)
     }
 
+    /// What programs get of a run has each number of the lines for people.
+    @Test func theSummaryForProgramsHasWhatItsLinesHave() {
+        let (all, sums) = (run.counters, Set(run.counters.all.map(\.name)).map { run.counters.total($0) })
+        for row in CounterTable.rows where row.isInSummary {
+            #expect(!all.of(row.name).isEmpty, "\(row.name)")
+            #expect(all.total(row.name) == CounterTable.samples(input).total(row.name))
+        }
+        let values = Set(all.all.map { Int($0.value) } + sums)
+        let known = values.union([
+            // Missing frames without those that came late, of which both numbers are there.
+            run.missingFrames - run.lateFrames
+        ])
+        #expect(run.lines.count == CounterLine.summary.count, "all lines say something: \(run.lines)")
+        for line in run.lines {
+            // A rate of two of them, and the digits of a form.
+            let text = line.replacing(/[0-9.]+ bytes per reading/, with: "").replacing("18 digits", with: "")
+                .replacing("64 bits", with: "")
+            for number in text.matches(of: /\b[0-9]+\b/) {
+                #expect(known.contains(Int(number.output) ?? -1), "\(number.output) of: \(line)")
+            }
+        }
+    }
+
     @Test func allThatAStoreAndItsSinksTellHasARow() {
         check(stored)
         check(sinks)

@@ -166,7 +166,7 @@ extension PipelineSettings {
         SinkOpening(
             name: sink.name, output: output, compatibility: compatibility, bundleEntries: bundleEntries,
             bundleBytes: bundleBytes, rotation: rotation, dictionary: dictionary,
-            keepsReceipts: receipts != nil, note: { control?.note(.warning($0)) },
+            keepsReceipts: receipts != nil || receiptSocket != nil, note: { control?.note(.warning($0)) },
             isForced: { control?.isForced ?? false })
     }
 }

@@ -22,8 +22,6 @@ final class ReceiptSocket: Sendable {
 
     /// Lines and bytes that are under way at a time: what the socket holds, so that it is empty again soon.
     private static let (most, mostBytes) = (200, 64 << 10)
-    /// Milliseconds that a reader has at the end, for all that waits.
-    private static let patience = 2_000
 
     /// Listens at `path`, for the owner alone.
     ///
@@ -64,18 +62,15 @@ final class ReceiptSocket: Sendable {
         while !thread.isZero, !control.isForced { Wait.milliseconds(1) }
     }
 
-    private var mustEnd: Bool { isFinishing.load(ordering: .acquiring) || control.isForced }
-
     private func run() {
-        while true {
+        var readers = ServedReaders()
+        while !control.isForced, !readers.isOver(isFinishing) {
             let raw = kymo_accept(listener.raw)
             if raw >= 0 {
-                serve(Descriptor(raw))
-            } else if mustEnd {
+                serve(Descriptor(raw), &readers)
+            } else if readers.deadline != nil {
                 return
             } else {
-                // What waits now is not taken.
-                if store.receiptLines(after: progress.taken, most: 1).isEmpty { progress.note() }
                 // Out of descriptors, perhaps: whoever waits is still there later.
                 let isBusy = -raw != EAGAIN && -raw != EINTR
                 if kymo_wait_either(isBusy ? -1 : listener.raw, event.raw, 1_000) & 2 != 0 { clearEvent() }
@@ -85,33 +80,38 @@ final class ReceiptSocket: Sendable {
 
     private func clearEvent() { _ = kymo_event_wait(event.raw, 0) }
 
-    /// Gives `reader` lines until it goes, or the end comes.
-    private func serve(_ reader: Descriptor) {
-        control.note(.info("receipts: \(PeerCredentials(reader.raw)?.text ?? "a process") reads them"))
-        var left: Int?
-        while !control.isForced {
-            let isLast = isFinishing.load(ordering: .acquiring)
-            if isLast, left == nil { left = Self.patience }
+    /// Gives `reader` lines until it goes, or the end comes. One that takes nothing may only have looked whether the
+    /// socket is there, and is not spoken of.
+    private func serve(_ reader: Descriptor, _ readers: inout ServedReaders) {
+        var hasTaken = false
+        while !control.isForced, !readers.isOver(isFinishing) {
             let lines = store.receiptLines(after: progress.taken, most: Self.most)
             guard let newest = lines.last else {
                 progress.note()
-                if isLast { return }
+                if readers.deadline != nil { return }
                 if ControlSocket.waitForEnd(of: reader, or: event, milliseconds: 1_000) { break }
                 clearEvent()
                 continue
             }
-            guard let number = give(lines, newest.number, to: reader, &left) else { break }
+            guard let number = give(lines, newest.number, to: reader, &readers) else { break }
             progress.take(through: number)
             progress.note()
             store.queue.add { $0.hasTakenReceipts = true }
+            if !hasTaken {
+                hasTaken = true
+                control.note(.info("receipts: \(PeerCredentials(reader.raw)?.text ?? "a process") reads them"))
+            }
         }
-        if !mustEnd { control.note(.info("receipts: the reader has gone; they wait for the next one")) }
+        if hasTaken, readers.deadline == nil, !control.isForced {
+            control.note(.info("receipts: the reader has gone; they wait for the next one"))
+        }
     }
 
     /// Sends `lines`, as many as may be under way, and waits until `reader` has them: the number of the last that it
     /// has, or nil when it has gone, or has not taken them by the end.
     private func give(
-        _ lines: [(number: Int64, line: [UInt8])], _ newest: Int64, to reader: Descriptor, _ left: inout Int?
+        _ lines: [(number: Int64, line: [UInt8])], _ newest: Int64, to reader: Descriptor,
+        _ readers: inout ServedReaders
     ) -> Int64? {
         var (bytes, number): ([UInt8], Int64) = ([], newest)
         for (own, line) in lines {
@@ -121,24 +121,53 @@ final class ReceiptSocket: Sendable {
         }
         var rest = bytes[...]
         var pause: Int32 = 1
-        while !control.isForced {
+        while !control.isForced, !readers.isOver(isFinishing) {
             if !rest.isEmpty {
                 guard let sent = ControlSocket.sendNow(Array(rest), to: reader) else { return nil }
                 rest = rest.dropFirst(sent)
                 if sent > 0 { pause = 1 }
             }
             // Only in this order: what a reader leaves behind is thrown away after it has gone.
-            let isTaken = rest.isEmpty && kymo_unread(reader.raw) == 0
-            if ControlSocket.waitForEnd(of: reader, or: nil, milliseconds: 0) { return nil }
-            if isTaken { return number }
-            if isFinishing.load(ordering: .acquiring) {
-                let remaining = (left ?? Self.patience) - Int(pause)
-                left = remaining
-                if remaining <= 0 { return nil }
+            let unread = kymo_unread(reader.raw)
+            if unread < 0 {
+                noteUnknown(-unread, &readers)
+                return nil
             }
+            if ControlSocket.waitForEnd(of: reader, or: nil, milliseconds: 0) { return nil }
+            if rest.isEmpty, unread == 0 { return number }
             Wait.milliseconds(Int(pause))
             pause = min(pause * 2, 20)
         }
         return nil
+    }
+
+    /// Says, once, that nobody can know what readers have. They count as gone, and lines wait no longer than for one
+    /// that is away.
+    private func noteUnknown(_ code: Int32, _ readers: inout ServedReaders) {
+        guard !readers.hasToldUnknown else { return }
+        readers.hasToldUnknown = true
+        let error = SystemError(code, "ask", "what the reader of receipts has not read yet")
+        control.note(
+            .error("\(error.message); use receipts, which are files, and take receiptSocket out of the configuration"))
+    }
+}
+
+/// What the thread of a socket of receipts knows over all of its readers.
+private struct ServedReaders {
+    /// When the last lines must have been taken; nil before the end has come.
+    private(set) var deadline: ContinuousClock.Instant?
+    /// Whether it was said that the system does not tell what is unread.
+    var hasToldUnknown = false
+
+    /// How long readers have at the end, all together, for all that waits.
+    private static let patience = Duration.seconds(2)
+
+    /// Whether their time at the end is over, which begins when `isFinishing` is first seen to be set.
+    mutating func isOver(_ isFinishing: borrowing Atomic<Bool>) -> Bool {
+        guard deadline != nil || isFinishing.load(ordering: .acquiring) else { return false }
+        let now = ContinuousClock.now
+        let end = deadline ?? now + Self.patience
+        deadline = end
+        return now >= end
     }
 }

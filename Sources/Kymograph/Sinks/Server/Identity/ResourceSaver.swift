@@ -103,7 +103,7 @@ final class ResourceSaver {
     private func update(_ existing: JSONNode, _ task: Task, _ completion: @escaping Completion) {
         var merged = existing
         do throws(ObservationMerge.Failure) {
-            if task.rule.updates { merged = try merge(existing, task.resource) }
+            if task.rule.updates { merged = Self.confirmed(try merge(existing, task.resource), by: task.resource) }
         } catch {
             let type = task.identifier.type
             return completion(
@@ -115,7 +115,7 @@ final class ResourceSaver {
             if isCached(task.identifier) { cache.set(existing, for: task.identifier) }
             return completion(.success(Saved(operation: .unchanged, stored: stored, resource: existing)))
         }
-        let amended = task.identifier.type == "Observation" ? Self.amended(merged, by: task.resource) : merged
+        let amended = task.identifier.type == "Observation" ? Self.amended(merged, existing, by: task.resource) : merged
         server.update(amended, version: stored.version) { [self] result in
             switch result {
             case .success(let stored):
@@ -129,11 +129,22 @@ final class ResourceSaver {
         }
     }
 
-    /// The changed Observation `merged` with its status: what was preliminary and is so again was never final.
-    private static func amended(_ merged: JSONNode, by new: JSONNode) -> JSONNode {
-        let wasPreliminary = merged.child("status")?.string == "preliminary"
-        if wasPreliminary, new.child("status")?.string == "preliminary" { return merged }
-        return merged.with("status", .text("amended"))
+    /// `merged`, which is no longer preliminary where `new` is final or amended, also when nothing else has changed.
+    private static func confirmed(_ merged: JSONNode, by new: JSONNode) -> JSONNode {
+        guard isPreliminary(merged), let status = new.child("status")?.string, ["final", "amended"].contains(status)
+        else { return merged }
+        return merged.with("status", .text(status))
+    }
+
+    /// The Observation `merged`, which differs from `existing`, with its status: what was preliminary was never final
+    /// here, and so is not amended, unless the new one says that it is.
+    private static func amended(_ merged: JSONNode, _ existing: JSONNode, by new: JSONNode) -> JSONNode {
+        let wasNeverFinal = isPreliminary(existing) && ["preliminary", "final"].contains(new.child("status")?.string)
+        return wasNeverFinal ? merged : merged.with("status", .text("amended"))
+    }
+
+    private static func isPreliminary(_ resource: JSONNode) -> Bool {
+        resource.child("resourceType")?.string == "Observation" && resource.child("status")?.string == "preliminary"
     }
 
     private func keep(_ resource: JSONNode, _ stored: StoredResource, _ task: Task) {
