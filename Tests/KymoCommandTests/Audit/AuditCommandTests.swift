@@ -105,7 +105,8 @@ import Testing
         #expect(try run.command("sources", "remove", "--device", "seeded-device").end == .exit(0))
         let found = try records(run)
         #expect(found.compactMap { $0["event"]?.text } == ["pause", "resume", "sources.remove"], "\(found)")
-        #expect(!found.compactMap { $0["text"]?.text }.joined().contains("seeded"))
+        let texts: [String] = found.compactMap { $0["text"]?.text }
+        #expect(!texts.joined().contains("seeded"))
     }
 
     /// What root does in the directory of another user, that user can go on with.
