@@ -126,6 +126,9 @@ final class ExampleFolder {
         if names("/fhir/") { try writeSearch() }
         if names("/var/lib/kymo") { try ExampleFiles.makeStore(data) }
         if names("kymo audit") { _ = try Kymo.run(["query", "--data", data]) }
+        if names("cat noted.txt") {
+            folder.write("noted.txt", try Kymo.run(["audit", "verify", "--data", data]).text)
+        }
         if names("--key-file") { try writeKeys() }
     }
 
