@@ -54,8 +54,9 @@ extension Mistake {
             "type to pause that is none", ["pause", "hartRate", "--data", "./store"], needs: [.store], 65,
             "there is no type or source 'hartRate'", at: "'hartRate'", "did you mean 'heartRate'?"),
         Mistake(
-            "types that no mapping has", ["query", "--data", "./store", "--mapping", "wristband"], needs: [.store], 78,
-            "the mappings have no template for glucoseMass, glucoseMolar,", at: "--mapping",
+            "types that no mapping has", ["query", "--data", "./store", "--mapping", "glucose-meter"], needs: [.store],
+            78,
+            "the mappings have no template for heartRate:", at: "--mapping",
             "name those of 'kymo run' with --mapping or --config, or ask"),
     ]
 }
