@@ -83,7 +83,10 @@ import TrialSupport
         var expected = BundleReader()
         try expected.read(ndjson: oracle.output)
         var found = BundleReader()
-        for name in Files.names(folder.file("out")) { try found.read(ndjson: try content(name, folder)) }
+        // Beginnings of first lines, or of first encrypted chunks, are put aside; what was in them has come again.
+        for name in Files.names(folder.file("out")) where !name.hasSuffix(".partial") {
+            try found.read(ndjson: try content(name, folder))
+        }
         let differences = found.differences(from: expected, ignoring: ["status"])
         #expect(differences.isEmpty, "seed \(seed), after \(rounds) crashes: \(differences.prefix(5))")
         #expect(expected.observations.count > 50)
