@@ -1,4 +1,5 @@
-"""Runs the tests of a test bundle, a few suites to a process, and prints the ten slowest tests.
+"""Runs the tests of a test bundle, a few suites to a process; prints the ten slowest tests, and the suites that need the most
+time of processors.
 
 Within one process Swift Testing starts all tests at once, and each waits for the others: the duration that it reports is that
 of the run, and a test that waits for a server is resumed minutes late. Here each process runs its suites one after the other,
@@ -18,6 +19,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 # Modules whose tests wait most come first, so that what needs the processors fills the rest of the run.
@@ -43,11 +45,8 @@ class Run:
         command = [bundle, "--testing-library", "swift-testing", "--no-parallel", "--event-stream-output-path", events]
         log = os.path.join(folder, f"{suites[0]}.log")
         with open(log, "w", encoding="utf-8") as output:
-            try:
-                self.status = subprocess.run(
-                    command + ["--filter", pattern], stdout=output, stderr=subprocess.STDOUT, timeout=timeout).returncode
-            except subprocess.TimeoutExpired:
-                self.status = TIMED_OUT
+            self.status, self.processor_seconds = finish(
+                subprocess.Popen(command + ["--filter", pattern], stdout=output, stderr=subprocess.STDOUT), timeout)
         with open(log, encoding="utf-8", errors="replace") as output:
             self.output = output.read()
         if os.path.exists(events):
@@ -86,6 +85,18 @@ class Run:
             ending = "took too long" if self.status == TIMED_OUT else f"exit status {self.status}"
             print(f"{ending}: {', '.join(self.suites)}")
         sys.stdout.flush()
+
+
+def finish(process, timeout):
+    """Waits for a process, and ends it after `timeout` seconds; its exit status, and the time that it and its children used."""
+    has_expired = threading.Event()
+    timer = threading.Timer(timeout or threading.TIMEOUT_MAX, lambda: (has_expired.set(), process.kill()))
+    timer.daemon = True
+    timer.start()
+    _, status, used = os.wait4(process.pid, 0)
+    timer.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return TIMED_OUT if has_expired.is_set() else process.returncode, used.ru_utime + used.ru_stime
 
 
 def name(test):
@@ -130,7 +141,7 @@ def main():
     options.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1), help="processes at a time")
     options.add_argument("--group", type=int, default=4, help="suites in a process, at most")
     options.add_argument("--timeout", type=int, default=1_800, help="seconds that a process may take; 0 for any time")
-    options.add_argument("--slowest", type=int, default=10, help="tests to print, by duration")
+    options.add_argument("--slowest", type=int, default=10, help="tests to print, by duration, and processes, by time of processors")
     chosen = options.parse_args()
 
     bundle = os.path.abspath(chosen.bundle)
@@ -156,6 +167,10 @@ def main():
           f"{used.ru_utime + used.ru_stime:.0f} s of CPU, {chosen.jobs} processes at a time; the slowest:")
     for test, duration in collections.Counter(seconds).most_common(chosen.slowest):
         print(f"{duration:8.2f} s  {name(test)}")
+    print("and in seconds of a processor, by process:")
+    costliest = sorted((run.result() for run in runs), key=lambda run: -run.processor_seconds)
+    for run in costliest[:chosen.slowest]:
+        print(f"{run.processor_seconds:8.2f} s  {', '.join(run.suites)}")
     if skipped:
         print(f"{len(skipped)} skipped, for what they need is not here:", ", ".join(sorted(map(name, skipped))))
         # What is looked at by nobody is not shown: where everything is, nothing may be left out.

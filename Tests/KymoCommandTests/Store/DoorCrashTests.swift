@@ -24,8 +24,11 @@ import TrialSupport
         var random = SeededBytes(seed: seed)
         var acknowledged = [Int](repeating: 0, count: Self.clients)
         var busy = 0
+        // Each round has its share of the messages, however fast the door is, so that the last one has something to send.
+        let share = messages[0].count / rounds - ResendingClient.ahead
         for _ in 0..<rounds {
-            let heard = try scene.crash(after: 5 + random.next(upTo: 120), messages, from: acknowledged)
+            let moment = (milliseconds: 5 + random.next(upTo: 120), count: 1 + random.next(upTo: share))
+            let heard = try scene.crash(at: moment, messages, from: acknowledged)
             for (place, count) in heard.acknowledged.enumerated() { acknowledged[place] += count }
             busy += heard.isBusy ? 1 : 0
         }
@@ -43,7 +46,7 @@ import TrialSupport
             }
         }
         var random = SeededBytes(seed: seed + UInt64(client))
-        return (0..<count / 5).map { index in
+        return (0..<count / 2).map { index in
             let second = random.next(upTo: 12) == 0 ? max(0, index - random.next(upTo: 30)) : index
             let results = [
                 MonitorMessages.heartRate("\(50 + random.next(upTo: 90))", status: second < index ? "C" : "R"),
@@ -131,18 +134,19 @@ import TrialSupport
             }
         }
 
-        /// Starts, lets clients send their `messages` from `places` on, and kills it `milliseconds` later; how many each
-        /// of them has heard of, and whether something was on its way then.
+        /// Starts, lets clients send their `messages` from `places` on, and kills it after some milliseconds, or when one
+        /// of them has heard of as many messages as `moment` says; how many each of them has heard of, and whether
+        /// something was on its way then.
         func crash(
-            after milliseconds: Int, _ messages: [[String]], from places: [Int]
+            at moment: (milliseconds: Int, count: Int), _ messages: [[String]], from places: [Int]
         ) throws -> (acknowledged: [Int], isBusy: Bool) {
             let run = try start()
             let clients = try connect(run, count: messages.count)
-            let end = ContinuousClock.now + .milliseconds(milliseconds)
-            while ContinuousClock.now < end {
+            let end = ContinuousClock.now + .milliseconds(moment.milliseconds)
+            repeat {
                 for (client, place) in zip(clients, messages.indices) { client.goOn(messages[place][places[place]...]) }
                 usleep(200)
-            }
+            } while ContinuousClock.now < end && clients.allSatisfy { $0.acknowledged < moment.count }
             let isBusy = clients.contains { $0.sent > $0.acknowledged }
             run.signal(SIGKILL)
             #expect(try run.wait() == .signal(SIGKILL), "\(run.errorText)")

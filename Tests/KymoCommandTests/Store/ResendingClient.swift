@@ -4,6 +4,9 @@ import KymographTestKit
 
 /// A client of one door that sends messages, some ahead, and hears which of them are acknowledged.
 class ResendingClient {
+    /// How many messages are on their way at a time, at most.
+    static let ahead = 21
+
     /// How many are acknowledged, from the first one on.
     var acknowledged: Int { 0 }
     /// How many were sent.
@@ -20,7 +23,7 @@ class ResendingClient {
     fileprivate func send(_ messages: ArraySlice<String>) {}
 
     /// Reads what has come, and sends more of `messages`, which are all that this connection is to send.
-    func goOn(_ messages: ArraySlice<String>, ahead: Int = 21, step: Int = 7) {
+    func goOn(_ messages: ArraySlice<String>, ahead: Int = ResendingClient.ahead, step: Int = 7) {
         receive()
         while isOpen, sent < messages.count, sent + step <= acknowledged + ahead {
             let next = min(sent + step, messages.count)
