@@ -19,6 +19,13 @@ package struct PaddedBytes: ~Copyable, @unchecked Sendable {
     /// Copies `bytes`, for tests and load-time parsing.
     package init(copying bytes: some Collection<UInt8>) {
         self.init(capacity: bytes.count)
+        let target = unsafe base
+        // Safe: as many bytes as there is room for.
+        let isCopied: Void? = bytes.withContiguousStorageIfAvailable { storage in
+            guard let first = storage.baseAddress else { return }
+            unsafe target.update(from: first, count: storage.count)
+        }
+        guard isCopied == nil else { return }
         var index = 0
         for byte in bytes {
             // Safe: index < bytes.count == capacity.

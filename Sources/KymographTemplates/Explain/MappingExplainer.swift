@@ -155,8 +155,9 @@ package struct MappingExplainer: ~Copyable {
     ) -> TemplateExplanation {
         let linked = set.templates[templates[place]]
         let template = linked.template
-        let outcomes = tellsOutcomes ? outcomes(at: place, bytes, context, received) : []
         let found = matches(template, bytes)
+        // A template that matches nothing leaves what the mapper says as it was.
+        let outcomes = tellsOutcomes && found?.count != 0 ? outcomes(at: place, bytes, context, received) : []
         let failure = found == nil ? failureText : nil
         var matches: [TemplateExplanation.Match] = []
         for number in 0..<min(found?.count ?? 0, mostMatches) {
