@@ -103,6 +103,9 @@ demo: setup .venv/ready ## Devices in, validated FHIR out
 TESTS := .build/tests
 # Properties generate a tenth of the slow cases here and all in `torture`; KYMO_SEED=n generates others.
 RUN_TESTS := $(KYMO_PYTHON) -B Tests/Validation/run_tests.py $(TESTS)/debug/kymographPackageTests.xctest
+# Tests start kymo thousands of times: what is released begins in a hundredth of a second, a debug build in half of one,
+# since the parser of arguments checks all their declarations then.
+test torture door-kills rabbitmq console-test console-screenshots: export KYMO_BINARY = $(CURDIR)/$(KYMO)
 test test-build torture door-kills rabbitmq docs console-test console-screenshots: export KYMO_TESTS_OPTIMISED = 1
 
 .PHONY: test-build
@@ -110,33 +113,33 @@ test-build: setup ## Build the tests
 	swift build --build-tests --scratch-path $(TESTS)
 
 .PHONY: test
-test: test-build .venv/ready ## Run all tests
+test: build test-build .venv/ready ## Run all tests
 	$(RUN_TESTS)
-	$(TESTS)/debug/kymo test
+	$(KYMO) test
 	$(KYMO_PYTHON) Tests/Validation/check_schemas.py mappings
-	KYMO_BINARY=$(TESTS)/debug/kymo $(KYMO_PYTHON) -B -m unittest discover -s Tests/Bridges
-	KYMO_BINARY=$(TESTS)/debug/kymo $(KYMO_PYTHON) -B -m unittest discover -s Tests/Console
+	$(KYMO_PYTHON) -B -m unittest discover -s Tests/Bridges
+	$(KYMO_PYTHON) -B -m unittest discover -s Tests/Console
 
 .PHONY: console-test
-console-test: test-build .venv/ready ## Run all tests of the console in a real Chromium
-	KYMO_CONSOLE_ALL=1 KYMO_BINARY=$(TESTS)/debug/kymo $(KYMO_PYTHON) -B -m unittest discover -v -s Tests/Console
+console-test: build test-build .venv/ready ## Run all tests of the console in a real Chromium
+	KYMO_CONSOLE_ALL=1 $(KYMO_PYTHON) -B -m unittest discover -v -s Tests/Console
 
 .PHONY: console-screenshots
-console-screenshots: test-build .venv/ready ## Write the pictures of the console (docs/images)
-	KYMO_BINARY=$(TESTS)/debug/kymo $(KYMO_PYTHON) -B Tests/Console/screenshots.py
+console-screenshots: build test-build .venv/ready ## Write the pictures of the console (docs/images)
+	$(KYMO_PYTHON) -B Tests/Console/screenshots.py
 
 .PHONY: torture
-torture: test-build .venv/ready ## Run all tests but those of EndToEndTests with full counts, and 1,000 crashes of each kind (hours)
+torture: build test-build .venv/ready ## Run all tests but those of EndToEndTests with full counts, and 1,000 crashes of each kind (hours)
 	KYMO_TORTURE=1000 $(RUN_TESTS) --timeout 0 --skip EndToEndTests
 
 .PHONY: door-kills
-door-kills: test-build .venv/ready ## Kill kymo 100 times under load at each door that acknowledges (minutes)
+door-kills: build test-build .venv/ready ## Kill kymo 100 times under load at each door that acknowledges (minutes)
 	KYMO_TORTURE=100 $(RUN_TESTS) --timeout 0 --filter 'DoorCrashTests|MQTTCrashTests'
 
 .PHONY: rabbitmq
-rabbitmq: test-build .venv/ready ## Install RabbitMQ, and kill it and kymo in turn while readings come by it
+rabbitmq: build test-build .venv/ready ## Install RabbitMQ, and kill it and kymo in turn while readings come by it
 	@dpkg -s rabbitmq-server >/dev/null 2>&1 || DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq rabbitmq-server >/dev/null
-	KYMO_BINARY=$(TESTS)/debug/kymo $(KYMO_PYTHON) -B -m unittest discover -v -s Tests/Brokers
+	$(KYMO_PYTHON) -B -m unittest discover -v -s Tests/Brokers
 
 # libFuzzer without its main, of the compiler's own clang: nothing else has the same version.
 LIBFUZZER = $(shell "$$(dirname "$$(realpath "$$(command -v swiftc)")")/clang" \

@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-KYMO = os.path.abspath(os.environ.get("KYMO_BINARY", ".build/tests/debug/kymo"))
+KYMO = os.path.abspath(os.environ.get("KYMO_BINARY", ".build/release/kymo"))
 KILLS = int(os.environ.get("KYMO_KILLS", "10"))
 SERVER = sorted(glob.glob("/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server"))
 SECONDS = 90

@@ -1,9 +1,13 @@
 import Foundation
 import Glibc
 
-/// The real binary, which the package manager puts next to the test bundle.
+/// The real binary: the one that `KYMO_BINARY` names, as `make test` does with what is released, or else the one that the
+/// package manager puts next to the test bundle.
 package enum Kymo {
-    package static let path: String = {
+    package static let path = ProcessInfo.processInfo.environment["KYMO_BINARY"] ?? besideTheTests
+
+    /// The one that the tests were built with.
+    package static let besideTheTests: String = {
         let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         // Where the package manager runs tests in another way, the bundle is an argument.
         let candidates = [bundle] + CommandLine.arguments
