@@ -65,7 +65,7 @@ def misspelt_mapping(folder):
 class Instance:
     """`kymo run` with the console, in a folder of its own."""
 
-    def __init__(self, *arguments, directory=None, admin="127.0.0.1:0"):
+    def __init__(self, *arguments, directory=None, admin="127.0.0.1:0", has_console=True):
         self.directory = directory or tempfile.mkdtemp(prefix="kymo-console-")
         atexit.register(shutil.rmtree, self.directory, ignore_errors=True)
         descriptor, self.log_path = tempfile.mkstemp(prefix="log-", dir=self.directory)
@@ -74,11 +74,13 @@ class Instance:
         self.udp = free_port(socket.SOCK_DGRAM)
         self.process = subprocess.Popen(
             [KYMO, "run", "--udp", f"127.0.0.1:{self.udp}", "--window", "10s", "--out", f"{self.directory}/out", "--data",
-             f"{self.directory}/data", "--admin", admin, "--console", "--log-format", "json", *arguments],
+             f"{self.directory}/data", "--admin", admin, *(["--console"] if has_console else []), "--log-format", "json",
+             *arguments],
             stdout=subprocess.DEVNULL, stderr=self._log)
         atexit.register(self.kill)
         if admin.endswith(":0"):
-            self.address = wait_until(lambda: self._found(r"console on (http://[^/ ]+)/console/"), what="a console")
+            told = r"console on (http://[^/ ]+)/console/" if has_console else r"health on (http://[^/ \"]+)"
+            self.address = wait_until(lambda: self._found(told), what="an address")
         else:
             self.address = f"http://{admin}"
         self.port = int(self.address.rsplit(":", 1)[1])

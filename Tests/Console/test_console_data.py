@@ -181,14 +181,27 @@ class DataTests(ConsoleTestCase):
     def test_an_export_of_the_medtech_service_is_dropped(self):
         page = self.logged_in(self.instance, path="playground")
         page.wait_for_selector("text=1 reading, 0 rejected")
-        mapping = {kind: json.loads(page.locator(f"#edit-{kind}").input_value()) for kind in ["device", "fhir"]}
-        export = {"properties": {"deviceMapping": {"content": mapping["device"]}, "fhirMapping": {"content": mapping["fhir"]}}}
+        page.locator("#edit-payload").fill(json.dumps({"id": "bed-7", "at": "2026-03-01T00:00:00Z", "pulse": 61}))
+        page.wait_for_selector("text=0 readings, 1 rejected")
+        device = {"templateType": "CollectionContent", "template": [{"templateType": "JsonPathContent", "template": {
+            "typeName": "pulse of the ward", "typeMatchExpression": "$..[?(@pulse)]", "deviceIdExpression": "$.id",
+            "timestampExpression": "$.at",
+            "values": [{"required": True, "valueExpression": "$.pulse", "valueName": "rate"}]}}]}
+        fhir = {"templateType": "CollectionFhir", "template": [{"templateType": "CodeValueFhir", "template": {
+            "typeName": "pulse of the ward",
+            "codes": [{"code": "8867-4", "system": "http://loinc.org", "display": "Heart rate"}],
+            "value": {"valueType": "Quantity", "valueName": "rate", "unit": "/min", "code": "/min",
+                      "system": "http://unitsofmeasure.org"}}}]}
+        export = {"properties": {"deviceMapping": {"content": device}, "fhirMapping": {"content": fhir}}}
         page.evaluate("""([name, text]) => {
             const data = new DataTransfer();
             data.items.add(new File([text], name, {type: 'application/json'}));
             document.querySelector('.editor').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true}));
         }""", ["medtech.json", json.dumps(export)])
         page.wait_for_selector("text=medtech.json is now the device mapping and the fhir mapping.")
+        for kind in ["device", "fhir"]:
+            self.assertIn("pulse of the ward", page.locator(f"#edit-{kind}").input_value())
+        page.wait_for_selector("text=1 reading, 0 rejected")
         page.check('input[value="iomt-fhir"]', force=True)
         page.wait_for_selector("text=1 reading, 0 rejected")
         self.assertIn("compatibility=iomt-fhir", page.url)

@@ -238,6 +238,12 @@ class DoorTests(unittest.TestCase):
 
 class OffTests(InstanceTestCase):
     def test_without_the_setting_there_is_no_console(self):
+        instance = self.start(has_console=False)
+        for path in ["/console/", "/console/app.js", "/console/api/overview", "/console/api/login"]:
+            self.assertEqual(instance.get(path)[0], 404, path)
+        self.assertNotEqual(instance.kymo("console", "login").returncode, 0)
+
+    def test_what_it_cannot_be_served_by_is_refused(self):
         import subprocess
         import tempfile
         for arguments, message in [(["--console"], "http.admin"),
