@@ -158,9 +158,12 @@ def main():
     run = lambda line: subprocess.run(
         command(unit, line), env=environment, capture_output=True, text=True, timeout=60, check=False)
 
-    checked = run(unit.values["ExecReload"][0])
+    # What the first command of a reload looks at, but for the instance, which is not there yet.
+    checked = run(unit.values["ExecReload"][0].replace(" --reload", ""))
     check(checked.returncode == 0, f"ExecReload: {checked.stderr}")
     print("   " + checked.stderr.strip())
+    absent = run(unit.values["ExecReload"][0])
+    check(absent.returncode == 69 and "no instance" in absent.stderr, f"ExecReload without an instance: {absent}")
 
     manager = Manager()
     watchdog = {"NOTIFY_SOCKET": "/run/notify", "WATCHDOG_USEC": "2000000"}
@@ -177,12 +180,16 @@ def main():
             sender.sendto(json.dumps(reading).encode(), ("127.0.0.1", 5757))
         manager.wait("WATCHDOG=1")
 
-        # A reload of what is wrong is refused by the first command, so that systemd does not come to the second.
+        # A reload of what is wrong, or would not be taken over, is refused by the first command, so that systemd does not
+        # come to the second.
         good = CONFIGURATION.read_bytes()
-        CONFIGURATION.write_bytes(good + b"windw: 5m\n")
-        refused = run(unit.values["ExecReload"][0])
-        CONFIGURATION.write_bytes(good)
-        check(refused.returncode == 78 and "windw" in refused.stderr, f"ExecReload: {refused}")
+        for changed, status, words in (
+                (good + b"windw: 5m\n", 78, "windw"), (good + b"window: 17m\n", 78, "cannot change while it runs"),
+                (good.replace(b"sources:\n", b"sources:\n  - unix: /none/more.sock\n"), 71, "/none/more.sock")):
+            CONFIGURATION.write_bytes(changed)
+            refused = run(unit.values["ExecReload"][0])
+            CONFIGURATION.write_bytes(good)
+            check(refused.returncode == status and words in refused.stderr, f"ExecReload: {refused}")
         check("78" in unit.one("RestartPreventExitStatus").split(), "78 is not among RestartPreventExitStatus")
         check(run(unit.values["ExecReload"][0]).returncode == 0, "ExecReload of a good configuration")
         os.kill(manager.process, signal.SIGHUP)

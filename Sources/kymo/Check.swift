@@ -20,6 +20,9 @@ struct Check: ParsableCommand {
             hubs get a batch without events. To brokers it connects for a moment; they are waited for when they do not \
             answer.
 
+            --reload asks the instance that uses the data directory whether SIGHUP would have it take over its \
+            configuration as it is written now: 78 when a change needs a restart, 69 when no instance answers.
+
             --format json prints {"findings": […], "errors": n, "warnings": n} on standard output instead; --format \
             text is the default. (bundle and ndjson set the output's format, as in run.)
 
@@ -40,6 +43,9 @@ struct Check: ParsableCommand {
     @Flag(help: "Ask FHIR servers and event hubs, too, with the credentials of the configuration.")
     var connect = false
 
+    @Flag(help: "Ask the running instance whether it takes over its configuration without a restart.")
+    var reload = false
+
     @Option(
         help: ArgumentHelp("Map the sample events of this file, and say which fail.", valueName: "file"),
         completion: .file())
@@ -49,7 +55,9 @@ struct Check: ParsableCommand {
     var names: [String] = []
 
     func validate() throws {
-        if connect, !environment { throw ValidationError("--connect and --no-environment exclude each other") }
+        guard !environment else { return }
+        if connect { throw ValidationError("--connect and --no-environment exclude each other") }
+        if reload { throw ValidationError("--reload and --no-environment exclude each other") }
     }
 
     func run() throws {
@@ -59,7 +67,9 @@ struct Check: ParsableCommand {
         // The other formats are settings of the output, which are checked with the rest.
         if isJSON || options.output.format == "text" { options.output.format = nil }
         let (settings, set, diagnostics) = try options.check()
-        let machine = checksMachine ? settings.map { EnvironmentCheck($0, connecting: connect) } : nil
+        let machine =
+            checksMachine
+            ? settings.map { EnvironmentCheck($0, connecting: connect, reloading: reload) } : nil
         let found = diagnostics + (machine?.findings.map(\.diagnostic) ?? [])
         for note in machine?.notes ?? [] { StandardError.write("kymo: \(note)\n") }
         var rejected: [Diagnostic] = []
@@ -75,7 +85,7 @@ struct Check: ParsableCommand {
     private var checksMachine: Bool {
         let namesMappings = !names.isEmpty || !settings.mapping.flags.isEmpty
         let namesOnlyMappings = namesMappings && settings.config == nil && settings.sources.flags.isEmpty
-        return environment && (connect || !namesOnlyMappings)
+        return environment && (connect || reload || !namesOnlyMappings)
     }
 
     /// Rehearses sample events as the first source would take them, with the mappings of all sources.

@@ -68,6 +68,7 @@ import Testing
         ("deadLetter: none/dead\n", Int32(73)), ("sources: [{unix: none/a.sock}]\n", 71),
         ("sources: [{unix: file}]\n", 71), ("sources: [{udp: '198.51.100.1:5'}]\n", 71),
         ("output: {to: none/deeper/out}\n", 73), ("output: {to: file}\n", 73), ("data: file/data\n", 73),
+        ("http: {admin: '198.51.100.1:5', insecure: true}\n", 71), ("receipts: file/receipts\n", 73),
         ("processors: '1000'\n", 78), ("output: {to: out, compression: zstd, dictionary: file}\n", 73),
         ("deadLetter: none/dead\nsources: [{unix: file}]\nprocessors: '1000'\n", 78),
     ])
@@ -85,7 +86,8 @@ import Testing
     @Test func whatTheRunningInstanceUsesIsNoError() throws {
         let folder = TemporaryFolder()
         let file = folder.write(
-            "kymo.yaml", "data: data\nsources: [{tcp: '127.0.0.1:0'}, {unix: a.sock}]\noutput: {to: out}\n")
+            "kymo.yaml",
+            "data: data\nsources: [{tcp: '127.0.0.1:0'}, {unix: a.sock}]\noutput: {to: out}\nreceipts: kept\n")
         let run = try Kymo.start(["run", "--config", file], directory: folder.path)
         _ = try run.addresses(2)
         let check = try Kymo.run(["check", "--config", file], directory: folder.path)
@@ -93,10 +95,40 @@ import Testing
         #expect(check.error.contains("kymo: process \(run.pid) uses the data directory data\n"), "\(check.error)")
         #expect(check.error.contains("kymo: that one listens on unix a.sock\n"))
         #expect(check.error.contains("kymo: that one probably writes to files out\n"), "\(check.error)")
+        #expect(check.error.contains("kymo: that one probably writes receipts to kept\n"), "\(check.error)")
         let other = try Kymo.run(["check", "--config", file, "--data", "other"], directory: folder.path)
         #expect(other.end == .exit(73), "\(other.error)")
         #expect(other.error.contains("sources[1].unix: cannot listen to the Unix socket a.sock"))
         #expect(try run.terminate().end == .exit(0))
+    }
+
+    /// What a reload would refuse is an error of its own, before anything is sent to the instance.
+    @Test func whatAReloadWouldRefuse() throws {
+        let folder = TemporaryFolder()
+        let text = "data: data\nsources: [{unix: a.sock}]\noutput: {to: out}\n"
+        let file = folder.write("kymo.yaml", text)
+        func check() throws -> Kymo.Finished {
+            try Kymo.run(["check", "--config", file, "--reload"], directory: folder.path)
+        }
+        let absent = try check()
+        #expect(absent.end == .exit(69), "\(absent.error)")
+        #expect(absent.error.contains("kymo.yaml:1:7: error: data: no instance"), "\(absent.error)")
+        let run = try Kymo.start(["run", "--config", file], directory: folder.path)
+        _ = try run.addresses()
+        #expect(try check().end == .exit(0))
+        folder.write("kymo.yaml", text + "drain: 7s\n")
+        #expect(try check().end == .exit(0))
+        folder.write("kymo.yaml", text + "drain: 7s\nwindow: 17m\n")
+        let lasting = try check()
+        #expect(lasting.end == .exit(78), "\(lasting.error)")
+        let message =
+            "kymo.yaml:5:9: error: window 5m → 17m (\(file):5:9): cannot change while it runs; restart to apply it"
+        #expect(lasting.error.contains(message), "\(lasting.error)")
+        let unset = try Kymo.run(["check", "--config", file, "--reload", "--no-environment"], directory: folder.path)
+        #expect(unset.end == .exit(64), "\(unset.error)")
+        // Asking has changed nothing.
+        let done = try run.terminate()
+        #expect(done.end == .exit(0) && done.error.contains("reloads 0, failed 0"), "\(done.error)")
     }
 
     /// Who edits a mapping does not ask whether a port is free, which an instance with that mapping may use.

@@ -28,6 +28,8 @@ package struct ControlRequest: Codable, Sendable {
         case resume
         /// List devices and sources no more.
         case remove
+        /// Say what keeps the settings, as they are written now, from being taken over by SIGHUP.
+        case tryReload
     }
 
     /// What to do.
@@ -86,7 +88,8 @@ package struct ControlRequest: Codable, Sendable {
     /// What to do to dead letters; nil when the request is another.
     var letterChange: LetterChange? {
         switch command {
-        case .status, .forgetLookups, .expect, .tap, .consoleLogin, .flush, .flushProgress, .pause, .resume, .remove:
+        case .status, .forgetLookups, .expect, .tap, .consoleLogin, .flush, .flushProgress, .pause, .resume, .remove,
+            .tryReload:
             nil
         case .discard: .discard(letters)
         case .noteReplayed: .noteReplayed(letters)
@@ -121,11 +124,15 @@ package struct ControlAnswer: Codable, Sendable {
     package var flush: FlushAnswer?
     /// What was paused or resumed.
     package var pauses: [PauseOutcome]?
+    /// What keeps settings from being taken over while it runs.
+    package var obstacles: [ReloadObstacle]?
 
     init(
         error: String? = nil, status: InstanceStatus? = nil, refused: [LetterRefusal]? = nil, tap: TapOpening? = nil,
-        login: ConsoleLogin? = nil, flush: FlushAnswer? = nil, pauses: [PauseOutcome]? = nil
+        login: ConsoleLogin? = nil, flush: FlushAnswer? = nil, pauses: [PauseOutcome]? = nil,
+        obstacles: [ReloadObstacle]? = nil
     ) {
+        self.obstacles = obstacles
         (self.login, self.flush, self.pauses) = (login, flush, pauses)
         self.error = error
         self.status = status

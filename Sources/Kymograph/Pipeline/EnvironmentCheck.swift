@@ -29,14 +29,18 @@ package struct EnvironmentCheck {
     private static let leastRoom = 256 << 20
 
     /// Checks what a pipeline with `settings`, whose sources are named, would need. With `connecting`, servers are
-    /// asked, too: each for as long as its requests may take.
-    package init(_ settings: PipelineSettings, connecting: Bool = false) {
+    /// asked, too: each for as long as its requests may take. With `reloading`, the instance that uses the data
+    /// directory is asked whether it takes over its configuration without a restart.
+    package init(_ settings: PipelineSettings, connecting: Bool = false, reloading: Bool = false) {
         self.settings = settings
         checkProcessors()
+        if reloading { askForReload() }
         if settings.store.keeping == .everything { checkStore() }
         for sink in settings.outgoingSinks { check(sink, connecting: connecting) }
         if let path = settings.deadLetter { checkDeadLetters(path) }
         if let path = settings.receiptSocket { checkReceiptSocket(path) }
+        if let path = settings.receipts { checkReceipts(path) }
+        if let address = settings.admin.address { checkAdmin(address) }
         for source in settings.listeningSources { check(source, connecting: connecting) }
     }
 
@@ -111,6 +115,27 @@ package struct EnvironmentCheck {
         }
     }
 
+    // MARK: Reload
+
+    /// A refused reload is seen in the log only: who asks first can say so to whoever has ordered it.
+    private mutating func askForReload() {
+        let place = origin("data", flag: "--data")
+        guard let path = settings.store.directory,
+            let answer = ControlClient.ask(ControlRequest(.tryReload), path)
+        else {
+            return add(
+                .error, place, "no instance that could reload its configuration answers", advice: "start it",
+                ExitStatus.unavailable)
+        }
+        if let error = answer.error { return add(.error, place, error, ExitStatus.unavailable) }
+        for obstacle in answer.obstacles ?? [] {
+            let position = SourcePosition(offset: 0, line: obstacle.line, column: obstacle.column)
+            let diagnostic = Diagnostic(
+                .error, file: obstacle.file, position: position, message: obstacle.message, advice: obstacle.advice)
+            findings.append(Finding(diagnostic: diagnostic, exitCode: ExitStatus.config))
+        }
+    }
+
     // MARK: Sinks
 
     private mutating func check(_ sink: PipelineSettings.Sink, connecting: Bool) {
@@ -153,6 +178,29 @@ package struct EnvironmentCheck {
         } catch {
             if error.kind == .addressInUse, running != nil { return notes.append("that one has the socket \(path)") }
             add(PipelineError(error), origin("receiptSocket", flag: "receiptSocket"))
+        }
+    }
+
+    private mutating func checkReceipts(_ path: String) {
+        do throws(SinkError) {
+            try OutputDirectory.probe(path)
+        } catch {
+            guard error.kind != .inUse || running == nil else {
+                return notes.append("that one probably writes receipts to \(path)")
+            }
+            add(PipelineError(error), origin("receipts", flag: "receipts"))
+        }
+    }
+
+    private mutating func checkAdmin(_ address: NetworkAddress) {
+        do throws(SourceError) {
+            // Port 0 is free whatever listens.
+            _ = try HTTPServer(address)
+        } catch {
+            guard error.kind != .addressInUse || running == nil else {
+                return notes.append("that one probably listens on \(address.text)")
+            }
+            add(PipelineError(error), origin("http.admin", flag: "http.admin"))
         }
     }
 

@@ -131,6 +131,20 @@ final class MappingReloader: Sendable {
         }
     }
 
+    /// What keeps the settings, as they are written now, from being taken over: errors in them, and changes that need a
+    /// restart. Changes nothing; whether addresses can be opened is not tried.
+    func obstacles() -> [ReloadObstacle] {
+        guard let rereading else { return [] }
+        let (new, diagnostics) = rereading.read()
+        let errors = diagnostics.filter { $0.severity == .error }
+        guard errors.isEmpty else { return errors.map(ReloadObstacle.init) }
+        return changes(in: new).lasting.map { ReloadObstacle($0, file: rereading.path) }
+    }
+
+    private func changes(in new: PipelineSettings) -> SettingChanges {
+        SettingChanges(from: stated.withLock { $0 }, to: new, exchangesSinks: sinks != nil)
+    }
+
     /// Reads the settings and then the mappings again; `watch` follows the mappings that are in use then.
     private func reloadSettings(_ watch: inout MappingWatch?) {
         guard let rereading else {
@@ -143,7 +157,7 @@ final class MappingReloader: Sendable {
             return refuse("SIGHUP: the configuration has errors; the former settings and mappings stay in use")
         }
         if !diagnostics.isEmpty { findings(diagnostics) }
-        let changes = SettingChanges(from: stated.withLock { $0 }, to: new, exchangesSinks: sinks != nil)
+        let changes = changes(in: new)
         guard changes.lasting.isEmpty else {
             let names = changes.lasting.map(\.text).joined(separator: ", ")
             return refuse(
@@ -249,5 +263,21 @@ final class MappingReloader: Sendable {
         sources.begin(plan.sources)
         if let plan = plan.sinks { sinks?.end(plan) { [sources] in sources.hasStopped } }
         return true
+    }
+}
+
+extension ReloadObstacle {
+    fileprivate init(_ diagnostic: Diagnostic) {
+        self.init(
+            file: diagnostic.file, line: diagnostic.position.line, column: diagnostic.position.column,
+            message: diagnostic.message, advice: diagnostic.advice)
+    }
+
+    /// One that was unset has its place nowhere in `file`.
+    fileprivate init(_ change: SettingChanges.Change, file: String) {
+        let position = change.origin?.position ?? .start
+        self.init(
+            file: change.origin?.file ?? file, line: position.line, column: position.column,
+            message: "\(change.text): cannot change while it runs", advice: "restart to apply it")
     }
 }

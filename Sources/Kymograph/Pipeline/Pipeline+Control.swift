@@ -71,6 +71,7 @@ extension Pipeline {
     private func answer(_ request: ControlRequest, _ asker: ControlServer.Asker, _ store: Store) -> ControlAnswer {
         if request.command == .forgetLookups { return forgetLookups() }
         if request.command == .consoleLogin { return login(request.role, asker) }
+        if request.command == .tryReload { return ControlAnswer(obstacles: reloader.obstacles()) }
         if request.command == .expect { return expect(request.letters, store) }
         if let asked = request.flush { return flush(asked, asker, store) }
         if request.command == .flushProgress { return look(request.look, store) }

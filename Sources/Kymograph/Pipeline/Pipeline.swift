@@ -30,7 +30,7 @@ package final class Pipeline: Sendable {
     let pauses: PauseBook
     /// Where `kymo flush` asks.
     let flushes: FlushControl
-    private let reloader: MappingReloader
+    let reloader: MappingReloader
     private let lanes: [Lane]
     /// `rings[lane][shard]`.
     private let rings: [[Ring]]
