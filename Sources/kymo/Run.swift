@@ -75,6 +75,7 @@ struct Run: ParsableCommand {
         let actions =
             settings.console.isEnabled ? ConsoleActions(directory: directory, settings, log) : ConsoleActions()
         let outcome = pipeline.run(signals: signals, service: service, actions: actions) { [log] summary in
+            log.follow(pipeline.logLevel)
             log.show(live: (settings.readsOnlyWhatEnds ? Self.progress : "") + summary.liveLine)
             log.tick()
         }

@@ -114,6 +114,21 @@ import Testing
         #expect(done.end == .exit(0) && done.error.contains("reloads 1, failed 3"), "\(done.error)")
     }
 
+    @Test func theLevelOfTheLogIsTakenOver() throws {
+        let folder = TemporaryFolder()
+        folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nlog: {level: warning}\n")
+        let run = try Kymo.start(["run", "--config", "kymo.yaml", "--ephemeral"], directory: folder.path)
+        try Waiting.until("the socket") { Files.exists(folder.file("a.sock")) }
+        folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nlog: {level: info}\n")
+        // Each signal has a line of its own, which is written once the level is in use.
+        try Waiting.until("a line of the new level: \(run.errorText)") {
+            run.signal(SIGHUP)
+            return run.errorText.contains("SIGHUP: loaded the mappings")
+        }
+        let done = try run.terminate()
+        #expect(done.end == .exit(0) && !done.error.contains("listening on"), "\(done.error)")
+    }
+
     /// Limits of clients, files and the store hold from the reload on.
     @Test func limitsAreTakenOver() throws {
         let run = StoredRun()

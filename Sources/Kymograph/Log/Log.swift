@@ -11,7 +11,7 @@ package final class Log: Sendable {
 
     /// How lines are written.
     package let style: LogStyle
-    private let level: LogLevel
+    private let chosenLevel: Mutex<LogLevel>
     private let isTerminal: Bool
     private let output: @Sendable ([UInt8]) -> Void
     private let counts: LogCounts
@@ -24,11 +24,16 @@ package final class Log: Sendable {
         output: @escaping @Sendable ([UInt8]) -> Void
     ) {
         self.counts = counts
-        self.level = level
+        chosenLevel = Mutex(level)
         self.style = style
         self.isTerminal = isTerminal && style.isText
         self.output = output
     }
+
+    private var level: LogLevel { chosenLevel.withLock { $0 } }
+
+    /// Goes by another level from here on.
+    package func follow(_ level: LogLevel) { chosenLevel.withLock { $0 = level } }
 
     /// Writes an entry, unless it is a repeat, which is counted, or of another level; one for the audit in any case.
     @Sendable

@@ -11,4 +11,9 @@ package struct LogSettings: Sendable {
 
     /// The defaults.
     package init() {}
+
+    /// Takes over what may change while a run writes.
+    mutating func takeOver(_ other: LogSettings) {
+        (level, outboxAge, silentAfter) = (other.level, other.outboxAge, other.silentAfter)
+    }
 }

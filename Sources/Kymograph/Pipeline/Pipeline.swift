@@ -183,6 +183,9 @@ package final class Pipeline: Sendable {
         return text + ", receive buffer \(granted) bytes" + note
     }
 
+    /// What of the log is to be written now.
+    package var logLevel: LogLevel { newSettings.current.log.level }
+
     /// Where metrics and health are served, with the port that the kernel chose; nil for nowhere.
     package var adminAddress: String? { adminListener?.address.text }
 

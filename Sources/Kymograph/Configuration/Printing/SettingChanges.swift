@@ -29,7 +29,7 @@ struct SettingChanges {
     private static let common: Set = [
         "mappings", "deviceMapping", "fhirMapping", "maxFuture", "identity", "watch", "drain", "output.rotateBytes",
         "output.rotateAge", "output.rotateIdle", "store.maxBytes", "store.archiveAge", "store.commitInterval",
-        "log.outboxAge", "log.silentAfter",
+        "log.level", "log.outboxAge", "log.silentAfter",
     ]
     /// What decides which readings a sink gets.
     private static let ofFilters: Set = ["types", "devices", "sources", "tags"]
@@ -185,7 +185,7 @@ extension PipelineSettings {
         settings.configurationFiles = new.configurationFiles
         settings.rotation.limits = new.rotation.limits
         settings.store.takeLimits(of: new.store)
-        (settings.log.outboxAge, settings.log.silentAfter) = (new.log.outboxAge, new.log.silentAfter)
+        settings.log.takeOver(new.log)
         (settings.server, settings.sinks) = (new.server, placing(new.sinks))
         settings.sinkPlaces = settings.sinks.reduce(placedSinks.count) { max($0, ($1.place ?? 0) + 1) }
         for index in sources.indices { settings.sources[index].isRemoved = true }
