@@ -58,6 +58,12 @@ digest=$(sha256sum "$root/usr/bin/kymo" | cut -d ' ' -f 1)
 grep -q "$digest" "$sbom/kymo.cdx.json" && grep -q "$digest" "$sbom/kymo.spdx.json" ||
     { echo "test.sh: the SBOM is of another binary" >&2; exit 1; }
 
+echo "== the demo, without a network"
+unshare --net chroot "$root" env LC_ALL=C.UTF-8 timeout 60 kymo demo >"$cache/demo" 2>"$cache/log" ||
+    { tail -20 "$cache/log" >&2; exit 1; }
+grep -q '"resourceType": "Observation"' "$cache/demo" && grep -q '^Next:' "$cache/demo" ||
+    { echo "test.sh: the demo shows no Observation, or not what comes next" >&2; exit 1; }
+
 echo "== the unit's commands"
 python3 packaging/test_unit.py "$root"
 echo "   from installation to the first Observation and the end: $((SECONDS - began)) s (at most 120)"

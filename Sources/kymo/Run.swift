@@ -50,6 +50,12 @@ struct Run: ParsableCommand {
             log = Run.log(settings, logCounts)
             log.write(findings)
         }
+        let readsInput = settings.listeningSources.contains { $0.configuration.address.kind.key == "stdin" }
+        if readsInput, !StandardDescriptors.isInputReadable {
+            throw log.exit(
+                "standard input cannot be read: it is closed; redirect a file or a pipe to it", code: ExitStatus.noInput
+            )
+        }
         if settings.allowsCoreDumps { ProcessPrivacy.allowCoreDumps() }
         settings.rejectedFile = settings.fileOfRejected(at: WallClock.now(), process: getpid())
         let rereading = try self.settings.rereading()

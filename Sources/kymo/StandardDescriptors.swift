@@ -33,6 +33,12 @@ enum StandardDescriptors {
         return variable == "\(status.st_dev):\(status.st_ino)"
     }
 
+    /// Whether standard input can be read: one that the parent process has closed cannot (``reserve()``).
+    static var isInputReadable: Bool {
+        let flags = fcntl(STDIN_FILENO, F_GETFL)
+        return flags >= 0 && flags & O_ACCMODE != O_WRONLY
+    }
+
     /// Makes the file at `path` the standard input; false when it is none that can be read, and then `errno` says why.
     static func replaceInput(by path: String) -> Bool {
         // Safe: the path is a C string for the call.

@@ -56,6 +56,30 @@ import Testing
         }
     }
 
+    /// A debug build checks what each command declares, such as two options of one name, and ends where that is wrong.
+    @Test func declarationsAreSound() throws {
+        let done = try ChildProcess(Kymo.besideTheTests, ["--experimental-dump-help"]).finish(seconds: 240)
+        #expect(done.end == .exit(0) && done.error.isEmpty, "\(done.error)")
+        #expect(done.text.contains("\"commandName\""))
+    }
+
+    /// Of each command the reference says what it prints for programs, or that it prints messages only.
+    @Test func outputOfEachIsDescribed() throws {
+        let page = Files.text("\(SharedMaterial.package)/docs/commands.md")
+        let section = try #require(page.components(separatedBy: "## Output for programs").last)
+        func names(_ command: CommandHelp, _ path: [String]) -> [String] {
+            let below = (command.subcommands ?? []).filter { $0.commandName != "help" }
+            guard !below.isEmpty else { return [path.joined(separator: " ")] }
+            return below.flatMap { names($0, path + [$0.commandName]) }
+        }
+        let found = names(try #require(ExamplePages.help), [])
+        #expect(found.count >= 45)
+        // `dead` alone is `dead reasons`.
+        for name in found where name != "dead reasons" {
+            #expect(section.contains("`\(name)`"), "docs/commands.md says nothing of what 'kymo \(name)' prints")
+        }
+    }
+
     /// Options are in groups, and what the command is for, its usage and its example come first.
     @Test func groupsOfRun() throws {
         let text = try Kymo.run(["run", "--help"]).text

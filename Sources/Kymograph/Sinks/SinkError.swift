@@ -68,9 +68,9 @@ package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
             case ENOENT, ENOTDIR: (.system(code), "create the directory above it first")
             default: (.system(code), "")
             }
-        let reason = ErrorText.of(code)
-        return SinkError(
-            kind: kind, message: "cannot \(action) \(name): \(reason)\(advice.isEmpty ? "" : "; \(advice)")")
+        // What the system says of a closed descriptor names no cause.
+        let parts = [code == EBADF ? "" : ErrorText.of(code), advice].filter { !$0.isEmpty }
+        return SinkError(kind: kind, message: "cannot \(action) \(name): \(parts.joined(separator: "; "))")
     }
 
     /// Calls `body`, which needs the keys of the store.

@@ -127,5 +127,9 @@ extension Mistake {
         Mistake(
             "standard input closed", ["map"], needs: [.closedInput], 66, "standard input cannot be read",
             at: "standard input", "name a file or folder of messages"),
+        Mistake(
+            "standard input of run closed", ["run", "--stdin"], needs: [.closedInput], 66,
+            "cannot be read: it is closed",
+            at: "standard input", "redirect a file or a pipe"),
     ]
 }

@@ -35,8 +35,8 @@ extension Mistake {
             "standard output cannot be written: it is closed", at: "standard output", "redirect it to a file or a pipe"),
         Mistake(
             "standard output of run closed", ["run", "--stdin"], input: reading, needs: [.closedOutput], 74,
-            "cannot write to standard output: Bad file descriptor", at: "standard output",
-            "it was closed before kymo started; redirect it to a file or"),
+            "cannot write to standard output: it was closed before kymo started", at: "standard output",
+            "redirect it to a file or"),
         Mistake(
             "dictionary in a missing folder", ["dictionary", "--out", "./nowhere"], input: observations, 73,
             "cannot be written", at: "./nowhere/kymograph-", "choose a folder that is there"),
