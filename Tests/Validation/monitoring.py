@@ -167,7 +167,7 @@ def check_prometheus(folder, target):
             check(rows(query), f"rows: {title}")
         status, text = get(f"{base}/rules")
         rules = [rule for group in json.loads(text)["data"]["groups"] for rule in group["rules"]]
-        check(len(rules) == 11 and all(rule["health"] == "ok" for rule in rules), "eleven rules are evaluated")
+        check(len(rules) == 15 and all(rule["health"] == "ok" for rule in rules), "fifteen rules are evaluated")
         status, text = get(f"{base}/alerts")
         names = [alert["labels"]["alertname"] for alert in json.loads(text)["data"]["alerts"]]
         check(not set(names) - {"KymoRejects"}, f"no alert for a healthy instance: {names}")

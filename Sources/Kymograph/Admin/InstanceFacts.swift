@@ -4,8 +4,6 @@ struct InstanceFacts: Sendable {
     var run = PipelineSummary()
     /// How delivery goes to each sink that takes entries by itself.
     var deliveries: [(sink: String, summary: DeliverySummary)] = []
-    /// Number of the sinks that shards write to.
-    var writers = 0
     /// Whether lanes and shards are not ready yet: they take what an earlier run has left.
     var isStarting = false
     /// Whether it takes no readings any more.
@@ -22,4 +20,6 @@ struct InstanceView: Sendable {
     var facts: @Sendable () -> InstanceFacts
     /// What the database holds, nil without a store or when it cannot be read. It may take long.
     var stored: @Sendable () -> InstanceStatus?
+    /// The file systems that are written to. It may take long.
+    var disks: @Sendable () -> [DiskFacts]
 }

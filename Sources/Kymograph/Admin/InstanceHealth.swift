@@ -65,9 +65,9 @@ struct InstanceHealth {
         if facts.isStoreFull { found.append(.storeFull) }
         if let downSince, downSince.duration(to: now) > InstanceHealth.patience {
             // Not the server's own words, which may name a patient.
-            let errors = facts.deliveries.map { "\($0.sink) (\($0.summary.trouble?.reason ?? $0.summary.circuit))" }
-                .joined(separator: ", ")
-            found.append(.sinksDown(errors))
+            let servers = facts.deliveries.map { "\($0.sink) (\($0.summary.trouble?.reason ?? $0.summary.circuit))" }
+            let outputs = facts.run.outputs.map { "\($0.name) (cannot be written to, see the log)" }
+            found.append(.sinksDown((outputs + servers).joined(separator: ", ")))
         }
         return found
     }

@@ -72,6 +72,7 @@ final class InstanceWatch: Sendable {
     /// Looks once; whether the instance is stopping.
     private func look() -> Bool {
         let facts = view.facts()
+        let disks = view.disks()
         let now = ContinuousClock.now
         let former = former.withLock { former in
             defer { former = facts.run }
@@ -79,6 +80,7 @@ final class InstanceWatch: Sendable {
         }
         seen.withLock { seen in
             seen.downSince = facts.areAllSinksDown ? seen.downSince ?? now : nil
+            seen.counts.disks = disks
             seen.counts.isStoreWaiting = facts.isStoreFull
             seen.counts.note(facts.run.sources, since: former?.sources ?? [])
             if let former { seen.counts.imbalance = facts.run.imbalance(since: former) }
@@ -89,7 +91,10 @@ final class InstanceWatch: Sendable {
 
 extension InstanceFacts {
     /// Whether there are sinks, and none takes anything.
-    var areAllSinksDown: Bool { writers == 0 && !deliveries.isEmpty && deliveries.allSatisfy { !$0.summary.isUp } }
+    var areAllSinksDown: Bool {
+        let areUp = run.outputs.map(\.isUp) + deliveries.map(\.summary.isUp)
+        return !areUp.isEmpty && areUp.allSatisfy { !$0 }
+    }
 }
 
 extension WatchedCounts {

@@ -34,6 +34,13 @@ extension PipelineSettings {
         knownSources + sources.map { ($0.name, $0.ledgerNumber) }
     }
 
+    /// Files of rules, and of peers, whose errors keep former ones in use.
+    var refusedLists: (rules: Int, peers: Int) {
+        let ofSources = sources.filter { !$0.isRemoved }.compactMap(\.configuration.peers)
+        let peers = ofSources + [search.peers].compactMap(\.self)
+        return (rules?.isRefused == true ? 1 : 0, peers.count { $0.isRefused })
+    }
+
     /// Why rules cannot be about the resources of a source that they name; nil where all can.
     func unknownSource(of rules: [EntryRule]) -> String? {
         let strangers = numberedSources.filter { $0.number == ReadingSource.other }.map(\.name)

@@ -85,6 +85,12 @@ extension PipelineSettings {
         }
     }
 
+    /// Directories that a running pipeline writes to: those of the store and of files.
+    var writtenDirectories: [String] {
+        let outputs = outgoingSinks.compactMap { ($0.address as? DirectoryAddress)?.path }
+        return (store.keeping == .everything ? [store.directory].compactMap(\.self) : []) + outputs
+    }
+
     /// The sinks that were listed, or else those of `output.to` and `server`.
     package var outgoingSinks: [Sink] {
         guard sinks.isEmpty else { return sinks }

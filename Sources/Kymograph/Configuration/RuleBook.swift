@@ -1,4 +1,5 @@
 package import KymographCore
+import Synchronization
 
 /// What a file of rules has.
 package struct RuleList: Sendable {
@@ -19,6 +20,7 @@ package final class RuleBook: Sendable {
     package typealias Load = @Sendable () throws(SettingProblem) -> RuleList
 
     private let file: WatchedFile<RuleList>
+    private let refused = Atomic(false)
 
     /// Reads the rules at `path` by `load`.
     ///
@@ -36,6 +38,9 @@ package final class RuleBook: Sendable {
         return (rules, generation)
     }
 
+    /// Whether the file has had errors since: the rules in use are former ones.
+    var isRefused: Bool { refused.load(ordering: .relaxed) }
+
     /// Another number than before when the rules are others.
     var generation: Int { file.generation }
 
@@ -51,6 +56,7 @@ package final class RuleBook: Sendable {
             let rules = try file.read()
             if let fault = fault(rules) { return refusal(fault) }
             file.replace(with: rules)
+            refused.store(false, ordering: .relaxed)
             let resources = rules.resources.isEmpty ? "" : ", and \(rules.resources.count) for resources"
             return .change(
                 .info, "rules.loaded", ("file", path),
@@ -61,6 +67,7 @@ package final class RuleBook: Sendable {
     }
 
     private func refusal(_ text: String) -> LogEntry {
-        .change(.error, "rules.refused", ("file", path), "the former rules stay in use: \(text)")
+        refused.store(true, ordering: .relaxed)
+        return .change(.error, "rules.refused", ("file", path), "the former rules stay in use: \(text)")
     }
 }

@@ -263,7 +263,7 @@ enum SettingTable {
             "Age of the oldest bundle in the outbox that is written to standard error; `0s` means never"),
         .duration(
             "log.silentAfter", \.log.silentAfter,
-            "Silence of a source, which has received before, that is written to standard error; `0s` means never"),
+            "Silence of a source, since the start too, that is written to standard error; `0s` means never"),
     ]
 }
 

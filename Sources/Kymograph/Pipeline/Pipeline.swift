@@ -193,7 +193,9 @@ package final class Pipeline: Sendable {
     private func startAdmin(_ actions: ConsoleActions) -> AdminServer? {
         guard let adminListener else { return nil }
         do throws(SystemError) {
-            let view = InstanceView(facts: { [self] in facts }, stored: { [self] in storedStatus })
+            let view = InstanceView(
+                facts: { [self] in facts }, stored: { [self] in storedStatus },
+                disks: { [newSettings] in DiskFacts.look(newSettings.current.writtenDirectories) })
             let watch = try InstanceWatch(view)
             let admin = AdminServer(adminListener, view, watch, pages: try pages(view, watch, actions))
             admin.start()
@@ -236,7 +238,7 @@ package final class Pipeline: Sendable {
     /// What is seen without looking at the disk.
     private var facts: InstanceFacts {
         InstanceFacts(
-            run: summary, deliveries: stage?.deliverySummaries ?? [], writers: outputs.stages.count,
+            run: summary, deliveries: stage?.deliverySummaries ?? [],
             isStarting: !starting.isZero, isStopping: isStopping.load(ordering: .relaxed),
             isStoreFull: stage?.store.isFull.load(ordering: .relaxed) ?? false,
             failure: control.currentFailure?.message)
@@ -400,6 +402,7 @@ package final class Pipeline: Sendable {
         summary.rules = ruleCounts.facts
         summary.paused = pauses.current.count
         summary.patients = settings.patients.book?.facts
+        summary.refusedLists = newSettings.current.refusedLists
         summary.engine = ledger.engine(rings)
         summary.engine.laneSeconds = laneClocks.map(\.seconds)
         summary.engine.shardSeconds = shardClocks.map(\.seconds)
@@ -432,7 +435,8 @@ package final class Pipeline: Sendable {
     private func startWatch() -> StateWatch? {
         let looks = StateWatch.Looks(
             sinks: { [self] in stage?.deliverySummaries ?? [] }, sources: { [self] in summary.sources },
-            outboxAge: { [self] in stage?.store.outboxAge(now: WallClock.now()) })
+            outboxAge: { [self] in stage?.store.outboxAge(now: WallClock.now()) },
+            disks: { [newSettings] in DiskFacts.look(newSettings.current.writtenDirectories) })
         do throws(SystemError) {
             let watch = try StateWatch(looks, { [newSettings] in newSettings.current.log }, notes: notes)
             watch.start()

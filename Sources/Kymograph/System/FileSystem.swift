@@ -118,12 +118,20 @@ enum FileSystem {
     }
 
     /// Bytes that this process may still fill on the file system of `path`; nil when the system does not say.
-    static func freeBytes(_ path: String) -> Int? {
+    static func freeBytes(_ path: String) -> Int? { room(path)?.free }
+
+    /// Bytes that this process may still fill on the file system of `path`, and that it could fill if nothing were
+    /// there; nil when the system does not say. What is kept for root counts as nothing of either.
+    static func room(_ path: String) -> (free: Int, total: Int)? {
         var status = statvfs()
         // Some file systems of other programs and machines have no sizes at all.
         guard unsafe statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
-        let (bytes, isOver) = status.f_bavail.multipliedReportingOverflow(by: status.f_frsize)
-        return isOver ? .max : Int(clamping: bytes)
+        func bytes(_ blocks: UInt) -> Int {
+            let (bytes, isOver) = blocks.multipliedReportingOverflow(by: status.f_frsize)
+            return isOver ? .max : Int(clamping: bytes)
+        }
+        let used = status.f_blocks - min(status.f_bfree, status.f_blocks)
+        return (bytes(status.f_bavail), bytes(used &+ status.f_bavail))
     }
 
     /// Sets `count` bytes from `offset` on aside for a file, whose size stays as it is. False where there is no room

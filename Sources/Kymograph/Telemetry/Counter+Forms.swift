@@ -98,6 +98,13 @@ extension Counter {
         }
     }
 
+    /// What is known of each file system that is written to.
+    static func ofDisk(_ name: String, _ help: String, _ read: @escaping @Sendable (DiskFacts) -> Int) -> Counter {
+        Counter(name: name, kind: .gauge, unit: "bytes", labels: ["directory"], help: help, phrases: []) { input in
+            (input.watched?.disks ?? []).map { ([$0.directory], Double(read($0))) }
+        }
+    }
+
     /// What shows when an instance is looked at again and again.
     static func ofWatch(
         _ name: String, _ unit: String, _ help: String, _ read: @escaping @Sendable (WatchedCounts) -> Int

@@ -56,6 +56,8 @@ struct WatchedCounts: Sendable {
     var imbalance = 0
     /// Whether the store takes nothing.
     var isStoreWaiting = false
+    /// The file systems that are written to.
+    var disks: [DiskFacts] = []
     /// Series that were left out of the metrics.
     var droppedSeries = 0
 }

@@ -14,6 +14,11 @@ enum InstanceRows {
         .ofWatch(
             "kymo_store_waiting", "1", "1 while nothing can be committed, since the disk or `store.maxBytes` is full"
         ) { $0.isStoreWaiting ? 1 : 0 },
+        .ofDisk(
+            "kymo_disk_free_bytes",
+            "Bytes that kymo may still fill on the file system of a directory that it writes to"
+        ) { $0.freeBytes },
+        .ofDisk("kymo_disk_size_bytes", "Bytes of that file system, without what is kept for root") { $0.totalBytes },
         .ofWatch("kymo_metrics_dropped_series", "series", "Series left out of the metrics, which have at most 5,000") {
             $0.droppedSeries
         },

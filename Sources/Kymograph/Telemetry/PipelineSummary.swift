@@ -62,6 +62,8 @@ package struct PipelineSummary: Sendable {
     package var paused = 0
     /// Of the patient map; nil without one.
     package var patients: PatientMapFacts?
+    /// Files of rules, and of peers, whose errors keep former ones in use.
+    package var refusedLists: (rules: Int, peers: Int) = (0, 0)
     /// Sinks that blocks of entries are brought to.
     package var outputs: [Output] = []
     /// Sinks that take entries from the outbox by themselves.

@@ -1,6 +1,15 @@
 /// Counters of rules and tags.
 enum RuleRows {
     static let rows: [Counter] = [
+        Counter(
+            name: "kymo_refused_lists", kind: .gauge, unit: "files", labels: ["kind"],
+            help: "Files of rules (`rules`), and of peers (`peers`), that have errors: former ones stay in use",
+            phrases: []
+        ) { input in
+            input.run.map { run in
+                [(["rules"], Double(run.refusedLists.rules)), (["peers"], Double(run.refusedLists.peers))]
+            } ?? []
+        },
         of("kymo_rule_readings_total", "readings", "rule", "Readings that a rule has dropped or rejected") {
             $0.refused
         },

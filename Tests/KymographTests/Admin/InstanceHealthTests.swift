@@ -35,7 +35,15 @@ import Testing
         let (up, down) = (delivery("a", up: true), delivery("b", up: false))
         #expect(InstanceFacts(deliveries: [down, down]).areAllSinksDown)
         #expect(!InstanceFacts(deliveries: [up, down]).areAllSinksDown)
-        #expect(!InstanceFacts(deliveries: [down], writers: 1).areAllSinksDown)
         #expect(!InstanceFacts().areAllSinksDown)
+        var facts = InstanceFacts(deliveries: [down])
+        facts.run.outputs = [.init(name: "files out", isUp: true)]
+        #expect(!facts.areAllSinksDown)
+        facts.run.outputs[0].isUp = false
+        #expect(facts.areAllSinksDown)
+        let text = "all sinks down for more than 60 s: files out (cannot be written to, see the log), b (open)"
+        #expect(obstacles(facts, downFor: 61) == [text])
+        facts.deliveries = [up]
+        #expect(!facts.areAllSinksDown)
     }
 }

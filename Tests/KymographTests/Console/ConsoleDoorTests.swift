@@ -11,7 +11,8 @@ import Testing
     init() throws {
         let subject = ConsoleSubject(
             directory: "/nowhere", present: { PipelineSettings() }, started: WallClock.now(),
-            view: InstanceView(facts: { InstanceFacts() }, stored: { nil }), seen: { InstanceWatch.Seen() },
+            view: InstanceView(facts: { InstanceFacts() }, stored: { nil }, disks: { [] }),
+            seen: { InstanceWatch.Seen() },
             actions: ConsoleActions(), notes: { _ in })
         console = try Console(subject, sessions)
     }

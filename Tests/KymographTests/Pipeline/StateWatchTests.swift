@@ -1,4 +1,5 @@
 @testable import Kymograph
+import CommandSupport
 import KymographCore
 import Testing
 
@@ -71,10 +72,15 @@ import Testing
         func look(_ seconds: Int) -> [LogEntry] {
             watch.entries(source, at: start.advanced(by: .seconds(seconds)), time: Instant(seconds: Int64(seconds)))
         }
-        // One that has never received anything is not silent: it may not be in use.
-        #expect(look(0).isEmpty && look(1_000).isEmpty)
+        // One that has never brought anything may be a link that did not come back.
+        #expect(look(0).isEmpty && look(59).isEmpty)
+        let missing = look(60)
+        #expect(events(missing) == ["source.silent"] && look(1_000).isEmpty)
+        #expect(missing.first?.text.contains("nothing has come since the start, for 1m") == true)
         source.counts.bytes = 10
-        #expect(look(1_001).isEmpty && look(1_060).isEmpty)
+        let first = look(1_001)
+        #expect(events(first) == ["source.back"] && first.first?.text.contains("after 16m41s of silence") == true)
+        #expect(look(1_060).isEmpty)
         let silent = look(1_061)
         #expect(events(silent) == ["source.silent"] && silent.first?.level == .warning)
         #expect(silent.first?.text.contains("silent for 1m (log.silentAfter), since 1970-01-01T00:16:41Z") == true)
@@ -88,6 +94,30 @@ import Testing
             never.entries(source, at: start.advanced(by: .seconds($0)), time: Instant(seconds: 0))
         }
         #expect(none.isEmpty)
+    }
+
+    @Test func aFileSystemFills() {
+        var watch = DiskWatch("/var/lib/kymo")
+        let uses = [10, 50, 60, 81, 79, 80, 76, 74, 99, 100, 96, 94, 40]
+        let entries = uses.map { used in
+            watch.entry(DiskFacts(directory: "/var/lib/kymo", freeBytes: (100 - used) << 20, totalBytes: 100 << 20))
+        }
+        #expect(zip(uses, entries).filter { $0.1 != nil }.map(\.0) == [50, 81, 74, 99, 100, 94, 40])
+        #expect(entries.compactMap { $0?.level } == [.info, .warning, .info, .warning, .error, .info, .info])
+        #expect(entries[3]?.text.contains("/var/lib/kymo is 81 % full") == true)
+        #expect(Set(events(entries.compactMap(\.self))) == ["disk.fill"])
+        let nearly = DiskFacts(directory: "", freeBytes: 9, totalBytes: 1_000)
+        #expect(nearly.percent == 100 && DiskFacts(directory: "", freeBytes: 0, totalBytes: 0).percent == 0)
+    }
+
+    /// Two directories of one file system are one.
+    @Test func fileSystemsAreFound() throws {
+        let folder = TemporaryFolder()
+        let missing = folder.file("not/there")
+        let found = DiskFacts.look([folder.path, missing, "/proc"])
+        #expect(found.map(\.directory).first == folder.path && !found.map(\.directory).contains(missing))
+        let disk = try #require(found.first)
+        #expect(disk.freeBytes > 0 && disk.totalBytes >= disk.freeBytes && disk.percent <= 100)
     }
 
     @Test func kernelDropsAreToldOnce() {

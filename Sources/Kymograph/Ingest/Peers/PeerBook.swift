@@ -39,6 +39,9 @@ package final class PeerBook: Sendable {
         demands.withLock { $0 = problem }
     }
 
+    /// Whether the file had errors when it was tried last: the list in use is a former one.
+    var isRefused: Bool { state.withLock { $0.failure != nil } }
+
     /// The list. `note` hears when it was read again, or cannot be: what was read before stays in use then.
     func current(note: (String) -> Void) -> PeerList {
         let (list, text) = state.withLock { state in

@@ -107,11 +107,12 @@ final class OutputStage: Sendable {
 
     /// Tries until it works, fails for good, or the pipeline is ended by force.
     private func attempt(_ action: () throws(SinkError) -> Void) -> Bool {
-        var hasReported = false
-        defer { if hasReported { retrying.store(false, ordering: .relaxed) } }
+        var failure: String?
+        defer { if failure != nil { retrying.store(false, ordering: .relaxed) } }
         while true {
             do throws(SinkError) {
                 try action()
+                if let failure { control.note(.info("it works again, and everything was written: \(failure)")) }
                 return true
             } catch {
                 // A program that was too slow is no failure of its own.
@@ -123,11 +124,11 @@ final class OutputStage: Sendable {
                     control.fail(error.message, exitCode: ExitStatus.ioError)
                     return false
                 }
-                if !hasReported {
+                if failure == nil {
                     let rest = "trying again, and nothing is lost while the process runs"
                     control.note(.error("\(error.message); \(rest)"))
                 }
-                hasReported = true
+                failure = failure ?? error.message
                 retrying.store(true, ordering: .relaxed)
                 control.pause(milliseconds: 500)
             }

@@ -1,13 +1,15 @@
 import KymographCore
 
-/// Tells when a source that has received something falls silent and when it receives again, and when the kernel begins
-/// and ends to drop its datagrams.
+/// Tells when a source falls silent, or has brought nothing since the start, and when it receives again; and when the
+/// kernel begins and ends to drop its datagrams.
 struct SourceWatch {
     private let name: String
     /// Silence that is told of; nil for none.
     private var limit: Duration?
     /// What was received until then, and when it was first seen; nil before anything was received.
     private var received: (total: UInt64, at: ContinuousClock.Instant, time: Instant)?
+    /// When it was first looked at.
+    private var began: ContinuousClock.Instant?
     private var isSilent = false
     private var drops = Drops()
 
@@ -42,16 +44,24 @@ struct SourceWatch {
     ) -> LogEntry? {
         let total = source.counts.bytes &+ UInt64(source.received)
         guard total == received?.total ?? 0 else {
-            let former = received
+            let since = received?.at ?? began ?? now
             received = (total, now, time)
-            guard isSilent, let former else { return nil }
+            guard isSilent else { return nil }
             isSilent = false
             return .change(
                 .info, "source.back", ("source", name),
-                "source \(name): receives again, after \(former.at.duration(to: now).inWholeSeconds) of silence")
+                "source \(name): receives again, after \(since.duration(to: now).inWholeSeconds) of silence")
         }
-        guard let limit, let received, !isSilent, received.at.duration(to: now) >= limit else { return nil }
+        if began == nil { began = now }
+        let last = received?.at ?? began ?? now
+        guard let limit, !isSilent, last.duration(to: now) >= limit else { return nil }
         isSilent = true
+        guard let received else {
+            return .change(
+                .warning, "source.silent", ("source", name),
+                "source \(name): nothing has come since the start, for \(limit.inWholeSeconds) (log.silentAfter): "
+                    + "check its senders and the network, or take it out of the configuration")
+        }
         return .change(
             .warning, "source.silent", ("source", name),
             "source \(name): silent for \(limit.inWholeSeconds) (log.silentAfter), since "

@@ -13,6 +13,8 @@ final class StateWatch: Sendable {
         var sources: @Sendable () -> [PipelineSummary.Source]
         /// Age of the oldest bundle of the outbox in seconds, 0 when none waits; nil when that is unknown.
         var outboxAge: @Sendable () -> Double?
+        /// The file systems that are written to.
+        var disks: @Sendable () -> [DiskFacts]
     }
 
     private let looks: Looks
@@ -23,8 +25,8 @@ final class StateWatch: Sendable {
     private let isStopped = Atomic(false)
     private let running = RunningThreads(1)
 
-    /// Milliseconds between two looks; looks between two at the outbox.
-    private static let (interval, outboxInterval): (Int32, Int) = (250, 8)
+    /// Milliseconds between two looks; looks between two at the outbox, and between two at file systems.
+    private static let (interval, outboxInterval, diskInterval): (Int32, Int, Int) = (250, 8, 40)
 
     /// Nothing is looked at before ``start()``.
     init(
@@ -59,6 +61,7 @@ final class StateWatch: Sendable {
         var sinks: [IdentifierText: SinkWatch] = [:]
         var outbox = OutboxWatch(limit: settings().outboxAge)
         var sources: [SourceWatch] = []
+        var disks: [String: DiskWatch] = [:]
         var turn = 0
         var isLast = false
         while !isLast {
@@ -77,6 +80,11 @@ final class StateWatch: Sendable {
                 sources[index].entries(source, at: .now, time: WallClock.now()).forEach(notes)
             }
             if turn % Self.outboxInterval == 0, let age = looks.outboxAge() { outbox.entry(age: age).map(notes) }
+            if turn % Self.diskInterval == 0 {
+                for disk in looks.disks() {
+                    disks[disk.directory, default: DiskWatch(disk.directory)].entry(disk).map(notes)
+                }
+            }
             turn += 1
         }
     }
