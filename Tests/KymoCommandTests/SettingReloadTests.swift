@@ -116,14 +116,14 @@ import Testing
 
     @Test func theLevelOfTheLogIsTakenOver() throws {
         let folder = TemporaryFolder()
-        folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nlog: {level: warning}\n")
+        folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nlog: {level: warning, format: json}\n")
         let run = try Kymo.start(["run", "--config", "kymo.yaml", "--ephemeral"], directory: folder.path)
         try Waiting.until("the socket") { Files.exists(folder.file("a.sock")) }
-        folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nlog: {level: info}\n")
+        folder.write("kymo.yaml", "sources: [{unix: a.sock}]\nlog: {level: info, format: json}\n")
         // Each signal has a line of its own, which is written once the level is in use.
         try Waiting.until("a line of the new level: \(run.errorText)") {
             run.signal(SIGHUP)
-            return run.errorText.contains("SIGHUP: loaded the mappings")
+            return run.errorText.contains("reload.taken")
         }
         let done = try run.terminate()
         #expect(done.end == .exit(0) && !done.error.contains("listening on"), "\(done.error)")

@@ -204,7 +204,7 @@ final class MappingReloader: Sendable {
 
     private func refuse(_ note: String) {
         tally.withLock { $0.failed += 1 }
-        notes(.error(note))
+        notes(LogEntry(.error, note, fields: [("event", .text("reload.refused"))]))
     }
 
     /// Loads the mappings of `next`, and puts both into use, with the sources of `plan`; false when they have errors.
@@ -224,7 +224,10 @@ final class MappingReloader: Sendable {
         }
         tally.withLock { $0.succeeded += 1 }
         let names = set.mappings.joined(separator: ", ")
-        notes(.info("\(cause): loaded the mappings \(names) again; readings are mapped by them now"))
+        notes(
+            LogEntry(
+                .info, "\(cause): loaded the mappings \(names) again; readings are mapped by them now",
+                fields: [("event", .text("reload.taken"))]))
         return true
     }
 

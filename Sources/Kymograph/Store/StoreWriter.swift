@@ -99,12 +99,19 @@ final class StoreWriter: Sendable {
                 try commit.commit(batch, now: now)
                 if !batch.isEmpty { store.commitTimes.withLock { $0.add(start.duration(to: .now)) } }
                 store.isFull.store(false, ordering: .relaxed)
-                if hasReported { control.note(.info("the store in \(store.directory.path) takes data again")) }
+                if hasReported {
+                    let path = store.directory.path
+                    control.note(
+                        .change(.info, "store.again", ("store", path), "the store in \(path) takes data again"))
+                }
                 return true
             } catch {
                 guard canWait(error) else { return false }
                 if !hasReported {
-                    control.note(.error("\(error.message); waiting, and taking no more than fits in memory"))
+                    control.note(
+                        .change(
+                            .error, "store.waiting", ("store", store.directory.path),
+                            "\(error.message); waiting, and taking no more than fits in memory"))
                 }
                 hasReported = true
                 store.isFull.store(true, ordering: .relaxed)

@@ -112,7 +112,10 @@ final class OutputStage: Sendable {
         while true {
             do throws(SinkError) {
                 try action()
-                if let failure { control.note(.info("it works again, and everything was written: \(failure)")) }
+                if let failure {
+                    let text = "it works again, and everything was written: \(failure)"
+                    control.note(LogEntry(.info, text, fields: [("event", .text("output.again"))]))
+                }
                 return true
             } catch {
                 // A program that was too slow is no failure of its own.
@@ -126,7 +129,8 @@ final class OutputStage: Sendable {
                 }
                 if failure == nil {
                     let rest = "trying again, and nothing is lost while the process runs"
-                    control.note(.error("\(error.message); \(rest)"))
+                    control.note(
+                        LogEntry(.error, "\(error.message); \(rest)", fields: [("event", .text("output.waiting"))]))
                 }
                 failure = failure ?? error.message
                 retrying.store(true, ordering: .relaxed)
