@@ -94,6 +94,10 @@ import Testing
         #expect(balance.reasons["unknownRetraction"] == 1 && balance.reasons["retracted"] ?? 0 >= 1, "\(balance)")
         let shown = try bundles().observations.values.filter { $0["status"]?.text != "entered-in-error" }
         #expect(shown.count == 1)
+        // What was taken back is known, and nothing is missing.
+        let ledger = try Kymo.run(["ledger", "--data", folder.file("data")])
+        #expect(ledger.end == .exit(0), "\(ledger.text)")
+        #expect(ledger.text.contains(/complete, .*retracted/), "\(ledger.text)")
     }
 
     /// A correction behind its withdrawal is kept out, as the withdrawn result is; with it, it takes its place.
