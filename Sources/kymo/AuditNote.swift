@@ -2,9 +2,9 @@ import Kymograph
 
 /// What a command writes to the audit trail of the data directory that it reads.
 enum AuditNote {
-    /// Notes that `command` does what `texts` say.
-    static func write(_ command: String, _ texts: [String], in directory: String) {
-        AuditTrail.note(texts.map { AuditDeed(command: command, $0) }, in: directory) {
+    /// Notes that this command does what `texts` say.
+    static func write(_ kind: DeedKind, _ texts: [String], in directory: String) {
+        AuditTrail.note(texts.map { AuditDeed(kind, $0) }, in: directory) {
             StandardError.write("kymo: warning: \($0.text)\n")
         }
     }

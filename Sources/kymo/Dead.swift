@@ -76,7 +76,7 @@ struct DeadList: ParsableCommand {
             try reader.letters(withReplayed: all).filter { reason.isEmpty || reason.contains($0.reason) }
         }
         AuditNote.write(
-            "dead.show", ["kymo dead list lists \(CountText.of(letters.count, "dead letter"))"], in: directory)
+            .deadShow, ["kymo dead list lists \(CountText.of(letters.count, "dead letter"))"], in: directory)
         switch format {
         case .ndjson: for letter in letters { try StandardOutput.write(letter.json) }
         case .json:
@@ -133,7 +133,7 @@ struct DeadShow: ParsableCommand {
             throw StandardError.exit(
                 "there is no dead letter \(number): see 'kymo dead list --all'", code: ExitStatus.dataError)
         }
-        AuditNote.write("dead.show", ["kymo dead show shows dead letter \(number)"], in: directory)
+        AuditNote.write(.deadShow, ["kymo dead show shows dead letter \(number)"], in: directory)
         if let explainer = try mapping.explainer(store) { letter.detail = explainer.detail(of: letter) }
         if text { return try StandardOutput.write(Array(readable(letter).utf8)) }
         if bytes { return try StandardOutput.write(data: letter.bytes ?? []) }
@@ -161,11 +161,8 @@ struct DeadShow: ParsableCommand {
 }
 
 extension [StoredLetter] {
-    /// Which ones, for the audit.
-    var audited: String {
-        let numbers = prefix(100).map { String($0.number) }.joined(separator: ", ")
-        return "\(CountText.of(count, "dead letter")): \(numbers)\(count > 100 ? " and others" : "")"
-    }
+    /// Which ones, for the audit: what is discarded is named nowhere else.
+    var audited: [String] { AuditDeed.parts(count == 1 ? "dead letter" : "dead letters", map { "\($0.number)" }) }
 }
 
 /// `kymo dead discard`.
@@ -183,7 +180,7 @@ struct DeadDiscard: ParsableCommand {
     func run() throws {
         let directory = try store.directory()
         let letters = try selection.letters(try StoreReader.opened(directory))
-        AuditNote.write("dead.discard", ["kymo dead discard discards \(letters.audited)"], in: directory)
+        AuditNote.write(.deadDiscard, letters.audited.map { "kymo dead discard discards \($0)" }, in: directory)
         _ = try StandardError.translating { () throws(PipelineError) in
             try DeadLetterChange.make(ControlRequest(.discard, letters: letters.map(\.number)), directory) {
                 StandardError.write("kymo: \($0.text)\n")

@@ -54,7 +54,7 @@ struct DeadReplay: ParsableCommand {
         _ = try StandardError.translating { () throws(PipelineError) in try settings.unlockStore() }
         let reader = try StoreReader.opened(directory)
         let letters = try selection.letters(reader)
-        AuditNote.write("dead.replay", ["kymo dead replay replays \(letters.audited)"], in: directory)
+        AuditNote.write(.deadReplay, letters.audited.map { "kymo dead replay replays \($0)" }, in: directory)
         let used = try StandardError.translating { () throws(PipelineError) in try reader.deciders() }
         var replay = LetterBatch(letters, withParts: parts)
         let isRunning = ControlClient.isRunning(directory)

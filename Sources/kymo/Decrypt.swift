@@ -29,7 +29,7 @@ struct Decrypt: ParsableCommand {
                 "there is no encrypted store in \(directory): name its data directory with --data DIR",
                 code: ExitStatus.noInput)
         }
-        AuditNote.write("decrypt", ["kymo decrypt decrypts \(CountText.of(files.count, "file"))"], in: directory)
+        AuditNote.write(.decrypt, ["kymo decrypt decrypts \(CountText.of(files.count, "file"))"], in: directory)
         for file in files {
             do { try SealedFile.decrypt(file, seal) { try StandardOutput.write(data: $0) } } catch let error
                 as SealError

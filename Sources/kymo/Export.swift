@@ -35,10 +35,10 @@ struct Export: ParsableCommand {
     func run() throws {
         let directory = try archive.store.directory()
         let reader = try StoreReader.opened(directory)
-        AuditNote.write("export", ["kymo export begins to write \(format.rawValue); \(archive.audited)"], in: directory)
+        AuditNote.write(.export, ["kymo export begins to write \(format.rawValue); \(archive.audited)"], in: directory)
         var written = Written()
         defer {
-            AuditNote.write("export", written.texts, in: directory)
+            AuditNote.write(.export, written.texts, in: directory)
         }
         switch format {
         case .ndjson:

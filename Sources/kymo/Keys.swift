@@ -58,7 +58,7 @@ struct KeysEncrypt: ParsableCommand {
         let isNew = try StandardError.translating { () throws(PipelineError) in
             try StoreSealing.encrypt(directory, settings.store.encryption)
         }
-        if isNew { AuditNote.write("keys", ["kymo keys encrypt has encrypted the store"], in: directory) }
+        if isNew { AuditNote.write(.keys, ["kymo keys encrypt has encrypted the store"], in: directory) }
         StandardError.write("kymo: the store in \(directory) \(isNew ? "is encrypted" : "is encrypted already")\n")
     }
 }
@@ -97,7 +97,7 @@ struct KeysRotate: ParsableCommand {
         try StandardError.translating { () throws(PipelineError) in
             try StoreSealing.rotate(directory, settings.store.encryption, new: newKeyFile, isAll: all)
         }
-        AuditNote.write("keys", ["kymo keys rotate has changed the keys of the store"], in: directory)
+        AuditNote.write(.keys, ["kymo keys rotate has changed the keys of the store"], in: directory)
         StandardError.write("kymo: the keys of the store in \(directory) are changed\n")
     }
 }

@@ -48,7 +48,7 @@ struct Ledger: ParsableCommand {
             try reader.ledger(span.filter, isRunning: isRunning)
         }
         AuditNote.write(
-            "ledger", ["kymo ledger: \((["counts of what is there"] + span.audited).joined(separator: ", "))"],
+            .ledger, ["kymo ledger: \((["counts of what is there"] + span.audited).joined(separator: ", "))"],
             in: directory)
         switch format {
         case .text: try StandardOutput.write(Array(LedgerText.of(report).utf8))

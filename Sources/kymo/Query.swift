@@ -56,7 +56,7 @@ struct Query: ParsableCommand {
         let windows = try selected.next(limit + 1)
         let shown = Array(windows.prefix(limit))
         AuditNote.write(
-            "query",
+            .query,
             AuditDeed.parts(series: Set(shown.map(\.seriesNumber))).map {
                 "kymo query shows \(CountText.of(shown.count, "window")) of \($0); \(archive.audited)"
             }, in: directory)

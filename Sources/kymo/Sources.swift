@@ -43,7 +43,7 @@ struct SourcesList: ParsableCommand {
                 isRunning: status != nil, present: status?.sources.map(\.name) ?? [])
         }
         AuditNote.write(
-            "sources.list", ["kymo sources list lists \(CountText.of(report.series.count, "series"))"], in: directory)
+            .sourcesList, ["kymo sources list lists \(CountText.of(report.series.count, "series"))"], in: directory)
         switch format {
         case .json: try StandardOutput.write(try PrettyText.pretty(report))
         case .table: try StandardOutput.write(devices ? deviceTable(report) : sourceTable(report))

@@ -149,7 +149,7 @@ struct AllowedImports {
             Console/Subject: System Archive Configuration Store Admin Console/Access
             Console/Letters: Tap Configuration Ledger
             Console/Live: System HTTP Telemetry Ledger Top Admin Console/Access Console/Subject
-            Console: System HTTP Tap Telemetry Archive Configuration/Values Configuration Preview Store Ledger Timeline
+            Console: System Audit HTTP Tap Telemetry Archive Configuration/Values Configuration Preview Store Ledger Timeline
                 Control Admin Console/Access Console/Subject Console/Letters Console/Live
             Search: System Audit Crypto HTTP Ingest/Peers Archive Configuration Admin Console
             Pipeline/Output: System Ingest Ingest/Sources Sinks/Outbox Sinks Sinks/Files Telemetry Sinks/Kinds Store

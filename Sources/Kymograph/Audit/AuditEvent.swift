@@ -41,12 +41,13 @@ package struct AuditEvent: Encodable {
 
     /// The event that `record` tells of.
     package init(_ record: AuditRecord) {
-        let kind = Kind(record.event)
+        let deed = DeedKind(rawValue: record.event)
+        let kind = deed.map { Kind($0) } ?? .activity
         type = Coding(system: "http://dicom.nema.org/resources/ontology/DCM", code: kind.code, display: kind.display)
         subtype = [Subtype(code: record.event)]
         action = kind.action
         recorded = record.time
-        let isRefusal = kind == .alert
+        let isRefusal = deed == .peerRefused || deed == .consoleRefused
         // Minor failure, or success (http://hl7.org/fhir/R4/valueset-audit-event-outcome.html).
         outcome = isRefusal ? "4" : "0"
         outcomeDesc = isRefusal ? record.text : nil
@@ -70,13 +71,17 @@ package struct AuditEvent: Encodable {
     private enum Kind {
         case query, export, login, alert, activity
 
-        init(_ event: String) {
-            switch event {
-            case "search", "query", "ledger", "sources.list", "dead.show", "console.reveal", "tap.reveal": self = .query
-            case "export": self = .export
-            case "console.login", "console.code": self = .login
-            case "peer.refused", "console.refused": self = .alert
-            default: self = .activity
+        init(_ deed: DeedKind) {
+            switch deed {
+            case .query, .ledger, .deadShow, .sourcesList, .search, .tapReveal, .consoleReveal: self = .query
+            // What was encrypted leaves the store readable.
+            case .export, .decrypt: self = .export
+            // A wrong code is a login, too, which has failed.
+            case .consoleCode, .consoleLogin, .consoleRefused: self = .login
+            case .peerRefused: self = .alert
+            case .keys, .deadReplay, .deadDiscard, .sourcesRemove, .pause, .resume, .consoleReplay, .consoleDiscard,
+                .auditLost:
+                self = .activity
             }
         }
 

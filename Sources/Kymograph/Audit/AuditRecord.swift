@@ -10,7 +10,7 @@ package struct AuditRecord: Codable, Sendable {
     package var sequence: Int
     /// When it was done, RFC 3339 in UTC with milliseconds.
     package var time: String
-    /// ``AuditDeed/event``.
+    /// ``AuditDeed/kind``; in files of other versions perhaps one that this one does not know.
     package var event: String
     /// ``AuditDeed/agent``.
     package var agent: String
@@ -33,7 +33,7 @@ package struct AuditRecord: Codable, Sendable {
     init(_ deed: AuditDeed, after head: AuditHead) {
         sequence = head.sequence + 1
         time = LogStyle.time(deed.at)
-        event = Self.bounded(deed.event)
+        event = deed.kind.rawValue
         agent = Self.bounded(deed.agent)
         text = Self.bounded(deed.text)
         previous = head.digest

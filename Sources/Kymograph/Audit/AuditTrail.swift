@@ -56,7 +56,7 @@ package final class AuditTrail: Sendable {
     }
 
     private static func gap(_ lost: Int) -> [AuditDeed] {
-        lost == 0 ? [] : [AuditDeed(command: "audit.lost", "\(lost) deeds are not here, but in the log alone")]
+        lost == 0 ? [] : [AuditDeed(.auditLost, "\(lost) deeds are not here, but in the log alone")]
     }
 
     private static func lines(_ deeds: [AuditDeed], after head: AuditHead) -> (bytes: [UInt8], head: AuditHead) {
@@ -79,11 +79,11 @@ package final class AuditTrail: Sendable {
     ///
     /// - Throws: ``AuditError`` as ``append(_:)``.
     func note(_ entry: LogEntry) throws(AuditError) -> AuditHead? {
-        guard entry.isAudit else { return nil }
-        guard entry.isFolded || entry.isDeferred else { return try append([AuditDeed(entry)]) }
+        guard let deed = AuditDeed(entry) else { return nil }
+        guard entry.isFolded || entry.isDeferred else { return try append([deed]) }
         waiting.withLock { waiting in
             Self.collect(&waiting, isLast: false)
-            if !entry.isFolded || waiting.folding.admits(entry, at: .now) { waiting.add([AuditDeed(entry)]) }
+            if !entry.isFolded || waiting.folding.admits(entry, at: .now) { waiting.add([deed]) }
         }
         return nil
     }
@@ -92,7 +92,7 @@ package final class AuditTrail: Sendable {
     func collect(isLast: Bool = false) { waiting.withLock { Self.collect(&$0, isLast: isLast) } }
 
     private static func collect(_ waiting: inout Waiting, isLast: Bool) {
-        waiting.add(waiting.folding.ended(at: .now, isLast: isLast).map { AuditDeed($0) })
+        waiting.add(waiting.folding.ended(at: .now, isLast: isLast).compactMap { AuditDeed($0) })
     }
 }
 

@@ -14,7 +14,7 @@ final class AuditedLog: Sendable {
     /// Hands `entry` on. With the number and digest of its record, so that whoever collects the log can tell when the
     /// trail was changed.
     @Sendable func take(_ entry: LogEntry) {
-        guard entry.isAudit else { return notes(entry) }
+        guard entry.deed != nil else { return notes(entry) }
         var entry = entry
         let head = tried { () throws(AuditError) in try trail.note(entry) }
         if let head { entry.fields.append(("audit", .text(head.text))) }

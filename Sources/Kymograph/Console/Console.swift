@@ -132,12 +132,12 @@ final class Console: AdminPages {
         let code = try ConsoleRequest.decode(LoginBody.self, request.body).code
         do throws(ConsoleSessions.Refusal) {
             let (secret, session) = try sessions.open(code)
-            subject.audit("login", session, "has logged in", isDeferred: true)
+            subject.audit(.consoleLogin, session, "has logged in", isDeferred: true)
             var reply = HTTPReply.json(["role": session.role.rawValue])
             reply.fields = [access.setCookie(secret)]
             return reply
         } catch {
-            var refusal = LogEntry.deed("console.refused", by: "", "console: a login was refused")
+            var refusal = LogEntry.deed(.consoleRefused, by: "", "console: a login was refused")
             refusal.isFolded = true
             subject.notes(refusal)
             switch error {

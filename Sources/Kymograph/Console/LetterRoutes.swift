@@ -17,7 +17,7 @@ enum LetterRoutes {
         .post("letters/:number/reveal", .operate) { (console, request) throws(ConsoleRefusal) in
             let letter = try letter(console, request)
             // Before anybody sees it.
-            console.subject.audit("reveal", request.session, "has revealed dead letter \(letter.number)")
+            console.subject.audit(.consoleReveal, request.session, "has revealed dead letter \(letter.number)")
             return .json(LetterDetailView(letter, revealed: true))
         },
         .post("letters/replay", .operate, .change) { (console, request) throws(ConsoleRefusal) in
@@ -88,7 +88,7 @@ enum LetterRoutes {
                 501, "cannotReplay", "this instance is part of another program: use 'kymo dead replay'")
         }
         let numbers = try numbers(request)
-        console.subject.audit("replay", request.session, "replays \(named(numbers.letters))")
+        audit(console, request, .consoleReplay, "replays", numbers.letters)
         do throws(PipelineError) {
             return try replay(numbers.letters, numbers.parts ?? false)
         } catch {
@@ -99,7 +99,7 @@ enum LetterRoutes {
     private static func discard(_ console: Console, _ request: ConsoleRequest) throws(ConsoleRefusal) -> Discarded {
         let numbers = try numbers(request)
         let present = try reading(console) { (reader) throws(PipelineError) in try reader.present(numbers.letters) }
-        console.subject.audit("discard", request.session, "discards \(named(numbers.letters))")
+        audit(console, request, .consoleDiscard, "discards", numbers.letters)
         do throws(PipelineError) {
             let refusals =
                 present.isEmpty
@@ -116,9 +116,14 @@ enum LetterRoutes {
         }
     }
 
-    /// The letters for the log, all of them: what is discarded is named nowhere else.
-    private static func named(_ numbers: [Int64]) -> String {
-        let text = NumberRanges.text(of: numbers)
-        return numbers.count == 1 ? "dead letter \(text)" : "\(numbers.count) dead letters: \(text)"
+    /// Notes which letters somebody changes, all of them: what is discarded is named nowhere else.
+    private static func audit(
+        _ console: Console, _ request: ConsoleRequest, _ kind: DeedKind, _ deed: String, _ numbers: [Int64]
+    ) {
+        let ranges = NumberRanges.text(of: numbers).split(separator: ", ").map(String.init)
+        let first = numbers.count == 1 ? "dead letter" : "\(numbers.count) dead letters:"
+        for which in AuditDeed.parts("dead letters", first: first, ranges) {
+            console.subject.audit(kind, request.session, "\(deed) \(which)")
+        }
     }
 }

@@ -28,7 +28,7 @@ enum SeriesRoutes {
             let number = try request.decode(Number.self).series
             let subject = try subject(console, number)
             // Before anybody sees it.
-            console.subject.audit("reveal", request.session, "has revealed the identifiers of series \(number)")
+            console.subject.audit(.consoleReveal, request.session, "has revealed the identifiers of series \(number)")
             return .json(Revealed(device: subject.device, patient: subject.patient))
         },
         .get("subjects/chosen") { (console, request) throws(ConsoleRefusal) in
@@ -45,7 +45,7 @@ enum SeriesRoutes {
         .post("timeline/reveal", .operate) { (console, request) throws(ConsoleRefusal) in
             let name = try request.decode(Name.self).id
             let window = try window(console, name)
-            console.subject.audit("reveal", request.session, "has revealed window \(name)")
+            console.subject.audit(.consoleReveal, request.session, "has revealed window \(name)")
             return .json(bytes: window.json)
         },
         .get("hours") { (console, request) throws(ConsoleRefusal) in

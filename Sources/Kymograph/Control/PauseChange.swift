@@ -40,7 +40,7 @@ package enum PauseChange {
         let names = plan.pauses.map { "\($0.kind.rawValue) \($0.name)" }.joined(separator: ", ")
         let word = isPausing ? "pause" : "resume"
         AuditTrail.note(
-            [AuditDeed(command: word, "'kymo \(word)' for the next start: \(names)")], in: directory, warn: notes)
+            [AuditDeed(isPausing ? .pause : .resume, "'kymo \(word)' for the next start: \(names)")], in: directory, warn: notes)
         return plan.outcomes(now: now, isInEffect: true) { pause in
             store.read { try pause.letters($0) } ?? 0
         } waits: { _ in

@@ -26,7 +26,7 @@ package enum SourceRemoval {
             defer { store.close() }
             try store.remove(request.names, at: WallClock.now())
             let deed = AuditDeed(
-                command: "sources.remove",
+                .sourcesRemove,
                 "'kymo sources remove': \(request.sources.count) sources, \(request.devices.count) devices")
             AuditTrail.note([deed], in: directory, warn: notes)
         } catch {

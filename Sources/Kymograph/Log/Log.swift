@@ -69,10 +69,10 @@ package final class Log: Sendable {
     }
 
     private func write(_ entry: LogEntry, isPlain: Bool) {
-        guard entry.level <= level || entry.isAudit else { return }
+        guard entry.level <= level || entry.deed != nil else { return }
         state.withLock { state in
             fold(&state, isLast: false)
-            guard entry.isAudit && !entry.isFolded || state.folding.admits(entry, at: .now) else {
+            guard entry.deed != nil && !entry.isFolded || state.folding.admits(entry, at: .now) else {
                 return counts.addRepeat()
             }
             put(entry, &state, isPlain: isPlain)

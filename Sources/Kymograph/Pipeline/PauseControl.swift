@@ -67,12 +67,12 @@ struct PauseControl {
         let what = "\(pause.kind.rawValue) \(pause.name)"
         guard isPausing else {
             let text = "\(what) is taken again ('kymo resume'), asked by \(asker)"
-            return notes(.deed("resume", by: asker, text, level: .info))
+            return notes(.deed(.resume, by: asker, text, level: .info))
         }
         let fate =
             waits(pause) == true
             ? "it is not read, and its senders wait" : "what comes of it is put aside as dead letters"
-        notes(.deed("pause", by: asker, "\(what) is paused ('kymo pause'): \(fate); asked by \(asker)"))
+        notes(.deed(.pause, by: asker, "\(what) is paused ('kymo pause'): \(fate); asked by \(asker)"))
     }
 
     /// Waits until `isDone`, or for as long as an answer may take.

@@ -10,7 +10,7 @@ enum PeerAudit {
         guard reasons.contains(reason), name != nil || reason == .unknownPeer else { return }
         let who = name.map { "the peer \($0)" } ?? "a sender that is none of the list of peers"
         var entry = LogEntry.deed(
-            "peer.refused", by: name.map { "peer \($0)" } ?? "", "\(source): \(who) is refused: \(reason.name)",
+            .peerRefused, by: name.map { "peer \($0)" } ?? "", "\(source): \(who) is refused: \(reason.name)",
             fields: [("source", .text(source)), ("peer", .text(name ?? "")), ("reason", .text(reason.name))])
         (entry.kind, entry.isFolded) = ("peer.refused \(source) \(reason.name) \(name ?? "")", true)
         control.note(entry)

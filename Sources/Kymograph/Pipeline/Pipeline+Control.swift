@@ -50,7 +50,7 @@ extension Pipeline {
             let stage = request.stage.rawValue
             control.note(
                 .deed(
-                    "tap.reveal", by: peer.text,
+                    .tapReveal, by: peer.text,
                     "'kymo tap --stage \(stage) --reveal' shows identifiers: asked by \(peer.text)"))
         }
         let opening = TapOpening(process: getpid(), types: mappings.current.types.map(\.name))
@@ -124,7 +124,7 @@ extension Pipeline {
         let (code, session) = sessions.issue(role, to: name)
         control.note(
             .deed(
-                "console.code", by: name,
+                .consoleCode, by: name,
                 "'kymo console login' gives a code for session \(session) (\(role.rawValue)): asked by \(name)",
                 fields: [("session", .text(session)), ("role", .text(role.rawValue)), ("asker", .text(name))]))
         return ControlAnswer(
@@ -188,7 +188,7 @@ extension Pipeline {
         let counts = "\(request.devices.count) devices and \(request.sources.count) sources"
         control.note(
             .deed(
-                "sources.remove", by: asker.name,
+                .sourcesRemove, by: asker.name,
                 "'kymo sources remove': \(counts) are listed no more, asked by \(asker.name)", level: .info))
         return ControlAnswer()
     }

@@ -21,7 +21,7 @@ struct SearchSubject: Sendable {
         for whose in AuditDeed.parts(series: series) {
             notes(
                 .deed(
-                    "search", by: "client \(client)", "search: \(client) has \(deed) of \(whose), and \(result)",
+                    .search, by: "client \(client)", "search: \(client) has \(deed) of \(whose), and \(result)",
                     fields: [("client", .text(client)), ("observations", .number(observations))]))
         }
     }

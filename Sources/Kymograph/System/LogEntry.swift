@@ -41,10 +41,9 @@ package struct LogEntry: Sendable {
     package var fields: [(name: String, value: Value)]
     /// What entries have in common that are repetitions of each other; nil when they must have the same text.
     package var kind: String?
-    /// Whether it says what somebody did: it is written whatever the level of the log is, each time.
-    package private(set) var isAudit = false
-    /// Who did it; empty when it is not for the audit, or nobody knows.
-    package private(set) var agent = ""
+    /// What somebody did, and who, empty when nobody knows: then it is for the audit, and written whatever the level of
+    /// the log is, each time.
+    package private(set) var deed: (kind: DeedKind, agent: String)?
     /// Whether repeats of one for the audit are folded as others are: senders could fill the log with them.
     package var isFolded = false
     /// Whether the thread that has it serves everybody, and may not wait until it is in the audit trail.
@@ -69,13 +68,13 @@ package struct LogEntry: Sendable {
     /// An entry of level ``LogLevel/info``.
     package static func info(_ text: String) -> LogEntry { LogEntry(.info, text) }
 
-    /// What `agent` did, or was refused, of the kind `event`: for the audit. Without identifiers.
+    /// What `agent` did, or was refused: for the audit. Without identifiers.
     package static func deed(
-        _ event: String, by agent: String, _ text: String, level: LogLevel = .warning,
+        _ kind: DeedKind, by agent: String, _ text: String, level: LogLevel = .warning,
         fields: [(name: String, value: Value)] = []
     ) -> LogEntry {
-        var entry = LogEntry(level, text, fields: [("event", .text(event))] + fields)
-        (entry.isAudit, entry.agent) = (true, agent)
+        var entry = LogEntry(level, text, fields: [("event", .text(kind.rawValue))] + fields)
+        entry.deed = (kind, agent)
         return entry
     }
 

@@ -20,7 +20,7 @@ import Testing
         let trail = trail
         var head = AuditHead.origin
         for number in 1...count {
-            head = try #require(try trail.append([AuditDeed(command: "query", "shows \"\(number)\"\n")]))
+            head = try #require(try trail.append([AuditDeed(.query, "shows \"\(number)\"\n")]))
         }
         return head
     }
@@ -38,7 +38,7 @@ import Testing
 
     @Test func whatIsWrittenIsReadInOrder() throws {
         let head = try write(3)
-        try trail.append([AuditDeed(command: "export", "b"), AuditDeed(command: "export", "c")])
+        try trail.append([AuditDeed(.export, "b"), AuditDeed(.export, "c")])
         var records: [AuditRecord] = []
         var reader = AuditReader(dataDirectory: folder.path)
         let report = try reader.check(heads: [head]) { record, _ in records.append(record) }
@@ -57,7 +57,7 @@ import Testing
                 group.addTask { [path = folder.path] in
                     let trail = AuditTrail(dataDirectory: path)
                     for number in 0..<25 {
-                        _ = try? trail.append([AuditDeed(command: "query", "\(writer) \(number)")])
+                        _ = try? trail.append([AuditDeed(.query, "\(writer) \(number)")])
                     }
                 }
             }
@@ -148,7 +148,7 @@ import Testing
         var head = AuditHead.origin
         for number in 1...24 {
             head = try small.append { former in
-                let record = AuditRecord(AuditDeed(command: "query", "\(number)"), after: former)
+                let record = AuditRecord(AuditDeed(.query, "\(number)"), after: former)
                 let (line, digest) = record.line
                 return (line + [0x0A], AuditHead(sequence: record.sequence, digest: digest))
             }
@@ -170,7 +170,7 @@ import Testing
         let text = String(repeating: "x", count: 4_000)
         let trail = trail
         for _ in 0..<12 {
-            try trail.append((0..<150).map { _ in AuditDeed(command: "query", text) })
+            try trail.append((0..<150).map { _ in AuditDeed(.query, text) })
         }
         let report = try check()
         #expect(report.records == 1_800 && report.faults.isEmpty && report.files == 1)
@@ -180,7 +180,7 @@ import Testing
     /// What senders could repeat without end is folded, and written when somebody has time for it.
     @Test func refusalsAreFoldedAndWrittenLater() throws {
         let trail = trail
-        var refusal = LogEntry.deed("peer.refused", by: "peer ward-3", "udp: the peer ward-3 is refused")
+        var refusal = LogEntry.deed(.peerRefused, by: "peer ward-3", "udp: the peer ward-3 is refused")
         refusal.isFolded = true
         for _ in 0..<1_000 { #expect(try trail.note(refusal) == nil) }
         #expect(Files.names(folder.path).isEmpty)
@@ -201,11 +201,11 @@ import Testing
         Files.write([], to: blocked)
         let notes = NoteList()
         let log = AuditedLog(AuditTrail(dataDirectory: blocked)) { notes.add($0.text) }
-        for _ in 0..<3 { log.take(.deed("console.reveal", by: "session 1", "has revealed")) }
-        var refusal = LogEntry.deed("peer.refused", by: "", "refused")
+        for _ in 0..<3 { log.take(.deed(.consoleReveal, by: "session 1", "has revealed")) }
+        var refusal = LogEntry.deed(.peerRefused, by: "", "refused")
         refusal.isFolded = true
         log.take(refusal)
-        var login = LogEntry.deed("console.login", by: "session 1", "has logged in")
+        var login = LogEntry.deed(.consoleLogin, by: "session 1", "has logged in")
         login.isDeferred = true
         log.take(login)
         log.finish()
@@ -229,12 +229,12 @@ import Testing
         let trail = AuditTrail(dataDirectory: blocked)
         for _ in 0..<50 {
             #expect(throws: AuditError.self) {
-                try trail.append((0..<100).map { AuditDeed(command: "query", "\($0)") })
+                try trail.append((0..<100).map { AuditDeed(.query, "\($0)") })
             }
         }
         Files.move(blocked, to: folder.file("away"))
         #expect(FileSystem.createDirectory(blocked, mode: 0o700) == 0)
-        try trail.append([AuditDeed(command: "query", "last")])
+        try trail.append([AuditDeed(.query, "last")])
         var texts: [String] = []
         var reader = AuditReader(dataDirectory: blocked)
         #expect(try reader.check { record, _ in texts.append(record.text) }.faults.isEmpty)
@@ -252,7 +252,7 @@ import Testing
 
     /// Longer texts than a record may have are cut between characters.
     @Test func longTextsAreCut() throws {
-        let deed = AuditDeed(command: "query", String(repeating: "\u{1}é", count: 3_000))
+        let deed = AuditDeed(.query, String(repeating: "\u{1}é", count: 3_000))
         let record = AuditRecord(deed, after: .origin)
         #expect(record.text.utf8.count <= 4_096 + 3 && record.text.hasSuffix("…"))
         #expect(record.line.bytes.count < AuditRecord.longestLine)

@@ -40,7 +40,7 @@ import Testing
     @Test func entriesOfTheAuditAreNeitherLeftOutNorFolded() {
         let written = Written()
         let log = written.log(.error)
-        let audit = LogEntry.deed("reveal", by: "somebody", "has revealed 7")
+        let audit = LogEntry.deed(.consoleReveal, by: "somebody", "has revealed 7")
         for _ in 0..<3 { log.write(audit) }
         log.write(.warning("something else"))
         log.close()
@@ -52,7 +52,7 @@ import Testing
         let written = Written()
         let log = written.log(.error)
         for number in 0..<3_000 {
-            var entry = LogEntry.deed("refused", by: "", "refused \(number)")
+            var entry = LogEntry.deed(.peerRefused, by: "", "refused \(number)")
             entry.isFolded = true
             log.write(entry)
             if number % 1_000 == 999 { log.write(.error("failed \(number)")) }

@@ -75,6 +75,10 @@ import Testing
         #expect(lines.count == 3 && lines[0].hasPrefix("series 1, 2, ") && lines[2].hasSuffix(", 999, 1000"))
         #expect(lines.joined(separator: ", ").split(separator: ", ").count == 1_000)
         #expect(AuditDeed.parts(series: nil) == ["all series"] && AuditDeed.parts(series: []) == ["no series"])
+        let ranges = AuditDeed.parts("dead letters", first: "9 dead letters:", ["1-8", "10"])
+        #expect(ranges == ["9 dead letters: 1-8, 10"])
+        let many = AuditDeed.parts("dead letters", (0..<1_000).map { "\(Int.max - $0)" })
+        #expect(many.allSatisfy { $0.utf8.count < 3_000 } && many[1].hasPrefix("also dead letters 922"))
     }
 
     /// Tokens are compared byte by byte: texts that Unicode calls equivalent are two.

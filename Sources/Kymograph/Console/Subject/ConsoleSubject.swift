@@ -19,11 +19,11 @@ struct ConsoleSubject: Sendable {
     /// Writes to the log what somebody did, whatever its level is, and each time; without identifiers.
     /// Before it returns it is in the audit trail, unless the thread may not wait for that (`isDeferred`).
     func audit(
-        _ event: String, _ session: ConsoleSessions.Session, _ text: String, isDeferred: Bool = false
+        _ kind: DeedKind, _ session: ConsoleSessions.Session, _ text: String, isDeferred: Bool = false
     ) {
         let agent = "session \(session.name) (\(session.role.rawValue), for \(session.asker))"
         var entry = LogEntry.deed(
-            "console.\(event)", by: agent, "console: \(agent) \(text)",
+            kind, by: agent, "console: \(agent) \(text)",
             fields: [
                 ("session", .text(session.name)), ("role", .text(session.role.rawValue)),
                 ("asker", .text(session.asker)),

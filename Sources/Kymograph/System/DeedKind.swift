@@ -1,0 +1,39 @@
+/// What somebody does with data of patients, or is refused: the kinds of records in the audit trail, and of entries of
+/// the log that are for it.
+package enum DeedKind: String, CaseIterable, Sendable {
+    /// `kymo query`.
+    case query
+    /// `kymo export`.
+    case export
+    /// `kymo ledger`.
+    case ledger
+    /// `kymo decrypt`.
+    case decrypt
+    /// `kymo keys`.
+    case keys
+    /// `kymo dead list` and `kymo dead show`.
+    case deadShow = "dead.show"
+    case deadReplay = "dead.replay"
+    case deadDiscard = "dead.discard"
+    /// `kymo sources list`, which names devices.
+    case sourcesList = "sources.list"
+    case sourcesRemove = "sources.remove"
+    case pause
+    case resume
+    /// What a client of the search gets.
+    case search
+    /// `kymo tap --reveal`.
+    case tapReveal = "tap.reveal"
+    /// A code for a login.
+    case consoleCode = "console.code"
+    case consoleLogin = "console.login"
+    /// A login with a wrong code.
+    case consoleRefused = "console.refused"
+    case consoleReveal = "console.reveal"
+    case consoleReplay = "console.replay"
+    case consoleDiscard = "console.discard"
+    /// What a peer may not bring, or somebody who is none.
+    case peerRefused = "peer.refused"
+    /// Records that the trail itself has lost.
+    case auditLost = "audit.lost"
+}
